@@ -1,0 +1,86 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The targets stand in the order in which a keystroke passes them: editor, server, repo, document, and out to the peers.
+// Imports point one way; `make build` refuses an import that is not declared here.
+
+let strict: [SwiftSetting] = [
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+]
+
+let package = Package(
+  name: "notes-lsp",
+  platforms: [.macOS(.v15)],
+  products: [
+    .executable(name: "notes-lsp", targets: ["notes-lsp"]),
+    .library(name: "Automerge", targets: ["Automerge"]),
+    .library(name: "AutomergeRepo", targets: ["AutomergeRepo"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+  ],
+  targets: [
+    // The command: options, wiring, exit codes.
+    .executableTarget(
+      name: "notes-lsp",
+      dependencies: [
+        "NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "Store", "PeerNetwork", "UV",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: strict),
+
+    // The editor's side: buffers, positions, rebasing, cursors, the LSP methods.
+    .target(
+      name: "NotesServer",
+      dependencies: ["JSONRPC", "AutomergeRepo", "Automerge", .product(name: "Logging", package: "swift-log")],
+      swiftSettings: strict),
+
+    // The base protocol of LSP: framing, ids, errors. Knows no method names.
+    .target(name: "JSONRPC", swiftSettings: strict),
+
+    // The set of documents: finding, creating, storing, syncing, and the messages between peers.
+    .target(
+      name: "AutomergeRepo",
+      dependencies: ["Automerge", .product(name: "Logging", package: "swift-log"), .product(name: "Crypto", package: "swift-crypto")],
+      swiftSettings: strict),
+
+    // The document: an Automerge replica in pure Swift. No I/O, no clock.
+    .target(
+      name: "Automerge",
+      dependencies: ["CZlib", .product(name: "Crypto", package: "swift-crypto")],
+      swiftSettings: strict),
+
+    // A storage provider on plain files.
+    .target(name: "Store", dependencies: ["AutomergeRepo"], swiftSettings: strict),
+
+    // Network providers over the event loop: frames, tickets, reconnecting.
+    .target(
+      name: "PeerNetwork",
+      dependencies: ["AutomergeRepo", "UV", .product(name: "Logging", package: "swift-log"), .product(name: "Crypto", package: "swift-crypto")],
+      swiftSettings: strict),
+
+    // libuv as Swift: loop, streams, timers, signals, work queue.
+    .target(name: "UV", dependencies: ["CUV"], swiftSettings: strict),
+
+    // The doors to C.
+    .systemLibrary(name: "CUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"]), .brew(["libuv"])]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+
+    // Tests mirror Sources; what several of them need stands in TestSupport.
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    .testTarget(name: "AutomergeTests", dependencies: ["Automerge", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "AutomergeRepoTests", dependencies: ["AutomergeRepo", "Automerge", "Store", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "UVTests", dependencies: ["UV", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "JSONRPCTests", dependencies: ["JSONRPC", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "PeerNetworkTests", dependencies: ["PeerNetwork", "AutomergeRepo", "Automerge", "UV", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "NotesServerTests", dependencies: ["NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "Interop", dependencies: ["Automerge", "TestSupport"], path: "Tests/Interop", swiftSettings: strict),
+    .testTarget(name: "EndToEnd", dependencies: ["JSONRPC", "TestSupport", "notes-lsp"], path: "Tests/EndToEnd", swiftSettings: strict),
+    .executableTarget(name: "notes-bench", dependencies: ["Automerge", "JSONRPC", "TestSupport"], path: "Tests/Benchmarks", swiftSettings: strict),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,31 @@
+import Foundation
+
+/// Who writes: any bytes, at most 128 of them, never used by two writers at a time.
+public struct ActorId: Hashable, Sendable, CustomStringConvertible {
+  public let bytes: [UInt8]
+
+  /// A random actor id of 16 bytes.
+  public init() {
+    self.init(uuid: UUID())
+  }
+
+  public init(uuid: UUID) {
+    bytes = withUnsafeBytes(of: uuid.uuid) { Array($0) }
+  }
+
+  /// Nil if `data` is longer than 128 bytes.
+  public init?(data: Data) {
+    guard data.count <= 128 else { return nil }
+    bytes = Array(data)
+  }
+
+  public var data: Data { Data(bytes) }
+
+  /// The bytes in lower-case hexadecimal.
+  public var description: String { bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() }
+}
+
+extension ActorId: Comparable {
+  /// Byte order; a prefix is smaller. It decides which of two operations with equal counters is the greater.
+  public static func < (left: ActorId, right: ActorId) -> Bool { left.bytes.lexicographicallyPrecedes(right.bytes) }
+}

@@ -1,0 +1,27 @@
+/// How much text there is, in every unit an editor may count in. Of a whole text, or of the part before some place.
+public struct TextMeasure: Hashable, Sendable {
+  public var utf8: Int
+  public var scalars: Int
+  public var utf16: Int
+  /// Line feeds, so a place's line number counted from 0.
+  public var newlines: Int
+
+  public init(utf8: Int = 0, scalars: Int = 0, utf16: Int = 0, newlines: Int = 0) {
+    (self.utf8, self.scalars, self.utf16, self.newlines) = (utf8, scalars, utf16, newlines)
+  }
+
+  public static let zero = TextMeasure()
+}
+
+/// One replacement in a text object, fit for an editor: what went, what came, and where in UTF-8 bytes.
+/// In a list of them each one's offset counts in the text that the ones before it have left.
+public struct TextEdit: Hashable, Sendable {
+  public var object: ObjId
+  public var utf8Offset: Int
+  public var deleted: [UInt8]
+  public var inserted: [UInt8]
+
+  public init(object: ObjId, utf8Offset: Int, deleted: [UInt8], inserted: [UInt8]) {
+    (self.object, self.utf8Offset, self.deleted, self.inserted) = (object, utf8Offset, deleted, inserted)
+  }
+}
