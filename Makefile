@@ -1,0 +1,57 @@
+# What a newcomer needs: `make demo` and `make test`. Everything else is a part of these or goes beyond them.
+
+SHELL := /bin/bash
+PREFIX ?= $(HOME)/.local
+CHECK := --explicit-target-dependency-import-check error
+RELEASE := -c release --static-swift-stdlib $(CHECK)
+
+.PHONY: all build test lint format demo demo-record bench install uninstall setup setup-test clean
+
+all: build
+
+setup:
+	@Tests/setup.sh build
+
+setup-test:
+	@Tests/setup.sh test
+
+build: setup
+	swift build $(RELEASE) --product notes-lsp
+
+lint:
+	@Tests/lint.sh
+
+format:
+	swift format -i --recursive --configuration .swift-format Package.swift Sources Tests
+
+test: setup-test
+	swift build --build-tests $(CHECK)
+	@Tests/lint.sh
+	@Tests/test.sh
+
+demo: build
+	@Tests/Demo/demo.sh
+
+demo-record: build
+	@Tests/Demo/demo.sh --record
+
+bench: setup
+	swift build $(RELEASE) --product notes-lsp
+	swift build $(RELEASE) --product notes-bench
+	NOTES_LSP_BINARY=$$PWD/.build/release/notes-lsp .build/release/notes-bench latency
+
+install: build
+	install -d $(PREFIX)/bin $(PREFIX)/share/notes-lsp/vim $(PREFIX)/share/notes-lsp/emacs
+	install .build/release/notes-lsp $(PREFIX)/bin/notes-lsp
+	cp -R editor-plugins/vim/plugin editor-plugins/vim/autoload editor-plugins/vim/doc $(PREFIX)/share/notes-lsp/vim/
+	cp editor-plugins/emacs/*.el $(PREFIX)/share/notes-lsp/emacs/
+	@echo
+	@echo "Installed. Add to your ~/.vimrc:        set runtimepath+=$(PREFIX)/share/notes-lsp/vim"
+	@echo "Add to your ~/.emacs.d/init.el:         (add-to-list 'load-path \"$(PREFIX)/share/notes-lsp/emacs\") (require 'notes-lsp)"
+	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) echo "And put $(PREFIX)/bin on your PATH." ;; esac
+
+uninstall:
+	rm -rf $(PREFIX)/bin/notes-lsp $(PREFIX)/share/notes-lsp
+
+clean:
+	rm -rf .build

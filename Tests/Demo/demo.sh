@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Two editors, one note: Vim left, Emacs right, each with a service and a store of its own, in tmux.
+#
+#   demo.sh            for you to type in; quit both editors (or C-b d) to end it
+#   demo.sh --record   plays by itself, writes what the screen showed to demo-capture.txt, fails if the texts differ
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+export NOTES_DEMO_SOURCE=$PWD
+export NOTES_LSP_BINARY=${NOTES_LSP_BINARY:-$PWD/.build/release/notes-lsp}
+NOTES_DEMO_DIR=$(mktemp -d "${TMPDIR:-/tmp}/notes-lsp-demo.XXXXXX")
+export NOTES_DEMO_DIR
+mkdir -p "$NOTES_DEMO_DIR"/{ana,ben}
+socket=notes-lsp-demo-$$
+mux() { tmux -L "$socket" -f /dev/null "$@"; }
+cleanup() { mux kill-server 2>/dev/null || true; rm -rf "$NOTES_DEMO_DIR"; }
+trap cleanup EXIT
+
+if [ ! -x "$NOTES_LSP_BINARY" ]; then echo "Build first: make build (looked for $NOTES_LSP_BINARY)" >&2; exit 1; fi
+
+left="vim -Nu Tests/Demo/demo.vim"
+right="emacs -nw -Q -L editor-plugins/emacs -l Tests/Demo/demo.el"
+export TERM=${TERM:-xterm-256color}
+mux new-session -d -s demo -x 120 -y 30 "$left"
+mux set-option -g default-terminal screen-256color
+mux split-window -h -t demo "$right"
+mux select-pane -t demo:0.0
+
+if [ "${1:-}" != --record ]; then
+  mux set-option -g status-right ' type in both; C-b o changes sides; C-b d ends the demo '
+  mux set-option -g status-right-length 80
+  mux attach -t demo
+  exit 0
+fi
+
+capture=${NOTES_DEMO_CAPTURE:-demo-capture.txt}
+: >"$capture"
+frame() { { echo "--- $1"; mux capture-pane -p -t demo:0.0 >"$NOTES_DEMO_DIR/left"; mux capture-pane -p -t demo:0.1 >"$NOTES_DEMO_DIR/right"
+  paste -d '|' <(cut -c1-59 "$NOTES_DEMO_DIR/left" | sed 's/$/                                                            /' | cut -c1-59) "$NOTES_DEMO_DIR/right"; } >>"$capture"; }
+# Waits until a pane shows a text; polls, with a deadline.
+shows() {
+  local pane=$1 text=$2 tries=300
+  while ((tries-- > 0)); do
+    # Whole text: a pipe into grep -q would end the capture early.
+    local screen; screen=$(mux capture-pane -p -t "demo:0.$pane")
+    case "$screen" in *"$text"*) return 0 ;; esac
+    read -rt 0.1 <> <(:) || true
+  done
+  frame "failed: pane $pane never showed '$text'"
+  echo "The demo failed: pane $pane never showed '$text'; see $capture" >&2
+  cp "$NOTES_DEMO_DIR"/*/log . 2>/dev/null || true
+  exit 1
+}
+
+shows 1 Shopping
+frame "Ben has joined Ana's note"
+mux send-keys -t demo:0.0 i
+mux send-keys -t demo:0.0 -l 'Bread, said Ana.'
+shows 1 'Bread, said Ana.'
+frame "Ana types in Vim"
+mux send-keys -t demo:0.1 'M->' Enter
+mux send-keys -t demo:0.1 -l 'And olives, said Ben.'
+shows 0 'And olives, said Ben.'
+shows 0 Ben
+frame "Ben types in Emacs"
+mux send-keys -t demo:0.0 Escape G o
+mux send-keys -t demo:0.0 -l 'Wine 🍷 too.'
+shows 1 'Wine 🍷 too.'
+frame "Ana again"
+echo "The demo played well: $capture"
