@@ -1,0 +1,71 @@
+import Automerge
+import Foundation
+
+/// A note's document: `{ "@notes": {"type", "version"}, title: Text, created: timestamp, content: Text, people }`.
+///
+/// Reading is lenient, since documents are made elsewhere too: the text is `content`, else `text`, else the first text in
+/// the root.
+struct NoteDocument {
+  let document: Document
+  /// The text that the editor edits.
+  let content: ObjId
+
+  /// Nil if there is no text in the document's root.
+  init?(_ document: Document) {
+    guard let content = Self.contentText(of: document) else { return nil }
+    (self.document, self.content) = (document, content)
+  }
+
+  /// Writes a new note into `document`: the text is its first content. The caller commits.
+  init(new document: Document, title: String, text: [UInt8], created: Date) throws {
+    let kind = try document.putObject(obj: .ROOT, key: "@notes", ty: .Map)
+    try document.put(obj: kind, key: "type", value: .String("note"))
+    try document.put(obj: kind, key: "version", value: .Uint(1))
+    try document.put(obj: .ROOT, key: "created", value: .Timestamp(created))
+    let titleText = try document.putObject(obj: .ROOT, key: "title", ty: .Text)
+    try document.spliceText(obj: titleText, utf8Offset: 0, deleteUTF8: 0, insert: Array(title.utf8))
+    content = try document.putObject(obj: .ROOT, key: "content", ty: .Text)
+    try document.spliceText(obj: content, utf8Offset: 0, deleteUTF8: 0, insert: text)
+    _ = try document.putObject(obj: .ROOT, key: "people", ty: .Map)
+    self.document = document
+  }
+
+  var title: String? {
+    switch try? document.get(obj: .ROOT, key: "title") {
+    case .Object(let text, .Text): try? document.text(obj: text)
+    case .Scalar(.String(let title)): title
+    default: nil
+    }
+  }
+
+  var created: Date? {
+    guard case .Scalar(.Timestamp(let date)) = try? document.get(obj: .ROOT, key: "created") else { return nil }
+    return date
+  }
+
+  /// Notes that `person` (16 hexadecimal digits) has written here under `name`. Makes no change if that is known.
+  /// The caller commits.
+  func enter(person: String, name: String) throws {
+    let people: ObjId
+    if case .Object(let object, .Map) = try document.get(obj: .ROOT, key: "people") {
+      people = object
+    } else {
+      people = try document.putObject(obj: .ROOT, key: "people", ty: .Map)
+    }
+    let entry: ObjId
+    if case .Object(let object, .Map) = try document.get(obj: people, key: person) {
+      entry = object
+    } else {
+      entry = try document.putObject(obj: people, key: person, ty: .Map)
+    }
+    try document.put(obj: entry, key: "name", value: .String(name))
+  }
+
+  private static func contentText(of document: Document) -> ObjId? {
+    let keys = (try? document.keys(obj: .ROOT)) ?? []
+    for key in ["content", "text"] + keys where key != "title" {
+      if case .Object(let text, .Text) = try? document.get(obj: .ROOT, key: key) { return text }
+    }
+    return nil
+  }
+}

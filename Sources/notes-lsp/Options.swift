@@ -1,0 +1,64 @@
+import ArgumentParser
+import Foundation
+
+/// Where the store and the notes are, and who writes.
+struct StoreOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("Where the store is kept (NOTES_HOME).", valueName: "dir"))
+  var home: String?
+
+  @Option(help: ArgumentHelp("Where the notes are kept as text files (NOTES_DIR).", valueName: "dir"))
+  var notes: String?
+
+  @Option(help: ArgumentHelp("The name that others see (NOTES_NAME).", valueName: "name"))
+  var name: String?
+
+  /// `--home`, `NOTES_HOME`, `$XDG_DATA_HOME/notes-lsp` or `~/.local/share/notes-lsp`.
+  var homeDirectory: String {
+    if let home = home ?? setting("NOTES_HOME") { return absolute(home) }
+    let data = setting("XDG_DATA_HOME") ?? userHome + "/.local/share"
+    return absolute(data) + "/notes-lsp"
+  }
+
+  /// `--notes`, `NOTES_DIR` or `~/Notes`.
+  var notesDirectory: String { absolute(notes ?? setting("NOTES_DIR") ?? userHome + "/Notes") }
+
+  /// `--name`, `NOTES_NAME`, or the login name.
+  var userName: String { name ?? setting("NOTES_NAME") ?? setting("USER") ?? setting("LOGNAME") ?? NSUserName() }
+
+  private var userHome: String { setting("HOME") ?? NSHomeDirectory() }
+
+  private func setting(_ name: String) -> String? {
+    guard let value = ProcessInfo.processInfo.environment[name], !value.isEmpty else { return nil }
+    return value
+  }
+
+  private func absolute(_ path: String) -> String {
+    if path == "~" || path.hasPrefix("~/") { return userHome + path.dropFirst() }
+    if path.hasPrefix("/") { return path }
+    return FileManager.default.currentDirectoryPath + "/" + path
+  }
+}
+
+/// How to talk to peers.
+struct NetworkOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The loopback address to listen on; port 0 chooses one.", valueName: "host:port"))
+  var listen = "127.0.0.1:0"
+
+  @Flag(help: "Do not announce this service or look for others nearby.")
+  var noDiscovery = false
+
+  @Flag(help: "Neither listen nor connect.")
+  var noNetwork = false
+}
+
+/// What to write down, and where.
+struct LogOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("Log to this file instead of standard error.", valueName: "file"))
+  var log: String?
+
+  @Option(help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"))
+  var logLevel = "notice"
+
+  @Option(help: ArgumentHelp("Append everything that passes between editor and service to this file.", valueName: "file"))
+  var record: String?
+}
