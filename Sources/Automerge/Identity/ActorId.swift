@@ -19,6 +19,9 @@ public struct ActorId: Hashable, Sendable, CustomStringConvertible {
     bytes = Array(data)
   }
 
+  /// Takes bytes whose length the caller has checked.
+  init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
+
   public var data: Data { Data(bytes) }
 
   /// The bytes in lower-case hexadecimal.

@@ -1,21 +1,62 @@
+import Crypto
 import Foundation
 
 /// The SHA-256 of a change's bytes: its name everywhere.
 public struct ChangeHash: Hashable, Sendable, CustomStringConvertible {
-  /// Always 32.
-  public let bytes: [UInt8]
+  /// The 32 bytes as four big-endian numbers, so that hashes compare and hash without memory of their own.
+  private let a, b, c, d: UInt64
 
   /// Nil unless there are exactly 32 bytes.
-  public init?(bytes: [UInt8]) {
-    guard bytes.count == 32 else { return nil }
-    self.bytes = bytes
+  public init?(bytes: [UInt8]) { self.init(slice: bytes[...]) }
+
+  init?(slice: ArraySlice<UInt8>) {
+    guard slice.count == 32 else { return nil }
+    (a, b, c, d) = slice.withUnsafeBytes { Self.words($0) }
   }
 
-  public var description: String { bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() }
+  init(digest: SHA256.Digest) {
+    (a, b, c, d) = digest.withUnsafeBytes { Self.words($0) }
+  }
+
+  /// Always 32.
+  public var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    append(to: &bytes)
+    return bytes
+  }
+
+  public var description: String {
+    [a, b, c, d].map { word in
+      let digits = String(word, radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }.joined()
+  }
+
+  func append(to bytes: inout [UInt8]) {
+    for word in [a, b, c, d] {
+      withUnsafeBytes(of: word.bigEndian) { bytes.append(contentsOf: $0) }
+    }
+  }
+
+  /// Little-endian numbers of the first three times four bytes, from which a Bloom filter takes its probes.
+  var bloomWords: (UInt32, UInt32, UInt32) {
+    (
+      UInt32(truncatingIfNeeded: a >> 32).byteSwapped, UInt32(truncatingIfNeeded: a).byteSwapped,
+      UInt32(truncatingIfNeeded: b >> 32).byteSwapped
+    )
+  }
+
+  private static func words(_ bytes: UnsafeRawBufferPointer) -> (UInt64, UInt64, UInt64, UInt64) {
+    func word(_ index: Int) -> UInt64 {
+      UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self))
+    }
+    return (word(0), word(1), word(2), word(3))
+  }
 }
 
 extension ChangeHash: Comparable {
+  /// Byte order.
   public static func < (left: ChangeHash, right: ChangeHash) -> Bool {
-    left.bytes.lexicographicallyPrecedes(right.bytes)
+    (left.a, left.b, left.c, left.d) < (right.a, right.b, right.c, right.d)
   }
 }

@@ -1,0 +1,94 @@
+/// Takes a file or message apart into its chunks, and goes on behind a bad one.
+///
+/// Every chunk comes out checked against its checksum. Where one is damaged, reading resumes at the next place where a
+/// whole good chunk stands, so one torn write never takes its neighbours with it.
+struct ChunkReader {
+  private let bytes: ArraySlice<UInt8>
+  private(set) var offset: Int
+  /// Bytes that may still be hashed or inflated in search of good chunks; keeps forged headers from costing O(n²).
+  private var searchBudget: Int
+
+  init(_ bytes: ArraySlice<UInt8>) {
+    self.bytes = bytes
+    offset = bytes.startIndex
+    searchBudget = 4 * bytes.count + 4096
+  }
+
+  init(_ bytes: [UInt8]) { self.init(bytes[...]) }
+
+  /// The next chunk, or what is wrong with the bytes up to the next good one; nil at the end.
+  mutating func next() -> Result<Chunk, FormatError>? {
+    guard offset < bytes.endIndex else { return nil }
+    do throws(FormatError) {
+      let (chunk, end) = try read(at: offset)
+      offset = end
+      return .success(chunk)
+    } catch {
+      offset = nextGood(after: offset)
+      return .failure(error)
+    }
+  }
+
+  /// All chunks, or the first error.
+  static func all(_ bytes: ArraySlice<UInt8>) throws(FormatError) -> [Chunk] {
+    var reader = ChunkReader(bytes)
+    var chunks: [Chunk] = []
+    while let next = reader.next() { chunks.append(try next.get()) }
+    return chunks
+  }
+
+  private func frame(
+    at start: Int
+  ) throws(FormatError) -> (kind: Chunk.Kind, checksum: ArraySlice<UInt8>, body: ArraySlice<UInt8>) {
+    var reader = ByteReader(bytes[start...])
+    guard try reader.bytes(count: 4).elementsEqual(Chunk.magic) else { throw .notAChunk(at: start) }
+    let checksum = try reader.bytes(count: 4)
+    let type = try reader.byte()
+    let body = try reader.lengthPrefixed()
+    guard let kind = Chunk.Kind(rawValue: type) else { throw .unknownChunkType(type, at: start) }
+    return (kind, checksum, body)
+  }
+
+  private func read(at start: Int) throws(FormatError) -> (Chunk, end: Int) {
+    let (kind, checksum, stored) = try frame(at: start)
+    var (kindRead, body) = (kind, stored)
+    if kind == .compressedChange {
+      body = try Deflate.inflate(stored, limit: FormatLimits.inflatedByteCount)[...]
+      kindRead = .change
+    }
+    let hash = Chunk.hash(kindRead, body: body)
+    guard hash.bytes.prefix(4).elementsEqual(checksum) else { throw .badChecksum(at: start) }
+    return (Chunk(kind: kindRead, body: body, hash: hash), stored.endIndex)
+  }
+
+  /// Where the next whole good chunk starts behind `start`, or the end.
+  private mutating func nextGood(after start: Int) -> Int {
+    // A frame with a wrong checksum usually still has the right length: try what follows it first.
+    if let end = (try? frame(at: start))?.body.endIndex, end == bytes.endIndex || isGood(at: end) { return end }
+    var candidate = start + 1
+    while searchBudget > 0, let found = nextMagic(from: candidate) {
+      if isGood(at: found) { return found }
+      candidate = found + 1
+    }
+    return bytes.endIndex
+  }
+
+  private func nextMagic(from start: Int) -> Int? {
+    var index = start
+    while index + 4 <= bytes.endIndex {
+      guard let found = bytes[index...].firstIndex(of: Chunk.magic[0]) else { return nil }
+      if bytes[found...].starts(with: Chunk.magic) { return found }
+      index = found + 1
+    }
+    return nil
+  }
+
+  private mutating func isGood(at start: Int) -> Bool {
+    guard let frame = try? frame(at: start) else { return false }
+    // Inflating can cost far more than the bytes it reads, so a compressed change counts for more.
+    let cost = frame.kind == .compressedChange ? 64 * frame.body.count : frame.body.count
+    searchBudget -= cost + 16
+    guard searchBudget > 0 else { return false }
+    return (try? read(at: start)) != nil
+  }
+}

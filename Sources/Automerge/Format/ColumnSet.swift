@@ -1,0 +1,106 @@
+/// The columns of one table, inflated, as read from a chunk.
+struct ColumnSet {
+  /// In file order.
+  private(set) var columns: [(spec: ColumnSpec, bytes: ArraySlice<UInt8>)] = []
+
+  /// The column's bytes; none if it was left out.
+  subscript(_ spec: ColumnSpec) -> ArraySlice<UInt8> {
+    columns.first { $0.spec == spec }?.bytes ?? []
+  }
+
+  /// Columns other than those given.
+  func unknown(besides known: Set<ColumnSpec>) -> [ColumnSpec] { columns.map(\.spec).filter { !known.contains($0) } }
+}
+
+/// Which columns follow and how long each is: the head of a table.
+struct ColumnHeader {
+  fileprivate var entries: [(spec: ColumnSpec, byteCount: Int)] = []
+
+  /// Reads and checks the list: ascending, no column twice, no raw values without their lengths.
+  init(from reader: inout ByteReader, allowingDeflate: Bool) throws(FormatError) {
+    let start = reader.offset
+    let count = try reader.count(itemByteCount: 2)
+    guard count <= FormatLimits.columns else { throw .tooMany(limit: FormatLimits.columns, at: start) }
+    for _ in 0..<count {
+      let spec = ColumnSpec(rawValue: try reader.uleb32())
+      let lengthOffset = reader.offset
+      guard let byteCount = Int(exactly: try reader.uleb()) else { throw .integerTooLarge(at: lengthOffset) }
+      if spec.isDeflated, !allowingDeflate { throw .deflatedColumn(spec.rawValue) }
+      if let last = entries.last?.spec, last.inflated.rawValue >= spec.inflated.rawValue {
+        throw .columnOrder(spec.rawValue)
+      }
+      if spec.kind == .valueRaw {
+        guard let last = entries.last?.spec, last.kind == .valueMetadata, last.id == spec.id else {
+          throw .valuesWithoutMetadata(spec.rawValue)
+        }
+      }
+      entries.append((spec, byteCount))
+    }
+  }
+
+  /// Reads the data that belongs to the list.
+  /// - Parameter budget: bytes that deflated columns may still grow to; reduced by what they take.
+  func readColumns(from reader: inout ByteReader, inflating budget: inout Int) throws(FormatError) -> ColumnSet {
+    var columns: [(ColumnSpec, ArraySlice<UInt8>)] = []
+    columns.reserveCapacity(entries.count)
+    for (spec, byteCount) in entries {
+      let bytes = try reader.bytes(count: byteCount)
+      if spec.isDeflated {
+        let inflated = try Deflate.inflate(bytes, limit: budget)
+        budget -= inflated.count
+        columns.append((spec.inflated, inflated[...]))
+      } else {
+        columns.append((spec, bytes))
+      }
+    }
+    return ColumnSet(columns: columns)
+  }
+
+  /// Reads the data of columns of which none is deflated.
+  func readColumns(from reader: inout ByteReader) throws(FormatError) -> ColumnSet {
+    var none = 0
+    return try readColumns(from: &reader, inflating: &none)
+  }
+}
+
+/// Collects the columns of one table to be written.
+struct ColumnWriter {
+  private var header = ByteWriter()
+  private var data = ByteWriter()
+  private var count = 0
+  private var last: UInt32?
+  private let deflating: Bool
+
+  /// From this size on a column is deflated. Source: automerge-format, section 2.
+  static let deflateMinimum = 256
+
+  /// - Parameter deflating: whether long columns are deflated, as in documents.
+  init(deflating: Bool = false) { self.deflating = deflating }
+
+  /// Adds a column; an empty one is left out. Columns come in ascending order.
+  mutating func append(_ spec: ColumnSpec, _ bytes: [UInt8]) {
+    precondition(last.map { $0 < spec.rawValue } ?? true, "columns are written in ascending order")
+    last = spec.rawValue
+    guard !bytes.isEmpty else { return }
+    if deflating, bytes.count >= Self.deflateMinimum {
+      add(spec.deflated, Deflate.deflate(bytes[...]))
+    } else {
+      add(spec, bytes)
+    }
+  }
+
+  /// The list: how many, then which and how long.
+  func writeHeader(to writer: inout ByteWriter) {
+    writer.uleb(count)
+    writer.raw(header.bytes)
+  }
+
+  func writeData(to writer: inout ByteWriter) { writer.raw(data.bytes) }
+
+  private mutating func add(_ spec: ColumnSpec, _ bytes: [UInt8]) {
+    count += 1
+    header.uleb(UInt64(spec.rawValue))
+    header.uleb(bytes.count)
+    data.raw(bytes)
+  }
+}

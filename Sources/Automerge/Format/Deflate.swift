@@ -1,0 +1,72 @@
+import CZlib
+
+/// Raw DEFLATE (RFC 1951) by zlib, whole buffers at a time. The only file that calls zlib.
+///
+/// Unsafe because zlib takes pointers. Each stream lives inside one call, its buffers are arrays that outlive that call,
+/// and it is ended on every way out.
+enum Deflate {
+  /// Raw stream: no zlib header, the largest window.
+  private static let windowBits: Int32 = -15
+  private static let chunkByteCount = 64 << 10
+
+  static func deflate(_ input: ArraySlice<UInt8>) -> [UInt8] {
+    var stream = z_stream()
+    let started = deflateInit2_(
+      &stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, windowBits, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
+      Int32(MemoryLayout<z_stream>.size))
+    precondition(started == Z_OK, "zlib has memory for a stream")
+    defer { deflateEnd(&stream) }
+    var output: [UInt8] = []
+    let ended = run(&stream, input, into: &output, limit: .max) { CZlib.deflate($0, Z_FINISH) }
+    precondition(ended == .ended, "deflating cannot fail")
+    return output
+  }
+
+  /// The bytes of the first stream in `input`; what follows it is ignored.
+  /// - Parameter limit: a stream that holds more than this many bytes is refused.
+  static func inflate(_ input: ArraySlice<UInt8>, limit: Int) throws(FormatError) -> [UInt8] {
+    var stream = z_stream()
+    guard inflateInit2_(&stream, windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
+      throw .badDeflate
+    }
+    defer { inflateEnd(&stream) }
+    var output: [UInt8] = []
+    switch run(&stream, input, into: &output, limit: limit, { CZlib.inflate($0, Z_NO_FLUSH) }) {
+    case .ended: return output
+    case .failed: throw .badDeflate
+    case .limitReached: throw .inflatedTooLarge(limit: limit)
+    }
+  }
+
+  private enum Outcome { case ended, failed, limitReached }
+
+  /// Feeds all of `input` and collects the output piece by piece, so memory grows only with what really comes out.
+  private static func run(
+    _ stream: inout z_stream, _ input: ArraySlice<UInt8>, into output: inout [UInt8], limit: Int,
+    _ step: (UnsafeMutablePointer<z_stream>) -> Int32
+  ) -> Outcome {
+    // `avail_in` has 32 bits; nothing that long is ever passed in.
+    guard let available = UInt32(exactly: input.count) else { return .failed }
+    return input.withUnsafeBufferPointer { source in
+      stream.next_in = UnsafeMutablePointer(mutating: source.baseAddress)
+      stream.avail_in = available
+      return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: chunkByteCount) { buffer in
+        while true {
+          stream.next_out = buffer.baseAddress
+          stream.avail_out = UInt32(chunkByteCount)
+          let status = step(&stream)
+          let produced = chunkByteCount - Int(stream.avail_out)
+          if produced > limit - output.count { return .limitReached }
+          output.append(contentsOf: buffer[..<produced])
+          switch status {
+          case Z_STREAM_END: return .ended
+          // No progress, or all input read and room left: the stream is cut off.
+          case Z_OK where produced == 0 || (stream.avail_in == 0 && stream.avail_out > 0): return .failed
+          case Z_OK: continue
+          default: return .failed
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,174 @@
+/// How a column may be written.
+enum ColumnMode {
+  /// Only the canonical form: columns of documents.
+  case strict
+  /// Any runs that make sense: columns of changes.
+  case lenient
+}
+
+/// Rows of a column that hold the same value; nil is null.
+struct Run<Item> {
+  var value: Item?
+  var count: Int
+}
+
+/// Reads a run-length encoded column, run by run.
+///
+/// A run may be taken in parts, so several columns can be walked in step: ask for the next run of each `atMost` the
+/// rows that the others have left. A literal run comes out as runs of one row (or more, if equal ones follow each
+/// other in a lenient column). The claimed lengths are only ever added up, never looped over.
+struct RunLengthDecoder<Item: RunItem> {
+  private var reader: ByteReader
+  private let mode: ColumnMode
+  private let limit: Int
+  private var literalsLeft = 0
+  private var pending: Run<Item>?
+  /// The last thing read, to judge the next one by.
+  private var last = Last.nothing
+  /// Rows handed out and not yet handed out but read.
+  private var rowsRead = 0
+
+  private enum Last {
+    case nothing
+    case nulls
+    case repeated(Item)
+    case literal(Item)
+  }
+
+  /// - Parameter limit: more rows than this are refused.
+  init(_ bytes: ArraySlice<UInt8>, mode: ColumnMode, limit: Int = FormatLimits.rows) {
+    reader = ByteReader(bytes)
+    self.mode = mode
+    self.limit = limit
+  }
+
+  init(_ bytes: [UInt8], mode: ColumnMode) { self.init(bytes[...], mode: mode) }
+
+  var isEmptyColumn: Bool { reader.isAtEnd && pending == nil && literalsLeft == 0 && rowsRead == 0 }
+  var offset: Int { reader.offset }
+
+  /// The run at the front, without consuming it; nil at the end.
+  mutating func peekRun() throws(FormatError) -> Run<Item>? {
+    if pending == nil { pending = try readRun() }
+    return pending
+  }
+
+  /// Consumes rows of the run that `peekRun` showed.
+  mutating func skip(_ count: Int) {
+    guard var run = pending else { return }
+    run.count -= count
+    precondition(run.count >= 0, "rows are skipped inside one run")
+    pending = run.count == 0 ? nil : run
+  }
+
+  /// The next rows that share one value, at most `count` of them; nil at the end.
+  mutating func nextRun(atMost count: Int = .max) throws(FormatError) -> Run<Item>? {
+    guard var run = try peekRun() else { return nil }
+    run.count = min(run.count, count)
+    skip(run.count)
+    return run
+  }
+
+  /// The next row; nil at the end, so a column that was left out because all rows are null reads as it should
+  /// (`.some(nil)` is a null).
+  mutating func next() throws(FormatError) -> Item?? {
+    guard let run = try nextRun(atMost: 1) else { return nil }
+    return .some(run.value)
+  }
+
+  /// The next row, which must be there and not be null.
+  mutating func nextValue() throws(FormatError) -> Item {
+    guard let run = try nextRun(atMost: 1) else { throw .truncated(at: reader.offset) }
+    guard let value = run.value else { throw .unexpectedNull(at: reader.offset) }
+    return value
+  }
+
+  /// Throws if rows are left.
+  mutating func expectEnd() throws(FormatError) {
+    guard try peekRun() == nil else { throw .rowCount(expected: rowsRead, at: reader.offset) }
+  }
+
+  private mutating func readRun() throws(FormatError) -> Run<Item>? {
+    if literalsLeft > 0 { return try readLiteral(isFirst: false) }
+    guard !reader.isAtEnd else { return nil }
+    let start = reader.offset
+    let header = try reader.sleb()
+    if header == 0 { return try readNulls(from: start) }
+    if header > 0 { return try readRepeat(header, from: start) }
+    guard header != .min, let count = Int(exactly: -header), count <= reader.remaining else {
+      throw .truncated(at: start)
+    }
+    if mode == .strict, case .literal = last { throw .run(.adjacentLiterals, at: start) }
+    try claim(count, at: start)
+    literalsLeft = count
+    return try readLiteral(isFirst: true)
+  }
+
+  private mutating func readNulls(from start: Int) throws(FormatError) -> Run<Item>? {
+    guard let count = Int(exactly: try reader.uleb()) else { throw .integerTooLarge(at: start) }
+    if mode == .strict {
+      if count == 0 { throw .run(.emptyNulls, at: start) }
+      if case .nulls = last { throw .run(.adjacentNulls, at: start) }
+    }
+    try claim(count, at: start)
+    last = .nulls
+    return count == 0 ? try readRun() : Run(value: nil, count: count)
+  }
+
+  private mutating func readRepeat(_ header: Int64, from start: Int) throws(FormatError) -> Run<Item>? {
+    guard let count = Int(exactly: header) else { throw .integerTooLarge(at: start) }
+    let value = try Item.read(from: &reader)
+    if mode == .strict {
+      if count == 1 { throw .run(.shortRepeat, at: start) }
+      switch last {
+      case .repeated(let before) where Item.sameItem(before, value): throw .run(.adjacentRepeats, at: start)
+      case .literal(let before) where Item.sameItem(before, value): throw .run(.equalAcrossBoundary, at: start)
+      case .nothing, .nulls, .repeated, .literal: break
+      }
+    }
+    try claim(count, at: start)
+    last = .repeated(value)
+    return Run(value: value, count: count)
+  }
+
+  private mutating func readLiteral(isFirst: Bool) throws(FormatError) -> Run<Item>? {
+    let start = reader.offset
+    let value = try Item.read(from: &reader)
+    literalsLeft -= 1
+    if mode == .strict {
+      switch last {
+      case .repeated(let before) where isFirst && Item.sameItem(before, value):
+        throw .run(.equalAcrossBoundary, at: start)
+      case .literal(let before) where Item.sameItem(before, value):
+        throw .run(.equalLiteralNeighbours, at: start)
+      case .nothing, .nulls, .repeated, .literal: break
+      }
+    }
+    last = .literal(value)
+    return Run(value: value, count: 1)
+  }
+
+  private mutating func claim(_ count: Int, at offset: Int) throws(FormatError) {
+    let (sum, overflow) = rowsRead.addingReportingOverflow(count)
+    guard !overflow, sum <= limit else { throw .tooMany(limit: limit, at: offset) }
+    rowsRead = sum
+  }
+}
+
+extension RunLengthDecoder where Item == UInt64 {
+  /// The sum of a whole column without nulls: how many items stand in the columns that it groups.
+  static func sum(
+    _ bytes: ArraySlice<UInt8>, mode: ColumnMode, limit: Int = FormatLimits.rows
+  ) throws(FormatError) -> Int {
+    var decoder = RunLengthDecoder(bytes, mode: mode, limit: limit)
+    var total = 0
+    while let run = try decoder.nextRun() {
+      guard let value = run.value else { throw .unexpectedNull(at: decoder.offset) }
+      guard let each = Int(exactly: value) else { throw .tooMany(limit: limit, at: decoder.offset) }
+      let (product, overflow) = each.multipliedReportingOverflow(by: run.count)
+      guard !overflow, product <= limit - total else { throw .tooMany(limit: limit, at: decoder.offset) }
+      total += product
+    }
+    return total
+  }
+}

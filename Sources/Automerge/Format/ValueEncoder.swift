@@ -1,0 +1,54 @@
+/// Writes the two columns that hold values: lengths with type codes, and the values' bytes back to back.
+struct ValueEncoder {
+  private var metadata = RunLengthEncoder<UInt64>()
+  private var raw = ByteWriter()
+
+  init() {}
+
+  var count: Int { metadata.count }
+  var rawByteCount: Int { raw.count }
+
+  mutating func append(_ value: RawValue) {
+    metadata.append(value.metadata)
+    raw.raw(value.bytes)
+  }
+
+  mutating func append(_ value: ScalarValue) { append(RawValue(value)) }
+
+  /// Appends `count` nulls in O(1).
+  mutating func appendNull(count: Int = 1) { metadata.append(0, count: count) }
+
+  /// Appends each scalar of some UTF-8 as a string of its own: the values of a run of typed text.
+  /// - Complexity: O(n) in the bytes, but with work only where the byte length of the scalars changes.
+  mutating func appendText(_ utf8: ArraySlice<UInt8>) {
+    raw.raw(utf8)
+    utf8.withUnsafeBufferPointer { bytes in
+      var index = 0
+      while index < bytes.count {
+        let length = UTF8Scalar.byteCount(lead: bytes[index])
+        let start = index
+        repeat { index += length } while index < bytes.count && UTF8Scalar.byteCount(lead: bytes[index]) == length
+        metadata.append(UInt64(length << 4 | Int(RawValue.Code.string)), count: (index - start) / length)
+      }
+    }
+  }
+
+  mutating func appendText(_ utf8: [UInt8]) { appendText(utf8[...]) }
+
+  /// Both columns. The encoder is empty afterwards.
+  mutating func finish() -> (metadata: [UInt8], raw: [UInt8]) {
+    defer { self = ValueEncoder() }
+    return (metadata.finish(), raw.bytes)
+  }
+}
+
+/// The shape of one scalar in UTF-8.
+enum UTF8Scalar {
+  /// How many bytes the scalar has that starts with `lead`; 1 for a byte that starts none.
+  @inline(__always)
+  static func byteCount(lead: UInt8) -> Int {
+    if lead < 0xc0 { return 1 }
+    if lead < 0xe0 { return 2 }
+    return lead < 0xf0 ? 3 : 4
+  }
+}
