@@ -1,0 +1,146 @@
+/// One side of a JSON-RPC conversation: bytes in, events out; messages in, frames out.
+///
+/// It does no I/O: bytes go in by `receive` (or `append` and `nextEvent`), frames leave through `send` before the call
+/// that makes them returns. It knows one method, `$/cancelRequest`, which belongs to the base protocol.
+///
+/// Not thread-safe: keep it where the session is.
+public final class Connection {
+  public enum Event: Equatable, Sendable {
+    /// Wants exactly one `reply`.
+    case request(id: RequestId, method: String, params: JSONValue?)
+    case notification(method: String, params: JSONValue?)
+    /// The answer to our request `id`, which asked for `method`.
+    case response(id: RequestId, method: String, result: Result<JSONValue, ResponseError>)
+    /// The other side no longer wants the answer. It still must get one: `ResponseError.requestCancelled` or the result.
+    case cancelled(id: RequestId)
+    /// Something wrong came and was answered, if it could be. For the log; the conversation goes on.
+    case protocolError(ResponseError)
+    /// The frames cannot be told apart any more. It was answered on a best-effort basis; nothing more will be read.
+    case fatal(FrameError)
+  }
+
+  /// Our request ids start here. Vim takes a request whose id equals one of its own for a response, and its own count
+  /// from 1; it loses responses to ids that are strings.
+  public static let firstRequestId: Int64 = 1 << 30
+
+  private var reader: FrameReader
+  private let jsonLimits: JSONLimits
+  private let send: ([UInt8]) -> Void
+  private var unanswered: Set<RequestId> = []
+  private var methodsAsked: [RequestId: String] = [:]
+  private var nextRequestId = Connection.firstRequestId
+  private var isFatal = false
+
+  /// - Parameter send: takes one whole frame at a time, in order.
+  public init(
+    frameLimit: Int = FrameReader.defaultFrameLimit, jsonLimits: JSONLimits = JSONLimits(),
+    send: @escaping ([UInt8]) -> Void
+  ) {
+    reader = FrameReader(frameLimit: frameLimit)
+    self.jsonLimits = jsonLimits
+    self.send = send
+  }
+
+  /// Requests of the other side that wait for a reply.
+  public var unansweredRequests: Set<RequestId> { unanswered }
+
+  /// Whether the input stops in the middle of a frame.
+  public var hasPartialFrame: Bool { reader.unreadByteCount > 0 }
+
+  /// Takes bytes and hands each event over as soon as it is complete, so a reply may be sent from `handle`.
+  public func receive(_ bytes: some Sequence<UInt8>, _ handle: (Event) -> Void) {
+    append(bytes)
+    while let event = nextEvent() { handle(event) }
+  }
+
+  /// Takes bytes; `nextEvent` tells what they mean.
+  public func append(_ bytes: some Sequence<UInt8>) {
+    reader.append(bytes)
+  }
+
+  /// The next event, `nil` until more bytes come.
+  public func nextEvent() -> Event? {
+    while !isFatal {
+      do {
+        guard let body = try reader.next() else { return nil }
+        if let event = event(in: body) { return event }
+      } catch {
+        isFatal = true
+        respond(.null, .failure(.parseError("The frame cannot be read: \(error).")))
+        return .fatal(error)
+      }
+    }
+    return nil
+  }
+
+  /// Answers a request, the first time; later calls for the same request do nothing and return `false`.
+  @discardableResult
+  public func reply(to id: RequestId, _ result: Result<JSONValue, ResponseError>) -> Bool {
+    guard unanswered.remove(id) != nil else { return false }
+    respond(id, result)
+    return true
+  }
+
+  public func notify(_ method: String, _ params: JSONValue? = nil) {
+    send(FrameWriter.frame(.notification(method: method, params: params)))
+  }
+
+  /// Asks the other side; the answer comes as an event with this id.
+  @discardableResult
+  public func request(_ method: String, _ params: JSONValue? = nil) -> RequestId {
+    let id = RequestId.int(nextRequestId)
+    nextRequestId += 1
+    methodsAsked[id] = method
+    send(FrameWriter.frame(.request(id: id, method: method, params: params)))
+    return id
+  }
+
+  /// Tells the other side that the answer to our request is no longer wanted. An answer that comes still is an event.
+  public func cancel(_ id: RequestId) {
+    guard methodsAsked[id] != nil else { return }
+    notify("$/cancelRequest", ["id": id.json])
+  }
+
+  private func event(in body: [UInt8]) -> Event? {
+    let json: JSONValue
+    do {
+      json = try JSONValue(parsing: body, limits: jsonLimits)
+    } catch {
+      return refuse(.null, .parseError("The message is not JSON: \(error)."))
+    }
+    do {
+      return event(for: try Message(json))
+    } catch {
+      return error.isResponse ? .protocolError(error.response) : refuse(error.id, error.response)
+    }
+  }
+
+  private func event(for message: Message) -> Event? {
+    switch message {
+    case .request(let id, let method, let params):
+      guard unanswered.insert(id).inserted else {
+        return refuse(id, .invalidRequest("A request with the id \(id) is still unanswered."))
+      }
+      return .request(id: id, method: method, params: params)
+    case .notification("$/cancelRequest", let params):
+      guard let id = params?["id"].flatMap(RequestId.init), unanswered.contains(id) else { return nil }
+      return .cancelled(id: id)
+    case .notification(let method, let params):
+      return .notification(method: method, params: params)
+    case .response(let id, let result):
+      guard let method = methodsAsked.removeValue(forKey: id) else {
+        return .protocolError(.invalidRequest("A response came to the id \(id), which was not asked."))
+      }
+      return .response(id: id, method: method, result: result)
+    }
+  }
+
+  private func refuse(_ id: RequestId, _ error: ResponseError) -> Event {
+    respond(id, .failure(error))
+    return .protocolError(error)
+  }
+
+  private func respond(_ id: RequestId, _ result: Result<JSONValue, ResponseError>) {
+    send(FrameWriter.frame(.response(id: id, result: result)))
+  }
+}

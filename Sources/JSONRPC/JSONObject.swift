@@ -1,0 +1,104 @@
+/// The members of a JSON object, in the order in which they were first set.
+///
+/// Most objects in messages have a handful of members, which are found by looking at each. A larger one gets an index,
+/// so that an object of a million keys costs no more per key.
+public struct JSONObject: Sendable {
+  public struct Member: Sendable {
+    public let key: String
+    public fileprivate(set) var value: JSONValue
+  }
+
+  public private(set) var members: [Member] = []
+  private var positions: [ByteExactKey: Int]?
+
+  /// Above this many members a hash lookup is quicker than comparing.
+  private static let scanLimit = 16
+
+  public init() {}
+
+  /// The members in this order; of equal keys the last value counts.
+  public init(_ pairs: some Sequence<(String, JSONValue)>) {
+    for (key, value) in pairs { self[key] = value }
+  }
+
+  public var count: Int { members.count }
+  public var isEmpty: Bool { members.isEmpty }
+
+  /// The value of a member. Setting `nil` removes it.
+  /// - Complexity: O(1), removing O(n) in the number of members.
+  public subscript(key: String) -> JSONValue? {
+    get { position(of: key).map { members[$0].value } }
+    set {
+      switch (position(of: key), newValue) {
+      case (let position?, let value?): members[position].value = value
+      case (let position?, nil): remove(at: position)
+      case (nil, let value?): append(key, value)
+      case (nil, nil): break
+      }
+    }
+  }
+
+  private func position(of key: String) -> Int? {
+    if let positions { return positions[ByteExactKey(text: key)] }
+    return members.firstIndex { $0.key.hasSameBytes(as: key) }
+  }
+
+  private mutating func append(_ key: String, _ value: JSONValue) {
+    positions?[ByteExactKey(text: key)] = members.count
+    members.append(Member(key: key, value: value))
+    if positions == nil, members.count > Self.scanLimit { indexMembers() }
+  }
+
+  private mutating func remove(at position: Int) {
+    members.remove(at: position)
+    positions = nil
+    if members.count > Self.scanLimit { indexMembers() }
+  }
+
+  private mutating func indexMembers() {
+    var index: [ByteExactKey: Int] = [:]
+    index.reserveCapacity(members.count * 2)
+    for (position, member) in members.enumerated() { index[ByteExactKey(text: member.key)] = position }
+    positions = index
+  }
+}
+
+extension JSONObject: Hashable {
+  public static func == (a: JSONObject, b: JSONObject) -> Bool {
+    a.count == b.count && a.members.allSatisfy { b[$0.key] == $0.value }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    // The order does not count, so each member's hash is added.
+    var sum = 0
+    for member in members {
+      var memberHasher = Hasher()
+      memberHasher.combine(member.key)
+      memberHasher.combine(member.value)
+      sum &+= memberHasher.finalize()
+    }
+    hasher.combine(sum)
+  }
+}
+
+extension JSONObject: ExpressibleByDictionaryLiteral {
+  public init(dictionaryLiteral pairs: (String, JSONValue)...) { self.init(pairs) }
+}
+
+/// A key that equals another only when the bytes do.
+private struct ByteExactKey: Hashable {
+  let text: String
+
+  static func == (a: ByteExactKey, b: ByteExactKey) -> Bool { a.text.hasSameBytes(as: b.text) }
+
+  // Equal bytes have equal hashes under String's own, coarser equality too.
+  func hash(into hasher: inout Hasher) { hasher.combine(text) }
+}
+
+extension String {
+  /// Whether both are the same UTF-8 bytes; `==` on strings also takes different spellings of a character for equal.
+  func hasSameBytes(as other: String) -> Bool {
+    guard utf8.count == other.utf8.count, self == other else { return false }
+    return utf8.elementsEqual(other.utf8)
+  }
+}
