@@ -1,0 +1,116 @@
+import Foundation
+
+/// The notes as plain text files: read and written whole, off the loop, never through a symbolic link, never half.
+public actor WorkingFiles {
+  public enum Failure: Error, Equatable, Sendable {
+    case notFound(path: String)
+    case tooLarge(path: String, byteCount: Int)
+    case notAFile(path: String)
+    case exists(path: String)
+    /// `code` is an `errno`.
+    case system(path: String, operation: String, code: Int32)
+  }
+
+  /// Files over this many bytes are not notes.
+  public static let largestByteCount = 64 << 20
+
+  public init() {}
+
+  public func read(_ path: String) throws(Failure) -> [UInt8] {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      throw errno == ENOENT ? .notFound(path: path) : .system(path: path, operation: "open", code: errno)
+    }
+    defer { close(descriptor) }
+    var info = stat()
+    guard fstat(descriptor, &info) == 0 else { throw .system(path: path, operation: "stat", code: errno) }
+    guard info.st_mode & S_IFMT == S_IFREG else { throw .notAFile(path: path) }
+    guard info.st_size <= Self.largestByteCount else { throw .tooLarge(path: path, byteCount: Int(info.st_size)) }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Int(info.st_size))
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = readSome(descriptor, &buffer)
+      if count == 0 { return bytes }
+      if count < 0 { throw .system(path: path, operation: "read", code: errno) }
+      bytes += buffer[..<count]
+      guard bytes.count <= Self.largestByteCount else { throw .tooLarge(path: path, byteCount: bytes.count) }
+    }
+  }
+
+  /// Makes a new file and its folders. Throws `exists` rather than touch what is there.
+  public func create(_ path: String, _ bytes: [UInt8]) throws(Failure) {
+    try makeFolder(of: path)
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else {
+      throw errno == EEXIST ? .exists(path: path) : .system(path: path, operation: "create", code: errno)
+    }
+    do throws(Failure) {
+      try fill(descriptor, bytes, path)
+    } catch {
+      unlink(path)
+      throw error
+    }
+    synchronizeFolder(of: path)
+  }
+
+  /// Replaces a file in one step, keeping its mode. A symbolic link is followed once, to the file it names.
+  public func replace(_ path: String, _ bytes: [UInt8]) throws(Failure) {
+    try makeFolder(of: path)
+    let target = (try? FileManager.default.destinationOfSymbolicLink(atPath: path)).map { destination in
+      destination.hasPrefix("/") ? destination : (path as NSString).deletingLastPathComponent + "/" + destination
+    } ?? path
+    var info = stat()
+    let mode = stat(target, &info) == 0 ? info.st_mode & 0o7777 : 0o644
+    let temporary = target + ".\(getpid()).notes-lsp~"
+    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw .system(path: temporary, operation: "create", code: errno) }
+    do throws(Failure) {
+      fchmod(descriptor, mode)
+      try fill(descriptor, bytes, temporary)
+      guard rename(temporary, target) == 0 else { throw .system(path: target, operation: "rename", code: errno) }
+    } catch {
+      unlink(temporary)
+      throw error
+    }
+    synchronizeFolder(of: target)
+  }
+
+  /// Writes everything, syncs, and closes in any case.
+  private func fill(_ descriptor: Int32, _ bytes: [UInt8], _ path: String) throws(Failure) {
+    defer { close(descriptor) }
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+      if written < 0 && errno == EINTR { continue }
+      guard written > 0 else { throw .system(path: path, operation: "write", code: errno) }
+      rest = rest.dropFirst(written)
+    }
+    guard fsync(descriptor) == 0 else { throw .system(path: path, operation: "fsync", code: errno) }
+  }
+
+  private func makeFolder(of path: String) throws(Failure) {
+    let folder = (path as NSString).deletingLastPathComponent
+    do {
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    } catch {
+      throw .system(path: folder, operation: "mkdir", code: errno)
+    }
+  }
+
+  private func synchronizeFolder(of path: String) {
+    let descriptor = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    if descriptor >= 0 {
+      fsync(descriptor)
+      close(descriptor)
+    }
+  }
+}
+
+/// One `read`, again if a signal interrupts it.
+private func readSome(_ descriptor: Int32, _ buffer: inout [UInt8]) -> Int {
+  while true {
+    let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+    if count >= 0 || errno != EINTR { return count }
+  }
+}
