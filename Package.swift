@@ -79,8 +79,20 @@ let package = Package(
     .testTarget(name: "PeerNetworkTests", dependencies: ["PeerNetwork", "AutomergeRepo", "Automerge", "UV", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "NotesServerTests", dependencies: ["NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "Interop", dependencies: ["Automerge", "TestSupport"], path: "Tests/Interop", swiftSettings: strict),
-    .testTarget(name: "EndToEnd", dependencies: ["JSONRPC", "TestSupport", "notes-lsp"], path: "Tests/EndToEnd", swiftSettings: strict),
-    .executableTarget(name: "notes-bench", dependencies: ["Automerge", "JSONRPC", "TestSupport"], path: "Tests/Benchmarks", swiftSettings: strict),
+    // A notes-lsp process and the editors around it, driven from outside.
+    .target(
+      name: "NotesHarness", dependencies: ["JSONRPC", "TestSupport", .product(name: "Crypto", package: "swift-crypto")],
+      path: "Tests/NotesHarness", swiftSettings: strict),
+    .testTarget(
+      name: "EndToEnd", dependencies: ["NotesHarness", "JSONRPC", "TestSupport", "notes-lsp"], path: "Tests/EndToEnd",
+      exclude: ["delay_proxy.py"], swiftSettings: strict),
+    .executableTarget(
+      name: "notes-bench",
+      dependencies: [
+        "NotesHarness", "Automerge", "JSONRPC", "TestSupport",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tests/Benchmarks", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,46 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.ownThreads) struct ChildProcessTests {
+  @Test(arguments: [ChildProcess.Input.pipe, .socket, .terminal])
+  func whatIsWrittenComesBackFromCat(input: ChildProcess.Input) throws {
+    let child = try ChildProcess(["cat"], input: input)
+    let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 % 251) }
+    child.write(bytes)
+    try child.wait(for: "the bytes", until: .now + .seconds(10)) { $0.output.count >= bytes.count }
+    #expect(child.output == bytes)
+    if case .terminal = input { return }
+    child.closeInput()
+    #expect(try child.waitForExit() == .code(0))
+  }
+
+  @Test func testsRunOnThreadsThatMayBlock() throws {
+    #expect(Thread.current.threadDictionary[BlockingExecutor.mark] != nil)
+    let result = try ChildProcess.run(["sh", "-c", "echo out; echo problem >&2; exit 3"])
+    #expect(result.exit == .code(3))
+    #expect(result.output == Array("out\n".utf8))
+    #expect(result.errorOutput == Array("problem\n".utf8))
+  }
+
+  @Test func aKilledProcessTellsTheSignal() throws {
+    let child = try ChildProcess(["cat"])
+    child.send(signal: SIGKILL)
+    #expect(try child.waitForExit() == .signal(SIGKILL))
+  }
+
+  @Test func waitingEndsAtItsDeadline() throws {
+    let child = try ChildProcess(["cat"])
+    #expect(throws: ProcessError.self) { try child.waitForExit(within: .milliseconds(30)) }
+  }
+
+  @Test func theEnvironmentAndFilesAreHandedOver() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("input")
+    try Data("from a file\n".utf8).write(to: URL(fileURLWithPath: path))
+    let child = try ChildProcess(
+      ["sh", "-c", "cat; echo \"$GREETING\""], environment: ["GREETING": "hello"], input: .file(path))
+    #expect(try child.waitForExit() == .code(0))
+    #expect(child.output == Array("from a file\nhello\n".utf8))
+  }
+}

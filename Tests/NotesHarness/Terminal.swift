@@ -1,0 +1,64 @@
+import Foundation
+import TestSupport
+
+/// A tmux server of its own with one window, in which one program runs as if a person had started it.
+public final class Terminal {
+  public static let columns = 100
+  public static let rows = 30
+
+  private let socket: String
+  private let watchdog: ChildProcess
+
+  /// Starts the program; tmux and the program end with this object, or with this process however it ends.
+  public init(in directory: TemporaryDirectory, name: String, command: [String], environment: [String: String]) throws {
+    socket = directory.file("\(name).tmux")
+    // The watchdog's standard input ends when this process does, even if it is killed.
+    watchdog = try ChildProcess(["sh", "-c", "cat >/dev/null; exec tmux -S \"$0\" kill-server 2>/dev/null", socket])
+    let variables = ["TERM": "screen-256color", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"]
+      .merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }.sorted()
+    try tmux(
+      ["-f", "/dev/null", "-u", "new-session", "-d", "-x", "\(Self.columns)", "-y", "\(Self.rows)", "--", "env"]
+        + variables + command)
+    try tmux(["set-option", "-g", "remain-on-exit", "on"])
+    try tmux(["set-option", "-sg", "escape-time", "0"])
+  }
+
+  deinit { killServer() }
+
+  /// Types text as a person would, character by character.
+  public func type(_ text: String) throws {
+    try tmux(["send-keys", "-l", "--", text])
+  }
+
+  /// Presses keys by their tmux names, such as `Escape`, `Enter`, `C-x`.
+  public func press(_ keys: String...) throws {
+    try tmux(["send-keys"] + keys)
+  }
+
+  /// What is on the screen now, one line a row.
+  public func screen() throws -> String {
+    String(decoding: try tmux(["capture-pane", "-p"]), as: UTF8.self)
+  }
+
+  /// The program in the window; it goes on living for a moment after its window is gone.
+  public func programProcessId() throws -> pid_t {
+    let answer = String(decoding: try tmux(["list-panes", "-F", "#{pane_pid}"]), as: UTF8.self)
+    guard let processId = pid_t(answer.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+      throw ProcessError.timedOut(waitingFor: "tmux to name the program", details: answer)
+    }
+    return processId
+  }
+
+  public func killServer() { _ = try? tmux(["kill-server"]) }
+
+  @discardableResult
+  private func tmux(_ arguments: [String]) throws -> [UInt8] {
+    let result = try ChildProcess.run(["tmux", "-S", socket] + arguments)
+    guard result.exit == .code(0) else {
+      throw ProcessError.ended(
+        waitingFor: "tmux \(arguments.joined(separator: " "))",
+        details: String(decoding: result.errorOutput, as: UTF8.self))
+    }
+    return result.output
+  }
+}
