@@ -76,13 +76,4 @@ public struct Cursor: Hashable, Sendable {
   public init(bytes: Data) { self.bytes = bytes }
 }
 
-/// What is known of one peer's copy of one document. One for each pair of document and peer.
-public final class SyncState: @unchecked Sendable {
-  public init() {}
-  public init(bytes: Data) throws { unfinished() }
-  /// The part worth keeping: what both were sure to have. Reconnect with `SyncState(bytes: state.encode())`.
-  public func encode() -> Data { unfinished() }
-  public var theirHeads: Set<ChangeHash>? { unfinished() }
-}
-
 func unfinished() -> Never { preconditionFailure("not written yet") }

@@ -1,0 +1,125 @@
+extension SyncProgress {
+  /// The next message to the peer, or nil if there is nothing to say now.
+  /// - Complexity: O(n) in the changes that one side has and the other may lack, not in the history.
+  ///   Source of the rules: automerge-format, section 7.4.
+  mutating func generateMessage(from history: inout some SyncableHistory) -> SyncMessage? {
+    let ourHeads = history.syncHeads
+    let need = isReadOnly ? [] : missing(in: &history)
+    if mustStartOver(&history) { return resetMessage(heads: ourHeads) }
+
+    let saidAlready = lastSentHeads == ourHeads && haveResponded
+    if saidAlready, inFlight { return nil }
+    let payload = payload(from: &history)
+    if saidAlready, payload.hashes.isEmpty, isReadOnly || theirHeads == ourHeads { return nil }
+
+    var message = SyncMessage()
+    message.version = theirCapabilities == nil ? .v1 : .v2
+    message.heads = ourHeads
+    message.need = need
+    let theirs = Set(theirHeads ?? [])
+    if need.allSatisfy(theirs.contains) {
+      let unshared = history.changesNotAncestors(of: sharedHeads)
+      message.have = [SyncMessage.Have(lastSync: sharedHeads, bloom: BloomFilter(containing: unshared))]
+    }
+    message.changes = chunks(of: payload, version: message.version, from: &history)
+    message.flags = flags
+    if needsReset {
+      if theirCapabilities?.syncReset == true { message.flags?.insert(.syncReset) } else { message.heads = [] }
+      needsReset = false
+    }
+
+    haveResponded = true
+    inFlight = true
+    lastSentHeads = ourHeads
+    sentHashes.formUnion(payload.hashes)
+    return message
+  }
+
+  /// What goes into a message.
+  private struct Payload {
+    var hashes: [ChangeHash] = []
+    /// All of them at once, as a document.
+    var isDocument = false
+  }
+
+  private var flags: SyncMessage.Flags { isReadOnly ? [.supportsSyncReset, .readOnly] : .supportsSyncReset }
+
+  /// Their heads that we lack; for those that wait for their deps, the deps.
+  private func missing(in history: inout some SyncableHistory) -> [ChangeHash] {
+    var open = theirHeads ?? []
+    var seen = Set<ChangeHash>()
+    var missing: [ChangeHash] = []
+    while let hash = open.popLast() {
+      guard seen.insert(hash).inserted, !history.hasChange(hash) else { continue }
+      if let deps = history.queuedDependencies(of: hash) { open += deps } else { missing.append(hash) }
+    }
+    return missing.sorted()
+  }
+
+  /// Whether they believe to share with us what we do not have (any more).
+  private func mustStartOver(_ history: inout some SyncableHistory) -> Bool {
+    for hash in theirHave?.first?.lastSync ?? [] where !history.hasChange(hash) { return true }
+    return false
+  }
+
+  /// Asks them to forget what they believe to share with us. Once until they answer.
+  private mutating func resetMessage(heads: [ChangeHash]) -> SyncMessage? {
+    guard !resetInFlight else { return nil }
+    resetInFlight = true
+    var message = SyncMessage()
+    message.heads = heads
+    message.have = [SyncMessage.Have()]
+    message.flags = flags
+    return message
+  }
+
+  private func payload(from history: inout some SyncableHistory) -> Payload {
+    guard let theirHave, let theirNeed, !isPeerReadOnly else { return Payload() }
+    let readsV2 = theirCapabilities != nil
+    if readsV2, theirHeads == [], sentHashes.isEmpty {
+      return Payload(hashes: history.changesNotAncestors(of: []), isDocument: true)
+    }
+    let hashes = wanted(have: theirHave, need: theirNeed, from: &history).filter { !sentHashes.contains($0) }
+    // Many changes are shorter, and faster to read, as a document.
+    return Payload(hashes: hashes, isDocument: readsV2 && hashes.count > history.changeCount / 3)
+  }
+
+  /// The changes they need and those they seem to lack.
+  private func wanted(
+    have: [SyncMessage.Have], need: [ChangeHash], from history: inout some SyncableHistory
+  ) -> [ChangeHash] {
+    var chosen: [ChangeHash] = []
+    var chosenSet = Set<ChangeHash>()
+    if !have.isEmpty {
+      // In row order deps come first, so one pass also takes all that depend on a chosen one.
+      for hash in history.changesNotAncestors(of: have.flatMap(\.lastSync)) {
+        let seemsKnown = have.contains { $0.bloom.contains(hash) }
+        if !seemsKnown || history.dependencies(of: hash).contains(where: chosenSet.contains) {
+          chosen.append(hash)
+          chosenSet.insert(hash)
+        }
+      }
+    }
+    var asked: [ChangeHash] = []
+    for hash in need where !chosenSet.contains(hash) && history.hasChange(hash) {
+      chosenSet.insert(hash)
+      asked.append(hash)
+    }
+    return asked + chosen
+  }
+
+  private func chunks(
+    of payload: Payload, version: SyncMessage.Version, from history: inout some SyncableHistory
+  ) -> [ArraySlice<UInt8>] {
+    if payload.hashes.isEmpty { return [] }
+    if payload.isDocument { return [history.savedDocument()[...]] }
+    var changes: [[UInt8]] = []
+    for hash in payload.hashes {
+      if let change = history.encodedChange(hash) { changes.append(change) }
+    }
+    switch version {
+    case .v1: return changes.map { $0[...] }
+    case .v2: return [Array(changes.joined())[...]]
+    }
+  }
+}

@@ -1,0 +1,46 @@
+extension SyncProgress {
+  /// Takes in a message of the peer. Source of the rules: automerge-format, section 7.5.
+  ///
+  /// If applying its changes throws, nothing but `inFlight` is changed here.
+  mutating func receive(_ message: SyncMessage, into history: inout some SyncableHistory) throws {
+    inFlight = false
+    resetInFlight = false
+    let headsBefore = history.syncHeads
+    let takesChanges = !message.changes.isEmpty && !isReadOnly
+    if takesChanges { try history.applySynced(message.changes) }
+
+    read(message.flags)
+    if takesChanges {
+      let headsNow = history.syncHeads
+      let arrived = Set(headsNow).subtracting(headsBefore)
+      sharedHeads = arrived.union(Set(sharedHeads).intersection(headsNow)).sorted()
+    }
+
+    var known: [ChangeHash] = []
+    for hash in message.heads where history.hasChange(hash) { known.append(hash) }
+    if !sentHashes.isEmpty, !known.isEmpty {
+      sentHashes.formIntersection(history.changesNotAncestors(of: known))
+    }
+    if message.changes.isEmpty, message.heads == headsBefore { lastSentHeads = message.heads }
+    if known.count == message.heads.count {
+      sharedHeads = message.heads
+      // They have nothing, so whatever they had before is lost.
+      if message.heads.isEmpty {
+        lastSentHeads = []
+        sentHashes = []
+      }
+    } else {
+      sharedHeads = Set(sharedHeads).union(known).sorted()
+    }
+    theirHave = message.have
+    theirHeads = message.heads
+    theirNeed = message.need
+  }
+
+  private mutating func read(_ flags: SyncMessage.Flags?) {
+    guard let flags else { return }
+    theirCapabilities = Capabilities(syncReset: flags.contains(.supportsSyncReset))
+    if flags.contains(.syncReset) { sentHashes = [] }
+    isPeerReadOnly = flags.contains(.readOnly)
+  }
+}

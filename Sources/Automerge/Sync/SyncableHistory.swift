@@ -1,0 +1,30 @@
+/// What syncing needs to know of a document's changes, and to do with them.
+///
+/// The requirements are `mutating` so that hashes and bytes may be computed when first asked for.
+protocol SyncableHistory {
+  /// Ascending.
+  var syncHeads: [ChangeHash] { mutating get }
+  var changeCount: Int { get }
+
+  mutating func hasChange(_ hash: ChangeHash) -> Bool
+
+  /// The deps of a change that was received but waits for some of them; nil if there is no such change.
+  mutating func queuedDependencies(of hash: ChangeHash) -> [ChangeHash]?
+
+  /// The changes that are neither among `hashes` nor ancestors of them, in row order. Unknown hashes count for nothing.
+  /// - Complexity: O(n) in the answer and the ancestors passed on the way, not in the history, when `hashes` are near
+  ///   the heads.
+  mutating func changesNotAncestors(of hashes: [ChangeHash]) -> [ChangeHash]
+
+  /// The deps of a change of this document.
+  mutating func dependencies(of hash: ChangeHash) -> [ChangeHash]
+
+  /// The change as an uncompressed chunk; nil if it is not a change of this document.
+  mutating func encodedChange(_ hash: ChangeHash) -> [UInt8]?
+
+  /// The whole document as a chunk.
+  mutating func savedDocument() -> [UInt8]
+
+  /// Takes in the changes of these chunks, as far as they are good. They come from a peer.
+  mutating func applySynced(_ chunks: [ArraySlice<UInt8>]) throws
+}
