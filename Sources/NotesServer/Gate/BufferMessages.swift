@@ -1,0 +1,55 @@
+/// One entry of a client's `contentChanges`.
+enum ContentChange: Hashable, Sendable {
+  /// Replaces a part of the text that the changes before it in the batch have left.
+  case replace(PositionRange, [UInt8])
+  case fullText([UInt8])
+}
+
+/// Why a document's text changes, as `notes/edit` names it.
+enum EditCause: String, Hashable, Sendable, Codable { case remote, undo, restore, reload }
+
+/// What a `notes/edit` says.
+struct BufferEdit: Hashable, Sendable {
+  struct Replacement: Hashable, Sendable {
+    var range: PositionRange
+    var newText: [UInt8]
+  }
+
+  /// The last client version that was seen when the edit was made.
+  var version: Int
+  var rev: Int
+  /// In the coordinates of the text before any of them, from left to right, never touching one another.
+  var edits: [Replacement]
+  /// The text's UTF-8 length afterwards.
+  var bytes: Int
+  var cause: EditCause
+}
+
+/// A message that contradicts what the gate knows; `notes/resync` tells the client.
+enum Contradiction: Hashable, Sendable {
+  case version(Int, expected: Int)
+  case rev(Int?, lastSent: Int)
+  case range(PositionRange)
+
+  /// One sentence for `notes/resync`.
+  var reason: String {
+    switch self {
+    case .version(let version, let expected): "version \(version) came where \(expected) was due"
+    case .rev(nil, _): "the change names no rev"
+    case .rev(let rev?, let lastSent):
+      "rev \(rev) is not one that could have been applied; the last one sent is \(lastSent)"
+    case .range(let range):
+      "a range ends before it starts (line \(range.start.line), character \(range.start.character))"
+    }
+  }
+}
+
+/// What became of a client's change.
+enum ChangeOutcome: Hashable, Sendable {
+  /// To be made in the document, in this order; then `pendingEdit` says what to send.
+  case splices([TextSplice])
+  /// Send `notes/resync`; until the full text comes, incremental changes are ignored.
+  case resync(Contradiction)
+  /// The full text is being waited for.
+  case ignored
+}

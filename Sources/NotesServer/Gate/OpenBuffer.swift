@@ -1,0 +1,137 @@
+import Automerge
+
+/// The version gate: one client's buffer of one document, and what lies between the two.
+///
+///     the client surely has C ──F1──F2──…──unsent──► D, the document's text
+///                               in flight
+///
+/// Neither text is kept: D is asked through `TextSource`, and C is D seen backwards through the deltas. A change of the
+/// client's is made of C after those edits that it says it has applied; it is carried over the rest by the elements it
+/// names, as a CRDT would. All other edits in flight were then certainly dropped, and go out again, rebased.
+///
+/// The owner calls in this order: `documentChanged` for whatever changed D that this client does not have (other people's
+/// edits, undo), `didChange` for a client's batch, whose splices it then makes in D without reporting them back here; and
+/// after either `pendingEdit`, whose message it sends.
+struct OpenBuffer: Sendable {
+  /// How the client takes edits.
+  enum Gate: Hashable, Sendable {
+    /// By `notes/edit`, and says with each change which it has applied.
+    case notes
+    /// Not through the gate. What it lacks waits in `clientToDocument`.
+    case plain
+  }
+
+  /// An edit that was sent for the current version.
+  struct InFlight: Hashable, Sendable {
+    /// Less than `rev` if several were made one entry.
+    var firstRev: Int
+    var rev: Int
+    var delta: TextDelta
+    var cause: EditCause
+  }
+
+  let encoding: PositionEncoding
+  let gate: Gate
+  /// The client's last `didChange`, or what `didOpen` said.
+  var version: Int
+  /// The last edit that was sent; 0 before the first.
+  var lastSentRev = 0
+  /// The last edit that the client is known to have applied.
+  var acknowledgedRev = 0
+  /// True from a resync until the client's full text comes.
+  var awaitsFullText = false
+
+  var inFlight: [InFlight] = []
+  var unsent: TextDelta
+  var unsentCause = EditCause.remote
+
+  /// A buffer whose client has the document's text, or the text from which `base` leads to it.
+  init(version: Int, encoding: PositionEncoding, gate: Gate = .notes, base: TextDelta = .identity) {
+    (self.version, self.encoding, self.gate, unsent) = (version, encoding, gate, base)
+  }
+
+  /// What turns the text that the client surely has into the document's text.
+  var clientToDocument: TextDelta {
+    inFlight.reduce(into: TextDelta.identity) { $0 = $0.composed(with: $1.delta) }.composed(with: unsent)
+  }
+
+  // MARK: - The document changed
+
+  /// Takes in edits that were made in the document by others than this client, each on the text that those before it left.
+  mutating func documentChanged(_ edits: some Sequence<TextEdit>, cause: EditCause = .remote) {
+    let delta = TextDelta(edits)
+    guard !delta.isIdentity else { return }
+    unsentCause = unsent.isIdentity || unsentCause == cause ? cause : .remote
+    unsent = unsent.composed(with: delta)
+  }
+
+  /// The most entries that are kept apart for a client that never acknowledges.
+  static let mostInFlight = 256
+
+  /// The next edit to send, if the client lacks anything; from now on it is in flight.
+  ///
+  /// - Parameter source: the document's text as it is now
+  /// - Complexity: O(s · log n), s the segments of what is unsent
+  mutating func pendingEdit(source: some TextSource) -> BufferEdit? {
+    guard gate == .notes, !awaitsFullText, !unsent.isIdentity else { return nil }
+    let edits = replacements(of: unsent.refined, source: source)
+    let delta = unsent
+    unsent = .identity
+    guard !edits.isEmpty else {
+      // The same bytes, though other elements: nothing to send, but the client's elements are the new ones from here on.
+      if let last = inFlight.indices.last { inFlight[last].delta = inFlight[last].delta.composed(with: delta) }
+      return nil
+    }
+    lastSentRev += 1
+    inFlight.append(InFlight(firstRev: lastSentRev, rev: lastSentRev, delta: delta, cause: unsentCause))
+    if inFlight.count > Self.mostInFlight { mergeOldest() }
+    return BufferEdit(
+      version: version, rev: lastSentRev, edits: edits, bytes: source.measure.utf8, cause: unsentCause)
+  }
+
+  /// Makes one entry of the older half. A client that has applied only a part of it, which is most unlikely after so many
+  /// more, is asked for its full text.
+  private mutating func mergeOldest() {
+    let half = inFlight[..<(inFlight.count / 2)]
+    guard let first = half.first, let last = half.last else { return }
+    let delta = half.reduce(into: TextDelta.identity) { $0 = $0.composed(with: $1.delta) }
+    inFlight.replaceSubrange(
+      ..<half.endIndex, with: [InFlight(firstRev: first.firstRev, rev: last.rev, delta: delta, cause: .remote)])
+  }
+
+  // MARK: - The client tells how far it is
+
+  /// Takes in a `notes/ack`, or the version and rev of any other message of the client's.
+  ///
+  /// - Returns: true if they name the client's text as the gate knows it now, so that the message's positions can be used;
+  ///   false if the message is out of date or the full text is being waited for.
+  @discardableResult
+  mutating func acknowledge(version: Int, rev: Int) throws(ContradictionError) -> Bool {
+    guard !awaitsFullText, gate == .notes else { return gate == .plain && !awaitsFullText && version == self.version }
+    guard version <= self.version else { throw resync(.version(version, expected: self.version)) }
+    guard version == self.version else { return false }
+    if inFlight.contains(where: { $0.firstRev <= rev && rev < $0.rev }) { return false }
+    guard isApplicable(rev) else { throw resync(.rev(rev, lastSent: lastSentRev)) }
+    fold(through: rev)
+    return true
+  }
+
+  /// True if the client can have `rev` as the last edit it applied.
+  func isApplicable(_ rev: Int) -> Bool { rev == acknowledgedRev || inFlight.contains { $0.rev == rev } }
+
+  /// Counts edits up to `rev` as applied.
+  mutating func fold(through rev: Int) {
+    inFlight.removeAll { $0.rev <= rev }
+    acknowledgedRev = max(acknowledgedRev, rev)
+  }
+
+  mutating func resync(_ contradiction: Contradiction) -> ContradictionError {
+    awaitsFullText = true
+    return ContradictionError(contradiction: contradiction)
+  }
+}
+
+/// Thrown where a message contradicts what the gate knows; the gate then awaits the full text.
+struct ContradictionError: Error, Hashable {
+  var contradiction: Contradiction
+}

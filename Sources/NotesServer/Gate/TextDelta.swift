@@ -1,0 +1,139 @@
+import Automerge
+
+/// How one text became another: what stayed, what came and what went, from left to right.
+///
+/// Inserted and deleted bytes are both kept, so a delta can be walked from either side. What follows the last segment
+/// stayed. Between two retained parts the order of insertions and deletions means something: it says where the new text
+/// stands among the elements that are gone, which is what a CRDT remembers with its tombstones.
+struct TextDelta: Hashable, Sendable {
+  enum Segment: Hashable, Sendable {
+    case retain(Int)
+    case insert(TextPiece)
+    case delete(TextPiece)
+  }
+
+  /// Never empty ones, never two of a kind side by side, never a retain at the end.
+  private(set) var segments: [Segment] = []
+
+  static let identity = TextDelta()
+
+  var isIdentity: Bool { segments.isEmpty }
+
+  /// The delta that replaces `deleted`, which stands at `utf8Offset`, by `inserted`.
+  init(utf8Offset: Int, deleted: [UInt8], inserted: [UInt8]) {
+    var builder = Builder()
+    builder.retain(utf8Offset)
+    builder.insert(TextPiece(inserted))
+    builder.delete(TextPiece(deleted))
+    self = builder.delta
+  }
+
+  init() {}
+
+  /// By how many UTF-8 bytes the text grew.
+  var growth: Int {
+    segments.reduce(0) { sum, segment in
+      switch segment {
+      case .retain: sum
+      case .insert(let piece): sum + piece.count
+      case .delete(let piece): sum - piece.count
+      }
+    }
+  }
+
+  /// The way back.
+  var inverted: TextDelta {
+    var result = TextDelta()
+    result.segments = segments.map { segment in
+      switch segment {
+      case .retain: segment
+      case .insert(let piece): .delete(piece)
+      case .delete(let piece): .insert(piece)
+      }
+    }
+    return result
+  }
+
+  /// Where a place of the old text is in the new one: right after the element before it, if that is still there.
+  func map(_ offset: Int) -> Int {
+    var (old, new) = (0, 0)
+    for segment in segments {
+      guard old < offset else { break }
+      switch segment {
+      case .retain(let count):
+        if old + count >= offset { return new + (offset - old) }
+        old += count
+        new += count
+      case .insert(let piece): new += piece.count
+      case .delete(let piece): old += piece.count
+      }
+    }
+    return new + max(0, offset - old)
+  }
+
+  /// The new text, given the old one. Bytes that the delta expects beyond the end are taken as absent.
+  func applied(to old: [UInt8]) -> [UInt8] {
+    var new: [UInt8] = []
+    new.reserveCapacity(max(0, old.count + growth))
+    var index = 0
+    for segment in segments {
+      switch segment {
+      case .retain(let count):
+        let end = min(old.count, index + count)
+        new += old[index..<end]
+        index = end
+      case .insert(let piece): new += piece.bytes
+      case .delete(let piece): index = min(old.count, index + piece.count)
+      }
+    }
+    return new + old[index...]
+  }
+
+  /// Collects segments and keeps them normal.
+  struct Builder {
+    private(set) var segments: [Segment] = []
+
+    mutating func retain(_ count: Int) {
+      guard count > 0 else { return }
+      if case .retain(let before)? = segments.last {
+        segments[segments.count - 1] = .retain(before + count)
+      } else {
+        segments.append(.retain(count))
+      }
+    }
+
+    mutating func insert(_ piece: TextPiece) {
+      guard piece.count > 0 else { return }
+      if case .insert(let before)? = segments.last {
+        segments[segments.count - 1] = .insert(before + piece)
+      } else {
+        segments.append(.insert(piece))
+      }
+    }
+
+    mutating func delete(_ piece: TextPiece) {
+      guard piece.count > 0 else { return }
+      if case .delete(let before)? = segments.last {
+        segments[segments.count - 1] = .delete(before + piece)
+      } else {
+        segments.append(.delete(piece))
+      }
+    }
+
+    mutating func append(_ segment: Segment) {
+      switch segment {
+      case .retain(let count): retain(count)
+      case .insert(let piece): insert(piece)
+      case .delete(let piece): delete(piece)
+      }
+    }
+
+    /// What was collected. The retain at the end, which says nothing, is left out.
+    var delta: TextDelta {
+      var result = TextDelta()
+      result.segments = segments
+      if case .retain? = segments.last { result.segments.removeLast() }
+      return result
+    }
+  }
+}

@@ -1,0 +1,159 @@
+/// Finds a small difference between two texts: by lines, then by words and scalars inside what changed.
+///
+/// The work is bounded: where two parts have little in common, or little is left of the budget, one replaces the other.
+enum TextDiff {
+  /// How many elements the comparison by lines may look at, and how many that by words and scalars inside the lines.
+  /// About 10 ns each.
+  private static let lineBudget = 3_000_000
+  private static let wordBudget = 3_000_000
+
+  /// What turns `old` into `new`. Both must be valid UTF-8; no sequence is ever split.
+  static func delta(from old: [UInt8], to new: [UInt8]) -> TextDelta {
+    var diff = Run(old: old, new: new)
+    diff.compare(0..<old.count, 0..<new.count, by: .lines)
+    return diff.delta
+  }
+
+  /// A replaced part: `old` of the one text by `new` of the other. Either may be empty.
+  private struct Hunk {
+    var old: Range<Int>
+    var new: Range<Int>
+  }
+
+  private struct Run {
+    let old: [UInt8]
+    let new: [UInt8]
+    var hunks: [Hunk] = []
+    var lineBudget = TextDiff.lineBudget
+    var wordBudget = TextDiff.wordBudget
+
+    init(old: [UInt8], new: [UInt8]) { (self.old, self.new) = (old, new) }
+
+    mutating func compare(_ oldRange: Range<Int>, _ newRange: Range<Int>, by grain: TextTokens.Grain) {
+      let (a, b) = trimmed(oldRange, newRange)
+      if a.isEmpty && b.isEmpty { return }
+      let budget = grain == .lines ? lineBudget : wordBudget
+      guard !a.isEmpty, !b.isEmpty, budget > 0, a.count <= Int32.max / 4, b.count <= Int32.max / 4 else {
+        hunks.append(Hunk(old: a, new: b))
+        return
+      }
+      let tokens = TextTokens.cut(old, a, new, b, by: grain)
+      var sequences = SequenceDiff(
+        tokens.old.numbers, tokens.new.numbers, distinct: tokens.distinct,
+        budget: budget - tokens.old.count - tokens.new.count)
+      var matches = sequences.run()
+      if grain == .lines { lineBudget = sequences.budget } else { wordBudget = sequences.budget }
+      if grain != .lines { matches = worthKeeping(matches, tokens.old, tokens.new, by: grain) }
+      var (oldStart, newStart) = (0, 0)
+      for match in matches + [.init(old: tokens.old.count, new: tokens.new.count, count: 0)] {
+        refine(
+          tokens.old.bytes(oldStart..<match.old), tokens.new.bytes(newStart..<match.new), after: grain)
+        (oldStart, newStart) = (match.old + match.count, match.new + match.count)
+      }
+    }
+
+    private mutating func refine(_ a: Range<Int>, _ b: Range<Int>, after grain: TextTokens.Grain) {
+      if a.isEmpty && b.isEmpty { return }
+      switch grain {
+      case .lines: compare(a, b, by: .words)
+      case .words: compare(a, b, by: .scalars)
+      case .scalars: hunks.append(Hunk(old: a, new: b))
+      }
+    }
+
+    /// Both without what they have in common at the start and at the end, in whole scalars.
+    private func trimmed(_ oldRange: Range<Int>, _ newRange: Range<Int>) -> (Range<Int>, Range<Int>) {
+      old.withUnsafeBufferPointer { old in
+        new.withUnsafeBufferPointer { new in
+          let most = min(oldRange.count, newRange.count)
+          var prefix = 0
+          while prefix < most, old[oldRange.lowerBound + prefix] == new[newRange.lowerBound + prefix] { prefix += 1 }
+          func splits(_ index: Int, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
+            index < text.count && text[index].continuesScalar
+          }
+          while prefix > 0, splits(oldRange.lowerBound + prefix, old) || splits(newRange.lowerBound + prefix, new) {
+            prefix -= 1
+          }
+          var suffix = 0
+          while suffix < most - prefix, old[oldRange.upperBound - 1 - suffix] == new[newRange.upperBound - 1 - suffix] {
+            suffix += 1
+          }
+          while suffix > 0, splits(oldRange.upperBound - suffix, old) { suffix -= 1 }
+          return (
+            oldRange.lowerBound + prefix..<oldRange.upperBound - suffix,
+            newRange.lowerBound + prefix..<newRange.upperBound - suffix
+          )
+        }
+      }
+    }
+
+    /// The matches that a person would see as such: no stray letter or space between two rewritten parts.
+    private func worthKeeping(
+      _ matches: [SequenceDiff.Match], _ oldTokens: TextTokens, _ newTokens: TextTokens, by grain: TextTokens.Grain
+    ) -> [SequenceDiff.Match] {
+      var kept: [SequenceDiff.Match] = []
+      for (index, match) in matches.enumerated() {
+        let before = kept.last.map { ($0.old + $0.count, $0.new + $0.count) } ?? (0, 0)
+        let after = index + 1 < matches.count ? (matches[index + 1].old, matches[index + 1].new) : nil
+        let end = after ?? (oldTokens.count, newTokens.count)
+        let changed = max(
+          oldTokens.bytes(before.0..<match.old).count + newTokens.bytes(before.1..<match.new).count,
+          oldTokens.bytes(match.old + match.count..<end.0).count
+            + newTokens.bytes(match.new + match.count..<end.1).count)
+        let atEdge =
+          (match.old == 0 && match.new == 0)
+          || (match.old + match.count == oldTokens.count && match.new + match.count == newTokens.count)
+        let stretch = oldTokens.bytes(match.old..<match.old + match.count)
+        if atEdge || isWorthKeeping(stretch, between: changed, by: grain) { kept.append(match) }
+      }
+      return kept
+    }
+
+    private func isWorthKeeping(_ stretch: Range<Int>, between changed: Int, by grain: TextTokens.Grain) -> Bool {
+      if stretch.count >= 16 || old[stretch].contains(0x0A) { return true }
+      switch grain {
+      case .lines: return true
+      case .words: return changed <= 32 || old[stretch].contains { WordKind($0) == .letter }
+      case .scalars: return old[stretch].count { !$0.continuesScalar } >= 3
+      }
+    }
+
+    /// The hunks as a delta; of an insertion or deletion that could stand in several places, the one at a line's start.
+    var delta: TextDelta {
+      var builder = TextDelta.Builder()
+      var offset = 0
+      for (index, hunk) in hunks.enumerated() {
+        let next = index + 1 < hunks.count ? hunks[index + 1].old.lowerBound : old.count
+        let slid = slid(hunk, after: offset, before: next)
+        builder.retain(slid.old.lowerBound - offset)
+        builder.insert(TextPiece(Array(new[slid.new])))
+        builder.delete(TextPiece(Array(old[slid.old])))
+        offset = slid.old.upperBound
+      }
+      return builder.delta
+    }
+
+    /// How far a hunk may slide in search of a line's start.
+    private static let longestSlide = 512
+
+    private func slid(_ hunk: Hunk, after start: Int, before end: Int) -> Hunk {
+      guard hunk.old.isEmpty != hunk.new.isEmpty else { return hunk }
+      let text = hunk.old.isEmpty ? new : old
+      let range = hunk.old.isEmpty ? hunk.new : hunk.old
+      func startsLine(_ index: Int) -> Bool { index == 0 || text[index - 1] == 0x0A }
+      if startsLine(range.lowerBound) || text[range.upperBound - 1] != 0x0A && !text[range].contains(0x0A) {
+        return hunk
+      }
+      let room = min(hunk.old.lowerBound - start, Self.longestSlide)
+      var steps = 0
+      while steps < room, text[range.lowerBound - 1 - steps] == text[range.upperBound - 1 - steps] {
+        steps += 1
+        guard startsLine(range.lowerBound - steps), !text[range.lowerBound - steps].continuesScalar else { continue }
+        return Hunk(
+          old: hunk.old.lowerBound - steps..<hunk.old.upperBound - steps,
+          new: hunk.new.lowerBound - steps..<hunk.new.upperBound - steps)
+      }
+      return hunk
+    }
+  }
+}
