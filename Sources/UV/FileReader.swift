@@ -1,0 +1,84 @@
+internal import CUV
+
+/// Reads a file from where its descriptor stands, on libuv's threads; `/dev/null` is one too.
+final class FileReader: ByteSource {
+  private enum State {
+    case paused
+    case reading
+    case ended
+    case closing(UVError?)
+    case closed
+  }
+
+  var onRead: ((UnsafeRawBufferPointer) -> Void)?
+  var onEnd: (() -> Void)?
+  var onClose: ((UVError?) -> Void)?
+
+  private let loop: Loop
+  private let fileDescriptor: Int32
+  private var state = State.paused
+  /// Whether a read is under way. Its callback comes also after `close`, and the buffer is in use until then.
+  private var operation: FileOperation?
+  private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+
+  /// Takes over the descriptor, and closes it in the end.
+  init(on loop: Loop, fileDescriptor: Int32) {
+    self.loop = loop
+    self.fileDescriptor = fileDescriptor
+  }
+
+  // An operation under way holds this object, so nobody uses the buffer any more.
+  deinit { buffer.deallocate() }
+
+  var isOpen: Bool {
+    switch state {
+    case .paused, .reading, .ended: true
+    case .closing, .closed: false
+    }
+  }
+
+  func resumeReading() {
+    guard case .paused = state else { return }
+    state = .reading
+    if operation == nil { readNext() }
+  }
+
+  func pauseReading() {
+    guard case .reading = state else { return }
+    state = .paused
+  }
+
+  private func readNext() {
+    operation = FileOperation.read(on: loop, fileDescriptor, into: buffer) { [self] result in didRead(result) }
+  }
+
+  private func didRead(_ result: Int) {
+    operation = nil
+    if case .closing = state { return finishClosing() }
+    if result < 0 {
+      close(UVError(rawValue: Int32(truncatingIfNeeded: result)))
+    } else if result == 0 {
+      state = .ended
+      if let onEnd { onEnd() } else { close(nil) }
+    } else {
+      // Bytes that come after a pause are handed over all the same: they were asked for before it.
+      onRead?(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<result]))
+      if case .reading = state { readNext() }
+    }
+  }
+
+  func close(_ reason: UVError?) {
+    guard isOpen else { return }
+    state = .closing(reason)
+    if let operation { operation.cancel() } else { loop.later { [self] in finishClosing() } }
+  }
+
+  private func finishClosing() {
+    guard case .closing(let reason) = state else { return }
+    state = .closed
+    FileOperation.close(on: loop, fileDescriptor)
+    let report = onClose
+    (onRead, onEnd, onClose) = (nil, nil, nil)
+    report?(reason)
+  }
+}
