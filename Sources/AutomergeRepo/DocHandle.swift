@@ -1,0 +1,152 @@
+import Automerge
+import Foundation
+
+/// One document of a repo: changes go through it to the peers and to the store, and what others do is heard from it.
+///
+/// The document may be read at any time. Whoever changes it does so in `change`, or nobody hears of it.
+@AutomergeRepo
+public final class DocHandle {
+  /// Something that has happened to the document.
+  public enum Event: Sendable {
+    /// A peer's changes, as they stand in the texts now; sent before `headsChanged`.
+    case textEdits([TextEdit], from: PeerId)
+    /// The document has changed: here if `by` is nil, else by what this peer sent.
+    case headsChanged(by: PeerId?)
+    /// Somebody on the document said something; `via` is who passed it to us.
+    case ephemeral(RepoMessage.EphemeralMessage, via: PeerId)
+    /// Who is on the document, or who has all of it, is not as it was.
+    case peersChanged
+    /// `isStored` or `storageProblem` is not as it was.
+    case storageChanged
+    /// A peer that may only read sent changes; they were not taken.
+    case refusedChanges(from: PeerId)
+    /// It has been deleted here; the handle hears nothing more.
+    case deleted
+  }
+
+  public nonisolated let id: DocumentId
+  public nonisolated let document: Document
+
+  /// The repo, as long as the document belongs to it.
+  private(set) weak var repo: Repo?
+  var sync: DocumentSync
+  private(set) var store: DocumentStore?
+  private var heads: Set<ChangeHash>
+  private var status: [PeerId: Bool] = [:]
+  private let observers = Observers<Event>()
+
+  init(id: DocumentId, document: Document, phase: DocumentSync.Phase, repo: Repo) {
+    (self.id, self.document, self.repo) = (id, document, repo)
+    sync = DocumentSync(phase: phase)
+    heads = document.heads()
+  }
+
+  // MARK: Changing
+
+  /// Runs `body` on the document and makes what it did one change, which is on its way to the peers when this returns.
+  ///
+  /// If `body` throws, what it had done until then is a change all the same.
+  @discardableResult
+  public func change<Result>(message: String? = nil, _ body: (Document) throws -> Result) rethrows -> Result {
+    defer {
+      document.commitWith(message: message, timestamp: repo?.clock.date ?? Date(timeIntervalSince1970: 0))
+      publishChange()
+    }
+    return try body(document)
+  }
+
+  private func publishChange() {
+    let now = document.heads()
+    guard now != heads else { return }
+    heads = now
+    perform(sync.receive(.changed, document: document))
+    store?.changed()
+    observers.send(.headsChanged(by: nil))
+    refreshStatus()
+  }
+
+  /// Says something to everybody on the document. It is not stored, and may be lost with a connection.
+  public func broadcast(_ data: Data) {
+    repo?.broadcast(data, on: self)
+  }
+
+  // MARK: Hearing
+
+  /// Calls `observer` with everything that happens from now on, in the turn in which it happens.
+  @discardableResult
+  public func observe(_ observer: @escaping @AutomergeRepo (Event) -> Void) -> Observation {
+    observers.add(observer)
+  }
+
+  /// Whether every change is in the store; false without one.
+  public var isStored: Bool { store?.isStored ?? false }
+
+  /// Why the last attempt to store failed. It is tried again until it works.
+  public var storageProblem: StorageError? { store?.problem }
+
+  /// Chunks in the store that could not be used. They are kept; peers supply what was in them.
+  public var damagedChunks: [StorageKey] { store?.damaged ?? [] }
+
+  /// Returns when everything is in the store. Throws what the store says if it fails; does nothing without a store.
+  public func flush() async throws(StorageError) {
+    try await store?.flush()
+  }
+
+  /// The peers that are on the document now.
+  public var peers: [PeerId] { sync.peers }
+
+  /// Whether the peer has said that it has exactly what we have.
+  public func inSync(with peer: PeerId) -> Bool {
+    sync.heads(of: peer) == heads
+  }
+
+  // MARK: What the repo does
+
+  func receive(_ event: DocumentSync.Event) {
+    perform(sync.receive(event, document: document))
+    refreshStatus()
+  }
+
+  func deliver(_ event: Event) {
+    observers.send(event)
+  }
+
+  func attach(_ store: DocumentStore) {
+    self.store = store
+    store.onChange = { [weak self] in self?.observers.send(.storageChanged) }
+  }
+
+  /// Ends the handle's part in the repo.
+  func detach() {
+    repo = nil
+    store?.onChange = nil
+  }
+
+  private func perform(_ effects: [DocumentSync.Effect]) {
+    for effect in effects {
+      switch effect {
+      case .send(let payload, let peer):
+        repo?.send(payload, on: id, to: peer)
+      case .edited(let edits, let peer):
+        observers.send(.textEdits(edits, from: peer))
+      case .headsChanged(let peer):
+        heads = document.heads()
+        store?.changed()
+        observers.send(.headsChanged(by: peer))
+      case .found:
+        repo?.found(self)
+      case .notFound:
+        repo?.notFound(self)
+      case .refused(let peer, let refusal):
+        repo?.refused(refusal, from: peer, on: self)
+      }
+    }
+  }
+
+  private func refreshStatus() {
+    let now = Dictionary(uniqueKeysWithValues: sync.peers.map { ($0, inSync(with: $0)) })
+    guard now != status else { return }
+    status = now
+    observers.send(.peersChanged)
+  }
+}

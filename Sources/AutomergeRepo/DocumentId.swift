@@ -1,0 +1,52 @@
+/// Names a document wherever it is: 16 bytes, written in Base58 with a checksum.
+public struct DocumentId: Hashable, Sendable, CustomStringConvertible {
+  private let high: UInt64
+  private let low: UInt64
+
+  /// The id as people and messages carry it.
+  public let description: String
+
+  /// Nil unless there are exactly 16 bytes.
+  public init?(bytes: [UInt8]) {
+    guard bytes.count == 16 else { return nil }
+    high = bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }
+    low = bytes[8...].reduce(0) { $0 << 8 | UInt64($1) }
+    description = Base58Check.encode(bytes)
+  }
+
+  /// Nil unless `text` is the Base58 text of 16 bytes with the right checksum; `automerge:` may stand before it.
+  public init?(_ text: String) {
+    let prefix = "automerge:"
+    let bare = text.hasPrefix(prefix) ? text.dropFirst(prefix.count) : text[...]
+    guard let bytes = Base58Check.decode(bare), let id = DocumentId(bytes: bytes) else { return nil }
+    self = id
+  }
+
+  /// A new id, in the form of a random UUID.
+  public static func random(using random: inout some RandomNumberGenerator) -> DocumentId {
+    let high = random.next() & 0xffff_ffff_ffff_0fff | 0x4000
+    let low = random.next() & 0x3fff_ffff_ffff_ffff | 0x8000_0000_0000_0000
+    return DocumentId(high: high, low: low)
+  }
+
+  private init(high: UInt64, low: UInt64) {
+    (self.high, self.low) = (high, low)
+    description = Base58Check.encode(DocumentId.bytes(high, low))
+  }
+
+  /// Always 16.
+  public var bytes: [UInt8] { DocumentId.bytes(high, low) }
+
+  private static func bytes(_ words: UInt64...) -> [UInt8] {
+    words.flatMap { word in stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> $0) } }
+  }
+
+  public static func == (left: DocumentId, right: DocumentId) -> Bool {
+    left.high == right.high && left.low == right.low
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(high)
+    hasher.combine(low)
+  }
+}

@@ -1,0 +1,106 @@
+import Foundation
+
+/// A CBOR value (RFC 8949): what messages between peers and records in the store are made of.
+///
+/// Decoding is tolerant: lengths may be indefinite, integers may be floats where one is asked for, tags are dropped.
+/// Encoding is plain: definite lengths, shortest integers, map entries in the order given.
+public indirect enum CBOR: Hashable, Sendable {
+  case unsigned(UInt64)
+  /// The number −1 − n.
+  case negative(UInt64)
+  case bytes(Data)
+  case text(String)
+  case array([CBOR])
+  /// In wire order. Of equal keys the last one counts.
+  case map([Entry])
+  case bool(Bool)
+  case null
+  case undefined
+  case float(Double)
+  case simple(UInt8)
+
+  /// One key of a map with its value.
+  public struct Entry: Hashable, Sendable {
+    public var key: CBOR
+    public var value: CBOR
+
+    public init(_ key: CBOR, _ value: CBOR) {
+      (self.key, self.value) = (key, value)
+    }
+  }
+}
+
+extension CBOR {
+  /// A map with text keys, in the order given; entries without a value are left out.
+  public static func record(_ entries: KeyValuePairs<String, CBOR?>) -> CBOR {
+    .map(entries.compactMap { key, value in value.map { Entry(.text(key), $0) } })
+  }
+
+  public static func integer(_ value: Int) -> CBOR {
+    value < 0 ? .negative(UInt64(-1 - value)) : .unsigned(UInt64(value))
+  }
+
+  /// The value at a text key of a map; nil if this is no map, or has no such key, or holds null or undefined there.
+  /// - Complexity: O(n) in the entries.
+  public subscript(key: String) -> CBOR? {
+    guard case .map(let entries) = self, let value = entries.last(where: { $0.key == .text(key) })?.value else {
+      return nil
+    }
+    return value == .null || value == .undefined ? nil : value
+  }
+
+  public var text: String? {
+    if case .text(let text) = self { text } else { nil }
+  }
+
+  public var bytes: Data? {
+    if case .bytes(let bytes) = self { bytes } else { nil }
+  }
+
+  public var bool: Bool? {
+    if case .bool(let bool) = self { bool } else { nil }
+  }
+
+  public var array: [CBOR]? {
+    if case .array(let array) = self { array } else { nil }
+  }
+
+  public var entries: [Entry]? {
+    if case .map(let entries) = self { entries } else { nil }
+  }
+
+  /// The value as a count: also a float without a fraction, for JavaScript writes those beyond 2^32.
+  public var unsigned: UInt64? {
+    switch self {
+    case .unsigned(let value): value
+    case .float(let value): UInt64(exactly: value)
+    case .negative, .bytes, .text, .array, .map, .bool, .null, .undefined, .simple: nil
+    }
+  }
+
+  /// The value as a signed integer, a float without a fraction included.
+  public var integer: Int? {
+    switch self {
+    case .unsigned(let value): Int(exactly: value)
+    case .negative(let value): Int(exactly: value).map { -1 - $0 }
+    case .float(let value): Int(exactly: value)
+    case .bytes, .text, .array, .map, .bool, .null, .undefined, .simple: nil
+    }
+  }
+
+  /// The value as a number with a fraction, integers included.
+  public var double: Double? {
+    switch self {
+    case .float(let value): value
+    case .unsigned(let value): Double(value)
+    case .negative(let value): -1 - Double(value)
+    case .bytes, .text, .array, .map, .bool, .null, .undefined, .simple: nil
+    }
+  }
+}
+
+extension CBOR: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral {
+  public init(stringLiteral value: String) { self = .text(value) }
+  public init(booleanLiteral value: Bool) { self = .bool(value) }
+  public init(integerLiteral value: Int) { self = .integer(value) }
+}

@@ -1,0 +1,59 @@
+import Foundation
+
+/// One message between peers, as the automerge-repo sync protocol, version 1, knows it.
+public enum RepoMessage: Hashable, Sendable {
+  case join(senderId: PeerId, metadata: PeerMetadata, versions: [String])
+  case peer(senderId: PeerId, targetId: PeerId?, metadata: PeerMetadata, version: String?)
+  case leave(senderId: PeerId)
+  case error(senderId: PeerId?, targetId: PeerId?, message: String)
+  /// A first sync message, from somebody who has nothing of the document: asks for an answer in any case.
+  case request(DocumentMessage)
+  case sync(DocumentMessage)
+  case docUnavailable(senderId: PeerId, targetId: PeerId, documentId: DocumentId)
+  case ephemeral(EphemeralMessage)
+  /// Any other type, ours or a later version's, with all its fields but `type`.
+  case other(type: String, fields: [String: CBOR])
+
+  /// A sync message on its way.
+  public struct DocumentMessage: Hashable, Sendable {
+    public var senderId: PeerId
+    public var targetId: PeerId
+    public var documentId: DocumentId
+    /// An Automerge sync message.
+    public var data: Data
+
+    public init(senderId: PeerId, targetId: PeerId, documentId: DocumentId, data: Data) {
+      (self.senderId, self.targetId, self.documentId, self.data) = (senderId, targetId, documentId, data)
+    }
+  }
+
+  /// Something said to whoever is on a document, never stored.
+  public struct EphemeralMessage: Hashable, Sendable {
+    /// The author, also when somebody else passes it on.
+    public var senderId: PeerId
+    public var targetId: PeerId
+    public var documentId: DocumentId
+    /// Rises with each message of a session.
+    public var count: UInt64
+    /// One run of the author's program.
+    public var sessionId: String
+    /// CBOR of the program's own.
+    public var data: Data
+
+    public init(
+      senderId: PeerId, targetId: PeerId, documentId: DocumentId, count: UInt64, sessionId: String, data: Data
+    ) {
+      (self.senderId, self.targetId, self.documentId) = (senderId, targetId, documentId)
+      (self.count, self.sessionId, self.data) = (count, sessionId, data)
+    }
+  }
+}
+
+/// Why bytes are no message that we take.
+public enum RepoMessageError: Error, Hashable, Sendable {
+  case notCBOR(CBORError)
+  /// No map, or a map without a `type`.
+  case notAMessage
+  /// A field that the type needs is missing or has another kind of value.
+  case badField(type: String, field: String)
+}

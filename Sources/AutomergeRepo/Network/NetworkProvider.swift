@@ -1,0 +1,32 @@
+/// Who we are to the peers.
+public struct LocalPeer: Hashable, Sendable {
+  public var peerId: PeerId
+  public var metadata: PeerMetadata
+
+  public init(peerId: PeerId, metadata: PeerMetadata = PeerMetadata()) {
+    (self.peerId, self.metadata) = (peerId, metadata)
+  }
+}
+
+/// Carries messages to and from peers, in order and without loss for as long as a connection lasts.
+///
+/// At most one connection to a peer is reported at a time. The provider answers for who the peer is: what `senderId` a
+/// message claims is checked before it is delivered, and only the author of an `ephemeral` may be somebody else.
+@AutomergeRepo
+public protocol NetworkProvider: AnyObject, Sendable {
+  /// Begins to report to `delegate`, which it does not keep alive.
+  func start(as local: LocalPeer, delegate: any NetworkDelegate)
+  /// Says goodbye where it can, closes every connection and reports them gone.
+  func stop()
+  /// Sends in the same turn. A message to a peer that is not connected is dropped.
+  func send(_ message: RepoMessage, to peer: PeerId)
+  func disconnect(_ peer: PeerId)
+}
+
+/// What a network provider reports.
+@AutomergeRepo
+public protocol NetworkDelegate: AnyObject, Sendable {
+  func network(_ provider: any NetworkProvider, connected peer: PeerId, metadata: PeerMetadata)
+  func network(_ provider: any NetworkProvider, disconnected peer: PeerId)
+  func network(_ provider: any NetworkProvider, received message: RepoMessage, from peer: PeerId)
+}

@@ -1,0 +1,13 @@
+/// Randomness that is handed in: the system's in a program, a seeded one in tests.
+public struct RandomSource: RandomNumberGenerator {
+  private var base: any RandomNumberGenerator
+
+  public init(_ base: any RandomNumberGenerator = SystemRandomNumberGenerator()) { self.base = base }
+
+  public mutating func next() -> UInt64 { base.next() }
+
+  /// So many random bytes.
+  public mutating func bytes(_ count: Int) -> [UInt8] {
+    (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &self) }
+  }
+}

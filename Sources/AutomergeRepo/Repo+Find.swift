@@ -1,0 +1,208 @@
+import Automerge
+import Foundation
+
+/// How looking for a document ended.
+public enum FindOutcome: Sendable {
+  case found(DocHandle)
+  /// It is not here, and nobody who may be asked has it.
+  case unavailable
+  /// It was deleted here.
+  case deleted
+  /// Somebody was asked and has not answered; the answer may still come.
+  case timedOut
+  /// The store could not be read, so nobody knows.
+  case failed(StorageError)
+}
+
+/// The place of one document in a repo, from the moment somebody wants it.
+///
+///     loading ──in the store──────────────► ready
+///        └──not there──► searching ──found──┘
+@AutomergeRepo
+final class Slot {
+  /// Messages that wait for the document to be loaded.
+  static let queueLimit = 256
+
+  let id: DocumentId
+  /// Nil while loading.
+  var handle: DocHandle?
+  private var queued: [(message: DocumentSync.Payload, peer: PeerId)] = []
+  private var waiters: [Waiter] = []
+
+  private final class Waiter {
+    let continuation: CheckedContinuation<FindOutcome, Never>
+    var timer: (any ScheduledAction)?
+    init(_ continuation: CheckedContinuation<FindOutcome, Never>) { self.continuation = continuation }
+  }
+
+  init(id: DocumentId) { self.id = id }
+
+  var isReady: Bool { handle?.sync.phase == .ready }
+  var isAwaited: Bool { !waiters.isEmpty || handle?.sync.awaitingPeers.isEmpty == false }
+
+  func queue(_ message: DocumentSync.Payload, from peer: PeerId) {
+    if queued.count < Slot.queueLimit { queued.append((message, peer)) }
+  }
+
+  func takeQueue() -> [(message: DocumentSync.Payload, peer: PeerId)] {
+    defer { queued = [] }
+    return queued
+  }
+
+  func wait(
+    _ continuation: CheckedContinuation<FindOutcome, Never>, for limit: Duration, clock: any RepoClock,
+    timedOut: @escaping @AutomergeRepo () -> Void
+  ) {
+    let waiter = Waiter(continuation)
+    waiters.append(waiter)
+    waiter.timer = clock.schedule(after: limit) { [weak self] in
+      guard let self, let index = self.waiters.firstIndex(where: { $0 === waiter }) else { return }
+      self.waiters.remove(at: index)
+      waiter.continuation.resume(returning: .timedOut)
+      timedOut()
+    }
+  }
+
+  func end(with outcome: FindOutcome) {
+    let all = waiters
+    waiters = []
+    for waiter in all {
+      waiter.timer?.cancel()
+      waiter.continuation.resume(returning: outcome)
+    }
+  }
+}
+
+extension Repo {
+  /// How long a search goes on that a peer's request has started.
+  static let longestSearch: Duration = .seconds(30)
+
+  /// Looks for a document in memory, in the store, and with those peers to whom the policy would announce it.
+  public func find(_ id: DocumentId, within limit: Duration = .seconds(10)) async -> FindOutcome {
+    if let handle = handle(of: id) { return .found(handle) }
+    return await withCheckedContinuation { continuation in
+      let isNew = slots[id] == nil
+      let slot = slot(for: id)
+      slot.wait(continuation, for: limit, clock: clock) { [weak self, weak slot] in
+        guard let self, let slot, slot.handle != nil, !slot.isReady, !slot.isAwaited else { return }
+        self.discard(slot)
+      }
+      if isNew { load(slot) }
+    }
+  }
+
+  /// The slot of `id`. A new one is to be loaded.
+  func slot(for id: DocumentId) -> Slot {
+    if let slot = slots[id] { return slot }
+    let slot = Slot(id: id)
+    slots[id] = slot
+    return slot
+  }
+
+  func load(_ slot: Slot) {
+    Task {
+      let outcome = await self.read(slot.id)
+      // It may have been deleted, or made anew, meanwhile.
+      guard self.slots[slot.id] === slot, slot.handle == nil else { return }
+      self.loaded(slot, outcome)
+    }
+  }
+
+  private enum ReadOutcome {
+    case stored(StoredChunks)
+    case deleted
+    case failed(StorageError)
+  }
+
+  private func read(_ id: DocumentId) async -> ReadOutcome {
+    guard let storage else { return .stored(StoredChunks()) }
+    do throws(StorageError) {
+      if try await storage.load(Repo.tombstone(of: id)) != nil { return .deleted }
+      return .stored(try await StoredChunks.load(id, from: storage))
+    } catch {
+      return .failed(error)
+    }
+  }
+
+  private func loaded(_ slot: Slot, _ outcome: ReadOutcome) {
+    switch outcome {
+    case .stored(let chunks):
+      if !chunks.damaged.isEmpty {
+        logger.warning("\(slot.id): \(chunks.damaged.count) chunks in the store are damaged and were left out")
+      }
+      open(slot, chunks)
+    case .deleted:
+      close(slot, with: .deleted)
+    case .failed(let error):
+      logger.error("\(slot.id) could not be read from the store: \(error)")
+      close(slot, with: .failed(error))
+    }
+  }
+
+  /// Ends a slot that never had a document; whoever asked for it gets the answer of all the unknown ones.
+  private func close(_ slot: Slot, with outcome: FindOutcome) {
+    slots[slot.id] = nil
+    for (_, peer) in slot.takeQueue() { send(.unavailable, on: slot.id, to: peer) }
+    slot.end(with: outcome)
+  }
+
+  private func open(_ slot: Slot, _ chunks: StoredChunks) {
+    let isReady = chunks.document.map { !$0.heads().isEmpty } ?? false
+    let document = chunks.document ?? Document()
+    let handle = DocHandle(id: slot.id, document: document, phase: isReady ? .ready : .searching, repo: self)
+    slot.handle = handle
+    attachStore(to: handle, loaded: chunks)
+    let queue = slot.takeQueue()
+    if isReady {
+      announce(handle)
+    } else {
+      clock.schedule(after: Repo.longestSearch) { [weak self, weak slot] in
+        guard let self, let slot, !slot.isReady, self.slots[slot.id] === slot else { return }
+        self.notFound(handle)
+      }
+      // Who has spoken of it needs no question.
+      let spoken = Set(queue.map(\.peer))
+      for peer in peersToTell(of: slot.id) where !spoken.contains(peer) { handle.receive(.connected(peer)) }
+    }
+    for (message, peer) in queue {
+      let access = policy.access(slot.id, for: peer)
+      if access == .none {
+        send(.unavailable, on: slot.id, to: peer)
+      } else {
+        handle.receive(.received(message, from: peer, access: access))
+      }
+    }
+    if slots[slot.id] === slot, !slot.isReady { handle.receive(.asked) }
+  }
+
+  /// Tells those peers of the document who are to know it.
+  func announce(_ handle: DocHandle) {
+    observers.send(.documentOpened(handle))
+    slots[handle.id]?.end(with: .found(handle))
+    for peer in peersToTell(of: handle.id) { handle.receive(.connected(peer)) }
+  }
+
+  private func peersToTell(of id: DocumentId) -> [PeerId] {
+    connections.keys.sorted().filter { policy.announce(id, to: $0) }
+  }
+
+  // MARK: How a search ends
+
+  func found(_ handle: DocHandle) {
+    handle.store?.changed()
+    observers.send(.documentOpened(handle))
+    slots[handle.id]?.end(with: .found(handle))
+  }
+
+  func notFound(_ handle: DocHandle) {
+    guard let slot = slots[handle.id], slot.handle === handle else { return }
+    discard(slot)
+    slot.end(with: .unavailable)
+  }
+
+  private func discard(_ slot: Slot) {
+    for peer in slot.handle?.sync.awaitingPeers ?? [] { send(.unavailable, on: slot.id, to: peer) }
+    slot.handle?.detach()
+    slots[slot.id] = nil
+  }
+}

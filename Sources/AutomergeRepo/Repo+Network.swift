@@ -1,0 +1,159 @@
+import Automerge
+import Foundation
+import Logging
+
+/// A peer that is there, and the provider that reaches it.
+struct Connection {
+  let provider: any NetworkProvider
+  let metadata: PeerMetadata
+}
+
+extension Repo {
+  /// Begins to use a network. It is kept for the life of the repo.
+  public func add(_ network: any NetworkProvider) {
+    networks.append(network)
+    network.start(as: LocalPeer(peerId: peerId, metadata: metadata), delegate: self)
+  }
+
+  /// The peers that are connected now, with what they say of themselves.
+  public var peers: [PeerId: PeerMetadata] { connections.mapValues(\.metadata) }
+
+  /// Calls `handler` with the fields of each message of a type that the repo does not know itself.
+  public func onMessage(
+    ofType type: String, _ handler: @escaping @AutomergeRepo ([String: CBOR], PeerId) -> Void
+  ) {
+    handlers[type] = handler
+  }
+
+  /// Sends a message of a type of the program's own. It is dropped if the peer is not connected.
+  public func send(type: String, fields: [String: CBOR], to peer: PeerId) {
+    var fields = fields
+    fields["senderId"] = .text(peerId.description)
+    fields["targetId"] = .text(peer.description)
+    transmit(.other(type: type, fields: fields), to: peer)
+  }
+
+  public func disconnect(_ peer: PeerId) {
+    connections[peer]?.provider.disconnect(peer)
+  }
+
+  /// Looks at the share policy again, for one document or for all, and begins or ends sharing accordingly.
+  public func policyChanged(for document: DocumentId? = nil) {
+    for (id, slot) in slots.sorted(by: { $0.key.description < $1.key.description }) {
+      guard document == nil || document == id, let handle = slot.handle else { continue }
+      let linked = handle.sync.linkedPeers
+      for peer in linked where policy.access(id, for: peer) == .none { handle.receive(.revoked(peer)) }
+      for peer in connections.keys.sorted() where !linked.contains(peer) && policy.announce(id, to: peer) {
+        handle.receive(.connected(peer))
+      }
+    }
+  }
+
+  // MARK: Sending
+
+  func transmit(_ message: RepoMessage, to peer: PeerId) {
+    connections[peer]?.provider.send(message, to: peer)
+  }
+
+  func send(_ payload: DocumentSync.Payload, on id: DocumentId, to peer: PeerId) {
+    switch payload {
+    case .sync(let data):
+      transmit(.sync(.init(senderId: peerId, targetId: peer, documentId: id, data: data)), to: peer)
+    case .request(let data):
+      transmit(.request(.init(senderId: peerId, targetId: peer, documentId: id, data: data)), to: peer)
+    case .unavailable:
+      transmit(.docUnavailable(senderId: peerId, targetId: peer, documentId: id), to: peer)
+    }
+  }
+
+  func broadcast(_ data: Data, on handle: DocHandle) {
+    ephemeralCount += 1
+    for peer in handle.peers {
+      let message = RepoMessage.EphemeralMessage(
+        senderId: peerId, targetId: peer, documentId: handle.id, count: ephemeralCount, sessionId: sessionId, data: data
+      )
+      transmit(.ephemeral(message), to: peer)
+    }
+  }
+
+  func refused(_ refusal: DocumentSync.Refusal, from peer: PeerId, on handle: DocHandle) {
+    switch refusal {
+    case .readOnly: handle.deliver(.refusedChanges(from: peer))
+    case .malformed: logger.warning("\(peer) sent a malformed sync message for \(handle.id)")
+    case .rejected(let reason): logger.warning("\(peer) sent changes for \(handle.id) that were refused: \(reason)")
+    }
+  }
+}
+
+// MARK: Receiving
+
+extension Repo: NetworkDelegate {
+  public func network(_ provider: any NetworkProvider, connected peer: PeerId, metadata: PeerMetadata) {
+    if connections[peer] != nil { forget(peer) }
+    connections[peer] = Connection(provider: provider, metadata: metadata)
+    observers.send(.peerConnected(peer, metadata))
+    for (id, slot) in slots.sorted(by: { $0.key.description < $1.key.description }) {
+      guard let handle = slot.handle, policy.announce(id, to: peer) else { continue }
+      handle.receive(.connected(peer))
+    }
+  }
+
+  public func network(_ provider: any NetworkProvider, disconnected peer: PeerId) {
+    guard connections[peer]?.provider === provider else { return }
+    forget(peer)
+  }
+
+  private func forget(_ peer: PeerId) {
+    connections[peer] = nil
+    for slot in slots.values.sorted(by: { $0.id.description < $1.id.description }) {
+      slot.handle?.receive(.disconnected(peer))
+    }
+    observers.send(.peerDisconnected(peer))
+  }
+
+  public func network(_ provider: any NetworkProvider, received message: RepoMessage, from peer: PeerId) {
+    guard connections[peer]?.provider === provider else { return }
+    switch message {
+    case .request(let message):
+      receive(.request(message.data), on: message.documentId, from: peer)
+    case .sync(let message):
+      receive(.sync(message.data), on: message.documentId, from: peer)
+    case .docUnavailable(_, _, let id):
+      slots[id]?.handle?.receive(.received(.unavailable, from: peer, access: .none))
+    case .ephemeral(let message):
+      receive(message, from: peer)
+    case .other(let type, let fields):
+      handlers[type]?(fields, peer)
+    case .error(_, _, let text):
+      logger.warning("\(peer) says: \(text.prefix(200))")
+    case .join, .peer, .leave:
+      logger.debug("\(peer) sent a handshake message in the middle of a connection")
+    }
+  }
+
+  private func receive(_ payload: DocumentSync.Payload, on id: DocumentId, from peer: PeerId) {
+    // Before anything is looked up, so that unknown and refused take the same time and get the same answer.
+    let access = policy.access(id, for: peer)
+    guard access > .none else { return send(.unavailable, on: id, to: peer) }
+    if let handle = slots[id]?.handle {
+      handle.receive(.received(payload, from: peer, access: access))
+      return
+    }
+    let isNew = slots[id] == nil
+    let slot = slot(for: id)
+    slot.queue(payload, from: peer)
+    if isNew { load(slot) }
+  }
+
+  private func receive(_ message: RepoMessage.EphemeralMessage, from peer: PeerId) {
+    guard message.senderId != peerId, let handle = handle(of: message.documentId),
+      policy.access(message.documentId, for: peer) > .none, gate.accepts(message)
+    else { return }
+    handle.deliver(.ephemeral(message, via: peer))
+    for other in handle.peers where other != peer && other != message.senderId {
+      var copy = message
+      copy.targetId = other
+      transmit(.ephemeral(copy), to: other)
+    }
+  }
+}

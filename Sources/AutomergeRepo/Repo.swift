@@ -1,0 +1,139 @@
+import Automerge
+import Foundation
+import Logging
+
+/// The set of documents: finds them, creates them, keeps them stored and equal with those of the peers.
+///
+/// Start here: make a repo, `add` network providers, then `create` or `find` documents and use their handles.
+@AutomergeRepo
+public final class Repo {
+  /// Something that has happened to the set as a whole.
+  public enum Event: Sendable {
+    case peerConnected(PeerId, PeerMetadata)
+    case peerDisconnected(PeerId)
+    /// A document is in memory now: created, loaded, or received.
+    case documentOpened(DocHandle)
+    case documentDeleted(DocumentId)
+  }
+
+  public nonisolated let peerId: PeerId
+  public let storage: (any StorageProvider)?
+  public let clock: any RepoClock
+
+  let policy: any SharePolicy
+  let logger: Logger
+  let observers = Observers<Event>()
+  /// What we tell peers of ourselves when they connect.
+  public internal(set) var metadata: PeerMetadata
+  var slots: [DocumentId: Slot] = [:]
+  var networks: [any NetworkProvider] = []
+  var connections: [PeerId: Connection] = [:]
+  var handlers: [String: @AutomergeRepo ([String: CBOR], PeerId) -> Void] = [:]
+  var gate = EphemeralGate()
+  /// Names this run of the program in ephemeral messages.
+  let sessionId: String
+  var ephemeralCount: UInt64 = 0
+  private var random: RandomSource
+
+  /// - Parameters:
+  ///   - storage: without one, everything is gone when the program ends.
+  ///   - random: where document ids come from. Whoever guesses an id may ask for it, so not a weak one.
+  public init(
+    peerId: PeerId, metadata: PeerMetadata = PeerMetadata(), storage: (any StorageProvider)? = nil,
+    sharePolicy: any SharePolicy = ShareNothing(), clock: any RepoClock = SystemClock(),
+    random: RandomSource = RandomSource(), logger: Logger = Logger(label: "repo")
+  ) {
+    (self.peerId, self.metadata, self.storage, self.policy) = (peerId, metadata, storage, sharePolicy)
+    (self.clock, self.random, self.logger) = (clock, random, logger)
+    sessionId = String(self.random.next(), radix: 36)
+  }
+
+  // MARK: Documents
+
+  /// Adds a new document, or one that was made elsewhere. Throws if a document of this id is in memory already.
+  public func create(_ document: Document = Document(), id: DocumentId? = nil) throws(RepoError) -> DocHandle {
+    let id = id ?? newId()
+    guard slots[id] == nil else { throw .alreadyOpen(id) }
+    document.commitWith(message: nil, timestamp: clock.date)
+    let slot = Slot(id: id)
+    let handle = DocHandle(id: id, document: document, phase: .ready, repo: self)
+    slot.handle = handle
+    slots[id] = slot
+    attachStore(to: handle, loaded: nil)
+    handle.store?.storeWhole()
+    announce(handle)
+    return handle
+  }
+
+  private func newId() -> DocumentId { DocumentId.random(using: &random) }
+
+  /// The documents in memory, in no particular order.
+  public var handles: [DocHandle] {
+    slots.values.compactMap { slot in slot.isReady ? slot.handle : nil }
+  }
+
+  /// The document if it is in memory.
+  public func handle(of id: DocumentId) -> DocHandle? {
+    slots[id].flatMap { $0.isReady ? $0.handle : nil }
+  }
+
+  /// All documents we have, in memory or in the store.
+  public func documentIds() async throws(StorageError) -> Set<DocumentId> {
+    let stored = try await storage?.children(of: []).compactMap { DocumentId($0) } ?? []
+    return Set(stored).union(handles.map(\.id))
+  }
+
+  /// Removes the document for good: from memory, from the store, and for later attempts to find it. Peers keep theirs.
+  public func delete(_ id: DocumentId) async throws(StorageError) {
+    let slot = slots.removeValue(forKey: id)
+    slot?.end(with: .deleted)
+    if let handle = slot?.handle {
+      handle.deliver(.deleted)
+      handle.detach()
+      await handle.store?.close()
+    }
+    if let storage {
+      try await storage.saveRecord(.bool(true), at: Repo.tombstone(of: id))
+      try await storage.removeRange([id.description])
+    }
+    observers.send(.documentDeleted(id))
+  }
+
+  static func tombstone(of id: DocumentId) -> StorageKey { ["deleted", id.description] }
+
+  /// Returns when everything in memory is in the store. Throws the first failure, having tried all.
+  public func flush() async throws(StorageError) {
+    var failure: StorageError?
+    for handle in handles {
+      do {
+        try await handle.flush()
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  /// Stores everything and leaves the network.
+  public func shutDown() async throws(StorageError) {
+    defer { for network in networks { network.stop() } }
+    try await flush()
+  }
+
+  /// Calls `observer` with everything that happens from now on.
+  @discardableResult
+  public func observe(_ observer: @escaping @AutomergeRepo (Event) -> Void) -> Observation {
+    observers.add(observer)
+  }
+
+  func attachStore(to handle: DocHandle, loaded: StoredChunks?) {
+    guard let storage else { return }
+    handle.attach(
+      DocumentStore(id: handle.id, document: handle.document, loaded: loaded, storage: storage, clock: clock))
+  }
+}
+
+/// Why a repo would not do what it was asked.
+public enum RepoError: Error, Hashable, Sendable {
+  case alreadyOpen(DocumentId)
+}

@@ -1,0 +1,39 @@
+/// What a peer may do with a document.
+public enum Access: String, Hashable, Sendable, Comparable {
+  case none
+  /// It is sent everything; its changes are refused.
+  case read
+  case write
+
+  private var rank: Int {
+    switch self {
+    case .none: 0
+    case .read: 1
+    case .write: 2
+    }
+  }
+
+  public static func < (left: Access, right: Access) -> Bool { left.rank < right.rank }
+}
+
+/// Who gets what. Asked again for every message, so a program may change its mind; then call `Repo.policyChanged`.
+@AutomergeRepo
+public protocol SharePolicy: AnyObject, Sendable {
+  /// Whether `peer` is told of the document without having asked, and may be asked for it.
+  func announce(_ document: DocumentId, to peer: PeerId) -> Bool
+  func access(_ document: DocumentId, for peer: PeerId) -> Access
+}
+
+/// The policy of somebody alone: nothing is shared.
+public final class ShareNothing: SharePolicy {
+  public nonisolated init() {}
+  public func announce(_ document: DocumentId, to peer: PeerId) -> Bool { false }
+  public func access(_ document: DocumentId, for peer: PeerId) -> Access { .none }
+}
+
+/// The policy of a circle of trust, and of tests: everybody writes everything.
+public final class ShareEverything: SharePolicy {
+  public nonisolated init() {}
+  public func announce(_ document: DocumentId, to peer: PeerId) -> Bool { true }
+  public func access(_ document: DocumentId, for peer: PeerId) -> Access { .write }
+}

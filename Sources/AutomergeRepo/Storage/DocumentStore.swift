@@ -1,0 +1,177 @@
+import Automerge
+import Foundation
+
+/// Keeps one document stored: gathers its changes, writes them as chunks, merges the chunks when there are many.
+@AutomergeRepo
+final class DocumentStore {
+  /// Below this it does not matter how the chunks lie. Source: Storage.md, "Compaction".
+  static let smallestCompaction = 64 << 10
+
+  private let id: DocumentId
+  private let document: Document
+  private let storage: any StorageProvider
+  private let clock: any RepoClock
+
+  /// Why the last attempt to store failed; nil since one has succeeded.
+  private(set) var problem: StorageError?
+  /// Chunks that could not be used when the document was loaded.
+  private(set) var damaged: [StorageKey] = []
+  /// Called when what is stored, or the problem, has changed.
+  var onChange: (() -> Void)?
+
+  private var schedule = StorageSchedule()
+  private var timer: (any ScheduledAction)?
+  /// How often the document has changed, and which of these times is on disk.
+  private var generation = 0
+  private var storedGeneration = 0
+  private var pending: [StoredItem] = []
+  private var snapshotByteCount = 0
+  private var incrementalByteCount = 0
+  private var work: Task<Void, Never>?
+  private var compaction: Task<Void, Never>?
+  private var isClosed = false
+  private var waiters: [(generation: Int, continuation: CheckedContinuation<StorageError?, Never>)] = []
+
+  /// For a document that came from the store.
+  init(id: DocumentId, document: Document, loaded: StoredChunks?, storage: any StorageProvider, clock: any RepoClock) {
+    (self.id, self.document, self.storage, self.clock) = (id, document, storage, clock)
+    if let loaded {
+      snapshotByteCount = loaded.snapshotByteCount
+      incrementalByteCount = loaded.incrementalByteCount
+      damaged = loaded.damaged
+    }
+  }
+
+  var isStored: Bool { storedGeneration == generation }
+
+  /// Stores all there is, because nothing of it is in the store yet.
+  func storeWhole() {
+    guard !document.heads().isEmpty else { return }
+    let snapshot = document.save()
+    pending.append(StoredItem(key: StoredChunks.key(.snapshot, id, snapshot), data: snapshot))
+    changed()
+  }
+
+  func changed() {
+    generation += 1
+    perform(schedule.receive(.changed))
+  }
+
+  /// Returns when what is in the document now is stored; throws if an attempt fails meanwhile.
+  func flush() async throws(StorageError) {
+    guard !isStored, !isClosed else { return }
+    let wanted = generation
+    let error = await withCheckedContinuation { continuation in
+      waiters.append((wanted, continuation))
+      perform(schedule.receive(.flushRequested))
+    }
+    if let error { throw error }
+  }
+
+  /// Ends all writing; returns when none is under way.
+  func close() async {
+    isClosed = true
+    timer?.cancel()
+    await work?.value
+    await compaction?.value
+    resume { _ in true }
+  }
+
+  private func perform(_ effects: [StorageSchedule.Effect]) {
+    for effect in effects {
+      switch effect {
+      case .startTimer(let delay):
+        timer = clock.schedule(after: delay) { [weak self] in
+          guard let self, !self.isClosed else { return }
+          self.perform(self.schedule.receive(.timerFired))
+        }
+      case .cancelTimer:
+        timer?.cancel()
+        timer = nil
+      case .write:
+        write()
+      }
+    }
+  }
+
+  private func write() {
+    guard !isClosed else { return }
+    let new = document.encodeNewChanges()
+    if !new.isEmpty { pending.append(StoredItem(key: StoredChunks.key(.incremental, id, new), data: new)) }
+    let (items, generation) = (pending, generation)
+    work = Task { [storage] in
+      var written = 0
+      do throws(StorageError) {
+        for item in items {
+          try await storage.save(item.key, item.data)
+          written += 1
+        }
+        self.wrote(items[...], generation: generation, error: nil)
+      } catch {
+        self.wrote(items.prefix(written), generation: generation, error: error)
+      }
+    }
+  }
+
+  private func wrote(_ items: ArraySlice<StoredItem>, generation: Int, error: StorageError?) {
+    pending.removeFirst(items.count)
+    for item in items {
+      if item.key.dropLast().last == StoredChunks.Kind.snapshot.rawValue {
+        snapshotByteCount += item.data.count
+      } else {
+        incrementalByteCount += item.data.count
+      }
+    }
+    problem = error
+    if error == nil { storedGeneration = generation }
+    perform(schedule.receive(error == nil ? .saved : .failed))
+    resume { error != nil || $0 <= storedGeneration }
+    if !waiters.isEmpty { perform(schedule.receive(.flushRequested)) }
+    onChange?()
+    if error == nil { compactIfDue() }
+  }
+
+  private func resume(where isDone: (Int) -> Bool) {
+    let done = waiters.filter { isDone($0.generation) }
+    waiters.removeAll { isDone($0.generation) }
+    for waiter in done { waiter.continuation.resume(returning: problem) }
+  }
+
+  // MARK: Compaction
+
+  private func compactIfDue() {
+    guard compaction == nil, !isClosed,
+      incrementalByteCount >= max(DocumentStore.smallestCompaction, snapshotByteCount)
+    else { return }
+    compaction = Task { [id, storage] in
+      do throws(StorageError) {
+        if let result = try await DocumentStore.compact(id, in: storage) {
+          self.snapshotByteCount = result.snapshotByteCount
+          self.incrementalByteCount = max(0, self.incrementalByteCount - result.mergedByteCount)
+        } else {
+          // Not now: try again when as much has come in again.
+          self.snapshotByteCount = max(self.snapshotByteCount, self.incrementalByteCount * 2)
+        }
+      } catch {
+        self.problem = error
+        self.onChange?()
+      }
+      self.compaction = nil
+    }
+  }
+
+  /// Merges the chunks as they lie in the store, whoever wrote them, and removes exactly those that were merged. The
+  /// live document is not touched. Nil if a chunk is damaged or waits for another: then everything stays.
+  @concurrent
+  private static func compact(
+    _ id: DocumentId, in storage: any StorageProvider
+  ) async throws(StorageError) -> (snapshotByteCount: Int, mergedByteCount: Int)? {
+    let chunks = try await StoredChunks.load(id, from: storage)
+    guard chunks.isComplete, let document = chunks.document else { return nil }
+    let snapshot = document.save()
+    let key = StoredChunks.key(.snapshot, id, snapshot)
+    try await storage.save(key, snapshot)
+    for old in chunks.used.keys where old != key { try await storage.remove(old) }
+    return (snapshot.count, chunks.incrementalByteCount)
+  }
+}

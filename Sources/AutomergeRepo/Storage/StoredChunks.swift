@@ -1,0 +1,69 @@
+import Automerge
+import Crypto
+import Foundation
+
+/// One document's chunks as they lie in a store, named by what is in them, so that two writers never collide.
+struct StoredChunks: Sendable {
+  enum Kind: String { case snapshot, incremental }
+
+  /// What could be read, or nil if nothing could.
+  var document: Document?
+  /// The keys of the chunks that are in `document`, with their sizes.
+  var used: [StorageKey: Int] = [:]
+  var snapshotByteCount = 0
+  var incrementalByteCount = 0
+  /// Chunks that are not what their names say, or that the document would not have. They stay where they are.
+  var damaged: [StorageKey] = []
+
+  static func key(_ kind: Kind, _ id: DocumentId, _ data: Data) -> StorageKey {
+    [id.description, kind.rawValue, hash(data)]
+  }
+
+  private static func hash(_ data: Data) -> String {
+    SHA256.hash(data: data).map { byte in
+      String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+    }.joined()
+  }
+
+  /// Reads and merges all chunks of a document, off the actor. Each is checked and loaded on its own: a bad one costs
+  /// nothing but itself.
+  @concurrent
+  static func load(_ id: DocumentId, from storage: any StorageProvider) async throws(StorageError) -> StoredChunks {
+    let snapshots = try await storage.loadRange([id.description, Kind.snapshot.rawValue])
+    let incrementals = try await storage.loadRange([id.description, Kind.incremental.rawValue])
+    var chunks = StoredChunks()
+    for item in snapshots.sorted(by: { $0.data.count > $1.data.count }) where chunks.merge(item) {
+      chunks.snapshotByteCount += item.data.count
+    }
+    for item in incrementals where chunks.merge(item) { chunks.incrementalByteCount += item.data.count }
+    // What was just read is not new: the next incremental chunk begins after it.
+    _ = chunks.document?.encodeNewChanges()
+    return chunks
+  }
+
+  private mutating func merge(_ item: StoredItem) -> Bool {
+    do {
+      guard item.key.last == StoredChunks.hash(item.data) else { throw StorageError.damaged(item.key) }
+      if let document {
+        try document.applyEncodedChanges(encoded: item.data)
+      } else if item.key.dropLast().last == Kind.snapshot.rawValue {
+        document = try Document(item.data)
+      } else {
+        let fresh = Document()
+        try fresh.applyEncodedChanges(encoded: item.data)
+        document = fresh
+      }
+    } catch {
+      damaged.append(item.key)
+      return false
+    }
+    used[item.key] = item.data.count
+    return true
+  }
+
+  /// Whether every change that was read has found its place: none waits for one that is missing.
+  var isComplete: Bool {
+    guard damaged.isEmpty, let message = document?.generateSyncMessage(state: SyncState()) else { return false }
+    return SyncOutline(message)?.needCount == 0
+  }
+}

@@ -1,0 +1,267 @@
+import Automerge
+import Foundation
+
+/// Decides what one document says to its peers.
+///
+/// A document is looked for until somebody has it, then kept equal with everybody on it:
+///
+///     searching ──a peer's changes──► ready
+///         └──all who were asked have answered no──► notFound
+///
+/// Each peer on the document has a link. Who answers that the document is unavailable hears nothing more of it until it
+/// speaks of it itself, or connects anew. A message is only ever answered when there is something to say, so two of
+/// these fall silent when they are equal.
+struct DocumentSync {
+  enum Phase: Equatable {
+    /// Nobody has given us anything of it yet.
+    case searching
+    case ready
+  }
+
+  /// What a message of one peer to another says of a document.
+  enum Payload: Equatable {
+    case sync(Data)
+    case request(Data)
+    case unavailable
+  }
+
+  enum Event {
+    /// A peer that is to be told of the document, or asked for it, is there.
+    case connected(PeerId)
+    case disconnected(PeerId)
+    /// A peer may no longer take part.
+    case revoked(PeerId)
+    /// The document has changed here.
+    case changed
+    case received(Payload, from: PeerId, access: Access)
+    /// Nobody else is going to be asked.
+    case asked
+  }
+
+  enum Effect {
+    case send(Payload, to: PeerId)
+    /// What a peer's message did to the texts of the document.
+    case edited([TextEdit], from: PeerId)
+    case headsChanged(by: PeerId)
+    case found
+    case notFound
+    case refused(PeerId, Refusal)
+  }
+
+  enum Refusal: Error, Equatable {
+    case malformed
+    /// It may only read, and sent changes.
+    case readOnly
+    /// The document would not have the message.
+    case rejected(String)
+  }
+
+  private struct Link {
+    let peer: PeerId
+    var state: SyncState
+    var stance: Stance = .unknown
+    /// It asked, and has had no answer.
+    var awaitsAnswer = false
+  }
+
+  private enum Stance { case unknown, asked, has, lacks }
+
+  private(set) var phase: Phase
+  private var links: [Link] = []
+  /// What was shared with peers that are gone, as `SyncState.encode` gives it.
+  private var remembered: [PeerId: Data] = [:]
+
+  init(phase: Phase) { self.phase = phase }
+
+  /// Who is on the document: everybody with a link who has not said that it lacks it.
+  var peers: [PeerId] { links.filter { $0.stance != .lacks }.map(\.peer) }
+
+  var linkedPeers: [PeerId] { links.map(\.peer) }
+
+  /// Who waits for what the search will bring.
+  var awaitingPeers: [PeerId] { links.filter(\.awaitsAnswer).map(\.peer) }
+
+  /// The heads a peer said it has; nil if it has said nothing.
+  func heads(of peer: PeerId) -> Set<ChangeHash>? { links.first { $0.peer == peer }?.state.theirHeads }
+
+  mutating func receive(_ event: Event, document: Document) -> [Effect] {
+    switch event {
+    case .connected(let peer): return connect(peer, document)
+    case .disconnected(let peer), .revoked(let peer): return drop(peer)
+    case .changed: return phase == .ready ? sendToAll(document) : []
+    case .received(.unavailable, let peer, _): return unavailable(peer)
+    case .received(.request(let data), let peer, let access):
+      return message(data, isRequest: true, from: peer, access: access, document)
+    case .received(.sync(let data), let peer, let access):
+      return message(data, isRequest: false, from: peer, access: access, document)
+    case .asked: return settle()
+    }
+  }
+
+  // MARK: Peers come and go
+
+  private mutating func connect(_ peer: PeerId, _ document: Document) -> [Effect] {
+    drop(peer, settles: false)
+    let index = link(to: peer)
+    switch phase {
+    case .searching:
+      links[index].stance = .asked
+      guard let data = document.generateSyncMessage(state: links[index].state) else { return [] }
+      return [.send(.request(data), to: peer)]
+    case .ready:
+      return send(to: index, document)
+    }
+  }
+
+  private mutating func drop(_ peer: PeerId) -> [Effect] {
+    drop(peer, settles: true)
+  }
+
+  @discardableResult
+  private mutating func drop(_ peer: PeerId, settles: Bool) -> [Effect] {
+    guard let index = links.firstIndex(where: { $0.peer == peer }) else { return [] }
+    remembered[peer] = links[index].state.encode()
+    links.remove(at: index)
+    return settles ? settle() : []
+  }
+
+  private mutating func unavailable(_ peer: PeerId) -> [Effect] {
+    guard let index = links.firstIndex(where: { $0.peer == peer }) else { return [] }
+    links[index].stance = .lacks
+    return settle()
+  }
+
+  /// Ends a search in which nobody is left to answer.
+  private mutating func settle() -> [Effect] {
+    guard phase == .searching, !links.contains(where: { $0.stance == .asked || $0.stance == .has }) else { return [] }
+    var effects: [Effect] = []
+    for index in links.indices where links[index].awaitsAnswer {
+      links[index].awaitsAnswer = false
+      effects.append(.send(.unavailable, to: links[index].peer))
+    }
+    return effects + [.notFound]
+  }
+
+  /// The link to `peer`, made if there is none. Of an earlier connection only what was surely shared survives: messages
+  /// may have been lost with it.
+  private mutating func link(to peer: PeerId) -> Int {
+    if let index = links.firstIndex(where: { $0.peer == peer }) { return index }
+    links.append(Link(peer: peer, state: DocumentSync.state(remembered.removeValue(forKey: peer))))
+    return links.count - 1
+  }
+
+  private static func state(_ encoded: Data?) -> SyncState {
+    guard let encoded, let state = try? SyncState(bytes: encoded) else { return SyncState() }
+    return state
+  }
+
+  // MARK: Messages
+
+  private mutating func message(
+    _ data: Data, isRequest: Bool, from peer: PeerId, access: Access, _ document: Document
+  ) -> [Effect] {
+    guard let outline = SyncOutline(data) else { return [.refused(peer, .malformed)] }
+    let index = link(to: peer)
+    if isRequest {
+      // It has nothing, whatever it had before.
+      links[index].state = SyncState()
+      links[index].awaitsAnswer = true
+    } else if links[index].stance == .lacks {
+      links[index].state = DocumentSync.state(links[index].state.encode())
+    }
+    let hasSomething = !outline.heads.isEmpty && (phase == .ready || access == .write)
+    links[index].stance = hasSomething ? .has : phase == .searching ? .lacks : .unknown
+    if phase == .ready, access < .write {
+      return readOnly(outline, data, from: index, document)
+    }
+    let before = document.heads()
+    let edits: [TextEdit]
+    do {
+      if phase == .searching && !hasSomething {
+        // Kept for its sync state; the changes of one who may not write are not.
+        let bare = outline.withoutChanges(heads: [])
+        try document.receiveSyncMessage(state: links[index].state, message: bare)
+        edits = []
+      } else {
+        edits = try document.receiveSyncMessageWithTextEdits(state: links[index].state, message: data)
+      }
+    } catch {
+      links[index].state = DocumentSync.state(links[index].state.encode())
+      return [.refused(peer, .rejected("\(error)"))]
+    }
+    return settleMessage(at: index, before: before, edits: edits, document)
+  }
+
+  private mutating func settleMessage(
+    at index: Int, before: Set<ChangeHash>, edits: [TextEdit], _ document: Document
+  ) -> [Effect] {
+    let peer = links[index].peer
+    let heads = document.heads()
+    guard heads != before else {
+      if phase == .searching, links[index].stance == .lacks { return settle() }
+      return send(to: index, document)
+    }
+    var effects: [Effect] = []
+    if phase == .searching {
+      phase = .ready
+      effects.append(.found)
+    }
+    if !edits.isEmpty { effects.append(.edited(edits, from: peer)) }
+    effects.append(.headsChanged(by: peer))
+    return effects + sendToAll(document)
+  }
+
+  /// Takes from a reader what it has and asks for, but no change.
+  ///
+  /// Heads that we do not know are left out, for there is no hope of equality; and it is answered only with changes, or
+  /// the two of us would go on telling each other of our heads.
+  private mutating func readOnly(
+    _ outline: SyncOutline, _ data: Data, from index: Int, _ document: Document
+  ) -> [Effect] {
+    let peer = links[index].peer
+    let unknown = document.unknown(Set(outline.heads))
+    var refusals: [Effect] = []
+    var message = data
+    if outline.changeCount > 0 || !unknown.isEmpty {
+      if outline.changeCount > 0 { refusals = [.refused(peer, .readOnly)] }
+      let state = links[index].state
+      var heads = outline.heads.filter { !unknown.contains($0) }
+      if heads.isEmpty { heads = SyncOutline.sharedHeads(state.encode()) }
+      if heads.isEmpty && !outline.heads.isEmpty { return refusals }
+      message = outline.withoutChanges(heads: heads)
+    }
+    do {
+      try document.receiveSyncMessage(state: links[index].state, message: message)
+    } catch {
+      return refusals + [.refused(peer, .rejected("\(error)"))]
+    }
+    guard unknown.isEmpty else {
+      return refusals
+        + send(to: index, document).filter { effect in
+          if case .send(.sync(let data), _) = effect { return (SyncOutline(data)?.changeCount ?? 0) > 0 }
+          return true
+        }
+    }
+    return refusals + send(to: index, document)
+  }
+
+  /// What there is to say to one peer now.
+  private mutating func send(to index: Int, _ document: Document) -> [Effect] {
+    let link = links[index]
+    if phase == .ready, document.heads().isEmpty {
+      // Nothing to give yet: whoever asks is told so, nobody else is bothered.
+      guard link.awaitsAnswer else { return [] }
+      links[index].awaitsAnswer = false
+      return [.send(.unavailable, to: link.peer)]
+    }
+    guard let data = document.generateSyncMessage(state: link.state) else { return [] }
+    links[index].awaitsAnswer = false
+    return [.send(.sync(data), to: link.peer)]
+  }
+
+  private mutating func sendToAll(_ document: Document) -> [Effect] {
+    links.indices.flatMap { index in
+      links[index].stance == .lacks && !links[index].awaitsAnswer ? [] : send(to: index, document)
+    }
+  }
+}
