@@ -1,0 +1,69 @@
+import AutomergeRepo
+import Dispatch
+import Foundation
+
+/// A store on plain files: one for each key, named by the key, in a directory for each prefix.
+///
+/// What `save` has returned for survives a loss of power: the bytes are synced before the file gets its name, and the
+/// directory after. Several processes may use one directory, for chunks are named by their content and files appear
+/// whole or not at all. All work is done on one queue of its own, in the order in which it was asked for.
+public final class FileStore: StorageProvider {
+  private let files: StoreFiles
+  private let queue = DispatchQueue(label: "notes-lsp.store", qos: .userInitiated)
+
+  /// Opens the store in `directory`, which is made, for its owner only, if it is not there.
+  public init(directory: URL) throws(StorageError) {
+    files = try StoreFiles(root: directory.path)
+  }
+
+  public func load(_ key: StorageKey) async throws(StorageError) -> Data? {
+    try await run { files throws(StorageError) in try files.read(try FileNames.file(of: key)) }
+  }
+
+  public func save(_ key: StorageKey, _ data: Data) async throws(StorageError) {
+    try await run { files throws(StorageError) in try files.write(data, to: try FileNames.file(of: key)) }
+  }
+
+  public func remove(_ key: StorageKey) async throws(StorageError) {
+    try await run { files throws(StorageError) in try files.remove(try FileNames.file(of: key)) }
+  }
+
+  public func loadRange(_ prefix: StorageKey) async throws(StorageError) -> [StoredItem] {
+    try await run { files throws(StorageError) in
+      var items: [StoredItem] = []
+      for (key, path) in try files.list(prefix) {
+        // It may have gone since it was listed: another process compacts.
+        if let data = try files.read(path) { items.append(StoredItem(key: key, data: data)) }
+      }
+      return items
+    }
+  }
+
+  public func removeRange(_ prefix: StorageKey) async throws(StorageError) {
+    try await run { files throws(StorageError) in
+      for (_, path) in try files.list(prefix) { try files.remove(path) }
+    }
+  }
+
+  public func children(of prefix: StorageKey) async throws(StorageError) -> [String] {
+    try await run { files throws(StorageError) in
+      let names = try files.names(in: try FileNames.directory(of: prefix))
+      return Array(Set(names.compactMap { FileNames.component(ofEntry: $0) }))
+    }
+  }
+
+  private func run<Result: Sendable>(
+    _ body: @escaping @Sendable (StoreFiles) throws(StorageError) -> Result
+  ) async throws(StorageError) -> Result {
+    let outcome: Swift.Result<Result, StorageError> = await withCheckedContinuation { continuation in
+      queue.async { [files] in
+        do throws(StorageError) {
+          continuation.resume(returning: .success(try body(files)))
+        } catch {
+          continuation.resume(returning: .failure(error))
+        }
+      }
+    }
+    return try outcome.get()
+  }
+}
