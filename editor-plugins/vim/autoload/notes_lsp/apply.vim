@@ -1,0 +1,164 @@
+vim9script
+# Edits of the others go into a buffer: only the lines that change, with everyone's view and selection kept.
+
+import autoload 'notes_lsp/text.vim'
+
+# Makes `edits` (clamped, ascending, in the coordinates of `shadow`) in the buffer and in `shadow`, its text.
+# Returns the growth in bytes.
+export def Edits(bufnr: number, shadow: list<string>, edits: list<dict<any>>): number
+  const views = Views(bufnr)
+  const anchor = Anchor(bufnr)
+  const modifiable = getbufvar(bufnr, '&modifiable')
+  const readonly = getbufvar(bufnr, '&readonly')
+  var grown = 0
+  setbufvar(bufnr, '&modifiable', true)
+  setbufvar(bufnr, '&readonly', false)
+  try
+    # From the bottom up, so that the positions above stay what they are.
+    for edit in edits->copy()->reverse()
+      grown += One(bufnr, shadow, edit)
+    endfor
+    RestoreFinalNewline(bufnr, shadow, edits, views)
+  finally
+    setbufvar(bufnr, '&modifiable', modifiable)
+    setbufvar(bufnr, '&readonly', readonly)
+  endtry
+  for view in views
+    Restore(view, shadow, edits)
+  endfor
+  RestoreAnchor(bufnr, anchor, edits)
+  return grown
+enddef
+
+def One(bufnr: number, shadow: list<string>, edit: dict<any>): number
+  const hidden = text.HasFinalNewline(bufnr) ? 1 : 0
+  const countBefore = len(shadow)
+  const step = text.Splice(shadow, edit)
+  const total = countBefore - hidden
+  if hidden == 0 || step.at + step.count < countBefore
+    keepjumps ReplaceLines(bufnr, total, step.at, step.count, step.lines)
+    return step.bytes
+  endif
+  # The end of the text changed, where a last empty line is one that Vim does not show.
+  if shadow[-1] != ''
+    setbufvar(bufnr, '&fixendofline', false)
+    setbufvar(bufnr, '&endofline', false)
+  endif
+  const newTotal = len(shadow) - (shadow[-1] == '' ? 1 : 0)
+  const from = min([step.at, total, newTotal])
+  keepjumps ReplaceLines(bufnr, total, from, total - from, shadow->slice(from, newTotal))
+  return step.bytes
+enddef
+
+# Replaces `count` of the `total` lines of a buffer at index `at`.
+def ReplaceLines(bufnr: number, total: number, at: number, count: number, lines: list<string>)
+  if total == 0
+    # Vim shows one line where there is none.
+    if !empty(lines)
+      setbufline(bufnr, 1, lines)
+    endif
+    return
+  endif
+  const shared = min([count, len(lines)])
+  if shared > 0
+    setbufline(bufnr, at + 1, lines->slice(0, shared))
+  endif
+  if len(lines) > shared
+    appendbufline(bufnr, at + shared, lines->slice(shared))
+  elseif count > shared
+    silent deletebufline(bufnr, at + shared + 1, at + count)
+  endif
+enddef
+
+# A text that got its final newline back is shown without the empty line again, unless somebody is in that line.
+def RestoreFinalNewline(bufnr: number, shadow: list<string>, edits: list<dict<any>>, views: list<dict<any>>)
+  const count = len(shadow)
+  if text.HasFinalNewline(bufnr) || shadow[-1] != '' || count == 1
+    return
+  endif
+  for view in views
+    if CarriedCaret(view.caret, edits, view.isInsert).line >= count - 1
+      return
+    endif
+  endfor
+  setbufvar(bufnr, '&endofline', true)
+  keepjumps silent deletebufline(bufnr, count)
+enddef
+
+# What is to stay as it is in each window that shows the buffer.
+def Views(bufnr: number): list<dict<any>>
+  const isInsert = mode() =~ '^[iR]'
+  var views: list<dict<any>> = []
+  for window in win_findbuf(bufnr)
+    const [_, lnum, column, coladd, curswant] = getcurpos(window)
+    views->add({
+      window: window,
+      isInsert: isInsert && window == win_getid(),
+      caret: {line: lnum - 1, character: column - 1},
+      coladd: coladd,
+      curswant: curswant == v:maxcol ? v:maxcol : curswant - 1,
+      topline: {line: line('w0', window) - 1, character: 0},
+      height: winheight(window),
+    })
+  endfor
+  return views
+enddef
+
+# A caret in insert mode stays before what is inserted at its place; one that lies on a character, or at the start of a
+# line that moves down, moves along.
+def CarriedCaret(caret: dict<any>, edits: list<dict<any>>, isInsert: bool): dict<any>
+  var position = caret
+  for edit in edits->copy()->reverse()
+    const isWholeLine = position.character == 0 && edit.newText =~ '\n$'
+    position = text.Carried(position, edit, !isInsert || isWholeLine)
+  endfor
+  return position
+enddef
+
+def Restore(view: dict<any>, shadow: list<string>, edits: list<dict<any>>)
+  const caret = CarriedCaret(view.caret, edits, view.isInsert)
+  # The view stays on its text, except at the top, where what comes in above is better seen while there is room.
+  const isAtTop = view.topline.line == 0 && caret.line < view.height - &scrolloff
+  const topline = isAtTop ? 1 : CarriedCaret(view.topline, edits, false).line + 1
+  const now = getcurpos(view.window)
+  if now[1] == caret.line + 1 && now[2] == caret.character + 1 && line('w0', view.window) == topline
+    return
+  endif
+  final wanted = {lnum: caret.line + 1, col: caret.character, coladd: view.coladd, topline: topline}
+  wanted.curswant = view.curswant
+  if caret.character != view.caret.character && view.curswant < v:maxcol
+    const shown = shadow->get(caret.line, '')->strpart(0, caret.character)
+    wanted.curswant = strdisplaywidth(shown)
+  endif
+  if view.window == win_getid()
+    winrestview(wanted)
+  else
+    win_execute(view.window, $'noautocmd call winrestview({string(wanted)})')
+  endif
+enddef
+
+# The other end of a selection in the current window.
+def Anchor(bufnr: number): dict<any>
+  if bufnr != bufnr() || mode() !~ "^[vV\<C-v>]"
+    return {}
+  endif
+  const position = getpos('v')
+  return {mode: mode(), line: position[1] - 1, character: position[2] - 1}
+enddef
+
+def RestoreAnchor(bufnr: number, anchor: dict<any>, edits: list<dict<any>>)
+  if empty(anchor)
+    return
+  endif
+  const wanted = CarriedCaret({line: anchor.line, character: anchor.character}, edits, false)
+  const now = getpos('v')
+  if now[1] == wanted.line + 1 && now[2] == wanted.character + 1
+    return
+  endif
+  # Vim has no way to set this end but to begin the selection again there.
+  const caret = getcurpos()
+  execute "noautocmd normal! \<Esc>"
+  setpos('.', [0, wanted.line + 1, wanted.character + 1, 0])
+  execute $'noautocmd normal! {anchor.mode}'
+  setpos('.', caret)
+enddef

@@ -1,0 +1,256 @@
+vim9script
+# The verbs behind the commands of plugin/notes_lsp.vim. Results and problems are one line each.
+
+import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/files.vim'
+import autoload 'notes_lsp/gate.vim'
+import autoload 'notes_lsp/list.vim'
+import autoload 'notes_lsp/presence.vim'
+import autoload 'notes_lsp/service.vim'
+import autoload 'notes_lsp/status.vim'
+
+# A callback that tells an error in one line and hands a result on, when the user is not in the middle of something.
+def Then(Do: func, Failed: func = null_function): func(dict<any>)
+  return (answer) => {
+    if answer->has_key('error')
+      if Failed != null
+        Failed()
+      endif
+      status.Warn(answer.error.message)
+      return
+    endif
+    const result = answer->get('result', {})
+    gate.WhenSafe(() => Do(type(result) == v:t_dict ? result : {}))
+  }
+enddef
+
+export def New(given: string)
+  const title = given != '' ? given : input('Title of the new note: ')->trim()
+  if title == ''
+    return
+  endif
+  service.Request('notes/create', {title: title}, Then((result) => {
+    files.Open(result)
+    list.Refresh()
+  }))
+enddef
+
+# Opens a note by title, or by id when `isId`.
+export def Open(name: string, isId: bool)
+  const asked: dict<any> = isId ? {id: name} : {title: name}
+  service.Request('notes/open', asked, Then((result) => files.Open(result)))
+enddef
+
+# Calls `Do` with the current buffer as a note, which the service has been shown, or says why it cannot be one.
+def WithNote(Do: func)
+  const bufnr = bufnr()
+  const existing = buffer.Of(bufnr)
+  if !empty(existing)
+    Do(existing, () => {
+    })
+    return
+  endif
+  const problem = files.WhyNoNote(bufnr)
+  if problem != ''
+    status.Warn(problem)
+    return
+  endif
+  if service.Start()
+    const note = buffer.Attach(bufnr, files.URI(bufname(bufnr)), '')
+    Do(note, () => buffer.Detach(bufnr))
+  endif
+enddef
+
+def SetId(note: dict<any>, result: dict<any>)
+  buffer.Attach(note.bufnr, note.uri, result->get('id', ''))
+  files.Know(note.path, note.uri, note.id)
+  list.Refresh()
+enddef
+
+export def Adopt()
+  WithNote((note, Undo) => {
+    if note.id != ''
+      status.Say('This buffer is a note already.')
+      return
+    endif
+    service.Request('notes/adopt', {uri: note.uri}, Then((result) => {
+      SetId(note, result)
+      status.Say($'{fnamemodify(note.path, ":t")} is a note now.')
+    }, Undo))
+  })
+enddef
+
+export def Share(isReadOnly: bool)
+  WithNote((note, Undo) => {
+    const params = {uri: note.uri, access: isReadOnly ? 'read' : 'write'}
+    service.Request('notes/share', params, Then((result) => {
+      SetId(note, result)
+      ShowTicket(result, isReadOnly)
+    }, note.id == '' ? Undo : null_function))
+  })
+enddef
+
+def ShowTicket(result: dict<any>, isReadOnly: bool)
+  setreg('"', result.ticket)
+  if has('clipboard')
+    setreg('+', result.ticket)
+  endif
+  status.Say($'Ticket{isReadOnly ? " (read only)" : ""} is in register ": {result.ticket}')
+  popup_create(result.ticket, {
+    title: ' Ticket: who joins with it shares this note ', border: [], padding: [0, 1, 0, 1], wrap: true,
+    maxwidth: &columns - 6, moved: 'any', time: 30000, zindex: 200, filter: (id, _) => {
+      popup_close(id)
+      return false
+    },
+  })
+enddef
+
+export def Join(ticket: string)
+  if ticket != ''
+    status.Say('Joining…')
+    service.Request('notes/join', {ticket: ticket}, Then((result) => {
+      files.Open(result)
+      list.Refresh()
+    }))
+    return
+  endif
+  service.Request('notes/peers', {}, Then(ChooseNear))
+enddef
+
+# Lets the user choose among the notes that peers offer.
+def ChooseNear(result: dict<any>)
+  var offers: list<dict<any>> = []
+  for peer in result->get('peers', [])
+    for offer in peer->get('notes', [])
+      offers->add({peer: peer.peer, id: offer.id, label: $'{offer->get("title", offer.id)} — {peer.name}'})
+    endfor
+  endfor
+  if empty(offers)
+    status.Say('Nobody near offers a note. With a ticket: :NotesJoin {ticket}')
+    return
+  endif
+  popup_menu(offers->mapnew((_, it) => it.label), {title: ' Join ', callback: (_, choice) => {
+    if choice > 0
+      const offer = offers[choice - 1]
+      service.Request('notes/join', {peer: offer.peer, id: offer.id}, Then((joined) => files.Open(joined)))
+    endif
+  }})
+enddef
+
+export def Unshare(peer: string)
+  const note = buffer.Of(bufnr())
+  if empty(note)
+    status.Warn('This buffer is not a note.')
+    return
+  endif
+  final params = {uri: note.uri}
+  const found = presence.Find(note, peer)
+  if peer != ''
+    params.peer = empty(found) ? peer : found.peer
+  endif
+  service.Request('notes/unshare', params, Then((_) => {
+    status.Say(peer == '' ? 'This note is no longer shared.' : $'This note is no longer shared with {peer}.')
+  }))
+enddef
+
+export def Status()
+  const note = buffer.Of(bufnr())
+  const params = empty(note) ? {} : {uri: note.uri}
+  if service.State() ==# 'stopped'
+    status.Say('The notes service is not running.')
+    return
+  endif
+  service.Request('notes/status', params, Then((result) => status.Say(StatusLine(result))))
+enddef
+
+def StatusLine(result: dict<any>): string
+  const peers = result->get('peers', [])->mapnew((_, it) =>
+    it.name .. (it->get('inSync', true) ? ' (in sync)' : $' ({it->get("pending", 0)} to send)'))
+  const stored = result->get('stored', false) ? 'stored' : 'not stored yet'
+  const network = result->get('network', 'on')
+  const company = empty(peers) ? 'nobody connected' : peers->join(', ')
+  return $'{stored}; network {network}; {company}'
+enddef
+
+# Goes to a peer's caret, in the note where it is.
+export def Go(name: string)
+  const note = buffer.Of(bufnr())
+  const peer = presence.Find(note, name)
+  if empty(peer)
+    status.Warn(name == '' ? 'Nobody else is in this note.' : $'{name} is not in this note.')
+    return
+  endif
+  normal! m'
+  presence.Go(note, peer)
+enddef
+
+export def Follow(name: string)
+  const note = buffer.Of(bufnr())
+  if name == '' && presence.IsFollowing(note)
+    presence.SetFollowed(note, '')
+    status.Say('Not following anybody now.')
+    return
+  endif
+  const peer = presence.Find(note, name)
+  if empty(peer)
+    status.Warn(name == '' ? 'Nobody else is in this note.' : $'{name} is not in this note.')
+    return
+  endif
+  presence.SetFollowed(note, peer.peer)
+  presence.Go(note, peer)
+  status.Say($'Following {peer.name}; :NotesFollow again stops.')
+enddef
+
+export def Restart()
+  service.Stop()
+  if service.Start()
+    status.Say('The notes service is starting.')
+  endif
+enddef
+
+export def StopService()
+  service.Stop()
+  status.Say('The notes service is stopped; your buffers are kept.')
+enddef
+
+export def Doctor()
+  const command = g:->get('notes_lsp_command', ['notes-lsp'])
+  const server = service.Server()->get('serverInfo', {})
+  var report = [
+    $'Vim            {v:version / 100}.{v:version % 100}.{v:versionlong % 10000}',
+    $'encoding       {&encoding}',
+    $'command        {command->join(" ")}',
+    $'found          {exepath(command[0]) == "" ? "no" : exepath(command[0])}',
+    $'service        {service.State()}',
+    $'version        {server->get("name", "?")} {server->get("version", "?")}',
+  ]
+  for note in buffer.All()
+    report->add($'note           {note.path} version {note.version} rev {note.rev} {note.bytes} bytes, '
+      .. $'{len(note.queue)} waiting')
+  endfor
+  report->extend(['', 'What the service said last:'] + service.Log())
+  list.Show('[Notes doctor]', report)
+enddef
+
+# Somebody came, went, or did something worth a line.
+export def OnEvent(event: dict<any>)
+  const message = event->get('message', '')
+  if message != ''
+    status.Say(message)
+  endif
+  list.Refresh()
+enddef
+
+export def OnStatusChanged(_: dict<any>)
+  list.Refresh()
+  redrawstatus!
+enddef
+
+export def CompleteTitle(lead: string, _: string, _: number): list<string>
+  const notes = service.Ask('notes/list', {}, 2000)->get('notes', [])
+  return notes->mapnew((_, it) => it.title)->filter((_, it) => it->tolower()->stridx(lead->tolower()) == 0)
+enddef
+
+export def CompletePeer(lead: string, _: string, _: number): list<string>
+  return presence.Names(buffer.Of(bufnr()))->filter((_, it) => it->tolower()->stridx(lead->tolower()) == 0)
+enddef

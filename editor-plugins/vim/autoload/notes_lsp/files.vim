@@ -1,0 +1,91 @@
+vim9script
+# Working files: which file is which note, and opening one.
+
+import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/service.vim'
+import autoload 'notes_lsp/text.vim'
+
+# {uri, id} by path, for files that are opened without a command of this plugin.
+var known: dict<dict<string>> = {}
+
+export def Know(path: string, uri: string, id: string)
+  known[Canonical(path)] = {uri: uri, id: id}
+enddef
+
+# Learns from an answer to notes/list.
+export def KnowAll(notes: list<any>)
+  for note in notes
+    if note->get('path', '') != '' && note->get('uri', '') != ''
+      Know(note.path, note.uri, note.id)
+    endif
+  endfor
+enddef
+
+def Canonical(path: string): string
+  return path->fnamemodify(':p')->resolve()->simplify()
+enddef
+
+export def URI(path: string): string
+  return 'file://' .. path->fnamemodify(':p')->substitute('[^A-Za-z0-9/._~-]', (found) => EscapeBytes(found[0]), 'g')
+enddef
+
+def EscapeBytes(name: string): string
+  var result = ''
+  for index in range(len(name))
+    result ..= printf('%%%02X', char2nr(name->strpart(index, 1)))
+  endfor
+  return result
+enddef
+
+# Why a buffer cannot become a note; '' if it can.
+export def WhyNoNote(bufnr: number): string
+  if getbufvar(bufnr, '&buftype') != ''
+    return 'Only ordinary files can be notes.'
+  elseif bufname(bufnr) == ''
+    return 'This buffer has no name yet: save it first (:w {file}).'
+  elseif getbufvar(bufnr, '&binary') || !text.IsSendable(getbufline(bufnr, 1, '$')->join(''))
+    return 'Binary text cannot be a note.'
+  endif
+  return ''
+enddef
+
+# Opens what notes/open, notes/create or notes/join has answered: {id, uri, path}.
+export def Open(result: dict<any>)
+  Know(result.path, result.uri, result.id)
+  if mode() !=# 'n'
+    stopinsert
+  endif
+  const bufnr = bufnr($'^{escape(fnamemodify(result.path, ":p"), "\\*?[]{},$~")}$')
+  const window = bufnr > 0 ? bufwinid(bufnr) : -1
+  if window > 0
+    win_gotoid(window)
+  elseif bufnr() != bufnr || bufnr < 0
+    const verb = &modified && !&hidden ? 'split' : 'edit'
+    execute $'noswapfile {verb} {fnameescape(result.path)}'
+  endif
+  # Reading the file has attached it already, unless it was open before the service knew it.
+  buffer.Attach(bufnr(), result.uri, result.id)
+enddef
+
+# A file was read: if it is a note, it is one from now on. Asks the service only about files where notes live.
+export def OnRead(bufnr: number)
+  if getbufvar(bufnr, '&buftype') != '' || !empty(buffer.Of(bufnr)) || bufname(bufnr) == ''
+    return
+  endif
+  const path = Canonical(bufname(bufnr))
+  if known->has_key(path) && service.State() !=# 'stopped'
+    buffer.Attach(bufnr, known[path].uri, known[path].id)
+  elseif path->stridx(NotesDirectory() .. '/') == 0
+    service.Request('notes/list', {}, (answer) => {
+      KnowAll(answer->get('result', {})->get('notes', []))
+      if known->has_key(path) && bufloaded(bufnr)
+        buffer.Attach(bufnr, known[path].uri, known[path].id)
+      endif
+    })
+  endif
+enddef
+
+def NotesDirectory(): string
+  const set = g:->get('notes_lsp_dir', $NOTES_DIR)
+  return Canonical(set != '' ? set : '~/Notes')->substitute('/\+$', '', '')
+enddef

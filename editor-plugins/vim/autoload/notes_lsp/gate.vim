@@ -1,0 +1,58 @@
+vim9script
+# When the buffer may be changed under the user's hands, and what waits until then.
+
+import autoload 'notes_lsp/status.vim'
+
+# Typing that began in a blockwise selection is repeated on the other lines when it ends.
+var isBlockInsert = false
+var waiting: list<func> = []
+
+# Whether a change that does not come from the user would hit the wrong text now.
+#
+# Vim's own word for it is the S of state(): it is waiting in the middle of something (an operator, a register name,
+# the second key of a command, a prompt of :s///c, completion). A line range being typed names lines by number. During
+# a `c` command Vim reports a pending operator although nothing is pending, unless it is blockwise.
+export def IsUnsafe(): bool
+  const pending = state('moswS')
+  const mode = mode(1)
+  if pending ==# 'o' && mode[0] ==# 'i'
+    return isBlockInsert || pumvisible()
+  endif
+  return pending != '' || IsUnsafeMode(mode)
+enddef
+
+# The same at SafeState, when Vim has just said that nothing is pending.
+export def IsUnsafeMode(mode: string): bool
+  return mode =~ '^\%(no\|[crsS!]\|' .. "\<C-s>" .. '\)' || pumvisible() || getcmdwintype() != ''
+enddef
+
+export def OnModeChanged()
+  if v:event.new_mode[0] ==# 'i' && v:event.old_mode[0] !=# 'i'
+    isBlockInsert = v:event.old_mode[0] ==# "\<C-v>"
+  endif
+enddef
+
+# Runs `Act` now, or as soon as the user is not in the middle of something.
+export def WhenSafe(Act: func)
+  if IsUnsafe()
+    waiting->add(Act)
+  else
+    Act()
+  endif
+enddef
+
+# Carries out what waited. Called at SafeState.
+export def Release()
+  if empty(waiting) || IsUnsafeMode(mode(1))
+    return
+  endif
+  const ready = waiting
+  waiting = []
+  for Act in ready
+    try
+      Act()
+    catch
+      status.Trouble(v:exception, v:throwpoint)
+    endtry
+  endfor
+enddef

@@ -1,0 +1,267 @@
+vim9script
+# Who is where: this user's caret goes out, the others' carets, selections and names are shown.
+
+import autoload 'notes_lsp/text.vim'
+import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/service.vim'
+
+# Twelve colours that can be told apart, as [256-colour number, RGB], for light and for dark backgrounds.
+const onLight = [
+  [160, '#d70000'], [27, '#005fff'], [28, '#008700'], [166, '#d75f00'], [91, '#8700af'], [30, '#008787'],
+  [162, '#d70087'], [94, '#875f00'], [60, '#5f5f87'], [64, '#5f8700'], [125, '#af005f'], [24, '#005f87'],
+]
+const onDark = [
+  [203, '#ff5f5f'], [75, '#5fafff'], [77, '#5fd75f'], [215, '#ffaf5f'], [141, '#af87ff'], [80, '#5fd7d7'],
+  [212, '#ff87d7'], [179, '#d7af5f'], [146, '#afafd7'], [149, '#afd75f'], [205, '#ff5faf'], [117, '#87d7ff'],
+]
+# Selections: the same hues, pale on light, deep on dark.
+const selectedOnLight = [224, 189, 194, 223, 225, 195, 218, 230, 254, 193, 219, 153]
+const selectedOnDark = [52, 17, 22, 94, 54, 23, 89, 58, 60, 64, 53, 24]
+const selectedOnLightRGB = [
+  '#ffd7d7', '#d7d7ff', '#d7ffd7', '#ffd7af', '#ffd7ff', '#d7ffff', '#ffafd7', '#ffffd7', '#e4e4e4', '#d7ffaf',
+  '#ffafff', '#afd7ff',
+]
+const selectedOnDarkRGB = [
+  '#5f0000', '#00005f', '#005f00', '#875f00', '#5f0087', '#005f5f', '#87005f', '#5f5f00', '#5f5f87', '#5f8700',
+  '#5f005f', '#005f87',
+]
+# At most twenty reports of the own caret a second.
+const reportInterval = 50
+const mostNameWidth = 16
+
+var propertyTypes: list<string> = []
+var reportTimer = 0
+var reportAgain = false
+var lastReport: dict<any> = {}
+# Peer id that the view of a buffer follows, by buffer number.
+var followed: dict<string> = {}
+
+export def DefineHighlights()
+  const isDark = &background ==# 'dark'
+  for index in range(12)
+    const [cterm, gui] = isDark ? onDark[index] : onLight[index]
+    const selectedCterm = (isDark ? selectedOnDark : selectedOnLight)[index]
+    const selectedGui = (isDark ? selectedOnDarkRGB : selectedOnLightRGB)[index]
+    const onCterm = isDark ? 16 : 231
+    const onGui = isDark ? '#000000' : '#ffffff'
+    execute $'highlight default NotesCaret{index} ctermfg={onCterm} ctermbg={cterm} guifg={onGui} guibg={gui}'
+    execute $'highlight default NotesName{index} cterm=italic ctermfg={cterm} gui=italic guifg={gui}'
+    execute $'highlight default NotesSelection{index} ctermbg={selectedCterm} guibg={selectedGui}'
+  endfor
+enddef
+
+def DefineTypes()
+  if !empty(propertyTypes)
+    return
+  endif
+  DefineHighlights()
+  for index in range(12)
+    for [name, priority] in [['Caret', 30], ['Name', 20], ['Selection', 10]]
+      const type = $'Notes{name}{index}'
+      if empty(prop_type_get(type))
+        prop_type_add(type, {highlight: type, priority: priority, combine: true, start_incl: false, end_incl: false})
+      endif
+      propertyTypes->add(type)
+    endfor
+  endfor
+enddef
+
+# Shows `peers` from now on. Each: {peer, name, color, letter, ranges}.
+export def Show(note: dict<any>, peers: list<any>)
+  note.peers = peers->deepcopy()
+  for peer in note.peers
+    for range in peer.ranges
+      range.start = text.ClampedPosition(note.shadow, range.start)
+      range.end = text.ClampedPosition(note.shadow, range.end)
+    endfor
+  endfor
+  Redraw(note)
+enddef
+
+# Moves what is shown over edits that are about to be made.
+export def Carry(note: dict<any>, edits: list<dict<any>>)
+  for peer in note.peers
+    for range in peer.ranges
+      for edit in edits->copy()->reverse()
+        range.start = text.Carried(range.start, edit, false)
+        range.end = text.Carried(range.end, edit, false)
+      endfor
+    endfor
+  endfor
+enddef
+
+export def Clear(note: dict<any>)
+  note.peers = []
+  Redraw(note)
+enddef
+
+# Draws the carets anew; a line that is set loses its text properties.
+export def Redraw(note: dict<any>)
+  if !bufloaded(note.bufnr) || (empty(note.peers) && empty(propertyTypes))
+    return
+  endif
+  DefineTypes()
+  prop_remove({types: propertyTypes, bufnr: note.bufnr, all: true}, 1, LineCount(note.bufnr))
+  for peer in note.peers
+    for range in peer.ranges
+      DrawSelection(note.bufnr, range, peer.color % 12)
+      DrawCaret(note.bufnr, range.end, peer.name, peer.color % 12)
+    endfor
+  endfor
+  Follow(note)
+enddef
+
+def LineCount(bufnr: number): number
+  return getbufinfo(bufnr)[0].linecount
+enddef
+
+def DrawCaret(bufnr: number, caret: dict<any>, name: string, color: number)
+  const lines = getbufline(bufnr, caret.line + 1)
+  # The caret after a final newline is in a line that Vim does not show.
+  const line = empty(lines) ? LineCount(bufnr) : caret.line + 1
+  const content = empty(lines) ? getbufline(bufnr, '$')[0] : lines[0]
+  if !empty(lines) && caret.character < len(content)
+    const width = len(content->strpart(caret.character, 1, true))
+    prop_add(line, caret.character + 1, {bufnr: bufnr, type: $'NotesCaret{color}', length: width})
+  else
+    prop_add(line, 0, {bufnr: bufnr, type: $'NotesCaret{color}', text: ' ', text_align: 'after'})
+  endif
+  const label = ' ' .. name->substitute('[[:cntrl:]]', ' ', 'g')->strcharpart(0, mostNameWidth)
+  prop_add(line, 0, {bufnr: bufnr, type: $'NotesName{color}', text: label, text_align: 'after'})
+enddef
+
+def DrawSelection(bufnr: number, range: dict<any>, color: number)
+  if range.start == range.end
+    return
+  endif
+  const [first, last] = text.IsBefore(range.end, range.start) ? [range.end, range.start] : [range.start, range.end]
+  const lines = getbufline(bufnr, first.line + 1, last.line + 1)
+  if empty(lines)
+    return
+  endif
+  const endLine = first.line + len(lines)
+  const endColumn = endLine == last.line + 1 ? min([last.character, len(lines[-1])]) : len(lines[-1])
+  prop_add(first.line + 1, min([first.character, len(lines[0])]) + 1, {
+    bufnr: bufnr, type: $'NotesSelection{color}', end_lnum: endLine, end_col: endColumn + 1,
+  })
+enddef
+
+# Reports the own caret soon: at once after a pause, else with the next beat.
+export def SendSoon(note: dict<any>)
+  if note.bufnr != bufnr() || !note.isOpen
+    return
+  endif
+  if reportTimer != 0
+    reportAgain = true
+    return
+  endif
+  reportTimer = timer_start(0, (_) => Report(note))
+enddef
+
+def Report(note: dict<any>)
+  reportAgain = false
+  reportTimer = timer_start(reportInterval, (_) => {
+    reportTimer = 0
+    if reportAgain
+      const current = buffer.Of(bufnr())
+      if !empty(current)
+        Report(current)
+      endif
+    endif
+  })
+  if note.bufnr != bufnr() || !note.isOpen
+    return
+  endif
+  buffer.Flush(note, false)
+  const report = {uri: note.uri, version: note.version, rev: note.rev, ranges: [OwnRange()]}
+  if report.uri ==# lastReport->get('uri', '') && report.ranges == lastReport.ranges && note.isOpen
+        && lastReport.incarnation == service.Incarnation()
+    return
+  endif
+  lastReport = report->copy()
+  lastReport.incarnation = service.Incarnation()
+  service.Notify('notes/cursor', report)
+enddef
+
+# The caret, or the selection with the caret at its end.
+def OwnRange(): dict<any>
+  const at = getpos('.')
+  final caret = {line: at[1] - 1, character: at[2] - 1}
+  const mode = mode()
+  if mode !~ "^[vVsS\<C-v>\<C-s>]"
+    return {start: caret, end: caret}
+  endif
+  const other = getpos('v')
+  final anchor = {line: other[1] - 1, character: other[2] - 1}
+  const isForward = text.IsBefore(anchor, caret)
+  if mode =~# '[VS]'
+    if isForward
+      anchor.character = 0
+      caret.character = LineLength(caret.line)
+    else
+      anchor.character = LineLength(anchor.line)
+    endif
+  elseif &selection !=# 'exclusive'
+    # The character under the further end is part of the selection.
+    if isForward
+      caret.character = AfterCharacter(caret)
+    else
+      anchor.character = AfterCharacter(anchor)
+    endif
+  endif
+  return {start: anchor, end: caret}
+enddef
+
+def LineLength(line: number): number
+  return len(getline(line + 1))
+enddef
+
+def AfterCharacter(position: dict<any>): number
+  return position.character + len(getline(position.line + 1)->strpart(position.character, 1, true))
+enddef
+
+# The peers in a buffer by name, for completion and :NotesGo.
+export def Names(note: dict<any>): list<string>
+  return note->get('peers', [])->mapnew((_, it) => it.name)->sort()->uniq()
+enddef
+
+export def Find(note: dict<any>, name: string): dict<any>
+  for peer in note->get('peers', [])
+    if (name == '' || peer.name ==? name) && !empty(peer.ranges)
+      return peer
+    endif
+  endfor
+  return {}
+enddef
+
+# Moves the caret of the current window to a peer's.
+export def Go(note: dict<any>, peer: dict<any>)
+  const caret = peer.ranges[-1].end
+  cursor(min([caret.line + 1, line('$')]), caret.character + 1)
+enddef
+
+# Follows a peer in a buffer; '' stops.
+export def SetFollowed(note: dict<any>, peerId: string)
+  if peerId == ''
+    if followed->has_key(note.bufnr)
+      followed->remove(note.bufnr)
+    endif
+  else
+    followed[note.bufnr] = peerId
+  endif
+enddef
+
+export def IsFollowing(note: dict<any>): bool
+  return followed->has_key(note.bufnr)
+enddef
+
+def Follow(note: dict<any>)
+  if note.bufnr != bufnr() || !followed->has_key(note.bufnr) || mode() !=# 'n'
+    return
+  endif
+  for peer in note.peers
+    if peer.peer ==# followed[note.bufnr] && !empty(peer.ranges)
+      Go(note, peer)
+    endif
+  endfor
+enddef

@@ -1,0 +1,338 @@
+vim9script
+# The notes-lsp process: started when needed, spoken to, started again when it dies.
+#
+#     stopped ──Start──► starting ──initialize answered──► ready ──Stop──► stopped
+#        ▲                   │                               │
+#        └──five quick deaths┴──────── dies ◄────────────────┘   (else: starting again after a pause)
+
+import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/commands.vim'
+import autoload 'notes_lsp/gate.vim'
+import autoload 'notes_lsp/presence.vim'
+import autoload 'notes_lsp/status.vim'
+
+const protocolVersion = 1
+# A process that lived shorter than this has died quickly.
+const quickDeathSeconds = 10.0
+const mostQuickDeaths = 5
+# Milliseconds until the next start, by number of quick deaths so far.
+const pauses = [50, 200, 500, 1000, 2000, 4000]
+const initializeTimeout = 10000
+const shutdownTimeout = 3000
+const mostLogLines = 200
+
+var state = 'stopped'
+var job: job
+var channel: channel
+var server: dict<any> = {}
+var incarnation = 0
+var startedAt = reltime()
+var quickDeaths = 0
+var initializeTimer = 0
+var restartTimer = 0
+# Requests made before the service is ready: [method, params, Done].
+var waiting: list<list<any>> = []
+# Callbacks of requests on their way, so that a death of the service answers them.
+var asked: dict<func(dict<any>)> = {}
+var lastAsked = 0
+var logLines: list<string> = []
+
+export def IsReady(): bool
+  return state ==# 'ready'
+enddef
+
+export def State(): string
+  return state
+enddef
+
+# Counts the processes, so that what was said to one is not taken for said to the next.
+export def Incarnation(): number
+  return incarnation
+enddef
+
+# What the service said about itself: {serverInfo, capabilities}.
+export def Server(): dict<any>
+  return server
+enddef
+
+export def HasUndo(): bool
+  return server->get('capabilities', {})->get('experimental', {})->get('notes', {})->get('undo', false)
+enddef
+
+export def Log(): list<string>
+  return logLines
+enddef
+
+# Starts the service unless it runs. Returns whether it runs or is about to.
+export def Start(): bool
+  if state !=# 'stopped'
+    return true
+  endif
+  if &encoding !=# 'utf-8'
+    status.Warn("Notes need 'encoding' to be utf-8.")
+    return false
+  endif
+  quickDeaths = 0
+  SetAutocommands()
+  return Launch()
+enddef
+
+# What must be heard everywhere while there is a service; before that, the plugin costs nothing.
+def SetAutocommands()
+  augroup notes_lsp_service
+    autocmd!
+    autocmd SafeState * buffer.OnSafeState()
+    autocmd ModeChanged * gate.OnModeChanged()
+    autocmd OptionSet endofline,fixendofline,binary buffer.OnOptionSet()
+    autocmd ColorScheme * presence.DefineHighlights()
+    autocmd VimLeavePre * Stop()
+  augroup END
+enddef
+
+def Launch(): bool
+  const command = g:->get('notes_lsp_command', ['notes-lsp'])
+  if executable(command[0]) == 0
+    state = 'stopped'
+    status.Warn($'Cannot run "{command[0]}": set g:notes_lsp_command to the notes-lsp program.')
+    FailWaiting('the notes service could not be started')
+    return false
+  endif
+  incarnation += 1
+  const mine = incarnation
+  startedAt = reltime()
+  server = {}
+  state = 'starting'
+  job = job_start(command, {
+    in_mode: 'lsp', out_mode: 'lsp', err_mode: 'nl', noblock: 1, stoponexit: '',
+    out_cb: (_, message) => Guarded(() => OnMessage(message)),
+    err_cb: (_, line) => Remember(line),
+    exit_cb: (_, code) => Guarded(() => OnExit(mine, code)),
+  })
+  channel = job_getchannel(job)
+  if job_status(job) !=# 'run'
+    OnExit(mine, -1)
+    return false
+  endif
+  Send({method: 'initialize', params: {
+    processId: getpid(),
+    clientInfo: {name: 'Vim', version: Version()},
+    rootUri: v:null,
+    capabilities: {general: {positionEncodings: ['utf-8']}, window: {showDocument: {support: false}}},
+    initializationOptions: {notes: Options()},
+  }}, (answer) => OnInitialized(mine, answer))
+  initializeTimer = timer_start(initializeTimeout, (_) => {
+    if state ==# 'starting' && mine == incarnation
+      Remember('initialize was not answered in time')
+      job_stop(job, 'kill')
+    endif
+  })
+  return true
+enddef
+
+def Version(): string
+  return $'{v:version / 100}.{v:version % 100}'
+enddef
+
+def Options(): dict<any>
+  final options = {protocol: protocolVersion, client: $'vim {Version()}'}
+  if g:->get('notes_lsp_name', '') != ''
+    options.userName = g:notes_lsp_name
+  endif
+  if g:->has_key('notes_lsp_color')
+    options.color = g:notes_lsp_color
+  endif
+  return options
+enddef
+
+def OnInitialized(mine: number, answer: dict<any>)
+  if mine != incarnation || state !=# 'starting'
+    return
+  endif
+  timer_stop(initializeTimer)
+  const result = answer->get('result', {})
+  const encoding = result->get('capabilities', {})->get('positionEncoding', '')
+  if answer->has_key('error') || encoding !=# 'utf-8'
+    const why = answer->has_key('error') ? answer.error.message : 'it does not count in UTF-8'
+    Stop()
+    status.Warn($'The notes service cannot be used: {why}')
+    FailWaiting(why)
+    return
+  endif
+  server = result
+  state = 'ready'
+  Notify('initialized', {})
+  const theirs = result.capabilities->get('experimental', {})->get('notes', {})->get('protocol', protocolVersion)
+  if theirs < protocolVersion
+    status.Warn($'notes-lsp speaks protocol {theirs}, this plugin {protocolVersion}: please update notes-lsp.')
+  endif
+  buffer.OnServiceReady()
+  const requests = waiting
+  waiting = []
+  for [method, params, Done] in requests
+    Request(method, params, Done)
+  endfor
+enddef
+
+# The process has ended. Buffers live on, and are shown to the next one.
+def OnExit(mine: number, code: number)
+  if mine != incarnation || state ==# 'stopped'
+    return
+  endif
+  timer_stop(initializeTimer)
+  const wasQuick = reltimefloat(reltime(startedAt)) < quickDeathSeconds
+  quickDeaths = wasQuick ? quickDeaths + 1 : 1
+  state = 'restarting'
+  buffer.OnServiceGone()
+  FailAsked('the notes service stopped')
+  if quickDeaths >= mostQuickDeaths
+    state = 'stopped'
+    FailWaiting('the notes service keeps stopping')
+    status.Warn($'The notes service stopped {quickDeaths} times (exit code {code}); your buffers are kept. '
+      .. ':NotesRestart tries again, :NotesDoctor shows why.')
+    return
+  endif
+  status.Say('The notes service stopped; starting it again. Your buffers are kept.')
+  restartTimer = timer_start(pauses[min([quickDeaths, len(pauses)]) - 1], (_) => Guarded(() => {
+    if state ==# 'restarting'
+      Launch()
+    endif
+  }))
+enddef
+
+# Stops the service in order: what was edited is stored first. Waits at most `shutdownTimeout`.
+export def Stop()
+  timer_stop(initializeTimer)
+  timer_stop(restartTimer)
+  const wasReady = state ==# 'ready'
+  if wasReady
+    for note in buffer.All()
+      buffer.Flush(note, false)
+    endfor
+  endif
+  const isRunning = state ==# 'ready' || state ==# 'starting'
+  state = 'stopped'
+  if isRunning && ch_status(channel) ==# 'open'
+    if wasReady
+      ch_evalexpr(channel, {method: 'shutdown'}, {timeout: shutdownTimeout})
+    endif
+    ch_sendexpr(channel, {method: 'exit'})
+    ch_close_in(channel)
+  endif
+  buffer.OnServiceGone()
+  FailAsked('the notes service was stopped')
+enddef
+
+# Sends a request. `Done` gets {result} or {error: {code, message, data}}, always and once. Starts the service if needed.
+export def Request(method: string, params: dict<any>, Done: func(dict<any>))
+  if state !=# 'ready'
+    if state ==# 'restarting' || Start()
+      waiting->add([method, params, Done])
+    endif
+    return
+  endif
+  Send({method: method, params: params}, Done)
+enddef
+
+def Send(message: dict<any>, Done: func(dict<any>))
+  lastAsked += 1
+  const ticket = string(lastAsked)
+  asked[ticket] = Done
+  try
+    ch_sendexpr(channel, message, {callback: (_, answer) => Guarded(() => OnAnswer(ticket, answer))})
+  catch
+    Remember(v:exception)
+    OnAnswer(ticket, {error: {code: -32603, message: 'the notes service does not listen'}})
+  endtry
+enddef
+
+def OnAnswer(ticket: string, answer: dict<any>)
+  if asked->has_key(ticket)
+    const Done = asked->remove(ticket)
+    Done(answer)
+  endif
+enddef
+
+def FailAsked(why: string)
+  const left = asked->values()
+  asked = {}
+  for Done in left
+    Done({error: {code: -32603, message: why}})
+  endfor
+enddef
+
+def FailWaiting(why: string)
+  const left = waiting
+  waiting = []
+  for [_, _, Done] in left
+    Done({error: {code: -32603, message: why}})
+  endfor
+enddef
+
+# Asks and waits, for completion only; [] or {} when the answer takes too long.
+export def Ask(method: string, params: dict<any>, timeout: number): dict<any>
+  final box = {}
+  Request(method, params, (answer) => {
+    box.answer = answer
+  })
+  const start = reltime()
+  while !box->has_key('answer') && reltimefloat(reltime(start)) * 1000 < timeout
+    sleep 2m
+  endwhile
+  return box->get('answer', {})->get('result', {})
+enddef
+
+# Sends a notification. Returns whether it went out; if not, the service is about to be started again.
+export def Notify(method: string, params: dict<any>): bool
+  if state !=# 'ready'
+    return false
+  endif
+  try
+    ch_sendexpr(channel, {method: method, params: params})
+  catch
+    Remember(v:exception)
+    return false
+  endtry
+  return true
+enddef
+
+def OnMessage(message: any)
+  if type(message) != v:t_dict || !message->has_key('method')
+    return
+  endif
+  const params = message->get('params', {})
+  if message->has_key('id')
+    # Nothing is asked of this client that it could answer.
+    ch_sendexpr(channel, {id: message.id, error: {code: -32601, message: $'{message.method} is not known here'}})
+  elseif message.method ==# 'notes/edit'
+    buffer.OnEdit(params)
+  elseif message.method ==# 'notes/cursors'
+    buffer.OnCursors(params)
+  elseif message.method ==# 'notes/check'
+    buffer.OnCheck(params)
+  elseif message.method ==# 'notes/resync'
+    buffer.OnResync(params)
+  elseif message.method ==# 'notes/event'
+    commands.OnEvent(params)
+  elseif message.method ==# 'notes/statusChanged'
+    commands.OnStatusChanged(params)
+  elseif message.method ==# 'window/showMessage'
+    status.Say(params.message)
+  elseif message.method ==# 'window/logMessage'
+    Remember(params.message)
+  endif
+enddef
+
+def Remember(line: string)
+  logLines->add(line)
+  if len(logLines) > mostLogLines
+    logLines->remove(0)
+  endif
+enddef
+
+def Guarded(Act: func())
+  try
+    Act()
+  catch
+    status.Trouble(v:exception, v:throwpoint)
+  endtry
+enddef

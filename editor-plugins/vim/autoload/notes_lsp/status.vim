@@ -1,0 +1,95 @@
+vim9script
+# What the user reads: one line at a time, and never in the middle of a command.
+
+import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/gate.vim'
+import autoload 'notes_lsp/presence.vim'
+import autoload 'notes_lsp/service.vim'
+
+var toldTroubles: dict<bool> = {}
+
+export def Say(message: string)
+  gate.WhenSafe(() => Show(message, 'None'))
+enddef
+
+export def Warn(message: string)
+  gate.WhenSafe(() => Show(message, 'WarningMsg'))
+enddef
+
+# A mistake of the plugin itself, told once.
+export def Trouble(exception: string, throwpoint: string)
+  const what = $'notes-lsp: {exception} ({throwpoint})'
+  if !toldTroubles->has_key(what)
+    toldTroubles[what] = true
+    Warn(what)
+  endif
+enddef
+
+# A message that does not fit would stop everything with a prompt, so it is cut.
+def Show(message: string, highlight: string)
+  var line = message->substitute('[[:cntrl:]]\+', ' ', 'g')
+  const room = max([v:echospace, 20])
+  if strdisplaywidth(line) > room
+    while strdisplaywidth(line) > room - 1
+      line = line->strcharpart(0, strcharlen(line) - 1)
+    endwhile
+    line ..= '…'
+  endif
+  redraw
+  execute $'echohl {highlight}'
+  echomsg line
+  echohl None
+enddef
+
+# The note in the current buffer in a few words, for a status line; '' elsewhere.
+export def Line(): string
+  const note = buffer.Of(bufnr())
+  if empty(note)
+    return ''
+  endif
+  if !service.IsReady()
+    return service.State() ==# 'stopped' ? '[notes: stopped]' : '[notes: starting]'
+  endif
+  const names = presence.Names(note)
+  const company = empty(names) ? '' : ' with ' .. names->join(', ')
+  return $'[notes{company}{note.info.synced ? "" : " …"}]'
+enddef
+
+const undoKeys = {u: 'undo', U: 'undo', '<Undo>': 'undo', 'g-': 'undo', '<C-r>': 'redo', 'g+': 'redo'}
+
+# Vim's undo would take back what others typed, so in notes its keys ask the service.
+export def MapUndo(bufnr: number)
+  if !g:->get('notes_lsp_map_undo', true) || bufnr != bufnr()
+    return
+  endif
+  for [key, verb] in undoKeys->items()
+    execute $'nnoremap <buffer> <silent> {key} <ScriptCmd>AskFor("{verb}")<CR>'
+  endfor
+enddef
+
+export def UnmapUndo(bufnr: number)
+  if bufnr != bufnr()
+    return
+  endif
+  for key in undoKeys->keys()
+    execute $'silent! nunmap <buffer> {key}'
+  endfor
+enddef
+
+def AskFor(verb: string)
+  const note = buffer.Of(bufnr())
+  if empty(note)
+    return
+  endif
+  if !service.HasUndo()
+    Show('Undo is not available in shared notes yet: it would take back what others typed.', 'None')
+    return
+  endif
+  buffer.Flush(note, false)
+  service.Request($'notes/{verb}', {uri: note.uri, version: note.version, rev: note.rev}, (answer) => {
+    const text = answer->get('error', answer->get('result', {}))->get('message', '')
+    if text != ''
+      Say(text)
+    endif
+  })
+enddef

@@ -1,0 +1,58 @@
+vim9script
+# notes-lsp: notes that several people write at the same time, from Vim, Emacs and others.
+#
+#   :Notes                 the list of your notes, live; <CR> opens one, q closes the list
+#   :NotesNew [title]      creates a note and opens it
+#   :NotesOpen {title}     opens a note; completes titles
+#   :NotesAdopt            makes the current buffer a note
+#   :NotesShare[!]         shares the current buffer: the ticket is put into register " and + and shown; ! for read only
+#   :NotesJoin [ticket]    joins by ticket; without one, lets you choose among the notes that are near
+#   :NotesUnshare [peer]   stops sharing the current note, with everybody or with one peer
+#   :NotesPeers            who is there
+#   :NotesGo [peer]        goes to a peer's caret; :NotesFollow [peer] stays with it, again to stop
+#   :NotesStatus           whether all is stored and sent
+#   :NotesRestart          starts the service again; :NotesStop stops it; :NotesDoctor shows what is wrong
+#
+#   g:notes_lsp_command    the service's command, a list; default ['notes-lsp']
+#   g:notes_lsp_name       your name as others see it; default: the service's
+#   g:notes_lsp_color      the colour you would like, 0 to 11
+#   g:notes_lsp_map_undo   whether u, U, CTRL-R, g- and g+ are mapped in notes; default true
+#   g:notes_lsp_dir        where notes are, if not in $NOTES_DIR or ~/Notes: files there are recognised when opened
+#
+#   b:notes_lsp            in a note, a dictionary with id, uri, rev, version, synced (all sent, all received), peers
+#   notes_lsp#Status()     a few words for 'statusline'
+#
+# More: :help notes-lsp. The service is started when a note is opened or a command needs it, and never else.
+
+if exists('g:loaded_notes_lsp')
+  finish
+endif
+if !has('patch-9.0.1378') || !has('channel') || !has('job') || !has('timers') || !has('textprop')
+  echomsg 'notes-lsp needs Vim 9.0.1378 or later with +channel, +job, +timers and +textprop.'
+  finish
+endif
+g:loaded_notes_lsp = true
+
+import autoload 'notes_lsp/commands.vim'
+import autoload 'notes_lsp/files.vim'
+import autoload 'notes_lsp/list.vim'
+
+command! -bar Notes list.ShowNotes()
+command! -nargs=? NotesNew commands.New(<q-args>)
+command! -nargs=1 -complete=customlist,commands.CompleteTitle NotesOpen commands.Open(<q-args>, false)
+command! -bar NotesAdopt commands.Adopt()
+command! -bar -bang NotesShare commands.Share(<bang>false)
+command! -nargs=? NotesJoin commands.Join(<q-args>)
+command! -nargs=? -complete=customlist,commands.CompletePeer NotesUnshare commands.Unshare(<q-args>)
+command! -bar NotesPeers list.ShowPeers()
+command! -nargs=? -complete=customlist,commands.CompletePeer NotesGo commands.Go(<q-args>)
+command! -nargs=? -complete=customlist,commands.CompletePeer NotesFollow commands.Follow(<q-args>)
+command! -bar NotesStatus commands.Status()
+command! -bar NotesRestart commands.Restart()
+command! -bar NotesStop commands.StopService()
+command! -bar NotesDoctor commands.Doctor()
+
+augroup notes_lsp
+  autocmd!
+  autocmd BufReadPost,BufNewFile * files.OnRead(str2nr(expand('<abuf>')))
+augroup END

@@ -1,0 +1,20 @@
+vim9script
+# Compiles every function of the plugin: vim -es -Nu NONE -S test/defcompile.vim; exit code 1 on any error.
+
+const root = expand('<sfile>:p:h:h')
+&runtimepath = root .. ',' .. &runtimepath
+var failed = false
+for file in glob(root .. '/plugin/*.vim', true, true) + glob(root .. '/autoload/**/*.vim', true, true)
+    + glob(root .. '/test/*.vim', true, true)->filter((_, it) => it !~ 'defcompile.vim$')
+  const copy = tempname() .. '.vim'
+  # A script's own functions are compiled by a :defcompile inside it.
+  writefile(readfile(file) + ['defcompile'], copy)
+  try
+    execute 'source' fnameescape(copy)
+  catch
+    failed = true
+    writefile([$'{file}: {v:exception} ({v:throwpoint})'], '/dev/stderr', 'a')
+  endtry
+  delete(copy)
+endfor
+execute failed ? 'cquit!' : 'qall!'
