@@ -1,0 +1,402 @@
+;;; notes-lsp-buffer.el --- Note buffers: the gate, remote edits, life  -*- lexical-binding: t -*-
+
+;; SPDX-License-Identifier: Apache-2.0
+
+;;; Commentary:
+
+;; What the service says about a note waits in the note's queue until the
+;; editor is in a state in which changing the buffer is safe.  Then the
+;; buffer's own changes go out first; an edit made for another version of
+;; the text is dropped, for the service sends it again; any other is applied
+;; from the bottom up, and is not a change of the person who sits here.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'url-util)
+(require 'notes-lsp-service)
+(require 'notes-lsp-capture)
+
+(defvar notes-lsp-mode)
+(defvar global-auto-revert-ignore-buffer)
+(defvar buffer-undo-tree)
+(declare-function notes-lsp-mode "notes-lsp" (&optional argument))
+(declare-function auto-revert-mode "autorevert" (&optional argument))
+(declare-function notes-lsp--show-peers "notes-lsp-presence" (note))
+(declare-function notes-lsp--forget-peers "notes-lsp-presence" (note))
+(declare-function notes-lsp--report-cursor "notes-lsp-presence" (note))
+
+(defconst notes-lsp--retry-seconds 0.2
+  "How long to wait before looking again whether the queue may be worked on.")
+
+;;; The gate
+
+(defun notes-lsp--unsafe-p ()
+  "Return non-nil while something relies on the current buffer not changing.
+That is a command that runs or waits for input, a minibuffer or another
+recursive edit, a keyboard macro, or an input method's draft."
+  (or (and this-command (not noninteractive))
+      (> (recursion-depth) 0)
+      executing-kbd-macro
+      (notes-lsp--composing-p)))
+
+(defun notes-lsp--schedule (note &optional seconds)
+  "Drain NOTE's queue SECONDS (default 0) from now."
+  (unless (notes-lsp--note-timer note)
+    (setf (notes-lsp--note-timer note)
+          (run-with-timer (or seconds 0) nil #'notes-lsp--on-timer note))))
+
+(defun notes-lsp--on-timer (note)
+  "Drain NOTE's queue, if its buffer still lives."
+  (setf (notes-lsp--note-timer note) nil)
+  (when (buffer-live-p (notes-lsp--note-buffer note))
+    (notes-lsp--guarded (buffer-name (notes-lsp--note-buffer note))
+      (notes-lsp--drain note))))
+
+(defun notes-lsp--drain (note)
+  "Send NOTE's own changes, then do what its queue says, as far as is safe."
+  (when (and (notes-lsp--note-blocked note) (not (notes-lsp--note-open note))
+             (notes-lsp-service-ready-p))
+    (notes-lsp--did-open note t))
+  (unless (notes-lsp--note-busy note)
+    (setf (notes-lsp--note-busy note) t)
+    (unwind-protect
+        (with-current-buffer (notes-lsp--note-buffer note)
+          (let ((clean (notes-lsp--flush note)))
+            (if (and (notes-lsp--note-queue note) (notes-lsp--unsafe-p))
+                (notes-lsp--schedule note notes-lsp--retry-seconds)
+              (while (and clean (notes-lsp--note-queue note))
+                (notes-lsp--obey note (pop (notes-lsp--note-queue note)))
+                (setq clean (notes-lsp--flush note)))
+              (when clean (notes-lsp--show-peers note)))))
+      (setf (notes-lsp--note-busy note) nil))
+    (when (and (notes-lsp--note-open note)
+               (or (notes-lsp--note-queue note)
+                   (and (notes-lsp--pending-p note) (not (notes-lsp--note-blocked note)))))
+      (notes-lsp--schedule note notes-lsp--retry-seconds))))
+
+(defun notes-lsp--obey (note item)
+  "Do for NOTE what ITEM of its queue says, unless it came too late."
+  (pcase-let ((`(,method . ,params) item))
+    (let ((current (eql (plist-get params :version) (notes-lsp--note-version note))))
+      (pcase method
+        ('notes/edit (when current (notes-lsp--apply note params)))
+        ('notes/check
+         (when (and current (eql (plist-get params :rev) (notes-lsp--note-rev note)))
+           (notes-lsp--check note params)))))))
+
+(defun notes-lsp--after-command ()
+  "Send what the command did; leave the queue to a timer, when it is over."
+  (dolist (note notes-lsp--notes)
+    (let ((buffer (notes-lsp--note-buffer note)))
+      (when (and (buffer-live-p buffer) (notes-lsp--note-open note))
+        (notes-lsp--guarded (buffer-name buffer)
+          (when (notes-lsp--pending-p note)
+            (setf (notes-lsp--note-following note) nil)
+            (if (or executing-kbd-macro (notes-lsp--note-busy note)
+                    (notes-lsp--note-blocked note))
+                (notes-lsp--schedule note)
+              (notes-lsp--flush note)))
+          (when (notes-lsp--note-queue note)
+            (notes-lsp--schedule note))
+          (when (eq buffer (current-buffer))
+            (notes-lsp--report-cursor note)))))))
+
+;;; Applying
+
+(defun notes-lsp--spans (edits)
+  "Return EDITS of the widened current buffer as (BEGIN END TEXT), last first.
+Signal an error if they are not in order."
+  (let ((base (cons (point-min) 0)) (least (point-min)) spans)
+    (cl-loop
+     for edit across edits
+     do (let* ((range (plist-get edit :range))
+               (begin (notes-lsp--locate (plist-get range :start) base))
+               (end (notes-lsp--locate (plist-get range :end) base)))
+          (unless (<= least begin end) (error "Edits are out of order"))
+          (setq least end)
+          (push (list begin end (plist-get edit :newText)) spans)))
+    spans))
+
+(defun notes-lsp--certainly (change)
+  "Call CHANGE, which changes the size of the buffer, even if a hook fails."
+  (let ((size (buffer-size)))
+    (condition-case nil
+        (funcall change)
+      (error (when (= size (buffer-size))
+               (let ((inhibit-modification-hooks t)) (funcall change)))))))
+
+(defun notes-lsp--replace (begin end text)
+  "Replace what is between BEGIN and END by TEXT.
+Insert first: a mark at BEGIN stays, one inside or at END follows the text."
+  (unless (string-empty-p text)
+    (notes-lsp--certainly (lambda () (goto-char begin) (insert text))))
+  (when (< begin end)
+    (let ((length (length text)))
+      (notes-lsp--certainly
+       (lambda () (delete-region (+ begin length) (+ end length)))))))
+
+(defmacro notes-lsp--without-file-prompts (&rest body)
+  "Evaluate BODY; a file that changed on disk raises no question now."
+  (declare (indent 0) (debug t))
+  `(let ((modtime (and buffer-file-name (not (buffer-modified-p))
+                       (not (verify-visited-file-modtime))
+                       (visited-file-modtime))))
+     (when modtime (set-visited-file-modtime 0))
+     (unwind-protect (progn ,@body)
+       (when modtime (set-visited-file-modtime modtime)))))
+
+(defun notes-lsp--apply (note params)
+  "Apply the edit PARAMS of the service to NOTE, or none of it."
+  (condition-case problem
+      (let ((spans (notes-lsp--in-note note (notes-lsp--spans (plist-get params :edits)))))
+        (notes-lsp--apply-spans note spans params))
+    (error (notes-lsp--repair note (error-message-string problem)))))
+
+(defun notes-lsp--apply-spans (note spans params)
+  "Apply SPANS, made from PARAMS, to NOTE; compare the length; acknowledge."
+  (notes-lsp--in-note note
+    (let ((mark-ends deactivate-mark)
+          (inhibit-quit t)
+          (inhibit-read-only t)
+          (inhibit-modification-hooks nil))
+      (setf (notes-lsp--note-applying note) t)
+      (unwind-protect
+          (notes-lsp--without-file-prompts
+            (let ((buffer-undo-list t))
+              (pcase-dolist (`(,begin ,end ,text) spans)
+                (notes-lsp--replace begin end text))))
+        (setf (notes-lsp--note-applying note) nil)
+        (setq deactivate-mark mark-ends)
+        (notes-lsp--forget-undo)
+        (notes-lsp--settle note))
+      (setf (notes-lsp--note-rev note) (plist-get params :rev))))
+  (if (eql (plist-get params :bytes) (notes-lsp--byte-count note))
+      (notes-lsp-service-notify :notes/ack
+                                `(:uri ,(notes-lsp--note-uri note)
+                                  :version ,(notes-lsp--note-version note)
+                                  :rev ,(notes-lsp--note-rev note)))
+    (notes-lsp--repair note "its length was not what the service expected")))
+
+(defun notes-lsp--forget-undo ()
+  "Empty the current buffer's undo list.
+Its positions are those of a text that is gone.  So undo never reaches back
+behind an edit of others, and never touches what they wrote."
+  (unless (eq buffer-undo-list t)
+    (setq buffer-undo-list nil))
+  (when (boundp 'buffer-undo-tree)
+    (setq buffer-undo-tree nil)))
+
+(defun notes-lsp--byte-count (note)
+  "Return the length of NOTE in UTF-8.  Takes constant time."
+  (notes-lsp--in-note note
+    (1- (position-bytes (point-max)))))
+
+(defun notes-lsp--check (note params)
+  "Compare NOTE with the length and the hash in PARAMS."
+  (unless (and (eql (plist-get params :bytes) (notes-lsp--byte-count note))
+               (equal (plist-get params :sha256)
+                      (secure-hash 'sha256 (encode-coding-string
+                                            (notes-lsp--text note) 'utf-8-unix))))
+    (notes-lsp--repair note "it differed from the service's")))
+
+(defun notes-lsp--repair (note why)
+  "Send the full text of NOTE and say WHY."
+  (notes-lsp--want-full-text note)
+  (notes-lsp--say "the text of %s was sent again: %s"
+                  (buffer-name (notes-lsp--note-buffer note)) why))
+
+;;; What the service says
+
+(defun notes-lsp--find-note (uri)
+  "Return the note whose working file is URI, or nil."
+  (or (cl-find uri notes-lsp--notes :key #'notes-lsp--note-uri :test #'equal)
+      (let ((plain (url-unhex-string uri)))
+        (cl-find plain notes-lsp--notes :test #'equal
+                 :key (lambda (note) (url-unhex-string (notes-lsp--note-uri note)))))))
+
+(defun notes-lsp--enqueue (method params)
+  "Put METHOD with PARAMS into the queue of the note it is about."
+  (let ((note (notes-lsp--find-note (plist-get params :uri))))
+    (when (and note (notes-lsp--note-open note))
+      (setf (notes-lsp--note-queue note)
+            (nconc (notes-lsp--note-queue note) (list (cons method params))))
+      (notes-lsp--hurry note))))
+
+(defun notes-lsp--hurry (note)
+  "Drain NOTE's queue as soon as possible, whatever was planned."
+  (when (notes-lsp--note-timer note)
+    (cancel-timer (notes-lsp--note-timer note))
+    (setf (notes-lsp--note-timer note) nil))
+  (notes-lsp--schedule note))
+
+(defun notes-lsp--on-resync (params)
+  "Send the full text of the note that PARAMS name."
+  (let ((note (notes-lsp--find-note (plist-get params :uri))))
+    (when note
+      (notes-lsp--repair note (or (plist-get params :reason) "the service asked for it"))
+      (notes-lsp--hurry note))))
+
+(notes-lsp--handle 'notes/edit (apply-partially #'notes-lsp--enqueue 'notes/edit))
+(notes-lsp--handle 'notes/check (apply-partially #'notes-lsp--enqueue 'notes/check))
+(notes-lsp--handle 'notes/resync #'notes-lsp--on-resync)
+
+;;; Life of a note buffer
+
+(defun notes-lsp--path-uri (path)
+  "Return the file URI of PATH."
+  (concat "file://" (url-hexify-string (expand-file-name path)
+                                       (cons ?/ url-unreserved-chars))))
+
+(defun notes-lsp--language ()
+  "Return the language identifier of the current buffer."
+  (let ((name (string-remove-suffix "-mode" (symbol-name major-mode))))
+    (if (member name '("text" "fundamental" "gfm")) "markdown" name)))
+
+(defun notes-lsp--attach (uri &optional id title)
+  "Open the current buffer as the note at URI, with ID and TITLE if known.
+Return its state."
+  (let ((note (notes-lsp--note-make :buffer (current-buffer) :uri uri :id id :title title))
+        (invalid nil))
+    (when (setq invalid (notes-lsp--invalid-position note))
+      (user-error "Notes: %s is not a Unicode character"
+                  (notes-lsp--describe-position note invalid)))
+    (setq notes-lsp--note note)
+    (push note notes-lsp--notes)
+    (notes-lsp--prepare-buffer)
+    (notes-lsp--did-open note nil)
+    (notes-lsp-mode 1)
+    note))
+
+(defun notes-lsp--did-open (note reattach)
+  "Tell the service that NOTE is open; REATTACH if it had known it before."
+  (let ((invalid (notes-lsp--invalid-position note)))
+    (when (and invalid (not (notes-lsp--note-blocked note)))
+      (notes-lsp--say "not sent: %s is not a Unicode character"
+                      (notes-lsp--describe-position note invalid)))
+    (notes-lsp--settle note)
+    (setf (notes-lsp--note-version note) 1
+          (notes-lsp--note-rev note) 0
+          (notes-lsp--note-queue note) nil
+          (notes-lsp--note-cursor-sent note) nil
+          (notes-lsp--note-blocked note) invalid
+          (notes-lsp--note-open note) (and (not invalid) (notes-lsp-service-ready-p))))
+  (when (notes-lsp--note-open note)
+    (notes-lsp-service-notify
+     :textDocument/didOpen
+     `(:textDocument (:uri ,(notes-lsp--note-uri note)
+                      :languageId ,(with-current-buffer (notes-lsp--note-buffer note)
+                                     (notes-lsp--language))
+                      :version 1
+                      :text ,(notes-lsp--text note))
+       ,@(when reattach '(:notes (:reattach t)))))))
+
+(defun notes-lsp--detach ()
+  "Stop treating the current buffer as a note; tell the service."
+  (let ((note (notes-lsp--current)))
+    (when note
+      (notes-lsp--guarded "closing"
+        (when (notes-lsp--note-open note)
+          (notes-lsp--flush note)
+          (notes-lsp-service-notify :textDocument/didClose
+                                    `(:textDocument (:uri ,(notes-lsp--note-uri note))))))
+      (setf (notes-lsp--note-open note) nil)
+      (notes-lsp--forget-peers note)
+      (dolist (timer (list (notes-lsp--note-timer note) (notes-lsp--note-cursor-timer note)))
+        (when timer (cancel-timer timer)))
+      (setq notes-lsp--notes (delq note notes-lsp--notes))
+      (notes-lsp--release-buffer))))
+
+(defconst notes-lsp--local-hooks
+  '((kill-buffer-hook . notes-lsp--detach)
+    (after-save-hook . notes-lsp--after-save)
+    (after-revert-hook . notes-lsp--after-revert)
+    (after-set-visited-file-name-hook . notes-lsp--after-rename)
+    (input-method-after-insert-chunk-hook . notes-lsp--after-composing)
+    (clone-indirect-buffer-hook . notes-lsp--release-buffer))
+  "Hooks of a note buffer, beside those that watch its text.")
+
+(pcase-dolist (`(,_ . ,function) notes-lsp--local-hooks)
+  (put function 'permanent-local-hook t))
+
+(defun notes-lsp--prepare-buffer ()
+  "Make the current buffer fit to be a note."
+  (notes-lsp--ensure-hooks)
+  (pcase-dolist (`(,hook . ,function) notes-lsp--local-hooks)
+    (add-hook hook function nil t))
+  (setq-local create-lockfiles nil
+              global-auto-revert-ignore-buffer t)
+  (when (bound-and-true-p auto-revert-mode) (auto-revert-mode -1)))
+
+(defun notes-lsp--release-buffer ()
+  "Undo in the current buffer what `notes-lsp--prepare-buffer' did.
+In an indirect buffer that is all there is to do: its changes are noticed
+by the base buffer."
+  (remove-hook 'before-change-functions #'notes-lsp--before-change t)
+  (remove-hook 'after-change-functions #'notes-lsp--after-change t)
+  (pcase-dolist (`(,hook . ,function) notes-lsp--local-hooks)
+    (remove-hook hook function t))
+  (mapc #'kill-local-variable
+        '(create-lockfiles global-auto-revert-ignore-buffer notes-lsp--note notes-lsp-mode)))
+
+(defun notes-lsp--after-mode-change ()
+  "Make a note fit again after its major mode changed."
+  (when (notes-lsp--current) (notes-lsp--prepare-buffer)))
+
+(defun notes-lsp--after-save ()
+  "Tell the service that the working file was written."
+  (let ((note (notes-lsp--current)))
+    (when (and note (notes-lsp--note-open note))
+      (notes-lsp--flush note)
+      (notes-lsp-service-notify :textDocument/didSave
+                                `(:textDocument (:uri ,(notes-lsp--note-uri note)))))))
+
+(defun notes-lsp--after-revert ()
+  "Send the text that the file had."
+  (let ((note (notes-lsp--current)))
+    (when note
+      (notes-lsp--want-full-text note)
+      (notes-lsp--schedule note))))
+
+(defun notes-lsp--after-rename ()
+  "Let go of the note: the buffer visits another file now."
+  (let ((note (notes-lsp--current)))
+    (when note
+      (notes-lsp--detach)
+      (notes-lsp--say "%s is not the note %s any more" (buffer-name)
+                      (or (notes-lsp--note-title note) (notes-lsp--note-uri note))))))
+
+(defun notes-lsp--reattach ()
+  "Open all notes again: the service is new."
+  (dolist (note notes-lsp--notes)
+    (let ((buffer (notes-lsp--note-buffer note)))
+      (when (buffer-live-p buffer)
+        (notes-lsp--guarded (buffer-name buffer)
+          (with-current-buffer buffer
+            ;; While no client was there, the service may have written the file.
+            (when buffer-file-name (set-visited-file-modtime 0)))
+          (notes-lsp--did-open note t)))))
+  (force-mode-line-update t))
+
+(defun notes-lsp--offline ()
+  "Note that nobody listens any more."
+  (dolist (note notes-lsp--notes)
+    (setf (notes-lsp--note-open note) nil
+          (notes-lsp--note-queue note) nil)
+    (notes-lsp--forget-peers note))
+  (force-mode-line-update t))
+
+(defun notes-lsp--flush-all ()
+  "Send what all notes have to send."
+  (dolist (note notes-lsp--notes)
+    (when (buffer-live-p (notes-lsp--note-buffer note))
+      (notes-lsp--flush note))))
+
+(add-hook 'notes-lsp--ready-hook #'notes-lsp--reattach)
+(add-hook 'notes-lsp--down-hook #'notes-lsp--offline)
+(add-hook 'notes-lsp--before-stop-hook #'notes-lsp--flush-all)
+(add-hook 'post-command-hook #'notes-lsp--after-command)
+(add-hook 'after-change-major-mode-hook #'notes-lsp--after-mode-change)
+
+(provide 'notes-lsp-buffer)
+;;; notes-lsp-buffer.el ends here

@@ -1,0 +1,269 @@
+;;; notes-lsp-presence.el --- Who else is in a note, and where  -*- lexical-binding: t -*-
+
+;; SPDX-License-Identifier: Apache-2.0
+
+;;; Commentary:
+
+;; The others' carets and selections as overlays, one of twelve faces per
+;; person, the name at the end of the caret's line; the own caret on its way
+;; to the others; who is there for the mode line.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'notes-lsp-service)
+(require 'notes-lsp-capture)
+
+(declare-function notes-lsp--find-note "notes-lsp-buffer" (uri))
+(declare-function notes-lsp--schedule "notes-lsp-buffer" (note &optional seconds))
+
+(defvar notes-lsp--news-hook nil
+  "Run when the list of notes or of people may have changed.")
+
+(defconst notes-lsp--cursor-seconds 0.05
+  "The least time between two notes/cursor of one note.")
+
+;;; Faces
+
+(defconst notes-lsp--palette
+  '(("#005fd7" "#5fafff" "blue") ("#d75f00" "#ffaf5f" "yellow")
+    ("#008700" "#87d75f" "green") ("#af00af" "#ff87ff" "magenta")
+    ("#d70000" "#ff8787" "red") ("#008787" "#5fd7d7" "cyan")
+    ("#875f00" "#d7af5f" "yellow") ("#5f00d7" "#af87ff" "blue")
+    ("#5f8700" "#afd75f" "green") ("#d7005f" "#ff5faf" "magenta")
+    ("#005f5f" "#87d7af" "cyan") ("#5f5f5f" "#d0d0d0" "white"))
+  "For each colour number: on a light background, on a dark one, with 8 colours.")
+
+(defun notes-lsp--blend (color other)
+  "Return COLOR, as #rrggbb, mixed with two parts of OTHER, a number 0-255."
+  (apply #'format "#%02x%02x%02x"
+         (mapcar (lambda (index)
+                   (/ (+ (string-to-number (substring color index (+ index 2)) 16) other other) 3))
+                 '(1 3 5))))
+
+(defgroup notes-lsp-faces nil
+  "How the others in a note look."
+  :group 'notes-lsp :group 'faces)
+
+(cl-loop
+ for (light dark basic) in notes-lsp--palette
+ for number from 0
+ do
+ (custom-declare-face
+  (intern (format "notes-lsp-selection-%d" number))
+  `((((class color) (min-colors 88) (background light))
+     :background ,(notes-lsp--blend light 255))
+    (((class color) (min-colors 88) (background dark))
+     :background ,(notes-lsp--blend dark 0))
+    (t :underline t))
+  (format "Selection of the person with colour %d." number)
+  :group 'notes-lsp-faces)
+ (custom-declare-face
+     (intern (format "notes-lsp-peer-%d" number))
+     `((((class color) (min-colors 88) (background light))
+        :background ,light :foreground "white")
+       (((class color) (min-colors 88) (background dark))
+        :background ,dark :foreground "black")
+       (((class color)) :background ,basic :foreground "black")
+       (t :inverse-video t))
+     (format "Caret and name of the person with colour %d." number)
+     :group 'notes-lsp-faces))
+
+(defun notes-lsp--face (kind color)
+  "Return the face of KIND, peer or selection, for the colour number COLOR."
+  (intern (format "notes-lsp-%s-%d" kind (if (integerp color) (mod color 12) 0))))
+
+;;; The others
+
+(defun notes-lsp--on-cursors (params)
+  "Remember the carets in PARAMS, until the note's text is theirs."
+  (let ((note (notes-lsp--find-note (plist-get params :uri))))
+    (when note
+      (setf (notes-lsp--note-peers-pending note) params)
+      (notes-lsp--schedule note))))
+
+(defun notes-lsp--show-peers (note)
+  "Draw the carets that were announced for NOTE last."
+  (let ((params (notes-lsp--note-peers-pending note)))
+    (when (and params (null (notes-lsp--note-queue note)))
+      (setf (notes-lsp--note-peers-pending note) nil
+            (notes-lsp--note-peers note) (append (plist-get params :peers) nil))
+      (notes-lsp--clear-overlays note)
+      (notes-lsp--in-note note
+        (dolist (peer (notes-lsp--note-peers note))
+          (cl-loop for range across (plist-get peer :ranges)
+                   for first = t then nil
+                   do (notes-lsp--draw note peer range first))))
+      (notes-lsp--follow note)
+      (with-current-buffer (notes-lsp--note-buffer note) (force-mode-line-update)))))
+
+(defun notes-lsp--draw (note peer range labelled)
+  "Draw in NOTE the RANGE of PEER, with a name if LABELLED."
+  (let* ((start (notes-lsp--locate (plist-get range :start)))
+         (caret (notes-lsp--locate (plist-get range :end)))
+         (face (notes-lsp--face 'peer (plist-get peer :color)))
+         (name (notes-lsp--short-name peer))
+         (line-end (progn (goto-char caret) (skip-chars-forward "^\n") (point)))
+         (at-end (= caret line-end)))
+    (unless (= start caret)
+      (notes-lsp--overlay note (min start caret) (max start caret)
+                          'face (notes-lsp--face 'selection (plist-get peer :color))
+                          'priority 10))
+    (unless at-end
+      (notes-lsp--overlay note caret (1+ caret) 'face face 'help-echo name
+                          'priority 20 'notes-lsp-caret (plist-get peer :peer)))
+    (when (or labelled at-end)
+      (let ((label (concat (if at-end (propertize " " 'face face) " ")
+                           (and labelled (propertize name 'face face)))))
+        (put-text-property 0 1 'cursor t label)
+        (notes-lsp--overlay note line-end line-end 'before-string label
+                            'notes-lsp-caret (and at-end (plist-get peer :peer)))))))
+
+(defun notes-lsp--overlay (note begin end &rest properties)
+  "Add to NOTE an overlay from BEGIN to END with PROPERTIES."
+  (let ((overlay (make-overlay begin end nil (= begin end) (= begin end))))
+    (cl-loop for (property value) on properties by #'cddr
+             do (overlay-put overlay property value))
+    (push overlay (notes-lsp--note-overlays note))))
+
+(defun notes-lsp--clear-overlays (note)
+  "Remove all carets from NOTE."
+  (mapc #'delete-overlay (notes-lsp--note-overlays note))
+  (setf (notes-lsp--note-overlays note) nil))
+
+(defun notes-lsp--forget-peers (note)
+  "Remove all signs of others from NOTE."
+  (notes-lsp--clear-overlays note)
+  (setf (notes-lsp--note-peers note) nil
+        (notes-lsp--note-peers-pending note) nil
+        (notes-lsp--note-following note) nil
+        (notes-lsp--note-here note) nil))
+
+(defun notes-lsp--short-name (peer)
+  "Return a short name for PEER."
+  (truncate-string-to-width
+   (or (plist-get peer :name) (plist-get peer :letter) "?") 16 nil nil t))
+
+(defun notes-lsp-peer-names (note)
+  "Return the names of those who are in NOTE now."
+  (delete-dups
+   (append (mapcar #'notes-lsp--short-name (notes-lsp--note-peers note))
+           (mapcar #'cdr (notes-lsp--note-here note)))))
+
+;;; Following
+
+(defun notes-lsp--caret-of (note peer)
+  "Return where in NOTE the caret of PEER is, a peer id, or nil."
+  (let ((entry (cl-find peer (notes-lsp--note-peers note) :test #'equal
+                        :key (lambda (entry) (plist-get entry :peer)))))
+    (when (and entry (> (length (plist-get entry :ranges)) 0))
+      (notes-lsp--in-note note
+        (notes-lsp--locate (plist-get (aref (plist-get entry :ranges) 0) :end))))))
+
+(defun notes-lsp--follow (note)
+  "Move NOTE's windows to the caret of the person they follow."
+  (let ((place (and (notes-lsp--note-following note)
+                    (notes-lsp--caret-of note (notes-lsp--note-following note)))))
+    (when place
+      (with-current-buffer (notes-lsp--note-buffer note)
+        (goto-char place))
+      (dolist (window (get-buffer-window-list (notes-lsp--note-buffer note) nil t))
+        (set-window-point window place)))))
+
+;;; The own caret
+
+(defun notes-lsp--own-range ()
+  "Return (START . END) of the selection; END is where point is."
+  (cons (if (use-region-p) (mark) (point)) (point)))
+
+(defun notes-lsp--report-cursor (note)
+  "Tell the others where point is in NOTE, at most twenty times a second."
+  (unless (equal (notes-lsp--note-cursor-sent note)
+                 (list (notes-lsp--own-range) (notes-lsp--note-version note)
+                       (notes-lsp--note-rev note)))
+    (let ((wait (- (+ (notes-lsp--note-cursor-time note) notes-lsp--cursor-seconds)
+                   (float-time))))
+      (cond
+       ((notes-lsp--note-cursor-timer note) nil)
+       ((and (<= wait 0) (not executing-kbd-macro)) (notes-lsp--send-cursor note))
+       (t (setf (notes-lsp--note-cursor-timer note)
+                (run-with-timer (max wait 0.01) nil #'notes-lsp--send-cursor-later note)))))))
+
+(defun notes-lsp--send-cursor-later (note)
+  "Send the caret of NOTE from a timer."
+  (setf (notes-lsp--note-cursor-timer note) nil)
+  (when (buffer-live-p (notes-lsp--note-buffer note))
+    (with-current-buffer (notes-lsp--note-buffer note)
+      (notes-lsp--guarded "caret" (notes-lsp--send-cursor note)))))
+
+(defun notes-lsp--send-cursor (note)
+  "Send the caret of NOTE, if the service knows the text it is in."
+  (when (and (notes-lsp--note-open note) (not (notes-lsp--pending-p note)))
+    (let ((range (notes-lsp--own-range)))
+      (setf (notes-lsp--note-cursor-sent note)
+            (list range (notes-lsp--note-version note) (notes-lsp--note-rev note))
+            (notes-lsp--note-cursor-time note) (float-time))
+      (notes-lsp-service-notify
+       :notes/cursor
+       `(:uri ,(notes-lsp--note-uri note)
+         :version ,(notes-lsp--note-version note)
+         :rev ,(notes-lsp--note-rev note)
+         :ranges [,(notes-lsp--in-note note
+                     (let ((end (notes-lsp--position note (cdr range))))
+                       (list :start (notes-lsp--position note (car range))
+                             :end end)))])))))
+
+;;; News
+
+(defun notes-lsp--set-here (note here)
+  "Take HERE, an alist from peer to name, for those who are in NOTE."
+  (unless (equal here (notes-lsp--note-here note))
+    (setf (notes-lsp--note-here note) here)
+    (with-current-buffer (notes-lsp--note-buffer note) (force-mode-line-update))))
+
+(defun notes-lsp--on-event (params)
+  "Say what PARAMS tell, and keep track of who is there."
+  (let* ((uri (plist-get params :uri))
+         (note (and uri (notes-lsp--find-note uri)))
+         (peer (plist-get params :peer)))
+    (pcase (plist-get params :kind)
+      ("joined"
+       (when (and note peer)
+         (notes-lsp--set-here note (cons (cons peer (or (plist-get params :name) "?"))
+                                         (assoc-delete-all peer (copy-alist (notes-lsp--note-here note)))))))
+      ((or "left" "offline")
+       (dolist (one (if uri (and note (list note)) notes-lsp--notes))
+         (notes-lsp--set-here
+          one (assoc-delete-all peer (copy-alist (notes-lsp--note-here one)))))))
+    (when (plist-get params :message)
+      (notes-lsp--say "%s" (plist-get params :message)))
+    (run-hooks 'notes-lsp--news-hook)))
+
+(defun notes-lsp--on-status (params)
+  "Take over who is in the note that PARAMS are about."
+  (let ((note (and (plist-get params :uri)
+                   (notes-lsp--find-note (plist-get params :uri)))))
+    (when note
+      (notes-lsp--set-here note (mapcar (lambda (peer)
+                                          (cons (plist-get peer :peer) (plist-get peer :name)))
+                                        (plist-get params :peers)))))
+  (run-hooks 'notes-lsp--news-hook))
+
+(defun notes-lsp--on-show-message (params)
+  "Show the message in PARAMS."
+  (notes-lsp--say "%s" (or (plist-get params :message) "")))
+
+(defun notes-lsp--on-progress (params)
+  "Show the progress in PARAMS."
+  (let* ((value (plist-get params :value))
+         (text (or (plist-get value :message) (plist-get value :title))))
+    (when text (notes-lsp--say "%s" text))))
+
+(notes-lsp--handle 'notes/cursors #'notes-lsp--on-cursors)
+(notes-lsp--handle 'notes/event #'notes-lsp--on-event)
+(notes-lsp--handle 'notes/statusChanged #'notes-lsp--on-status)
+(notes-lsp--handle 'window/showMessage #'notes-lsp--on-show-message)
+(notes-lsp--handle '$/progress #'notes-lsp--on-progress)
+
+(provide 'notes-lsp-presence)
+;;; notes-lsp-presence.el ends here

@@ -1,0 +1,322 @@
+;;; notes-lsp-service.el --- The notes-lsp process and its JSON-RPC link  -*- lexical-binding: t -*-
+
+;; SPDX-License-Identifier: Apache-2.0
+
+;;; Commentary:
+
+;; One `notes-lsp' process for the whole Emacs.  It is started when a note
+;; is opened or a command needs it, restarted with growing pauses when it
+;; dies, and given up loudly after five quick deaths.
+;;
+;;     stopped ──ensure──► starting ──initialized──► ready
+;;        ▲                   ▲ │                      │
+;;      stop             timer│ └───────death──────────┤
+;;        │                   │                        ▼
+;;     (any)               waiting ◄───────────────  death ──5 quick──► failed
+;;
+;; Nothing is sent from inside a message handler: in Emacs 28 a process
+;; filter that sends may be re-entered half way through a message.
+;; Handlers queue, zero-delay timers act.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'jsonrpc)
+(require 'subr-x)
+
+(defvar notes-lsp-command)
+(defvar notes-lsp-name)
+(defvar notes-lsp-color)
+
+(defconst notes-lsp-protocol 1
+  "The version of the editor protocol that this package speaks.")
+
+(defconst notes-lsp--quick-death-seconds 10
+  "A service that dies younger than this many seconds died quickly.")
+
+(defconst notes-lsp--quick-deaths-allowed 5
+  "After this many quick deaths in a row the service is not restarted.")
+
+(defclass notes-lsp--connection (jsonrpc-process-connection) ()
+  :documentation "The link to one notes-lsp process.")
+
+(defvar notes-lsp--link nil "The current `notes-lsp--connection', or nil.")
+(defvar notes-lsp--state 'stopped
+  "One of the symbols stopped, starting, ready, waiting, failed.")
+(defvar notes-lsp--started 0.0 "When the current process was started.")
+(defvar notes-lsp--quick-deaths 0 "Quick deaths in a row.")
+(defvar notes-lsp--restart-timer nil "Timer that ends the waiting state.")
+(defvar notes-lsp--failure nil "Why the service last failed, one line.")
+(defvar notes-lsp--capabilities nil
+  "The service's capabilities.experimental.notes, a plist.")
+(defvar notes-lsp--encoding "utf-16" "The agreed position encoding.")
+(defvar notes-lsp--log nil "The last lines the process wrote to standard error.")
+
+(defvar notes-lsp--handlers nil
+  "Alist from a notification's method to the function that takes its params.")
+(defvar notes-lsp--ready-hook nil "Run when the service has become ready.")
+(defvar notes-lsp--down-hook nil "Run when the service is no longer ready.")
+(defvar notes-lsp--before-stop-hook nil
+  "Run while the service is still ready and about to be stopped.")
+
+(defun notes-lsp--say (format &rest arguments)
+  "Show one line made of FORMAT and ARGUMENTS in the echo area."
+  (message "notes: %s" (string-replace "\n" " " (apply #'format format arguments))))
+
+(defun notes-lsp--empty ()
+  "Return an object that serializes to {}."
+  (make-hash-table))
+
+(defun notes-lsp-service-ready-p ()
+  "Return non-nil if the service runs and has been initialized."
+  (and (eq notes-lsp--state 'ready) notes-lsp--link
+       (jsonrpc-running-p notes-lsp--link)))
+
+(defun notes-lsp-service-capable-p (feature)
+  "Return non-nil if the service announced FEATURE, a keyword."
+  (eq t (plist-get notes-lsp--capabilities feature)))
+
+(defun notes-lsp--handle (method function)
+  "Call FUNCTION with the params of every notification METHOD."
+  (setf (alist-get method notes-lsp--handlers) function))
+
+(defmacro notes-lsp--guarded (what &rest body)
+  "Evaluate BODY; an error becomes one line that names WHAT."
+  (declare (indent 1) (debug t))
+  `(condition-case problem
+       (progn ,@body)
+     (error (notes-lsp--say "%s: %s" ,what (error-message-string problem)))))
+
+(defmacro notes-lsp--soon (&rest body)
+  "Evaluate BODY from a zero-delay timer."
+  (declare (indent 0) (debug t))
+  `(run-with-timer 0 nil (lambda () (notes-lsp--guarded "later" ,@body))))
+
+;;; Messages
+
+(defun notes-lsp--on-notification (link method params)
+  "Hand METHOD's PARAMS to its handler, if LINK is the current one."
+  (when (eq link notes-lsp--link)
+    (when-let ((handler (alist-get method notes-lsp--handlers)))
+      (notes-lsp--guarded method (funcall handler params)))))
+
+(defun notes-lsp--on-request (_link method _params)
+  "Answer METHOD, one of the few standard requests, or refuse it."
+  (pcase method
+    ((or 'window/workDoneProgress/create 'window/showMessageRequest
+         'workspace/inlayHint/refresh 'workspace/codeLens/refresh)
+     nil)
+    (_ (jsonrpc-error :code -32601 :message (format "Unknown method %s" method)))))
+
+(defun notes-lsp-service-notify (method params)
+  "Send the notification METHOD with PARAMS, if the service is ready."
+  (when (notes-lsp-service-ready-p)
+    (let ((inhibit-quit t))             ; never half a message
+      (jsonrpc-notify notes-lsp--link method params))))
+
+(cl-defun notes-lsp-service-request-async (method params success &key error (timeout 30))
+  "Send METHOD with PARAMS; call SUCCESS with the result, or ERROR with a line.
+Both are called from a message handler and must not send.  TIMEOUT is in
+seconds."
+  (let ((failed (or error #'ignore)) (inhibit-quit t))
+    (if (not (notes-lsp-service-ready-p))
+        (funcall failed "the service is not running")
+      (jsonrpc-async-request
+       notes-lsp--link method params
+       :timeout timeout
+       :success-fn (lambda (result) (notes-lsp--guarded method (funcall success result)))
+       :error-fn (lambda (problem) (funcall failed (plist-get problem :message)))
+       :timeout-fn (lambda () (funcall failed (format "no answer to %s" method)))))))
+
+(defun notes-lsp-service-request (method params &optional timeout)
+  "Start the service if needed, send METHOD with PARAMS, return the result.
+Signal a `user-error' with the service's own sentence if it refuses, dies
+or has not answered after TIMEOUT (default 30) seconds."
+  (notes-lsp-service-ensure)
+  (let ((limit (or timeout 30)) (state 'waiting) answer)
+    (notes-lsp-service-request-async
+     method params
+     (lambda (result) (unless (eq state 'gone) (setq answer result state 'done)))
+     :error (lambda (line) (unless (eq state 'gone) (setq answer line state 'failed)))
+     :timeout limit)
+    (unwind-protect
+        (notes-lsp--wait limit (lambda () (not (eq state 'waiting))))
+      (when (eq state 'waiting) (setq state 'gone)))
+    (pcase state
+      ('done answer)
+      ('failed (user-error "Notes: %s" answer))
+      (_ (user-error "Notes: no answer to %s" method)))))
+
+(defun notes-lsp--wait (seconds done-p)
+  "Let processes and timers run until DONE-P returns non-nil, at most SECONDS.
+Return what DONE-P returned last."
+  (let ((deadline (+ (float-time) seconds)) (inhibit-quit nil) done)
+    (while (not (or (setq done (funcall done-p)) (> (float-time) deadline)))
+      (accept-process-output nil 0.05))
+    done))
+
+;;; Life
+
+(defun notes-lsp-service-ensure ()
+  "Start the service unless it runs; return when it is ready.
+Signal a `user-error' if it does not become ready."
+  (unless (notes-lsp-service-ready-p)
+    (when (memq notes-lsp--state '(stopped failed))
+      (setq notes-lsp--quick-deaths 0))
+    (unless (eq notes-lsp--state 'starting) (notes-lsp--start))
+    (unless (notes-lsp--wait 10 (lambda () (memq notes-lsp--state '(ready failed waiting))))
+      (notes-lsp--fail "the service did not answer initialize"))
+    (unless (notes-lsp-service-ready-p)
+      (user-error "Notes: %s" (or notes-lsp--failure "the service did not start")))))
+
+(defun notes-lsp--start ()
+  "Start a process and begin to initialize it."
+  (when notes-lsp--restart-timer (cancel-timer notes-lsp--restart-timer))
+  (setq notes-lsp--restart-timer nil
+        notes-lsp--started (float-time)
+        notes-lsp--state 'starting
+        notes-lsp--log nil
+        notes-lsp--failure nil
+        notes-lsp--link nil)
+  (condition-case problem
+      (setq notes-lsp--link
+            (make-instance 'notes-lsp--connection
+                           :name "notes-lsp"
+                           :process #'notes-lsp--make-process
+                           :events-buffer-scrollback-size 0
+                           :notification-dispatcher #'notes-lsp--on-notification
+                           :request-dispatcher #'notes-lsp--on-request
+                           :on-shutdown #'notes-lsp--on-death))
+    (error (notes-lsp--fail (format "cannot start %s: %s (see `notes-lsp-command')"
+                                    (car notes-lsp-command) (error-message-string problem)))))
+  (when notes-lsp--link (notes-lsp--initialize notes-lsp--link)))
+
+(defun notes-lsp--make-process ()
+  "Return a new process made from `notes-lsp-command'."
+  (let ((process-adaptive-read-buffering nil)
+        (default-directory (expand-file-name "~/")))
+    (make-process :name "notes-lsp" :command notes-lsp-command
+                  :connection-type 'pipe :coding 'utf-8-emacs-unix :noquery t
+                  :stderr (make-pipe-process :name "notes-lsp stderr" :noquery t
+                                             :filter #'notes-lsp--on-stderr
+                                             :sentinel #'ignore))))
+
+(defun notes-lsp--on-stderr (_process text)
+  "Keep the end of TEXT as part of the service's last words."
+  (let ((log (concat notes-lsp--log text)))
+    (setq notes-lsp--log (substring log (max 0 (- (length log) 4000))))))
+
+(defun notes-lsp--initialize (link)
+  "Send the initialize request over LINK."
+  (jsonrpc-async-request
+   link :initialize
+   `(:processId ,(emacs-pid)
+     :clientInfo (:name "Emacs" :version ,emacs-version)
+     :capabilities (:general (:positionEncodings ["utf-32" "utf-16"]))
+     :initializationOptions
+     (:notes (:protocol ,notes-lsp-protocol
+              ,@(when notes-lsp-name `(:userName ,notes-lsp-name))
+              ,@(when notes-lsp-color `(:color ,notes-lsp-color))
+              :client ,(format "emacs %s" emacs-version))))
+   :timeout 10
+   :success-fn (lambda (result) (notes-lsp--soon (notes-lsp--initialized link result)))
+   :error-fn (lambda (problem)
+               (notes-lsp--soon
+                 (when (and (eq link notes-lsp--link) (eq notes-lsp--state 'starting))
+                   (notes-lsp--fail (or (plist-get problem :message) "initialize failed")))))
+   :timeout-fn (lambda ()
+                 (when (and (eq link notes-lsp--link) (eq notes-lsp--state 'starting))
+                   (notes-lsp--fail "the service did not answer initialize")))))
+
+(defun notes-lsp--initialized (link result)
+  "Note the RESULT of initialize over LINK and announce the ready service."
+  (when (and (eq link notes-lsp--link) (eq notes-lsp--state 'starting))
+    (let* ((capabilities (plist-get result :capabilities))
+           (notes (plist-get (plist-get capabilities :experimental) :notes))
+           (protocol (plist-get notes :protocol)))
+      (if (not (eql protocol notes-lsp-protocol))
+          (notes-lsp--fail
+           (format "this package speaks protocol %s, the service %s: update the %s"
+                   notes-lsp-protocol (or protocol "an unknown one")
+                   (if (and (numberp protocol) (> protocol notes-lsp-protocol))
+                       "Emacs package" "service")))
+        (setq notes-lsp--capabilities notes
+              notes-lsp--encoding (or (plist-get capabilities :positionEncoding) "utf-16")
+              notes-lsp--state 'ready)
+        (jsonrpc-notify link :initialized (notes-lsp--empty))
+        (run-hooks 'notes-lsp--ready-hook)))))
+
+(defun notes-lsp--fail (reason)
+  "Give up on the service for REASON, and say so."
+  (let ((link notes-lsp--link))
+    (setq notes-lsp--state 'failed notes-lsp--failure reason notes-lsp--link nil)
+    (when link (notes-lsp--end-process link))
+    (run-hooks 'notes-lsp--down-hook)
+    (notes-lsp--say "%s" reason)))
+
+(defun notes-lsp--on-death (link)
+  "Plan a restart after LINK's process ended without being asked to."
+  (when (eq link notes-lsp--link)
+    (let ((quick (< (- (float-time) notes-lsp--started) notes-lsp--quick-death-seconds)))
+      (setq notes-lsp--link nil
+            notes-lsp--quick-deaths (if quick (1+ notes-lsp--quick-deaths) 1)
+            notes-lsp--failure (concat "the service died" (notes-lsp--last-words)))
+      (if (and quick (>= notes-lsp--quick-deaths notes-lsp--quick-deaths-allowed))
+          (progn
+            (notes-lsp--fail notes-lsp--failure)
+            (display-warning
+             'notes-lsp
+             (format "The notes service died %d times in a row and is not restarted.
+Notes stay editable; M-x notes-restart tries again.\n%s"
+                     notes-lsp--quick-deaths (or notes-lsp--log ""))
+             :error))
+        (setq notes-lsp--state 'waiting
+              notes-lsp--restart-timer
+              (run-with-timer (* 0.1 (expt 2 (1- notes-lsp--quick-deaths))) nil
+                              #'notes-lsp--start))
+        (run-hooks 'notes-lsp--down-hook)
+        (notes-lsp--say "%s; restarting" notes-lsp--failure)))))
+
+(defun notes-lsp--last-words ()
+  "Return the last line of the service's standard error, with a colon before."
+  (let ((line (car (last (split-string (or notes-lsp--log "") "\n" t)))))
+    (if line (concat ": " (truncate-string-to-width line 120)) "")))
+
+(defun notes-lsp--end-process (link)
+  "Close LINK's process and its buffers now."
+  (let ((process (jsonrpc--process link)))
+    (set-process-sentinel process #'ignore)
+    (delete-process process)
+    (ignore-errors (kill-buffer (process-buffer process)))
+    (ignore-errors (kill-buffer (jsonrpc-stderr-buffer link)))))
+
+(defun notes-lsp-service-stop ()
+  "Ask the service to store everything and end; wait at most four seconds."
+  (when notes-lsp--restart-timer (cancel-timer notes-lsp--restart-timer))
+  (setq notes-lsp--restart-timer nil)
+  (let ((link notes-lsp--link))
+    (when (notes-lsp-service-ready-p)
+      (notes-lsp--guarded "stopping"
+        (run-hooks 'notes-lsp--before-stop-hook)
+        (let ((process (jsonrpc--process link)) stored)
+          (jsonrpc-async-request link :shutdown nil :timeout 3
+                                 :success-fn (lambda (_) (setq stored t))
+                                 :error-fn (lambda (_) (setq stored t))
+                                 :timeout-fn #'ignore)
+          (set-process-sentinel process #'ignore)
+          (notes-lsp--wait 2 (lambda () (or stored (not (process-live-p process)))))
+          (when (process-live-p process)
+            (jsonrpc-notify link :exit (notes-lsp--empty))
+            (notes-lsp--wait 2 (lambda () (not (process-live-p process))))))))
+    (setq notes-lsp--state 'stopped notes-lsp--link nil)
+    (when link (notes-lsp--end-process link))
+    (run-hooks 'notes-lsp--down-hook)))
+
+(defun notes-lsp--on-kill-emacs ()
+  "Leave properly when Emacs ends."
+  (notes-lsp--guarded "leaving" (notes-lsp-service-stop)))
+
+(add-hook 'kill-emacs-hook #'notes-lsp--on-kill-emacs)
+
+(provide 'notes-lsp-service)
+;;; notes-lsp-service.el ends here

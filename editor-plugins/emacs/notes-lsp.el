@@ -1,0 +1,348 @@
+;;; notes-lsp.el --- Notes that several people edit at once  -*- lexical-binding: t -*-
+
+;; Author: The notes-lsp authors
+;; Version: 0.1.0
+;; Package-Requires: ((emacs "28.1"))
+;; Keywords: comm, files, hypermedia
+;; SPDX-License-Identifier: Apache-2.0
+
+;;; Commentary:
+
+;; Notes are plain text files that `notes-lsp', a small service started by
+;; this package, keeps the same on every machine they are shared with, also
+;; while several people type into them from Vim and Emacs.
+;;
+;;     (add-to-list 'load-path ".../editor-plugins/emacs")
+;;     (require 'notes-lsp)
+;;
+;; M-x notes lists the notes, M-x notes-new makes one, M-x notes-share gives
+;; a ticket that M-x notes-join takes on another machine.
+;;
+;; See README.md for how the parts work together.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+
+(defgroup notes-lsp nil
+  "Notes that several people edit at once."
+  :group 'communication :prefix "notes-lsp-")
+
+(defcustom notes-lsp-command '("notes-lsp")
+  "The program that is the service, and its arguments."
+  :type '(repeat string))
+
+(defcustom notes-lsp-name nil
+  "The name that others see; nil leaves the choice to the service."
+  :type '(choice (const :tag "Login name" nil) string))
+
+(defcustom notes-lsp-color nil
+  "The colour number, 0 to 11, asked for; nil leaves the choice to the service."
+  :type '(choice (const :tag "Any" nil) (integer :tag "Number")))
+
+(defcustom notes-lsp-map-undo t
+  "Non-nil means undo commands in notes say why there is nothing to undo.
+Emacs's undo reaches back to the last edit of somebody else, never further."
+  :type 'boolean)
+
+(require 'notes-lsp-service)
+(require 'notes-lsp-capture)
+(require 'notes-lsp-buffer)
+(require 'notes-lsp-presence)
+(require 'notes-lsp-list)
+
+;;; The mode
+
+(defvar notes-lsp-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map [remap undo] #'notes-lsp-undo)
+    (define-key map [remap undo-only] #'notes-lsp-undo)
+    map)
+  "Keys of note buffers.")
+
+(define-minor-mode notes-lsp-mode
+  "Minor mode of buffers that are notes.
+It is turned on by the commands that open, make, adopt, share or join a
+note; turning it off closes the note, the file stays."
+  :lighter (:eval (notes-lsp--lighter))
+  (cond
+   ((not notes-lsp-mode) (notes-lsp--detach))
+   ((not (notes-lsp--current))
+    (setq notes-lsp-mode nil)
+    (user-error "Notes: M-x notes-adopt makes this buffer a note"))))
+(put 'notes-lsp-mode 'permanent-local t)
+
+(defun notes-lsp--lighter ()
+  "Return what the mode line says about this note."
+  (let* ((note (notes-lsp--current))
+         (names (and note (notes-lsp-peer-names note)))
+         (info (notes-lsp-buffer-info)))
+    (concat " Note"
+            (and names (concat "[" (string-join names ",") "]"))
+            (cond ((null note) "")
+                  ((notes-lsp--note-blocked note) ":invalid-character")
+                  ((not (notes-lsp--note-open note)) ":offline")
+                  ((plist-get info :synced) "")
+                  (t ":…")))))
+
+(defun notes-lsp-buffer-info (&optional buffer)
+  "Return a plist about the note in BUFFER (default current), nil if it is none.
+:id, :rev and :version are the protocol's; :synced is non-nil if the service
+has been told everything and nothing it said is waiting; :peers are names."
+  (with-current-buffer (or buffer (current-buffer))
+    (let ((note (notes-lsp--current)))
+      (when note
+        (list :id (notes-lsp--note-id note)
+              :rev (notes-lsp--note-rev note)
+              :version (notes-lsp--note-version note)
+              :synced (and (notes-lsp--note-open note)
+                           (notes-lsp-service-ready-p)
+                           (null (notes-lsp--note-queue note))
+                           (not (notes-lsp--pending-p note)))
+              :peers (notes-lsp-peer-names note))))))
+
+(defun notes-lsp-undo ()
+  "Undo, as far back as the last edit of somebody else."
+  (interactive "*")
+  (if (and notes-lsp-map-undo (null buffer-undo-list) (not (eq last-command 'undo)))
+      (user-error "Notes: nothing of yours to undo since the last change of others")
+    (call-interactively #'undo)))
+
+;;; Helpers of the commands
+
+(defun notes-lsp--request-for (note method &rest params)
+  "Send METHOD about NOTE with PARAMS, after NOTE's own changes."
+  (notes-lsp--flush note)
+  (notes-lsp-service-request method `(:uri ,(notes-lsp--note-uri note) ,@params)))
+
+(defun notes-lsp--this-note ()
+  "Return the current buffer's note or signal a `user-error'."
+  (or (notes-lsp--current)
+      (user-error "Notes: this buffer is not a note (M-x notes-adopt makes it one)")))
+
+(defvar notes-lsp--visiting nil "Non-nil while a command opens a working file.")
+
+(defun notes-lsp--visit (place &optional title)
+  "Show the note at PLACE, with :id, :uri and :path, in the selected window.
+TITLE is its title, if known.  Return its buffer."
+  (let* ((path (plist-get place :path))
+         (buffer (let ((notes-lsp--visiting t))
+                   (or (find-buffer-visiting path) (find-file-noselect path)))))
+    (with-current-buffer buffer
+      (unless (notes-lsp--current)
+        (unless (or (buffer-modified-p) (verify-visited-file-modtime))
+          (let ((notes-lsp--visiting t)) (revert-buffer t t t)))
+        (notes-lsp--attach (plist-get place :uri) (plist-get place :id) title)))
+    (pop-to-buffer-same-window buffer)
+    buffer))
+
+(defun notes-lsp--listed ()
+  "Return what the service lists, a vector of plists."
+  (plist-get (notes-lsp-service-request :notes/list (notes-lsp--empty)) :notes))
+
+(defun notes-lsp--read-note ()
+  "Ask for one of the notes; return its id."
+  (let (choices)
+    (cl-loop for note across (notes-lsp--listed)
+             for title = (plist-get note :title)
+             do (push (cons (if (assoc title choices)
+                                (format "%s <%s>" title (substring (plist-get note :id) 0 6))
+                              title)
+                            (plist-get note :id))
+                      choices))
+    (unless choices (user-error "Notes: there are none yet (M-x notes-new makes one)"))
+    (cdr (assoc (completing-read "Note: " (nreverse choices) nil t) choices))))
+
+(defun notes-lsp--ensure-open ()
+  "Open the current buffer at the service, as whatever it is; return its state."
+  (unless buffer-file-name
+    (user-error "Notes: save this buffer to a file first"))
+  (when (buffer-base-buffer)
+    (user-error "Notes: this is an indirect buffer"))
+  (notes-lsp-service-ensure)
+  (or (notes-lsp--current)
+      (notes-lsp--attach (notes-lsp--path-uri buffer-file-name))))
+
+(defun notes-lsp--become-note (method &rest params)
+  "Open the current buffer and send METHOD with PARAMS, which makes it a note.
+Return the result.  If that fails, a buffer that was no note is none again."
+  (let* ((was-note (notes-lsp--current))
+         (note (notes-lsp--ensure-open))
+         result)
+    (unwind-protect
+        (setq result (apply #'notes-lsp--request-for note method params))
+      (unless (or result was-note) (notes-lsp-mode -1)))
+    (setf (notes-lsp--note-id note) (plist-get result :id))
+    (unless (notes-lsp--note-title note)
+      (setf (notes-lsp--note-title note) (file-name-base buffer-file-name)))
+    (force-mode-line-update)
+    result))
+
+;;; Commands
+
+;;;###autoload
+(defun notes ()
+  "Show the list of notes."
+  (interactive)
+  (notes-lsp--show-list "*notes*" 'notes-list-mode))
+
+;;;###autoload
+(defun notes-new (title)
+  "Make a note called TITLE and open it."
+  (interactive "sTitle: ")
+  (when (string-blank-p title) (user-error "Notes: a note needs a title"))
+  (notes-lsp--visit (notes-lsp-service-request :notes/create `(:title ,title)) title))
+
+;;;###autoload
+(defun notes-open (note)
+  "Open NOTE, an id or a title."
+  (interactive (list (notes-lsp--read-note)))
+  (let ((entry (or (cl-find note (notes-lsp--listed) :test #'equal
+                            :key (lambda (entry) (plist-get entry :id)))
+                   (cl-find note (notes-lsp--listed) :test #'equal
+                            :key (lambda (entry) (plist-get entry :title))))))
+    (notes-lsp--visit (notes-lsp-service-request
+                       :notes/open
+                       (if entry `(:id ,(plist-get entry :id)) `(:title ,note)))
+                      (plist-get entry :title))))
+
+;;;###autoload
+(defun notes-adopt ()
+  "Make the current buffer, which visits a file, a note."
+  (interactive)
+  (when (notes-lsp--current) (user-error "Notes: this buffer is a note already"))
+  (unless (and buffer-file-name (notes-lsp--attach-known (notes-lsp--listed)))
+    (notes-lsp--become-note :notes/adopt))
+  (notes-lsp--say "%s is a note now" (buffer-name)))
+
+;;;###autoload
+(defun notes-share (&optional read-only)
+  "Share the current buffer: put a ticket into the kill ring and show it.
+With a prefix argument READ-ONLY, whoever joins by it may only read."
+  (interactive "P")
+  (let* ((result (notes-lsp--become-note :notes/share :access (if read-only "read" "write")))
+         (ticket (plist-get result :ticket)))
+    (kill-new ticket)
+    (notes-lsp--say "ticket (copied): %s%s" ticket
+                    (if (plist-get result :words) (format "  (%s)" (plist-get result :words)) ""))
+    ticket))
+
+;;;###autoload
+(defun notes-join (ticket)
+  "Join the note that TICKET opens the door to, and open it."
+  (interactive (list (read-string "Ticket: ")))
+  (when (string-blank-p ticket) (user-error "Notes: joining needs a ticket"))
+  (notes-lsp-service-ensure)
+  (notes-lsp--say "joining…")
+  (notes-lsp--visit (notes-lsp-service-request :notes/join `(:ticket ,(string-trim ticket)) 120)))
+
+;;;###autoload
+(defun notes-peers ()
+  "Show who is there, and in which state."
+  (interactive)
+  (notes-lsp--show-list "*notes peers*" 'notes-peers-mode))
+
+;;;###autoload
+(defun notes-unshare (&optional peer)
+  "Stop sharing the current note, with PEER only if given."
+  (interactive)
+  (apply #'notes-lsp--request-for (notes-lsp--this-note) :notes/unshare
+         (and peer (list :peer peer)))
+  (notes-lsp--say "%s is not shared any more" (buffer-name)))
+
+;;;###autoload
+(defun notes-status ()
+  "Say how the service and the current note are."
+  (interactive)
+  (if (not (notes-lsp-service-ready-p))
+      (notes-lsp--say "the service is %s%s" notes-lsp--state
+                      (if notes-lsp--failure (concat ": " notes-lsp--failure) ""))
+    (let* ((note (notes-lsp--current))
+           (status (if note (notes-lsp--request-for note :notes/status)
+                     (notes-lsp-service-request :notes/status (notes-lsp--empty))))
+           (network (plist-get status :network)))
+      (notes-lsp--say
+       "%s, network %s%s"
+       (if (eq t (plist-get status :stored)) "stored" "not stored yet")
+       (or network "off")
+       (mapconcat (lambda (peer)
+                    (format ", %s %s" (plist-get peer :name)
+                            (if (eq t (plist-get peer :inSync)) "in sync" "behind")))
+                  (plist-get status :peers) "")))))
+
+(defun notes-lsp--read-peer (prompt)
+  "Ask with PROMPT for one of those whose carets are in this note."
+  (let ((choices (mapcar (lambda (peer) (cons (plist-get peer :name) (plist-get peer :peer)))
+                         (notes-lsp--note-peers (notes-lsp--this-note)))))
+    (cond ((null choices) (user-error "Notes: nobody's caret is in this note"))
+          ((null (cdr choices)) (cdar choices))
+          (t (cdr (assoc (completing-read prompt choices nil t) choices))))))
+
+;;;###autoload
+(defun notes-go (peer)
+  "Go to the caret of PEER, a peer id."
+  (interactive (list (notes-lsp--read-peer "Go to: ")))
+  (let ((place (notes-lsp--caret-of (notes-lsp--this-note) peer)))
+    (unless place (user-error "Notes: that caret is not in this note"))
+    (push-mark)
+    (goto-char place)))
+
+;;;###autoload
+(defun notes-follow (peer)
+  "Follow the caret of PEER, a peer id, until you type or call this again."
+  (interactive (list (unless (notes-lsp--note-following (notes-lsp--this-note))
+                       (notes-lsp--read-peer "Follow: "))))
+  (let ((note (notes-lsp--this-note)))
+    (setf (notes-lsp--note-following note) peer)
+    (if (null peer)
+        (notes-lsp--say "not following any more")
+      (notes-go peer)
+      (notes-lsp--say "following; type or call this again to stop"))))
+
+;;;###autoload
+(defun notes-restart ()
+  "End the service and start it again; the notes stay open."
+  (interactive)
+  (notes-lsp-service-stop)
+  (notes-lsp-service-ensure)
+  (notes-lsp--say "the service is ready"))
+
+;;;###autoload
+(defun notes-stop ()
+  "End the service; the notes stay open as files until it is needed again."
+  (interactive)
+  (notes-lsp-service-stop)
+  (notes-lsp--say "the service is stopped"))
+
+;;; Notes opened as files
+
+(defun notes-lsp--directory ()
+  "Return the directory in which the service keeps working files."
+  (file-name-as-directory
+   (expand-file-name (or (cadr (member "--notes" notes-lsp-command))
+                         (getenv "NOTES_DIR")
+                         "~/Notes"))))
+
+(defun notes-lsp--on-find-file ()
+  "Open the file that was just visited as the note it is, if it is one.
+Only for a file in the notes directory is the service started for that."
+  (when (and buffer-file-name (not notes-lsp--visiting) (not noninteractive)
+             (not (notes-lsp--current))
+             (or (notes-lsp-service-ready-p)
+                 (file-in-directory-p buffer-file-name (notes-lsp--directory))))
+    (notes-lsp--guarded "opening" (notes-lsp--attach-known (notes-lsp--listed)))))
+
+(defun notes-lsp--attach-known (listed)
+  "Open the current buffer as the one of LISTED whose file it visits, if any."
+  (let* ((path (expand-file-name buffer-file-name))
+         (note (cl-find path listed :test #'equal
+                        :key (lambda (entry) (plist-get entry :path)))))
+    (when note
+      (notes-lsp--attach (plist-get note :uri) (plist-get note :id)
+                         (plist-get note :title)))))
+
+(add-hook 'find-file-hook #'notes-lsp--on-find-file)
+
+(provide 'notes-lsp)
+;;; notes-lsp.el ends here

@@ -1,0 +1,15 @@
+#!/bin/sh
+# Checks the Emacs plugin: byte-compiles with warnings as errors, runs checkdoc and the tests in batch.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+plugin=$(dirname "$here")
+emacs=${EMACS:-emacs}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cp "$plugin"/*.el "$here"/*.el "$scratch"
+cd "$scratch"
+"$emacs" -Q --batch -L . \
+  --eval '(setq byte-compile-error-on-warn t)' -f batch-byte-compile ./*.el
+"$emacs" -Q --batch -L . -l check-doc.el -f notes-test-check-doc ./*.el
+NOTES_TEST_SEED=${NOTES_TEST_SEED:-1} NOTES_TEST_COMMANDS=${NOTES_TEST_COMMANDS:-2000} HOME="$scratch" \
+  "$emacs" -Q --batch -L . -l notes-lsp -l notes-lsp-test -f ert-run-tests-batch-and-exit
