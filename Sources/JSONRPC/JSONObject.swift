@@ -38,12 +38,19 @@ public struct JSONObject: Sendable {
     }
   }
 
+  /// Sets a member; the parser's way, which copies nothing.
+  mutating func set(_ key: consuming String, _ value: consuming JSONValue) {
+    if let position = position(of: key) { members[position].value = value } else { append(key, value) }
+  }
+
   private func position(of key: String) -> Int? {
     if let positions { return positions[ByteExactKey(text: key)] }
-    return members.firstIndex { $0.key.hasSameBytes(as: key) }
+    for position in members.indices where members[position].key.hasSameBytes(as: key) { return position }
+    return nil
   }
 
   private mutating func append(_ key: String, _ value: JSONValue) {
+    if members.isEmpty { members.reserveCapacity(4) }
     positions?[ByteExactKey(text: key)] = members.count
     members.append(Member(key: key, value: value))
     if positions == nil, members.count > Self.scanLimit { indexMembers() }
@@ -98,7 +105,11 @@ private struct ByteExactKey: Hashable {
 extension String {
   /// Whether both are the same UTF-8 bytes; `==` on strings also takes different spellings of a character for equal.
   func hasSameBytes(as other: String) -> Bool {
-    guard utf8.count == other.utf8.count, self == other else { return false }
-    return utf8.elementsEqual(other.utf8)
+    // Keys of one length mostly differ at once; the full comparison is for those that do not.
+    guard utf8.count == other.utf8.count, utf8.first == other.utf8.first else { return false }
+    let same = utf8.withContiguousStorageIfAvailable { bytes in
+      other.utf8.withContiguousStorageIfAvailable { bytes.elementsEqual($0) }
+    }
+    return (same ?? nil) ?? utf8.elementsEqual(other.utf8)
   }
 }

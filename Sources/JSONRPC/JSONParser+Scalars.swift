@@ -2,7 +2,7 @@ extension JSONParser {
   /// A number has at most this many bytes; 767 digits decide any `Double`.
   private static var maximumNumberByteCount: Int { 1_024 }
 
-  mutating func parseNumber() throws(JSONError) -> JSONValue {
+  mutating func parseNumber(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
     let start = position
     let isNegative = bytes[position] == UInt8(ascii: "-")
     if isNegative { position += 1 }
@@ -20,37 +20,37 @@ extension JSONParser {
     guard digitCount == 1 || (digitCount > 1 && bytes[firstDigit] != UInt8(ascii: "0")) else {
       throw position < bytes.count || digitCount > 1 ? .invalidNumber(at: start) : .unexpectedEnd
     }
-    let hasFraction = try skipFraction(from: start)
-    let hasExponent = try skipExponent(from: start)
+    let hasFraction = try skipFraction(bytes, from: start)
+    let hasExponent = try skipExponent(bytes, from: start)
     if !hasFraction, !hasExponent, fitsInt64 {
       if !isNegative, let value = Int64(exactly: magnitude) { return .int(value) }
       if isNegative, magnitude <= UInt64(Int64.max) + 1 { return .int(Int64(truncatingIfNeeded: 0 &- magnitude)) }
     }
     guard position - start <= Self.maximumNumberByteCount else { throw .numberTooLarge(at: start) }
-    let text = String(decoding: bytes[start..<position], as: UTF8.self)
+    let text = bytes.extracting(start..<position).withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
     guard let value = Double(text) else { throw .invalidNumber(at: start) }
     guard value.isFinite else { throw .numberTooLarge(at: start) }
     return .double(value)
   }
 
-  private mutating func skipFraction(from start: Int) throws(JSONError) -> Bool {
+  private mutating func skipFraction(_ bytes: Span<UInt8>, from start: Int) throws(JSONError) -> Bool {
     guard position < bytes.count, bytes[position] == UInt8(ascii: ".") else { return false }
     position += 1
-    try skipDigits(from: start)
+    try skipDigits(bytes, from: start)
     return true
   }
 
-  private mutating func skipExponent(from start: Int) throws(JSONError) -> Bool {
+  private mutating func skipExponent(_ bytes: Span<UInt8>, from start: Int) throws(JSONError) -> Bool {
     guard position < bytes.count, bytes[position] | 0x20 == UInt8(ascii: "e") else { return false }
     position += 1
     if position < bytes.count, bytes[position] == UInt8(ascii: "+") || bytes[position] == UInt8(ascii: "-") {
       position += 1
     }
-    try skipDigits(from: start)
+    try skipDigits(bytes, from: start)
     return true
   }
 
-  private mutating func skipDigits(from start: Int) throws(JSONError) {
+  private mutating func skipDigits(_ bytes: Span<UInt8>, from start: Int) throws(JSONError) {
     let first = position
     while position < bytes.count, Self.digit(bytes[position]) != nil { position += 1 }
     guard position > first else { throw position < bytes.count ? .invalidNumber(at: start) : .unexpectedEnd }
@@ -61,47 +61,60 @@ extension JSONParser {
     return value < 10 ? value : nil
   }
 
-  mutating func parseString() throws(JSONError) -> String {
+  mutating func parseString(_ bytes: Span<UInt8>) throws(JSONError) -> String {
     let quote = position
     position += 1
     let start = position
-    try skipPlainBytes()
+    var isASCII = try skipPlainBytes(bytes)
     if bytes[position] == UInt8(ascii: "\"") {
-      defer { position += 1 }
-      return try text(of: bytes[start..<position], at: quote)
+      let plain = bytes.extracting(start..<position)
+      position += 1
+      return try text(of: plain, isASCII: isASCII, at: quote)
     }
     // Escapes are rare, except for line ends in whole texts: copy the bytes between them in one go.
-    var decoded = Array(bytes[start..<position])
+    var decoded: [UInt8] = []
+    decoded.append(contentsOf: bytes.extracting(start..<position))
     while bytes[position] == UInt8(ascii: "\\") {
-      try decodeEscape(into: &decoded)
+      try decodeEscape(bytes, into: &decoded)
       let plain = position
-      try skipPlainBytes()
-      decoded.append(contentsOf: bytes[plain..<position])
+      if try !skipPlainBytes(bytes) { isASCII = false }
+      decoded.append(contentsOf: bytes.extracting(plain..<position))
     }
     position += 1
-    return try text(of: decoded[...], at: quote)
+    // What an escape stands for is valid, so only the plain bytes decide whether to check.
+    return try text(of: decoded.span, isASCII: isASCII, at: quote)
   }
 
-  /// Moves to the next quote or backslash.
-  private mutating func skipPlainBytes() throws(JSONError) {
-    while position < bytes.count {
-      let byte = bytes[position]
-      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return }
-      guard byte >= 0x20 else { throw .controlCharacter(at: position) }
-      position += 1
+  /// Moves to the next quote or backslash; `false` when a byte on the way was not ASCII.
+  private mutating func skipPlainBytes(_ bytes: Span<UInt8>) throws(JSONError) -> Bool {
+    var seen: UInt8 = 0
+    var next = position
+    while next < bytes.count {
+      let byte = bytes[next]
+      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+        position = next
+        return seen < 0x80
+      }
+      guard byte >= 0x20 else { throw .controlCharacter(at: next) }
+      seen |= byte
+      next += 1
     }
     throw .unexpectedEnd
   }
 
-  private func text(of slice: ArraySlice<UInt8>, at quote: Int) throws(JSONError) -> String {
-    guard let text = String(validating: slice, as: UTF8.self) else { throw .invalidUTF8(at: quote) }
+  private func text(of bytes: Span<UInt8>, isASCII: Bool, at quote: Int) throws(JSONError) -> String {
+    // Decoding repairs what is invalid, which ASCII, and text that was escaped, never is; it is the quicker one.
+    let text: String? = bytes.withUnsafeBufferPointer { bytes in
+      isASCII ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
+    }
+    guard let text else { throw .invalidUTF8(at: quote) }
     return text
   }
 
-  private mutating func decodeEscape(into decoded: inout [UInt8]) throws(JSONError) {
+  private mutating func decodeEscape(_ bytes: Span<UInt8>, into decoded: inout [UInt8]) throws(JSONError) {
     let start = position
     position += 1
-    let letter = try peek()
+    let letter = try peek(bytes)
     position += 1
     switch letter {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): decoded.append(letter)
@@ -110,20 +123,21 @@ extension JSONParser {
     case UInt8(ascii: "n"): decoded.append(0x0A)
     case UInt8(ascii: "r"): decoded.append(0x0D)
     case UInt8(ascii: "t"): decoded.append(0x09)
-    case UInt8(ascii: "u"): decoded.append(contentsOf: try parseUnicodeEscape(from: start))
+    case UInt8(ascii: "u"): decoded.append(contentsOf: try parseUnicodeEscape(bytes, from: start))
     default: throw .invalidEscape(at: start)
     }
   }
 
-  private mutating func parseUnicodeEscape(from start: Int) throws(JSONError) -> Unicode.UTF8.EncodedScalar {
-    var value = try parseHexDigits(from: start)
+  private mutating func parseUnicodeEscape(_ bytes: Span<UInt8>, from start: Int) throws(JSONError)
+    -> Unicode.UTF8.EncodedScalar
+  {
+    var value = try parseHexDigits(bytes, from: start)
     if value >> 10 == 0xD800 >> 10 {
-      guard position + 1 < bytes.count else { throw .unexpectedEnd }
-      guard bytes[position] == UInt8(ascii: "\\"), bytes[position + 1] == UInt8(ascii: "u") else {
-        throw .loneSurrogate(at: start)
+      for expected in [UInt8(ascii: "\\"), UInt8(ascii: "u")] {
+        guard try peek(bytes) == expected else { throw .loneSurrogate(at: start) }
+        position += 1
       }
-      position += 2
-      let low = try parseHexDigits(from: start)
+      let low = try parseHexDigits(bytes, from: start)
       guard low >> 10 == 0xDC00 >> 10 else { throw .loneSurrogate(at: start) }
       value = 0x10000 + (value & 0x3FF) << 10 + low & 0x3FF
     }
@@ -131,10 +145,10 @@ extension JSONParser {
     return encoded
   }
 
-  private mutating func parseHexDigits(from start: Int) throws(JSONError) -> UInt32 {
+  private mutating func parseHexDigits(_ bytes: Span<UInt8>, from start: Int) throws(JSONError) -> UInt32 {
     var value: UInt32 = 0
     for _ in 0..<4 {
-      let byte = try peek()
+      let byte = try peek(bytes)
       let digit: UInt8
       switch byte {
       case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
@@ -146,5 +160,11 @@ extension JSONParser {
       position += 1
     }
     return value
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func append(contentsOf bytes: Span<UInt8>) {
+    bytes.withUnsafeBufferPointer { append(contentsOf: $0) }
   }
 }

@@ -2,7 +2,7 @@
 public struct JSONLimits: Sendable {
   /// How deep arrays and objects may nest.
   public var depth = 128
-  /// How many values one text may hold. A value takes at most 64 bytes besides its text.
+  /// How many values one text may hold. A value takes 40 bytes or less besides its text.
   public var valueCount = 4 << 20
 
   public init() {}
@@ -12,8 +12,8 @@ extension JSONValue {
   /// Reads one JSON text (RFC 8259, strictly) that fills `bytes`.
   /// - Complexity: O(n) in the number of bytes.
   public init(parsing bytes: [UInt8], limits: JSONLimits = JSONLimits()) throws(JSONError) {
-    var parser = JSONParser(bytes: bytes, limits: limits)
-    self = try parser.parseText()
+    var parser = JSONParser(limits: limits)
+    self = try parser.parseText(bytes.span)
   }
 
   public init(parsing text: String, limits: JSONLimits = JSONLimits()) throws(JSONError) {
@@ -21,58 +21,60 @@ extension JSONValue {
   }
 }
 
-/// A recursive-descent reader over the bytes of one text.
+/// A recursive-descent reader over the bytes of one text, which every method is handed: a span cannot be stored yet.
 struct JSONParser {
-  let bytes: [UInt8]
   var position = 0
   private var depthLeft: Int
   private var valuesLeft: Int
 
-  init(bytes: [UInt8], limits: JSONLimits) {
-    self.bytes = bytes
+  init(limits: JSONLimits) {
     depthLeft = limits.depth
     valuesLeft = limits.valueCount
   }
 
-  mutating func parseText() throws(JSONError) -> JSONValue {
-    skipWhitespace()
-    let value = try parseValue()
-    skipWhitespace()
+  mutating func parseText(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
+    skipWhitespace(bytes)
+    let value = try parseValue(bytes)
+    skipWhitespace(bytes)
     guard position == bytes.count else { throw .unexpectedByte(bytes[position], at: position) }
     return value
   }
 
-  private mutating func parseValue() throws(JSONError) -> JSONValue {
+  private mutating func parseValue(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
     guard valuesLeft > 0 else { throw .tooManyValues(at: position) }
     valuesLeft -= 1
-    let byte = try peek()
+    let byte = try peek(bytes)
     switch byte {
-    case UInt8(ascii: "\""): return .string(try parseString())
-    case UInt8(ascii: "{"): return .object(try parseObject())
-    case UInt8(ascii: "["): return .array(try parseArray())
-    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try parseNumber()
-    case UInt8(ascii: "t"): return try parseWord("true", .bool(true))
-    case UInt8(ascii: "f"): return try parseWord("false", .bool(false))
-    case UInt8(ascii: "n"): return try parseWord("null", .null)
+    case UInt8(ascii: "\""): return .string(try parseString(bytes))
+    case UInt8(ascii: "{"): return .object(try parseObject(bytes))
+    case UInt8(ascii: "["): return .array(try parseArray(bytes))
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try parseNumber(bytes)
+    case UInt8(ascii: "t"): return try parseWord(bytes, "true", .bool(true))
+    case UInt8(ascii: "f"): return try parseWord(bytes, "false", .bool(false))
+    case UInt8(ascii: "n"): return try parseWord(bytes, "null", .null)
     default: throw .unexpectedByte(byte, at: position)
     }
   }
 
-  private mutating func parseObject() throws(JSONError) -> JSONObject {
+  private mutating func parseObject(_ bytes: Span<UInt8>) throws(JSONError) -> JSONObject {
     try enter()
     var object = JSONObject()
-    if try peekPastWhitespace() == UInt8(ascii: "}") {
+    if try peekPastWhitespace(bytes) == UInt8(ascii: "}") {
       leave()
       return object
     }
     while true {
-      guard try peekPastWhitespace() == UInt8(ascii: "\"") else { throw .unexpectedByte(bytes[position], at: position) }
-      let key = try parseString()
-      guard try peekPastWhitespace() == UInt8(ascii: ":") else { throw .unexpectedByte(bytes[position], at: position) }
+      guard try peekPastWhitespace(bytes) == UInt8(ascii: "\"") else {
+        throw .unexpectedByte(bytes[position], at: position)
+      }
+      let key = try parseString(bytes)
+      guard try peekPastWhitespace(bytes) == UInt8(ascii: ":") else {
+        throw .unexpectedByte(bytes[position], at: position)
+      }
       position += 1
-      skipWhitespace()
-      object[key] = try parseValue()
-      switch try peekPastWhitespace() {
+      skipWhitespace(bytes)
+      object.set(key, try parseValue(bytes))
+      switch try peekPastWhitespace(bytes) {
       case UInt8(ascii: ","): position += 1
       case UInt8(ascii: "}"):
         leave()
@@ -82,17 +84,17 @@ struct JSONParser {
     }
   }
 
-  private mutating func parseArray() throws(JSONError) -> [JSONValue] {
+  private mutating func parseArray(_ bytes: Span<UInt8>) throws(JSONError) -> [JSONValue] {
     try enter()
     var elements: [JSONValue] = []
-    if try peekPastWhitespace() == UInt8(ascii: "]") {
+    if try peekPastWhitespace(bytes) == UInt8(ascii: "]") {
       leave()
       return elements
     }
     while true {
-      skipWhitespace()
-      elements.append(try parseValue())
-      switch try peekPastWhitespace() {
+      skipWhitespace(bytes)
+      elements.append(try parseValue(bytes))
+      switch try peekPastWhitespace(bytes) {
       case UInt8(ascii: ","): position += 1
       case UInt8(ascii: "]"):
         leave()
@@ -113,25 +115,27 @@ struct JSONParser {
     position += 1
   }
 
-  private mutating func parseWord(_ word: StaticString, _ value: JSONValue) throws(JSONError) -> JSONValue {
+  private mutating func parseWord(_ bytes: Span<UInt8>, _ word: StaticString, _ value: JSONValue) throws(JSONError)
+    -> JSONValue
+  {
     for offset in 0..<word.utf8CodeUnitCount {
-      guard try peek() == word.utf8Start[offset] else { throw .unexpectedByte(bytes[position], at: position) }
+      guard try peek(bytes) == word.utf8Start[offset] else { throw .unexpectedByte(bytes[position], at: position) }
       position += 1
     }
     return value
   }
 
-  func peek() throws(JSONError) -> UInt8 {
+  func peek(_ bytes: Span<UInt8>) throws(JSONError) -> UInt8 {
     guard position < bytes.count else { throw .unexpectedEnd }
     return bytes[position]
   }
 
-  private mutating func peekPastWhitespace() throws(JSONError) -> UInt8 {
-    skipWhitespace()
-    return try peek()
+  private mutating func peekPastWhitespace(_ bytes: Span<UInt8>) throws(JSONError) -> UInt8 {
+    skipWhitespace(bytes)
+    return try peek(bytes)
   }
 
-  private mutating func skipWhitespace() {
+  private mutating func skipWhitespace(_ bytes: Span<UInt8>) {
     while position < bytes.count {
       switch bytes[position] {
       case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"): position += 1

@@ -42,7 +42,7 @@ extension JSONValue {
   public var intValue: Int? {
     switch self {
     case .int(let value): Int(exactly: value)
-    case .double(let value): Int(exactly: value)
+    case .double(let value): value.exactInt64.flatMap { Int(exactly: $0) }
     case .null, .bool, .string, .array, .object: nil
     }
   }
@@ -122,4 +122,15 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
 extension JSONValue: CustomStringConvertible {
   /// The value as compact JSON text.
   public var description: String { String(decoding: encoded(), as: UTF8.self) }
+}
+
+extension Double {
+  /// The integer that this is; `nil` with a fraction or beyond `Int64`.
+  ///
+  /// `Int64(exactly:)` does the same but calls `trunc`, and so needs the C library's mathematics where nothing else does.
+  var exactInt64: Int64? {
+    guard self >= -0x1p63, self < 0x1p63 else { return nil }
+    let integer = Int64(self)
+    return Double(integer) == self ? integer : nil
+  }
 }

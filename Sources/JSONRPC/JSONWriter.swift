@@ -17,9 +17,9 @@ extension JSONValue {
     case .string(let value): bytes.append(quoted: value)
     case .array(let elements):
       bytes.append(UInt8(ascii: "["))
-      for (index, element) in elements.enumerated() {
+      for index in elements.indices {
         if index > 0 { bytes.append(UInt8(ascii: ",")) }
-        element.write(to: &bytes)
+        elements[index].write(to: &bytes)
       }
       bytes.append(UInt8(ascii: "]"))
     case .object(let object): object.write(to: &bytes)
@@ -30,11 +30,11 @@ extension JSONValue {
 extension JSONObject {
   func write(to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "{"))
-    for (index, member) in members.enumerated() {
+    for index in members.indices {
       if index > 0 { bytes.append(UInt8(ascii: ",")) }
-      bytes.append(quoted: member.key)
+      bytes.append(quoted: members[index].key)
       bytes.append(UInt8(ascii: ":"))
-      member.value.write(to: &bytes)
+      members[index].value.write(to: &bytes)
     }
     bytes.append(UInt8(ascii: "}"))
   }
@@ -81,10 +81,12 @@ extension [UInt8] {
     case 0x0D: append(UInt8(ascii: "r"))
     default:
       append(contentsOf: "u00".utf8)
-      append(Self.hexDigits[Int(byte >> 4)])
-      append(Self.hexDigits[Int(byte & 15)])
+      append(Self.hexDigit(byte >> 4))
+      append(Self.hexDigit(byte & 15))
     }
   }
 
-  private static var hexDigits: [UInt8] { Array("0123456789abcdef".utf8) }
+  private static func hexDigit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
+  }
 }

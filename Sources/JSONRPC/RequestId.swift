@@ -12,7 +12,7 @@ extension RequestId {
     switch json {
     case .int(let value): self = .int(value)
     case .double(let value):
-      guard let value = Int64(exactly: value) else { return nil }
+      guard let value = value.exactInt64 else { return nil }
       self = .int(value)
     case .string(let value): self = .string(value)
     case .null: self = .null
