@@ -4,11 +4,12 @@
     delay_proxy.py --seed 7 --max-ms 50 --record PREFIX -- notes-lsp --home ...
 
 Both directions are passed on in order, each chunk after a random wait of 0 to --max-ms milliseconds.
-Every frame goes to PREFIX-<pid of the service>.traffic as a line "c LENGTH" (from the editor) or "s LENGTH" (from the
+Every frame goes to PREFIX-<number>-<pid of the service>.traffic as a line "c LENGTH" (from the editor) or "s LENGTH" (from the
 service), the body, and a line feed. When one side ends, the other one is told by the end of its input; the service's
 exit code becomes this one's.
 """
 import argparse
+import glob
 import os
 import queue
 import random
@@ -94,7 +95,10 @@ def main():
     options = parser.parse_args()
 
     service = subprocess.Popen(options.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    recorder = Recorder("%s-%d.traffic" % (options.record, service.pid)) if options.record else None
+    recorder = None
+    if options.record:
+        number = len(glob.glob(glob.escape(options.record) + "-*.traffic"))
+        recorder = Recorder("%s-%03d-%d.traffic" % (options.record, number, service.pid))
     pump(sys.stdin.fileno(), os.dup(service.stdin.fileno()), "c", options.seed * 2, options.max_ms, recorder)
     service.stdin.close()
     answers = pump(

@@ -1,0 +1,15 @@
+import ArgumentParser
+
+/// Measures what people wait for, and what the document costs.
+@main
+struct NotesBench: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "notes-bench",
+    abstract: "Measures keystrokes between two services, and editing traces in the document.",
+    subcommands: [ReplayTraces.self, KeystrokeLatency.self], defaultSubcommand: ReplayTraces.self)
+}
+
+struct OutputOptions: ParsableArguments {
+  @Flag(help: "Print one JSON line per measure.")
+  var json = false
+}

@@ -1,0 +1,94 @@
+import Foundation
+import JSONRPC
+import NotesHarness
+import TestSupport
+import Testing
+
+/// Two real editors, each on its own service, doing random things to one note at the same time.
+///
+/// `NOTES_FUZZ_COMMANDS` is the number of commands each editor performs, `NOTES_FUZZ_SEEDS` the list of seeds,
+/// `NOTES_FUZZ_DELAY` the longest delay between an editor and its service in milliseconds.
+@Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
+struct EditorFuzzTests {
+  static let commandCount = numbers(fromEnvironment: "NOTES_FUZZ_COMMANDS")?.first ?? 150
+  static let seeds = (numbers(fromEnvironment: "NOTES_FUZZ_SEEDS") ?? [1]).map { UInt64($0) }
+  static let delay = Duration.milliseconds(numbers(fromEnvironment: "NOTES_FUZZ_DELAY")?.first ?? 50)
+
+  @Test(arguments: seeds) func vimAndVimConverge(seed: UInt64) throws {
+    try converge(VimUnderTest.self, VimUnderTest.self, seed: seed)
+  }
+
+  @Test(arguments: seeds) func vimAndEmacsConverge(seed: UInt64) throws {
+    try converge(VimUnderTest.self, EmacsUnderTest.self, seed: seed)
+  }
+
+  @Test(arguments: seeds) func emacsAndEmacsConverge(seed: UInt64) throws {
+    try converge(EmacsUnderTest.self, EmacsUnderTest.self, seed: seed)
+  }
+
+  private func converge<First: EditorUnderTest, Second: EditorUnderTest>(
+    _ first: First.Type, _ second: Second.Type, seed: UInt64
+  ) throws {
+    var random = SplitMix64(seed: seed)
+    let ana = try First(user: NotesUser("Ana"), seed: seed &* 2, maximumDelay: Self.delay)
+    let ben = try Second(user: NotesUser("Ben"), seed: seed &* 2 + 1, maximumDelay: Self.delay)
+    let id = try ana.createAndShare("Fuzz", with: ben)
+    let editors: [any EditorUnderTest] = [ana, ben]
+
+    do {
+      for _ in 0..<Self.commandCount * 2 {
+        try editors[random.below(2)].performRandomCommand(random.below(1 << 30))
+        if random.chance(10) { EditorSession.pause(.milliseconds(random.below(60))) }
+      }
+      let text = try waitForQuiet(editors)
+      for editor in editors { try editor.quit() }
+      for editor in editors { try editor.session.waitForEnd() }
+      for editor in editors {
+        let stored = try editor.session.user.storedText(of: id)
+        #expect(stored == text, "the document differs from the buffers, seed \(seed)")
+        let audits = try editor.session.audits()
+        #expect(audits.flatMap(\.complaints) == [], "seed \(seed)")
+        #expect(audits.count == 1, "the service did not live through it, seed \(seed)")
+        print(
+          "\(type(of: editor).kind), seed \(seed): \(audits.map(\.editCount)) edits came,"
+            + " \(audits.map(\.droppedCount)) were dropped as too late, \(audits.map(\.checkCount)) checks right,"
+            + " \(audits.map(\.fullTextCount)) full texts, \(text.utf8.count) bytes at the end")
+      }
+    } catch {
+      Issue.record("seed \(seed): \(error)")
+      for editor in editors {
+        Issue.record("\(editor.session.details)\n\(try editor.session.audits().map(\.complaints))")
+      }
+    }
+  }
+
+  /// Waits until both buffers are equal and the services have proved that they know them; returns their text.
+  private func waitForQuiet(_ editors: [any EditorUnderTest]) throws -> String {
+    var text = ""
+    try editors[0].session.wait(for: "equal buffers", within: .seconds(90)) {
+      EditorSession.pause(.milliseconds(200))
+      let states = try editors.compactMap { try $0.state() }
+      guard states.count == editors.count, let first = states.first else { return false }
+      text = first.text
+      guard states.allSatisfy({ $0.isSynced && $0.text.utf8.elementsEqual(text.utf8) }) else { return false }
+      return try editors.allSatisfy { editor in
+        let buffers = try editor.session.audits().last?.buffers ?? [:]
+        return buffers.values.contains { $0.isChecked && $0.text.bytes.elementsEqual(text.utf8) }
+      }
+    }
+    return text
+  }
+}
+
+extension EditorUnderTest {
+  /// Creates a note here, shares it and joins it there; returns the document id when both have it.
+  func createAndShare(_ title: String, with other: any EditorUnderTest) throws -> String {
+    try createNote(title)
+    let id = try waitUntilAttached()
+    try share()
+    try other.join(waitForTicket())
+    let joined = try other.waitUntilAttached()
+    try #require(joined == id)
+    return id
+  }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import JSONRPC
+import NotesHarness
+import TestSupport
+import Testing
+
+/// Two and more people's services, driven over standard input, on one shared note.
+@Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
+struct SharingTests {
+  /// Lets everybody do random things, one at a time in random order, while messages come in.
+  private func scramble(_ clients: [ModelClient], steps: Int, using random: inout SplitMix64) throws {
+    for _ in 0..<steps {
+      clients[random.below(clients.count)].performRandomStep(using: &random)
+      if random.chance(70) { for client in clients { try client.process.collect() } }
+      if random.chance(5) { EditorSession.pause(.milliseconds(random.below(8))) }
+    }
+  }
+
+  @Test(arguments: [
+    (UInt64(1), PositionEncoding.utf8, PositionEncoding.utf32), (2, .utf16, .utf8), (3, .utf32, .utf16),
+    (4, .utf8, .utf8),
+  ])
+  func randomEditsOfTwoPeopleConverge(seed: UInt64, first: PositionEncoding, second: PositionEncoding) throws {
+    var random = SplitMix64(seed: seed)
+    let ana = try OpenNote("Ana", text: "# Shared\n", encoding: first)
+    let ben = try JoinedNote("Ben", ticket: ana.ticket(), encoding: second)
+    #expect(ben.client.text.string == "# Shared\n")
+    for _ in 0..<4 {
+      try scramble([ana.client, ben.client], steps: 250, using: &random)
+      try ModelClient.waitForConvergence([ana.client, ben.client])
+    }
+    expectNoComplaints(ana.client, ben.client, seed: seed)
+    #expect(try ana.process.shutdown() == .code(0))
+    #expect(try ben.process.shutdown() == .code(0))
+    #expect(try ana.user.storedText(of: ana.id) == ana.client.text.string, "seed \(seed)")
+    #expect(try ben.user.storedText(of: ana.id) == ana.client.text.string, "seed \(seed)")
+  }
+
+  @Test func aLateJoinerGetsEverything() throws {
+    var random = SplitMix64(seed: 21)
+    let ana = try OpenNote("Ana")
+    let ben = try JoinedNote("Ben", ticket: ana.ticket())
+    try scramble([ana.client, ben.client], steps: 200, using: &random)
+    try ModelClient.waitForConvergence([ana.client, ben.client])
+    let eva = try JoinedNote("Eva", ticket: ana.ticket(), encoding: .utf16)
+    #expect(eva.client.text.bytes == ana.client.text.bytes)
+    let clients = [ana.client, ben.client, eva.client]
+    try scramble(clients, steps: 200, using: &random)
+    try ModelClient.waitForConvergence(clients)
+    expectNoComplaints(ana.client, ben.client, eva.client, seed: 21)
+  }
+
+  @Test func aKilledServiceLosesNothingAndDoublesNothing() throws {
+    let seed: UInt64 = 31
+    var random = SplitMix64(seed: seed)
+    let ana = try OpenNote("Ana")
+    let ben = try JoinedNote("Ben", ticket: ana.ticket())
+    for round in 0..<3 {
+      try scramble([ana.client, ben.client], steps: 100, using: &random)
+      ana.client.edit(0..<0, with: "sent before death \(round)\n")
+      ana.client.flush()
+      try ana.client.process.kill()
+      ana.client.isUnsafe = false
+      // The buffer lives on and is typed into while nobody listens.
+      ana.client.edit(0..<0, with: "typed meanwhile \(round)\n")
+      try scramble([ben.client], steps: 50, using: &random)
+      ben.client.edit(0..<0, with: "said by Ben \(round)\n")
+      ana.client.reattach(to: try ana.user.startInitialized())
+      try ModelClient.waitForConvergence([ana.client, ben.client])
+      for sentence in ["typed meanwhile \(round)\n", "said by Ben \(round)\n"] {
+        #expect(ana.client.text.string.components(separatedBy: sentence).count == 2, "\(sentence), seed \(seed)")
+      }
+    }
+    expectNoComplaints(ana.client, ben.client, seed: seed)
+  }
+
+  @Test func bothMayBeRestarted() throws {
+    let ana = try OpenNote("Ana", text: "one\n")
+    let ben = try JoinedNote("Ben", ticket: ana.ticket())
+    ana.client.edit(0..<0, with: "zero\n")
+    try ModelClient.waitForConvergence([ana.client, ben.client])
+    for (user, client) in [(ana.user, ana.client), (ben.user, ben.client)] {
+      client.close()
+      try client.process.shutdown()
+      #expect(try user.storedText(of: ana.id) == "zero\none\n")
+    }
+    let clients = try [ana.user, ben.user].map { user in
+      let process = try user.startInitialized()
+      return try ModelClient(process, note: process.request("notes/open", ["id": .string(ana.id)]))
+    }
+    #expect(clients.map(\.text.string) == ["zero\none\n", "zero\none\n"])
+    clients[0].edit(0..<0, with: "a")
+    clients[1].edit(9..<9, with: "b\n")
+    try ModelClient.waitForConvergence(clients)
+    #expect(clients[0].text.string == "azero\none\nb\n")
+  }
+
+  @Test func whatBothTypedOfflineIsMerged() throws {
+    let ana = try OpenNote("Ana", text: "middle\n")
+    let ben = try JoinedNote("Ben", ticket: ana.ticket())
+    try ModelClient.waitForConvergence([ana.client, ben.client])
+    ben.client.close()
+    try ben.process.shutdown()
+
+    let offline = try ben.user.start(extra: ["--no-network"])
+    try offline.initialize(userName: "Ben")
+    let away = try ModelClient(offline, note: offline.request("notes/open", ["id": .string(ana.id)]))
+    away.edit(7..<7, with: "after, by Ben\n")
+    ana.client.edit(0..<0, with: "before, by Ana\n")
+    try ModelClient.waitForConvergence([away])
+    try ModelClient.waitForConvergence([ana.client])
+    away.close()
+    try offline.shutdown()
+
+    let process = try ben.user.startInitialized()
+    let back = try ModelClient(process, note: process.request("notes/open", ["id": .string(ana.id)]))
+    try ModelClient.waitForConvergence([ana.client, back])
+    #expect(back.text.string == "before, by Ana\nmiddle\nafter, by Ben\n")
+  }
+
+  @Test func caretsAreShownToTheOthers() throws {
+    let ana = try OpenNote("Ana", text: "one\ntwo 😀 three\n")
+    let ben = try JoinedNote("Ben", ticket: ana.ticket(), encoding: .utf16)
+    ben.client.sendCursor(at: 12)
+    try NotesProcess.wait(for: "Ben's caret", of: [ana.process, ben.process]) {
+      ana.client.peers.contains { peer in
+        peer["name"] == "Ben"
+          && peer["ranges"]?[0]?["end"] == ["line": 1, "character": 8]
+      }
+    }
+    let color = ana.client.peers.first?["color"]?.intValue
+    #expect(color.map { (0...11).contains($0) } == true)
+    #expect(ana.client.peers.first?["letter"]?.stringValue?.isEmpty == false)
+    try ben.process.shutdown()
+    try NotesProcess.wait(for: "Ben's caret to vanish", of: [ana.process]) { ana.client.peers.isEmpty }
+    expectNoComplaints(ana.client, ben.client)
+  }
+
+  @Test func aTicketOpensTheDoorOnce() throws {
+    let ana = try OpenNote("Ana", text: "secret\n")
+    let ticket = try ana.ticket()
+    _ = try JoinedNote("Ben", ticket: ticket)
+    let eva = try NotesUser("Eva").startInitialized()
+    let refusal = try eva.refusal("notes/join", ["ticket": .string(ticket)])
+    #expect(["ticketUsed", "refused", "ticketInvalid"].contains(refusal?.kind ?? ""), "\(String(describing: refusal))")
+  }
+
+  @Test func notesAreListedWithTheirPeople() throws {
+    let ana = try OpenNote("Ana", text: "some words here\n")
+    let ben = try JoinedNote("Ben", ticket: ana.ticket())
+    let notes = try ben.process.request("notes/list")["notes"]
+    #expect(notes?[0]?["id"]?.stringValue == ana.id)
+    #expect(notes?[0]?["title"] == "Shopping")
+    #expect(notes?[0]?["words"] == 3)
+    let people = try ana.process.request("notes/peers")["peers"]?.arrayValue ?? []
+    #expect(people.contains { $0["name"] == "Ben" && $0["state"] == "connected" })
+    try ana.process.waitFor("Ben to be in sync") {
+      let status = try ana.process.request("notes/status", ["uri": .string(ana.client.uri)])
+      return status["peers"]?.arrayValue?.contains { $0["name"] == "Ben" && $0["inSync"] == true } ?? false
+    }
+  }
+}

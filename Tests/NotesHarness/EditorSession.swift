@@ -1,0 +1,111 @@
+import Foundation
+import JSONRPC
+import TestSupport
+
+/// The parts around an editor under test: its terminal, the control connection, the delaying proxy's records.
+public final class EditorSession {
+  public let user: NotesUser
+  public let terminal: Terminal
+  private let control: ControlListener
+  private let recordPrefix: String
+  private var nextId = 1
+
+  /// Makes the service's command line, with the proxy before it, for the editor's settings.
+  public static func serviceCommand(
+    user: NotesUser, recordPrefix: String, seed: UInt64, maximumDelay: Duration
+  ) throws -> [String] {
+    [
+      "python3", NotesBinary.packageRoot + "/Tests/EndToEnd/delay_proxy.py", "--seed", "\(seed)",
+      "--max-ms", "\(maximumDelay / .milliseconds(1))", "--record", recordPrefix, "--",
+    ] + (try user.command(["--log", user.logPath]))
+  }
+
+  /// Starts the editor and waits until it has connected.
+  public init(user: NotesUser, kind: String, recordPrefix: String, command: [String]) throws {
+    self.user = user
+    self.recordPrefix = recordPrefix
+    control = try ControlListener()
+    terminal = try Terminal(
+      in: user.directory, name: kind, command: command,
+      environment: [
+        "NOTES_TEST_PORT": "\(control.port)", "HOME": user.directory.path, "NOTES_HOME": user.home,
+        "NOTES_DIR": user.notes,
+      ])
+    do {
+      try control.acceptConnection(until: .now + .seconds(20))
+    } catch {
+      throw ProcessError.timedOut(waitingFor: "\(kind) to connect", details: (try? terminal.screen()) ?? "no screen")
+    }
+  }
+
+  /// Sends `["expr", code, id]` and returns the value of the answer that carries this id.
+  public func evaluate(_ code: String, idSign: Int) throws -> JSONValue {
+    let id = nextId * idSign
+    nextId += 1
+    try send(["expr", .string(code), JSONValue(id)])
+    let deadline = ContinuousClock.now + .seconds(30)
+    do {
+      while true {
+        let answer = try JSONValue(parsing: control.receiveLine(until: deadline))
+        if answer[0]?.intValue == id { return answer[1] ?? .null }
+      }
+    } catch let error as ProcessError {
+      throw ProcessError.timedOut(waitingFor: "the value of \(code)", details: "\(error)\n\(details)")
+    }
+  }
+
+  public func send(_ message: JSONValue) throws { try control.send(message.encoded()) }
+
+  /// Asks again and again, with a short pause between, until the condition holds.
+  public func wait(
+    for what: String, within duration: Duration = .seconds(20), _ condition: () throws -> Bool
+  ) throws {
+    let deadline = ContinuousClock.now + duration
+    while try !condition() {
+      if ContinuousClock.now >= deadline { throw ProcessError.timedOut(waitingFor: what, details: details) }
+      EditorSession.pause(.milliseconds(20))
+    }
+  }
+
+  /// Lets time pass as a person who thinks.
+  public static func pause(_ duration: Duration) {
+    ChildProcess.waitForActivity(of: [], until: .now + duration)
+  }
+
+  /// The records of the services that this editor has started, oldest first, with their process ids.
+  public var records: [(path: String, processId: pid_t)] {
+    let folder = user.directory.path
+    let prefix = (recordPrefix as NSString).lastPathComponent + "-"
+    let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
+      .filter { $0.hasPrefix(prefix) && $0.hasSuffix(".traffic") }
+    return names.sorted().map { name in
+      (folder + "/" + name, pid_t(name.dropLast(8).split(separator: "-").last ?? "") ?? 0)
+    }
+  }
+
+  public func audits() throws -> [TrafficAudit] { try records.map { try TrafficAudit(contentsOf: $0.path) } }
+
+  /// Kills the service now running, which was started by the proxy.
+  public func killService() {
+    if let processId = records.last?.processId, processId > 0 { kill(processId, SIGKILL) }
+  }
+
+  /// Waits until the editor and all services it started have ended.
+  public func waitForEnd(within duration: Duration = .seconds(20)) throws {
+    try wait(for: "the end of the services", within: duration) {
+      !records.contains { Self.isRunning($0.processId) }
+    }
+  }
+
+  /// Whether a process still does something; one that waits to be reaped does not.
+  private static func isRunning(_ processId: pid_t) -> Bool {
+    guard kill(processId, 0) == 0 else { return false }
+    let status = try? String(contentsOfFile: "/proc/\(processId)/stat", encoding: .utf8)
+    return !(status?.contains(") Z ") ?? false)
+  }
+
+  /// The screen and the end of the service's log, for messages.
+  public var details: String {
+    "screen:\n\((try? terminal.screen()) ?? "")\nlog:\n\(user.log.suffix(3000))"
+  }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import JSONRPC
+import TestSupport
+
+/// What an editor says about its current buffer.
+public struct EditorState: Equatable, Sendable {
+  public var text: String
+  public var version: Int
+  public var rev: Int
+  /// Whether neither local nor remote changes wait in the plugin.
+  public var isSynced: Bool
+
+  public init?(_ json: JSONValue) {
+    guard let text = json["text"]?.stringValue else { return nil }
+    self.text = text
+    version = json["version"]?.intValue ?? 0
+    rev = json["rev"]?.intValue ?? 0
+    // Emacs says nil, which is null or an empty object in JSON, for false and for an empty list.
+    let queued = json["queue"]?.intValue ?? json["queue"]?.arrayValue?.count ?? 0
+    let synced = json["synced"]?.boolValue ?? (json["synced"]?.intValue == 1)
+    isSynced = synced && queued == 0
+  }
+}
+
+/// A real editor with the notes plugin in a terminal, remote-controlled over a loopback connection.
+public protocol EditorUnderTest: AnyObject {
+  /// Its name, as in `NOTES_FUZZ_PAIRS`.
+  static var kind: String { get }
+  var session: EditorSession { get }
+  init(user: NotesUser, seed: UInt64, maximumDelay: Duration) throws
+
+  /// The values of an expression in the editor's language.
+  func evaluate(_ code: String) throws -> JSONValue
+  func state() throws -> EditorState?
+  func performRandomCommand(_ number: Int) throws
+  /// The document id of the current buffer, nil if it is no note.
+  func documentId() throws -> String?
+  func createNote(_ title: String) throws
+  func openNote(_ title: String) throws
+  func join(_ ticket: String) throws
+  /// Shares the current buffer; the ticket appears in `lastTicket` when the service has answered.
+  func share() throws
+  func lastTicket() throws -> String?
+  func showNotes() throws
+  /// Puts the caret at the end of the buffer, ready to type.
+  func beginTypingAtEnd() throws
+  func endTyping() throws
+  /// Asks the editor to end in its regular way, saving nothing.
+  func quit() throws
+}
+
+extension EditorUnderTest {
+  /// Waits until the current buffer is a note and everything is sent and applied.
+  public func waitUntilAttached(within duration: Duration = .seconds(20)) throws -> String {
+    var found: String?
+    try session.wait(for: "a note in \(Self.kind)", within: duration) {
+      guard let id = try documentId(), let state = try state(), state.isSynced else { return false }
+      found = id
+      return true
+    }
+    return found ?? ""
+  }
+
+  public func waitForTicket() throws -> String {
+    var found: String?
+    try session.wait(for: "a ticket in \(Self.kind)") {
+      found = try lastTicket()
+      return found != nil
+    }
+    return found ?? ""
+  }
+
+  public func waitForText(_ part: String, within duration: Duration = .seconds(20)) throws {
+    try session.wait(for: "\(part) in \(Self.kind)", within: duration) {
+      try state()?.text.contains(part) ?? false
+    }
+  }
+
+  public func waitForScreen(_ part: String, within duration: Duration = .seconds(20)) throws {
+    try session.wait(for: "\(part) on the screen of \(Self.kind)", within: duration) {
+      try session.terminal.screen().contains(part)
+    }
+  }
+}

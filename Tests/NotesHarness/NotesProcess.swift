@@ -1,0 +1,184 @@
+import Foundation
+import JSONRPC
+import TestSupport
+
+/// A running `notes-lsp` and everything it has said so far. For use from one thread.
+public final class NotesProcess {
+  /// A response with an error in it.
+  public struct Refusal: Error, CustomStringConvertible {
+    public let method: String
+    public let error: JSONValue
+    public var code: Int? { error["code"]?.intValue }
+    public var message: String { error["message"]?.stringValue ?? "" }
+    public var kind: String? { error["data"]?["kind"]?.stringValue }
+    public var description: String { "\(method) was refused: \(error)" }
+  }
+
+  public let child: ChildProcess
+  /// Every message in the order of arrival.
+  public private(set) var messages: [JSONValue] = []
+  /// What came that was no frame or no JSON; standard output carries frames only.
+  public private(set) var garbage: [String] = []
+  /// Called with each notification as it is taken in.
+  public var onNotification: (_ method: String, _ params: JSONValue) -> Void = { _, _ in }
+
+  private var splitter = FrameSplitter()
+  private var responses: [Int: JSONValue] = [:]
+  private var nextId = 1
+
+  public init(_ child: ChildProcess) { self.child = child }
+
+  // MARK: Sending
+
+  public func send(_ message: JSONValue) { sendBody(message.encoded()) }
+  /// Sends a well-formed frame around any bytes.
+  public func sendBody(_ body: [UInt8]) { child.write(FrameSplitter.frame(body)) }
+  public func sendBody(_ body: String) { sendBody(Array(body.utf8)) }
+  public func sendRaw(_ bytes: String) { child.write(Array(bytes.utf8)) }
+
+  public func notify(_ method: String, _ params: JSONValue?) {
+    send(.object(present: ["jsonrpc": "2.0", "method": .string(method), "params": params]))
+  }
+
+  /// Sends a request and returns its id, without waiting.
+  public func startRequest(_ method: String, _ params: JSONValue?) -> Int {
+    defer { nextId += 1 }
+    send(.object(present: ["jsonrpc": "2.0", "id": JSONValue(nextId), "method": .string(method), "params": params]))
+    return nextId
+  }
+
+  /// Sends a request and waits for the whole response.
+  public func respond(
+    _ method: String, _ params: JSONValue?, within duration: Duration = .seconds(20)
+  ) throws -> JSONValue {
+    let id = startRequest(method, params)
+    try waitFor("the answer to \(method)", within: duration) { self.responses[id] != nil }
+    return responses.removeValue(forKey: id) ?? .null
+  }
+
+  /// Sends a request and waits for its result.
+  @discardableResult
+  public func request(
+    _ method: String, _ params: JSONValue? = [:], within duration: Duration = .seconds(20)
+  ) throws -> JSONValue {
+    let response = try respond(method, params, within: duration)
+    if let error = response["error"] { throw Refusal(method: method, error: error) }
+    return response["result"] ?? .null
+  }
+
+  /// Sends a request that must be refused, and returns the refusal; nil if it was answered.
+  public func refusal(_ method: String, _ params: JSONValue?) throws -> Refusal? {
+    try respond(method, params)["error"].map { Refusal(method: method, error: $0) }
+  }
+
+  // MARK: Receiving
+
+  /// Takes in what has arrived.
+  public func collect() throws {
+    child.collect()
+    splitter.append(child.output)
+    child.output.removeAll()
+    while true {
+      do {
+        guard let body = try splitter.next() else { return }
+        try receive(JSONValue(parsing: body))
+      } catch {
+        garbage.append("\(error)")
+        throw ProcessError.ended(waitingFor: "a frame", details: "\(error)\n\(child.details)")
+      }
+    }
+  }
+
+  private func receive(_ message: JSONValue) {
+    messages.append(message)
+    switch (message["method"]?.stringValue, message["id"]?.intValue) {
+    case (let method?, nil): onNotification(method, message["params"] ?? .null)
+    case (_?, let id?): send(["jsonrpc": "2.0", "id": JSONValue(id), "result": nil])
+    case (nil, let id?): responses[id] = message
+    case (nil, nil): break
+    }
+  }
+
+  /// Waits until the condition holds, taking in what arrives.
+  public func waitFor(
+    _ what: String, within duration: Duration = .seconds(20), _ condition: () throws -> Bool
+  ) throws {
+    try Self.wait(for: what, of: [self], within: duration, condition)
+  }
+
+  /// Waits until the condition holds, taking in what arrives from all of these processes.
+  public static func wait(
+    for what: String, of processes: [NotesProcess], within duration: Duration = .seconds(20),
+    _ condition: () throws -> Bool
+  ) throws {
+    let deadline = ContinuousClock.now + duration
+    while true {
+      for process in processes { try process.collect() }
+      if try condition() { return }
+      if let ended = processes.first(where: { $0.child.exit != nil && $0.child.isOutputAtEnd }) {
+        throw ProcessError.ended(waitingFor: what, details: ended.details)
+      }
+      if ContinuousClock.now >= deadline {
+        throw ProcessError.timedOut(waitingFor: what, details: processes.map(\.details).joined(separator: "\n"))
+      }
+      ChildProcess.waitForActivity(of: processes.map(\.child), until: deadline)
+    }
+  }
+
+  /// Waits for a notification, also one that has come already since the message with number `start`.
+  @discardableResult
+  public func waitForNotification(
+    _ method: String, from start: Int = 0, within duration: Duration = .seconds(20),
+    where predicate: (JSONValue) -> Bool = { _ in true }
+  ) throws -> JSONValue {
+    var found: JSONValue?
+    var checked = start
+    try waitFor("notification \(method)", within: duration) {
+      while found == nil, checked < messages.count {
+        let message = messages[checked]
+        checked += 1
+        if message["method"]?.stringValue == method, let params = message["params"], predicate(params) {
+          found = params
+        }
+      }
+      return found != nil
+    }
+    return found ?? .null
+  }
+
+  /// The last things said and the end of the error output, for messages.
+  public var details: String {
+    messages.suffix(6).map { String("\($0)".prefix(600)) }.joined(separator: "\n") + "\n" + child.details
+  }
+
+  // MARK: Lifecycle
+
+  @discardableResult
+  public func initialize(userName: String, encodings: [PositionEncoding] = [.utf8]) throws -> JSONValue {
+    let result = try request(
+      "initialize",
+      [
+        "processId": .int(Int64(getpid())),
+        "capabilities": ["general": ["positionEncodings": JSONValue(encodings.map(\.rawValue))]],
+        "initializationOptions": [
+          "notes": ["protocol": 1, "userName": .string(userName), "client": "harness"]
+        ],
+      ])
+    notify("initialized", [:])
+    return result
+  }
+
+  /// Shuts the service down as an editor does, and waits for its end.
+  @discardableResult
+  public func shutdown() throws -> ChildProcess.Exit {
+    try request("shutdown", nil)
+    notify("exit", nil)
+    return try child.waitForExit()
+  }
+
+  /// Kills the service as a power cut would.
+  public func kill() throws {
+    child.killGroup()
+    try child.waitForExit()
+  }
+}

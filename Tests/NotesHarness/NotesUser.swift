@@ -1,0 +1,60 @@
+import Foundation
+import JSONRPC
+import TestSupport
+
+/// One person's store and folder of notes, which outlive the processes that work on them.
+public final class NotesUser {
+  public let name: String
+  public let directory: TemporaryDirectory
+  public let home: String
+  public let notes: String
+
+  public init(_ name: String) throws {
+    self.name = name
+    directory = try TemporaryDirectory()
+    home = try directory.directory("home")
+    notes = try directory.directory("notes")
+  }
+
+  /// The command line of the service for this person.
+  public func command(_ extra: [String] = []) throws -> [String] {
+    guard let binary = NotesBinary.path else {
+      throw ProcessError.ended(waitingFor: "notes-lsp", details: "it is not built, and NOTES_LSP_BINARY is not set")
+    }
+    return [binary, "--home", home, "--notes", notes, "--name", name, "--listen", "127.0.0.1:0", "--no-discovery"]
+      + extra
+  }
+
+  public var logPath: String { directory.file("service.log") }
+
+  /// What the services of this person have logged so far.
+  public var log: String { (try? String(contentsOfFile: logPath, encoding: .utf8)) ?? "" }
+
+  /// Starts a service without a word to it.
+  public func start(input: ChildProcess.Input = .pipe, extra: [String] = []) throws -> NotesProcess {
+    try NotesProcess(ChildProcess(command(["--log", logPath] + extra), input: input))
+  }
+
+  /// Starts a service and initializes it as a notes plugin would.
+  public func startInitialized(encoding: PositionEncoding = .utf8) throws -> NotesProcess {
+    let process = try start()
+    try process.initialize(userName: name, encodings: [encoding])
+    return process
+  }
+
+  /// What a subcommand prints about this store.
+  public func run(_ arguments: [String]) throws -> (exit: ChildProcess.Exit, output: String) {
+    guard let binary = NotesBinary.path else { return (.code(127), "") }
+    let result = try ChildProcess.run([binary] + arguments + ["--home", home, "--notes", notes])
+    return (result.exit, String(decoding: result.output, as: UTF8.self))
+  }
+
+  /// The stored text of a note, read by a process of its own.
+  public func storedText(of id: String) throws -> String {
+    let result = try run(["show", id])
+    guard result.exit == .code(0) else {
+      throw ProcessError.ended(waitingFor: "notes-lsp show \(id)", details: "\(result)")
+    }
+    return result.output
+  }
+}
