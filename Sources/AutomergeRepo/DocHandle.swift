@@ -84,6 +84,16 @@ public final class DocHandle {
   /// Why the last attempt to store failed. It is tried again until it works.
   public var storageProblem: StorageError? { store?.problem }
 
+  /// What the program wants stored together with the document: asked for whenever the document is written, and written
+  /// after it. `storeSoon` asks for a writing.
+  public var companions: (@AutomergeRepo () -> [StoredItem])? {
+    get { store?.companions }
+    set { store?.companions = newValue }
+  }
+
+  /// Writes the companions with the next group of changes, whether or not there are any.
+  public func storeSoon() { store?.companionsChanged() }
+
   /// Chunks in the store that could not be used. They are kept; peers supply what was in them.
   public var damagedChunks: [StorageKey] { store?.damaged ?? [] }
 

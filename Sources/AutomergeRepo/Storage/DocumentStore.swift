@@ -18,6 +18,9 @@ final class DocumentStore {
   private(set) var damaged: [StorageKey] = []
   /// Called when what is stored, or the problem, has changed.
   var onChange: (() -> Void)?
+  /// What to store beside the document, asked for at each writing. It is written after the chunks, so it never speaks of
+  /// changes that are not in the store.
+  var companions: (() -> [StoredItem])?
 
   private var schedule = StorageSchedule()
   private var timer: (any ScheduledAction)?
@@ -54,6 +57,11 @@ final class DocumentStore {
 
   func changed() {
     generation += 1
+    perform(schedule.receive(.changed))
+  }
+
+  /// Sees to it that the companions are written soon, even if the document does not change.
+  func companionsChanged() {
     perform(schedule.receive(.changed))
   }
 
@@ -98,7 +106,7 @@ final class DocumentStore {
     guard !isClosed else { return }
     let new = document.encodeNewChanges()
     if !new.isEmpty { pending.append(StoredItem(key: StoredChunks.key(.incremental, id, new), data: new)) }
-    let (items, generation) = (pending, generation)
+    let (items, companions, generation) = (pending, companions?() ?? [], generation)
     work = Task { [storage] in
       var written = 0
       do throws(StorageError) {
@@ -106,6 +114,7 @@ final class DocumentStore {
           try await storage.save(item.key, item.data)
           written += 1
         }
+        for item in companions { try await storage.save(item.key, item.data) }
         self.wrote(items[...], generation: generation, error: nil)
       } catch {
         self.wrote(items.prefix(written), generation: generation, error: error)
