@@ -2,14 +2,20 @@
 ///
 /// The work is bounded: where two parts have little in common, or little is left of the budget, one replaces the other.
 enum TextDiff {
-  /// How many elements the comparison by lines may look at, and how many that by words and scalars inside the lines.
-  /// About 10 ns each.
-  private static let lineBudget = 3_000_000
-  private static let wordBudget = 3_000_000
+  /// How many elements the comparison by lines may look at, and how many that by words and scalars inside the lines;
+  /// about 20 ns each.
+  private static let lineBudget = 2_000_000
+  private static let wordBudget = 2_000_000
+  /// What it costs to cut and number a token, in elements looked at.
+  private static let tokenCost = 3
 
   /// What turns `old` into `new`. Both must be valid UTF-8; no sequence is ever split.
-  static func delta(from old: [UInt8], to new: [UInt8]) -> TextDelta {
-    var diff = Run(old: old, new: new)
+  ///
+  /// - Parameter finest: `.lines` replaces whole lines only
+  static func delta(
+    from old: [UInt8], to new: [UInt8], finest: TextTokens.Grain = .scalars
+  ) -> TextDelta {
+    var diff = Run(old: old, new: new, finest: finest)
     diff.compare(0..<old.count, 0..<new.count, by: .lines)
     return diff.delta
   }
@@ -23,24 +29,34 @@ enum TextDiff {
   private struct Run {
     let old: [UInt8]
     let new: [UInt8]
+    let finest: TextTokens.Grain
     var hunks: [Hunk] = []
     var lineBudget = TextDiff.lineBudget
     var wordBudget = TextDiff.wordBudget
 
-    init(old: [UInt8], new: [UInt8]) { (self.old, self.new) = (old, new) }
+    init(old: [UInt8], new: [UInt8], finest: TextTokens.Grain) {
+      (self.old, self.new, self.finest) = (old, new, finest)
+    }
 
     mutating func compare(_ oldRange: Range<Int>, _ newRange: Range<Int>, by grain: TextTokens.Grain) {
-      let (a, b) = trimmed(oldRange, newRange)
-      if a.isEmpty && b.isEmpty { return }
+      let core = trimmed(oldRange, newRange)
+      if core.old.isEmpty && core.new.isEmpty { return }
+      if finest != .lines && (core.old.isEmpty || core.new.isEmpty) {
+        hunks.append(core)
+        return
+      }
+      let whole = widened(core, within: oldRange, newRange, to: grain)
+      let (a, b) = (whole.old, whole.new)
       let budget = grain == .lines ? lineBudget : wordBudget
-      guard !a.isEmpty, !b.isEmpty, budget > 0, a.count <= Int32.max / 4, b.count <= Int32.max / 4 else {
-        hunks.append(Hunk(old: a, new: b))
+      let fewestTokens = (a.count + b.count) / (grain == .lines ? 32 : 2)
+      guard !a.isEmpty, !b.isEmpty, fewestTokens < budget, max(a.count, b.count) <= Int32.max / 4 else {
+        hunks.append(finest == .lines ? whole : core)
         return
       }
       let tokens = TextTokens.cut(old, a, new, b, by: grain)
       var sequences = SequenceDiff(
         tokens.old.numbers, tokens.new.numbers, distinct: tokens.distinct,
-        budget: budget - tokens.old.count - tokens.new.count)
+        budget: budget - TextDiff.tokenCost * (tokens.old.count + tokens.new.count))
       var matches = sequences.run()
       if grain == .lines { lineBudget = sequences.budget } else { wordBudget = sequences.budget }
       if grain != .lines { matches = worthKeeping(matches, tokens.old, tokens.new, by: grain) }
@@ -54,6 +70,10 @@ enum TextDiff {
 
     private mutating func refine(_ a: Range<Int>, _ b: Range<Int>, after grain: TextTokens.Grain) {
       if a.isEmpty && b.isEmpty { return }
+      if grain == finest {
+        hunks.append(Hunk(old: a, new: b))
+        return
+      }
       switch grain {
       case .lines: compare(a, b, by: .words)
       case .words: compare(a, b, by: .scalars)
@@ -62,7 +82,7 @@ enum TextDiff {
     }
 
     /// Both without what they have in common at the start and at the end, in whole scalars.
-    private func trimmed(_ oldRange: Range<Int>, _ newRange: Range<Int>) -> (Range<Int>, Range<Int>) {
+    private func trimmed(_ oldRange: Range<Int>, _ newRange: Range<Int>) -> Hunk {
       old.withUnsafeBufferPointer { old in
         new.withUnsafeBufferPointer { new in
           let most = min(oldRange.count, newRange.count)
@@ -79,11 +99,40 @@ enum TextDiff {
             suffix += 1
           }
           while suffix > 0, splits(oldRange.upperBound - suffix, old) { suffix -= 1 }
-          return (
-            oldRange.lowerBound + prefix..<oldRange.upperBound - suffix,
-            newRange.lowerBound + prefix..<newRange.upperBound - suffix
-          )
+          return Hunk(
+            old: oldRange.lowerBound + prefix..<oldRange.upperBound - suffix,
+            new: newRange.lowerBound + prefix..<newRange.upperBound - suffix)
         }
+      }
+    }
+
+    /// The hunk with as much of the equal text around it as makes its tokens whole.
+    private func widened(
+      _ hunk: Hunk, within oldRange: Range<Int>, _ newRange: Range<Int>, to grain: TextTokens.Grain
+    ) -> Hunk {
+      var (a, b) = (hunk.old, hunk.new)
+      while a.lowerBound > oldRange.lowerBound,
+        !(isBorder(a.lowerBound, in: old, of: grain) && isBorder(b.lowerBound, in: new, of: grain))
+      {
+        a = a.lowerBound - 1..<a.upperBound
+        b = b.lowerBound - 1..<b.upperBound
+      }
+      while a.upperBound < oldRange.upperBound,
+        !(isBorder(a.upperBound, in: old, of: grain) && isBorder(b.upperBound, in: new, of: grain))
+      {
+        a = a.lowerBound..<a.upperBound + 1
+        b = b.lowerBound..<b.upperBound + 1
+      }
+      return Hunk(old: a, new: b)
+    }
+
+    /// True if a token may start at the offset.
+    private func isBorder(_ offset: Int, in text: [UInt8], of grain: TextTokens.Grain) -> Bool {
+      guard offset > 0, offset < text.count else { return true }
+      switch grain {
+      case .lines: return text[offset - 1] == 0x0A
+      case .words: return WordKind(text[offset - 1]) != WordKind(text[offset]) || WordKind(text[offset]) == .mark
+      case .scalars: return !text[offset].continuesScalar
       }
     }
 

@@ -112,10 +112,28 @@ private struct TokenTable {
     }
   }
 
-  /// Seeded anew in every process, so that no text can be made whose tokens all fall into one slot.
+  /// Differs from process to process, so that no text can be made whose tokens all fall into one slot.
+  private static let seed = UInt64(truncatingIfNeeded: Hasher().finalize())
+
+  /// Eight bytes at a time, each folded in by a full multiplication.
   private static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
-    var hasher = Hasher()
-    hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
-    return UInt64(truncatingIfNeeded: hasher.finalize())
+    let raw = UnsafeRawBufferPointer(bytes)
+    var hash = seed ^ UInt64(truncatingIfNeeded: raw.count)
+    var offset = 0
+    while offset + 8 <= raw.count {
+      hash = folded(hash ^ raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+      offset += 8
+    }
+    var rest: UInt64 = 0
+    while offset < raw.count {
+      rest = rest << 8 | UInt64(raw[offset])
+      offset += 1
+    }
+    return folded(hash ^ rest)
+  }
+
+  private static func folded(_ value: UInt64) -> UInt64 {
+    let product = value.multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+    return product.high ^ product.low
   }
 }

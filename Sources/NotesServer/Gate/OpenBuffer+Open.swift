@@ -1,0 +1,52 @@
+extension OpenBuffer {
+  /// Opens a buffer whose text is `text` where the document's text grew out of a known base.
+  ///
+  /// - Parameter base: what turned the base's text into the document's text. The difference from the base to `text` is what
+  ///   the person did meanwhile, and is all that the splices do.
+  static func open(
+    version: Int, encoding: PositionEncoding, gate: Gate = .notes, text: [UInt8], base: TextDelta,
+    source: some TextSource
+  ) -> (buffer: OpenBuffer, splices: [TextSplice]) {
+    var buffer = OpenBuffer(version: version, encoding: encoding, gate: gate, base: base)
+    if buffer.hasWholeDocument(text, source: source) { buffer.unsent = .identity }
+    let outcome = buffer.didChange(version: version, rev: 0, changes: [.fullText(text)], source: source)
+    guard case .splices(let splices) = outcome else { return (buffer, []) }
+    return (buffer, splices)
+  }
+
+  /// True if the text is better explained as the document's, and something done to that, than as the base's: a client can
+  /// have had more than the base records. Never if that would take something it lacks for deleted.
+  private func hasWholeDocument(_ text: [UInt8], source: some TextSource) -> Bool {
+    if unsent.isIdentity { return false }
+    let document = source.allUTF8
+    let base = unsent.inverted
+    let fromDocument = TextDiff.delta(from: document, to: text)
+    return !fromDocument.deletesSome(ofDeletedBy: base)
+      && fromDocument.changedBytes < TextDiff.delta(from: base.applied(to: document), to: text).changedBytes
+  }
+
+  /// Opens a buffer whose text has no known base: the lines it has more go into the document, and nothing
+  /// is deleted.
+  static func openKeepingBoth(
+    version: Int, encoding: PositionEncoding, gate: Gate = .notes, text: [UInt8], source: some TextSource
+  ) -> (buffer: OpenBuffer, splices: [TextSplice]) {
+    let document = source.allUTF8
+    let (added, lacking) = union(of: document, text)
+    return (OpenBuffer(version: version, encoding: encoding, gate: gate, base: lacking), added.splices)
+  }
+
+  /// What the document lacks of the union of both, and what the text lacks of it. Compared by whole lines; if only a line
+  /// feed is missing at the end of one, the last line is still the same.
+  private static func union(of document: [UInt8], _ text: [UInt8]) -> (added: TextDelta, lacking: TextDelta) {
+    if document == text { return (.identity, .identity) }
+    if document.isEmpty || text.isEmpty { return TextDiff.delta(from: document, to: text).keepingBoth }
+    func ending(_ bytes: [UInt8]) -> TextDelta {
+      TextDelta(utf8Offset: bytes.count, deleted: [], inserted: bytes.last == 0x0A ? [] : [0x0A])
+    }
+    let (documentEnd, textEnd) = (ending(document), ending(text))
+    let both = TextDiff.delta(
+      from: documentEnd.applied(to: document), to: textEnd.applied(to: text), finest: .lines
+    ).keepingBoth
+    return (documentEnd.composed(with: both.added), textEnd.composed(with: both.lacking))
+  }
+}

@@ -1,0 +1,99 @@
+extension TextDelta {
+  /// This delta with every replaced part narrowed to what differs. The same text comes out.
+  var refined: TextDelta {
+    var builder = Builder()
+    var (inserts, deletes): ([TextPiece], [TextPiece]) = ([], [])
+    func flush() {
+      if inserts.isEmpty || deletes.isEmpty {
+        for piece in inserts { builder.insert(piece) }
+        for piece in deletes { builder.delete(piece) }
+      } else {
+        let (old, new) = (deletes.flatMap(\.bytes), inserts.flatMap(\.bytes))
+        builder.append(TextDiff.delta(from: old, to: new), spanning: old.count)
+      }
+      (inserts, deletes) = ([], [])
+    }
+    for segment in segments {
+      switch segment {
+      case .retain(let count):
+        flush()
+        builder.retain(count)
+      case .insert(let piece): inserts.append(piece)
+      case .delete(let piece): deletes.append(piece)
+      }
+    }
+    flush()
+    return builder.delta
+  }
+
+  /// How many bytes came and went.
+  var changedBytes: Int {
+    segments.reduce(0) { sum, segment in
+      switch segment {
+      case .retain: sum
+      case .insert(let piece), .delete(let piece): sum + piece.count
+      }
+    }
+  }
+
+  /// True if this delta and `other`, made of the same text, both delete one and the same byte.
+  func deletesSome(ofDeletedBy other: TextDelta) -> Bool {
+    let ranges = other.deletedRanges
+    var next = 0
+    for range in deletedRanges {
+      while next < ranges.count, ranges[next].upperBound <= range.lowerBound { next += 1 }
+      if next < ranges.count, ranges[next].overlaps(range) { return true }
+    }
+    return false
+  }
+
+  private var deletedRanges: [Range<Int>] {
+    var offset = 0
+    return segments.compactMap { segment in
+      switch segment {
+      case .retain(let count): offset += count
+      case .insert: break
+      case .delete(let piece):
+        offset += piece.count
+        return offset - piece.count..<offset
+      }
+      return nil
+    }
+  }
+
+  /// For a delta between two texts of which neither is newer: what the old text lacks, without deleting, and what
+  /// then leads from the new text to that union.
+  var keepingBoth: (added: TextDelta, lacking: TextDelta) {
+    var (added, lacking) = (Builder(), Builder())
+    for segment in segments {
+      switch segment {
+      case .retain(let count):
+        added.retain(count)
+        lacking.retain(count)
+      case .insert(let piece):
+        added.insert(piece)
+        lacking.retain(piece.count)
+      case .delete(let piece):
+        added.retain(piece.count)
+        lacking.insert(piece)
+      }
+    }
+    return (added.delta, lacking.delta)
+  }
+}
+
+extension TextDelta.Builder {
+  /// Appends a delta of a part that is `count` bytes long before it.
+  mutating func append(_ delta: TextDelta, spanning count: Int) {
+    var consumed = 0
+    for segment in delta.segments {
+      append(segment)
+      switch segment {
+      case .retain(let count): consumed += count
+      case .insert: break
+      case .delete(let piece): consumed += piece.count
+      }
+    }
+    retain(count - consumed)
+  }
+}

@@ -1,0 +1,111 @@
+import TestSupport
+import Testing
+
+@testable import NotesServer
+
+@Suite struct TextDiffTests {
+  /// The delta in words: `=3` kept, `+x` came, `-x` went.
+  private func diff(_ old: String, _ new: String) -> [String] {
+    TextDiff.delta(from: Array(old.utf8), to: Array(new.utf8)).segments.map { segment in
+      switch segment {
+      case .retain(let count): "=\(count)"
+      case .insert(let piece): "+" + String(decoding: piece.bytes, as: UTF8.self)
+      case .delete(let piece): "-" + String(decoding: piece.bytes, as: UTF8.self)
+      }
+    }
+  }
+
+  @Test func equalTextsHaveNoDifference() { #expect(diff("same\n", "same\n") == []) }
+
+  @Test func onlyWhatDiffersIsReplaced() {
+    #expect(diff("hello wrld\n", "hello world\n") == ["=7", "+o"])
+    #expect(diff("a\nb\nc\n", "a\nc\n") == ["=2", "-b\n"])
+    #expect(diff("", "x") == ["+x"])
+    #expect(diff("x", "") == ["-x"])
+  }
+
+  @Test func scalarsAreNeverSplit() {
+    #expect(diff("é", "è") == ["+è", "-é"])
+    #expect(diff("a👨b", "a👩b") == ["=1", "+👩", "-👨"])
+    #expect(diff("中", "丮") == ["+丮", "-中"])
+  }
+
+  @Test func precomposedAndDecomposedLettersDiffer() { #expect(diff("é", "e\u{301}") == ["+e\u{301}", "-é"]) }
+
+  @Test func aSubstitutionOnEveryLineKeepsTheRest() {
+    #expect(
+      diff("one foo two\nkeep\nfoo end\n", "one bar two\nkeep\nbar end\n")
+        == ["=4", "+bar", "-foo", "=10", "+bar", "-foo"])
+  }
+
+  @Test func noStrayLetterIsAnAnchor() { #expect(diff("abcdefg", "xbyzdwv") == ["+xbyzdwv", "-abcdefg"]) }
+
+  @Test func anInsertedLineStartsAtALineStart() {
+    #expect(diff("foo bar\n", "foo\nfoo bar\n") == ["+foo\n"])
+    #expect(diff("a\n\nb\n\nc\n", "a\n\nx\n\nb\n\nc\n") == ["=3", "+x\n\n"])
+  }
+
+  @Test func fillingAParagraphKeepsItsWords() {
+    let words = (0..<400).map { "word\($0)" }
+    var (old, new) = ("", "")
+    for (index, word) in words.enumerated() {
+      old += word + (index % 10 == 9 ? "\n" : " ")
+      new += word + (index % 7 == 6 ? "\n" : " ")
+    }
+    let delta = TextDiff.delta(from: Array(old.utf8), to: Array(new.utf8))
+    let gone = delta.segments.reduce(0) { if case .delete(let piece) = $1 { $0 + piece.count } else { $0 } }
+    #expect(delta.applied(to: Array(old.utf8)) == Array(new.utf8))
+    #expect(gone < 120)
+  }
+
+  @Test(arguments: UInt64(0)..<400) func theDifferenceLeadsToTheNewText(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    let size = Int.random(in: 0...120, using: &generator)
+    let old = Array(RandomText.make(upTo: size, using: &generator).utf8)
+    let new =
+      Bool.random(using: &generator)
+      ? Array(RandomText.make(upTo: size, using: &generator).utf8)
+      : RandomText.delta(of: old, using: &generator).applied(to: old)
+    let delta = TextDiff.delta(from: old, to: new)
+    #expect(delta.applied(to: old) == new, "seed \(seed)")
+    #expect(delta.inverted.applied(to: new) == old, "seed \(seed)")
+    for segment in delta.segments {
+      switch segment {
+      case .retain: break
+      case .insert(let piece), .delete(let piece):
+        #expect(String(validating: piece.bytes, as: UTF8.self) != nil, "seed \(seed)")
+      }
+    }
+  }
+
+  @Test(arguments: ["sorted", "reversed", "unrelated", "one letter", "rewrapped", "two letters", "lines of few kinds"])
+  func theWorkIsBounded(kind: String) {
+    var generator = SeededGenerator(seed: 7)
+    func line(_ letters: ClosedRange<UInt8>) -> [UInt8] {
+      (0..<49).map { _ in
+        UInt8.random(in: 0..<6, using: &generator) == 0 ? 0x20 : .random(in: letters, using: &generator)
+      }
+        + [0x0A]
+    }
+    let lines = (0..<500).map { _ in line(0x61...0x7A) }
+    let old = Array(lines.joined())
+    let new: [UInt8] =
+      switch kind {
+      case "sorted": Array(lines.sorted { $0.lexicographicallyPrecedes($1) }.joined())
+      case "reversed": Array(lines.reversed().joined())
+      case "unrelated": Array((0..<500).map { _ in line(0x41...0x5A) }.joined())
+      case "one letter": [UInt8](repeating: 0x61, count: 25_000)
+      case "rewrapped": Array(old.map { $0 == 0x0A ? 0x20 : $0 == 0x20 ? 0x0A : $0 })
+      case "two letters": (0..<25_000).map { _ in .random(in: 0x61...0x62, using: &generator) }
+      default: (0..<500).flatMap { _ in lines[Int.random(in: 0..<7, using: &generator)] }
+      }
+    let clock = ContinuousClock()
+    var delta = TextDelta.identity
+    let time = clock.measure { delta = TextDiff.delta(from: old, to: new) }
+    #expect(delta.applied(to: old) == new)
+    // Generous: this is for work that grows with the square. In a release build forty times the text takes 0.1 s.
+    #expect(time < .seconds(20), "\(kind) took \(time)")
+    let again = clock.measure { _ = TextDiff.delta(from: new, to: old) }
+    #expect(again < .seconds(20), "\(kind) backwards took \(again)")
+  }
+}
