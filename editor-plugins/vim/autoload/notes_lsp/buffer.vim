@@ -15,6 +15,8 @@ import autoload 'notes_lsp/status.vim'
 # Note by buffer number. A note: {bufnr, id, uri, path, version, rev, shadow, bytes, queue, tick, isOpen, wasOpen, …}.
 var notes: dict<dict<any>> = {}
 var isDraining = false
+# While an edit goes in, the shadow is ahead of the buffer, and what autocommands report is not the user's.
+var isApplying = false
 # Earlier changes that a late list of carets can be carried over.
 const rememberedChanges = 64
 
@@ -247,7 +249,7 @@ enddef
 export def Flush(note: dict<any>, force: bool): bool
   timer_stop(note.timer)
   note.timer = 0
-  if !bufloaded(note.bufnr) || (!force && note.tick == getbufvar(note.bufnr, 'changedtick'))
+  if isApplying || !bufloaded(note.bufnr) || (!force && note.tick == getbufvar(note.bufnr, 'changedtick'))
     return false
   endif
   var now = text.OfBuffer(note.bufnr, note.shadow == [''])
@@ -346,7 +348,12 @@ def Take(note: dict<any>, message: dict<any>)
   const edits = text.Clamped(note.shadow, message.edits)
   note.hint = {}
   Remember(note, edits)
-  note.bytes += apply.Edits(note.bufnr, note.shadow, edits)
+  isApplying = true
+  try
+    note.bytes += apply.Edits(note.bufnr, note.shadow, edits)
+  finally
+    isApplying = false
+  endtry
   note.tick = getbufvar(note.bufnr, 'changedtick')
   note.rev = message.rev
   if note.bytes != message.bytes
