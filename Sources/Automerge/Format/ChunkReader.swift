@@ -5,13 +5,15 @@
 struct ChunkReader {
   private let bytes: ArraySlice<UInt8>
   private(set) var offset: Int
-  /// Bytes that may still be hashed or inflated in search of good chunks; keeps forged headers from costing O(n²).
+  /// Bytes that may still be hashed or inflated in vain in search of good chunks; keeps forged headers from costing O(n²).
   private var searchBudget: Int
+  /// The chunk that a search has found.
+  private var found: (chunk: Chunk, end: Int)?
 
   init(_ bytes: ArraySlice<UInt8>) {
     self.bytes = bytes
     offset = bytes.startIndex
-    searchBudget = 4 * bytes.count + 4096
+    searchBudget = 16 * bytes.count + (1 << 20)
   }
 
   init(_ bytes: [UInt8]) { self.init(bytes[...]) }
@@ -19,6 +21,10 @@ struct ChunkReader {
   /// The next chunk, or what is wrong with the bytes up to the next good one; nil at the end.
   mutating func next() -> Result<Chunk, FormatError>? {
     guard offset < bytes.endIndex else { return nil }
+    if let (chunk, end) = found {
+      (found, offset) = (nil, end)
+      return .success(chunk)
+    }
     do throws(FormatError) {
       let (chunk, end) = try read(at: offset)
       offset = end
@@ -64,11 +70,13 @@ struct ChunkReader {
   /// Where the next whole good chunk starts behind `start`, or the end.
   private mutating func nextGood(after start: Int) -> Int {
     // A frame with a wrong checksum usually still has the right length: try what follows it first.
-    if let end = (try? frame(at: start))?.body.endIndex, end == bytes.endIndex || isGood(at: end) { return end }
+    if let end = (try? frame(at: start))?.body.endIndex, end == bytes.endIndex || isGood(at: end) {
+      return end
+    }
     var candidate = start + 1
-    while searchBudget > 0, let found = nextMagic(from: candidate) {
-      if isGood(at: found) { return found }
-      candidate = found + 1
+    while searchBudget > 0, let magic = nextMagic(from: candidate) {
+      if isGood(at: magic) { return magic }
+      candidate = magic + 1
     }
     return bytes.endIndex
   }
@@ -76,19 +84,21 @@ struct ChunkReader {
   private func nextMagic(from start: Int) -> Int? {
     var index = start
     while index + 4 <= bytes.endIndex {
-      guard let found = bytes[index...].firstIndex(of: Chunk.magic[0]) else { return nil }
-      if bytes[found...].starts(with: Chunk.magic) { return found }
-      index = found + 1
+      guard let first = bytes[index...].firstIndex(of: Chunk.magic[0]) else { return nil }
+      if bytes[first...].starts(with: Chunk.magic) { return first }
+      index = first + 1
     }
     return nil
   }
 
   private mutating func isGood(at start: Int) -> Bool {
     guard let frame = try? frame(at: start) else { return false }
-    // Inflating can cost far more than the bytes it reads, so a compressed change counts for more.
-    let cost = frame.kind == .compressedChange ? 64 * frame.body.count : frame.body.count
-    searchBudget -= cost + 16
-    guard searchBudget > 0 else { return false }
-    return (try? read(at: start)) != nil
+    if let good = try? read(at: start) {
+      found = good
+      return true
+    }
+    // Inflating can cost far more than the bytes it reads.
+    searchBudget -= 16 + (frame.kind == .compressedChange ? 64 : 1) * frame.body.count
+    return false
   }
 }

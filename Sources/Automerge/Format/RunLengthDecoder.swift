@@ -90,10 +90,15 @@ struct RunLengthDecoder<Item: RunItem> {
 
   private mutating func readRun() throws(FormatError) -> Run<Item>? {
     if literalsLeft > 0 { return try readLiteral(isFirst: false) }
-    guard !reader.isAtEnd else { return nil }
-    let start = reader.offset
-    let header = try reader.sleb()
-    if header == 0 { return try readNulls(from: start) }
+    var start = reader.offset
+    var header: Int64 = 0
+    while header == 0 {
+      guard !reader.isAtEnd else { return nil }
+      start = reader.offset
+      header = try reader.sleb()
+      // Only a lenient column may hold empty runs of nulls; they are passed over.
+      if header == 0, let nulls = try readNulls(from: start) { return nulls }
+    }
     if header > 0 { return try readRepeat(header, from: start) }
     guard header != .min, let count = Int(exactly: -header), count <= reader.remaining else {
       throw .truncated(at: start)
@@ -112,7 +117,7 @@ struct RunLengthDecoder<Item: RunItem> {
     }
     try claim(count, at: start)
     last = .nulls
-    return count == 0 ? try readRun() : Run(value: nil, count: count)
+    return count == 0 ? nil : Run(value: nil, count: count)
   }
 
   private mutating func readRepeat(_ header: Int64, from start: Int) throws(FormatError) -> Run<Item>? {
