@@ -89,7 +89,7 @@ export def Detach(bufnr: number)
   if !notes->has_key(bufnr)
     return
   endif
-  const note = notes->remove(bufnr)
+  final note = notes->remove(bufnr)
   timer_stop(note.timer)
   presence.Clear(note)
   if note.isOpen
@@ -155,7 +155,7 @@ enddef
 
 # Vim's report of a change: where to look first, and when.
 def OnChange(bufnr: number, start: number, end: number, added: number, _: list<dict<number>>)
-  const note = Of(bufnr)
+  final note = Of(bufnr)
   if empty(note)
     return
   endif
@@ -217,7 +217,7 @@ enddef
 
 # An error in a callback would stop Vim for a second and scroll the screen, so it is told in one line.
 def Guarded(bufnr: number, Act: func)
-  const note = Of(bufnr)
+  final note = Of(bufnr)
   if empty(note)
     return
   endif
@@ -345,7 +345,13 @@ export def Drain(note: dict<any>, isSafe: bool)
 enddef
 
 def Take(note: dict<any>, message: dict<any>)
-  const edits = text.Clamped(note.shadow, message.edits)
+  var edits: list<dict<any>> = []
+  try
+    edits = text.Clamped(note.shadow, message.edits)
+  catch /^notes-lsp:/
+    Repair(note, v:exception->substitute('^notes-lsp: ', '', ''))
+    return
+  endtry
   note.hint = {}
   Remember(note, edits)
   isApplying = true
@@ -357,7 +363,7 @@ def Take(note: dict<any>, message: dict<any>)
   note.tick = getbufvar(note.bufnr, 'changedtick')
   note.rev = message.rev
   if note.bytes != message.bytes
-    Repair(note, $'{note.bytes} bytes here, {message.bytes} there')
+    Repair(note, $'{note.bytes}, not {message.bytes} bytes')
     return
   endif
   service.Notify('notes/ack', {uri: note.uri, version: note.version, rev: note.rev})
@@ -365,11 +371,11 @@ enddef
 
 def Repair(note: dict<any>, what: string)
   SendWhole(note)
-  status.Warn($'{fnamemodify(note.path, ":t")} differed from the note ({what}) and was sent again in full.')
+  status.Warn($'{fnamemodify(note.path, ":t")} differed from the note; sent in full ({what})')
 enddef
 
 export def OnEdit(params: dict<any>)
-  const note = WithURI(params.uri)
+  final note = WithURI(params.uri)
   if !empty(note)
     note.queue->add(params)
     note.info.synced = false
@@ -379,7 +385,7 @@ enddef
 
 # Proves that both sides have the same text, when both speak of the same moment.
 export def OnCheck(params: dict<any>)
-  const note = WithURI(params.uri)
+  final note = WithURI(params.uri)
   if empty(note) || params.version != note.version || params.rev != note.rev || !empty(note.queue)
     return
   endif
@@ -389,7 +395,7 @@ export def OnCheck(params: dict<any>)
 enddef
 
 export def OnResync(params: dict<any>)
-  const note = WithURI(params.uri)
+  final note = WithURI(params.uri)
   if !empty(note)
     note.queue = []
     SendWhole(note)
@@ -398,7 +404,7 @@ enddef
 
 # The others' carets, carried over what has changed here since the service wrote them down.
 export def OnCursors(params: dict<any>)
-  const note = WithURI(params.uri)
+  final note = WithURI(params.uri)
   if empty(note)
     return
   endif

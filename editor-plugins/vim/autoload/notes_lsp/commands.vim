@@ -56,7 +56,7 @@ def WithNote(Do: func)
     return
   endif
   if service.Start()
-    const note = buffer.Attach(bufnr, files.URI(bufname(bufnr)), '')
+    final note = buffer.Attach(bufnr, files.URI(bufname(bufnr)), '')
     Do(note, () => buffer.Detach(bufnr))
   endif
 enddef
@@ -138,7 +138,7 @@ def ChooseNear(result: dict<any>)
 enddef
 
 export def Unshare(peer: string)
-  const note = buffer.Of(bufnr())
+  final note = buffer.Of(bufnr())
   if empty(note)
     status.Warn('This buffer is not a note.')
     return
@@ -154,7 +154,7 @@ export def Unshare(peer: string)
 enddef
 
 export def Status()
-  const note = buffer.Of(bufnr())
+  final note = buffer.Of(bufnr())
   const params = empty(note) ? {} : {uri: note.uri}
   if service.State() ==# 'stopped'
     status.Say('The notes service is not running.')
@@ -174,7 +174,7 @@ enddef
 
 # Goes to a peer's caret, in the note where it is.
 export def Go(name: string)
-  const note = buffer.Of(bufnr())
+  final note = buffer.Of(bufnr())
   const peer = presence.Find(note, name)
   if empty(peer)
     status.Warn(name == '' ? 'Nobody else is in this note.' : $'{name} is not in this note.')
@@ -185,7 +185,7 @@ export def Go(name: string)
 enddef
 
 export def Follow(name: string)
-  const note = buffer.Of(bufnr())
+  final note = buffer.Of(bufnr())
   if name == '' && presence.IsFollowing(note)
     presence.SetFollowed(note, '')
     status.Say('Not following anybody now.')

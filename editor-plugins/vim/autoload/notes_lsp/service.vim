@@ -187,8 +187,7 @@ def OnExit(mine: number, code: number)
   if quickDeaths >= mostQuickDeaths
     state = 'stopped'
     FailWaiting('the notes service keeps stopping')
-    status.Warn($'The notes service stopped {quickDeaths} times (exit code {code}); your buffers are kept. '
-      .. ':NotesRestart tries again, :NotesDoctor shows why.')
+    status.Warn($'The notes service keeps stopping (code {code}): :NotesDoctor, :NotesRestart')
     return
   endif
   status.Say('The notes service stopped; starting it again. Your buffers are kept.')

@@ -43,7 +43,7 @@ enddef
 
 # The note in the current buffer in a few words, for a status line; '' elsewhere.
 export def Line(): string
-  const note = buffer.Of(bufnr())
+  final note = buffer.Of(bufnr())
   if empty(note)
     return ''
   endif
@@ -77,12 +77,12 @@ export def UnmapUndo(bufnr: number)
 enddef
 
 def AskFor(verb: string)
-  const note = buffer.Of(bufnr())
+  final note = buffer.Of(bufnr())
   if empty(note)
     return
   endif
   if !service.HasUndo()
-    Show('Undo is not available in shared notes yet: it would take back what others typed.', 'None')
+    Show('No undo in notes yet: it would take back what others typed.', 'None')
     return
   endif
   buffer.Flush(note, false)

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""A service that knows nothing: it answers, writes down what it was told, and says what a test tells it to say.
+
+Arguments: the file to write one JSON message a line to. The request test/say sends its params as a message, test/die
+ends the process; so does starting it while FILE.broken exists.
+"""
+import json
+import os
+import sys
+
+log = open(sys.argv[1], "a", buffering=1)
+if os.path.exists(sys.argv[1] + ".broken"):
+    sys.exit(3)
+
+
+def send(message):
+    body = json.dumps(message, ensure_ascii=False).encode()
+    sys.stdout.buffer.write(b"content-length: %d\r\n\r\n" % len(body) + body)
+    sys.stdout.buffer.flush()
+
+
+def receive():
+    length = 0
+    while line := sys.stdin.buffer.readline().strip():
+        name, value = line.split(b":", 1)
+        if name.lower() == b"content-length":
+            length = int(value)
+    return json.loads(sys.stdin.buffer.read(length)) if length else None
+
+
+def answer(message):
+    method, params = message["method"], message.get("params") or {}
+    if method == "initialize":
+        return {"serverInfo": {"name": "fake", "version": "1"},
+                "capabilities": {"positionEncoding": "utf-8", "experimental": {"notes": {"protocol": 1}}}}
+    if method in ("notes/create", "notes/open", "notes/join"):
+        path = os.environ["NOTES_TEST_DIR"] + "/" + params.get("title", "Joined") + ".md"
+        open(path, "a").close()
+        return {"id": "id-of-" + params.get("title", "Joined"), "uri": "file://" + path, "path": path}
+    if method == "notes/adopt":
+        return {"id": "adopted"}
+    if method == "notes/share":
+        return {"id": "adopted", "ticket": "a-ticket", "words": "", "expires": 0}
+    if method == "notes/list":
+        return {"notes": [{"id": "a", "title": "Tea", "modified": "2024-02-29T12:00:00Z", "words": 3, "peers": ["Bo"],
+                           "created": "2024-02-29T12:00:00Z", "unread": False}]}
+    return {}
+
+
+while message := receive():
+    log.write(json.dumps(message) + "\n")
+    method = message.get("method")
+    if method == "exit":
+        sys.exit(0)
+    if method == "test/die":
+        sys.exit(9)
+    if method == "test/say":
+        send({"jsonrpc": "2.0", **message["params"]})
+    if "id" in message:
+        send({"jsonrpc": "2.0", "id": message["id"], "result": answer(message)})

@@ -1,0 +1,27 @@
+#!/bin/sh
+# All tests of the Vim plugin, without a screen. Exit code 0 if all is well. NOTES_TEST_SEED changes the random steps.
+cd "$(dirname "$0")/.." || exit 1
+vim=${VIM_PROGRAM:-vim}
+report=$(mktemp)
+failed=0
+
+echo "compiling"
+timeout 60 "$vim" -es -Nu NONE -n -S test/defcompile.vim </dev/null || failed=1
+
+echo "help tags"
+timeout 20 "$vim" -es -Nu NONE -n -c 'try | helptags doc | catch | cquit! | endtry' -c 'qall!' </dev/null || failed=1
+rm -f doc/tags
+
+for file in test/*_test.vim; do
+  echo "$file"
+  # Not in -es mode: there Vim has no windows to keep and no mode to be in.
+  if ! NOTES_TEST_REPORT=$report TERM=xterm timeout 120 "$vim" -Nu NONE -i NONE -n --not-a-term \
+    --cmd "set runtimepath^=$PWD" -S "$file" </dev/null >/dev/null 2>&1; then
+    echo "  FAILED"
+    failed=1
+  fi
+  cat "$report"
+  : >"$report"
+done
+rm -f "$report"
+exit "$failed"

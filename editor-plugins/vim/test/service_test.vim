@@ -1,0 +1,227 @@
+vim9script
+# The plugin with a service that a test commands: what goes over the wire, and what happens when the service dies.
+
+import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/service.vim'
+import './verdict.vim'
+
+const directory = tempname()
+mkdir(directory)
+const log = directory .. '/log'
+const fake = expand('<sfile>:p:h') .. '/fake_service.py'
+$NOTES_TEST_DIR = directory
+g:notes_lsp_command = ['python3', fake, log]
+g:notes_lsp_name = 'Ana'
+set hidden
+runtime plugin/notes_lsp.vim
+
+# Waits until something holds; callbacks and timers run meanwhile.
+def Wait(what: string, Holds: func)
+  const start = reltime()
+  while !Holds()
+    if reltimefloat(reltime(start)) > 10
+      throw $'waited in vain for: {what}'
+    endif
+    sleep 5m
+    # Within a script Vim never says itself that nothing is pending.
+    doautocmd <nomodeline> SafeState
+  endwhile
+enddef
+
+# What the service has been told with a method.
+def Told(method: string): list<dict<any>>
+  return (filereadable(log) ? readfile(log) : [])->mapnew((_, it) => json_decode(it))
+    ->filter((_, it) => it->get('method', '') ==# method)->mapnew((_, it) => it->get('params', {}))
+enddef
+
+def WaitTold(method: string, count: number): dict<any>
+  Wait($'{method} for the {count}. time', () => len(Told(method)) >= count)
+  return Told(method)[-1]
+enddef
+
+def Say(method: string, params: dict<any>)
+  service.Notify('test/say', {method: method, params: params})
+enddef
+
+# A fresh note with that text, open in the current window.
+def Note(title: string, lines: list<string>): dict<any>
+  execute 'NotesNew' title
+  Wait('the note is open', () => bufname() =~ title .. '\.md$' && !empty(buffer.Of(bufnr())))
+  final note = buffer.Of(bufnr())
+  if !empty(lines)
+    setline(1, lines)
+    const count = len(Told('textDocument/didChange'))
+    buffer.Flush(note, false)
+    WaitTold('textDocument/didChange', count + 1)
+  endif
+  return note
+enddef
+
+def Edit(note: dict<any>, version: number, rev: number, edits: list<dict<any>>, bytes: number)
+  Say('notes/edit', {uri: note.uri, version: version, rev: rev, edits: edits, bytes: bytes, cause: 'remote'})
+enddef
+
+def Insertion(line: number, character: number, newText: string): dict<any>
+  const place = {line: line, character: character}
+  return {range: {start: place, end: place}, newText: newText}
+enddef
+
+def TheServiceStartsWhenItIsNeeded()
+  assert_equal('stopped', service.State())
+  const note = Note('First', [])
+  assert_equal('ready', service.State())
+  const options = Told('initialize')[0].initializationOptions.notes
+  assert_equal([1, 'Ana'], [options.protocol, options.userName])
+  const opened = WaitTold('textDocument/didOpen', 1)
+  assert_equal([note.uri, 1, ''], [opened.textDocument.uri, opened.textDocument.version, opened.textDocument.text])
+  assert_equal(['id-of-First', 1, 0, true],
+    [b:notes_lsp.id, b:notes_lsp.version, b:notes_lsp.rev, b:notes_lsp.synced])
+enddef
+
+def WhatIsTypedGoesOutAsOneEdit()
+  const note = Note('Typed', ['one', 'two'])
+  setline(2, 'twö')
+  buffer.Flush(note, false)
+  Wait('the change', () => Told('textDocument/didChange')[-1].textDocument.version == 3)
+  const change = Told('textDocument/didChange')[-1]
+  assert_equal([{range: {start: {line: 1, character: 2}, end: {line: 1, character: 3}}, text: 'ö'}], change.contentChanges)
+  assert_equal(0, change.notes.rev)
+enddef
+
+def EditsAreAppliedAndStaleOnesDropped()
+  const note = Note('Edited', ['one'])
+  Edit(note, note.version - 1, 1, [Insertion(0, 0, 'stale ')], 10)
+  Edit(note, note.version, 2, [Insertion(0, 0, 'é')], 6)
+  Wait('the edit', () => note.rev == 2)
+  assert_equal(['éone'], getline(1, '$'))
+  const ack = WaitTold('notes/ack', 1)
+  assert_equal([note.version, 2], [ack.version, ack.rev])
+  assert_equal([2, true], [b:notes_lsp.rev, b:notes_lsp.synced])
+enddef
+
+def WrongBytesAndWrongChecksAreRepairedInFull()
+  const note = Note('Repaired', ['one'])
+  Edit(note, note.version, 1, [Insertion(0, 3, '!')], 99)
+  Wait('a full text', () => !Told('textDocument/didChange')[-1].contentChanges[0]->has_key('range'))
+  assert_equal("one!\n", Told('textDocument/didChange')[-1].contentChanges[0].text)
+  const right = {uri: note.uri, version: note.version, rev: note.rev, bytes: 5, sha256: sha256("one!\n")}
+  const count = len(Told('textDocument/didChange'))
+  Say('notes/check', right)
+  Say('notes/check', right->copy()->extend({version: note.version + 7, sha256: 'of another moment'}))
+  Say('notes/check', right->copy()->extend({sha256: sha256('something else')}))
+  WaitTold('textDocument/didChange', count + 1)
+  Say('notes/resync', {uri: note.uri, reason: 'test'})
+  WaitTold('textDocument/didChange', count + 2)
+  assert_equal(count + 2, len(Told('textDocument/didChange')))
+  assert_match('differed from the note', execute('messages'))
+enddef
+
+def AnEditThatMakesNoSenseChangesNothing()
+  const note = Note('Senseless', ['one'])
+  const backwards = {range: {start: {line: 0, character: 2}, end: {line: 0, character: 1}}, newText: 'x'}
+  Edit(note, note.version, 1, [backwards], 5)
+  Wait('a full text', () => !Told('textDocument/didChange')[-1].contentChanges[0]->has_key('range'))
+  assert_equal(['one'], getline(1, '$'))
+  assert_equal(0, note.rev)
+enddef
+
+def PeersAreShownAndMoveWithTheText()
+  const note = Note('Peers', ['one', 'two'])
+  const caret = {line: 1, character: 1}
+  Say('notes/cursors', {uri: note.uri, version: note.version, rev: 0,
+    peers: [{peer: 'p', name: 'Bo', color: 3, letter: 'B', ranges: [{start: {line: 1, character: 0}, end: caret}]}]})
+  Wait('the caret', () => !empty(note.peers))
+  assert_equal(['NotesCaret3', 'NotesName3', 'NotesSelection3'], prop_list(2)->mapnew((_, it) => it.type)->sort())
+  append(0, 'above')
+  buffer.Flush(note, false)
+  assert_equal(2, note.peers[0].ranges[0].end.line)
+  NotesGo Bo
+  assert_equal([3, 2], [line('.'), col('.')])
+  Say('notes/cursors', {uri: note.uri, version: note.version, rev: 0, peers: []})
+  Wait('no caret', () => empty(note.peers))
+  assert_equal([], prop_list(3))
+enddef
+
+def OneSharesAnOrdinaryFile()
+  execute 'edit' directory .. '/plain.txt'
+  setline(1, 'plain')
+  NotesShare
+  Wait('the ticket', () => @" ==# 'a-ticket')
+  assert_equal('adopted', b:notes_lsp.id)
+  assert_equal("plain\n", Told('textDocument/didOpen')[-1].textDocument.text)
+  call popup_clear(true)
+enddef
+
+def TheListShowsNotes()
+  Notes
+  Wait('the list', () => getline(1) =~ 'Tea')
+  assert_match('Tea  2024-02-29 12:00  3 words  Bo', getline(1))
+  close
+enddef
+
+def AReloadIsSentAsTheDifference()
+  const note = Note('Reloaded', ['one', 'two'])
+  silent write
+  WaitTold('textDocument/didSave', 1)
+  setline(1, 'changed')
+  silent edit!
+  assert_equal(['one', 'two', ''], note.shadow)
+  Wait('the change', () => Told('textDocument/didChange')[-1].textDocument.version == note.version)
+enddef
+
+def AServiceThatDiesComesBackAndTheNotesWithIt()
+  const note = Note('Survivor', ['before'])
+  const [opened, incarnation] = [len(Told('textDocument/didOpen')), service.Incarnation()]
+  const version = note.version
+  service.Notify('test/die', {})
+  Wait('the death', () => service.State() !=# 'ready')
+  assert_equal(false, b:notes_lsp.synced)
+  setline(1, 'while it was dead')
+  Wait('the next one', () => service.IsReady() && service.Incarnation() > incarnation)
+  WaitTold('textDocument/didOpen', opened + 1)
+  const again = Told('textDocument/didOpen')->filter((_, it) => it.textDocument.uri ==# note.uri)[-1]
+  assert_equal({reattach: true}, again.notes)
+  assert_equal("while it was dead\n", again.textDocument.text)
+  assert_true(again.textDocument.version > version)
+  Wait('peace', () => b:notes_lsp.synced)
+enddef
+
+def AServiceThatKeepsDyingIsGivenUpUntilAsked()
+  writefile([], log .. '.broken')
+  service.Notify('test/die', {})
+  Wait('giving up', () => service.State() ==# 'stopped')
+  assert_match('keeps stopping', execute('messages'))
+  delete(log .. '.broken')
+  NotesRestart
+  Wait('the next one', () => service.IsReady())
+enddef
+
+def AClosedBufferIsClosed()
+  const note = Note('Closed', ['x'])
+  bwipeout!
+  Wait('the close', () => !empty(Told('textDocument/didClose')->filter((_, it) => it.textDocument.uri ==# note.uri)))
+  assert_equal({}, buffer.WithURI(note.uri))
+enddef
+
+def StoppingIsShutdownThenExit()
+  NotesStop
+  assert_equal('stopped', service.State())
+  WaitTold('exit', 1)
+  assert_equal(1, len(Told('shutdown')))
+enddef
+
+verdict.Run([
+  ['TheServiceStartsWhenItIsNeeded', TheServiceStartsWhenItIsNeeded],
+  ['WhatIsTypedGoesOutAsOneEdit', WhatIsTypedGoesOutAsOneEdit],
+  ['EditsAreAppliedAndStaleOnesDropped', EditsAreAppliedAndStaleOnesDropped],
+  ['WrongBytesAndWrongChecksAreRepairedInFull', WrongBytesAndWrongChecksAreRepairedInFull],
+  ['AnEditThatMakesNoSenseChangesNothing', AnEditThatMakesNoSenseChangesNothing],
+  ['PeersAreShownAndMoveWithTheText', PeersAreShownAndMoveWithTheText],
+  ['OneSharesAnOrdinaryFile', OneSharesAnOrdinaryFile],
+  ['TheListShowsNotes', TheListShowsNotes],
+  ['AReloadIsSentAsTheDifference', AReloadIsSentAsTheDifference],
+  ['AServiceThatDiesComesBackAndTheNotesWithIt', AServiceThatDiesComesBackAndTheNotesWithIt],
+  ['AServiceThatKeepsDyingIsGivenUpUntilAsked', AServiceThatKeepsDyingIsGivenUpUntilAsked],
+  ['AClosedBufferIsClosed', AClosedBufferIsClosed],
+  ['StoppingIsShutdownThenExit', StoppingIsShutdownThenExit],
+])
