@@ -33,6 +33,9 @@ extension Repo {
     transmit(.other(type: type, fields: fields), to: peer)
   }
 
+  /// What networks that are added from now on tell of us.
+  public func update(_ metadata: PeerMetadata) { self.metadata = metadata }
+
   public func disconnect(_ peer: PeerId) {
     connections[peer]?.provider.disconnect(peer)
   }

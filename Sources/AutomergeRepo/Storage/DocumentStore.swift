@@ -20,20 +20,27 @@ final class DocumentStore {
   var onChange: (() -> Void)?
   /// What to store beside the document, asked for at each writing. It is written after the chunks, so it never speaks of
   /// changes that are not in the store.
-  var companions: (() -> [StoredItem])?
+  var companions: (@AutomergeRepo () -> [StoredItem])?
 
   private var schedule = StorageSchedule()
   private var timer: (any ScheduledAction)?
-  /// How often the document has changed, and which of these times is on disk.
-  private var generation = 0
-  private var storedGeneration = 0
+  private var current = Generation()
+  private var stored = Generation()
   private var pending: [StoredItem] = []
   private var snapshotByteCount = 0
   private var incrementalByteCount = 0
   private var work: Task<Void, Never>?
   private var compaction: Task<Void, Never>?
   private var isClosed = false
-  private var waiters: [(generation: Int, continuation: CheckedContinuation<StorageError?, Never>)] = []
+  private var waiters: [(generation: Generation, continuation: CheckedContinuation<StorageError?, Never>)] = []
+
+  /// How often the document, and what is stored with it, have changed; of what is stored: up to which of these times.
+  private struct Generation: Equatable {
+    var document = 0
+    var companions = 0
+
+    func covers(_ other: Generation) -> Bool { document >= other.document && companions >= other.companions }
+  }
 
   /// For a document that came from the store.
   init(id: DocumentId, document: Document, loaded: StoredChunks?, storage: any StorageProvider, clock: any RepoClock) {
@@ -45,7 +52,7 @@ final class DocumentStore {
     }
   }
 
-  var isStored: Bool { storedGeneration == generation }
+  var isStored: Bool { stored.document == current.document }
 
   /// Stores all there is, because nothing of it is in the store yet.
   func storeWhole() {
@@ -56,19 +63,20 @@ final class DocumentStore {
   }
 
   func changed() {
-    generation += 1
+    current.document += 1
     perform(schedule.receive(.changed))
   }
 
   /// Sees to it that the companions are written soon, even if the document does not change.
   func companionsChanged() {
+    current.companions += 1
     perform(schedule.receive(.changed))
   }
 
   /// Returns when what is in the document now is stored; throws if an attempt fails meanwhile.
   func flush() async throws(StorageError) {
-    guard !isStored, !isClosed else { return }
-    let wanted = generation
+    guard stored != current, !isClosed else { return }
+    let wanted = current
     let error = await withCheckedContinuation { continuation in
       waiters.append((wanted, continuation))
       perform(schedule.receive(.flushRequested))
@@ -106,7 +114,7 @@ final class DocumentStore {
     guard !isClosed else { return }
     let new = document.encodeNewChanges()
     if !new.isEmpty { pending.append(StoredItem(key: StoredChunks.key(.incremental, id, new), data: new)) }
-    let (items, companions, generation) = (pending, companions?() ?? [], generation)
+    let (items, companions, generation) = (pending, companions?() ?? [], current)
     work = Task { [storage] in
       var written = 0
       do throws(StorageError) {
@@ -122,7 +130,7 @@ final class DocumentStore {
     }
   }
 
-  private func wrote(_ items: ArraySlice<StoredItem>, generation: Int, error: StorageError?) {
+  private func wrote(_ items: ArraySlice<StoredItem>, generation: Generation, error: StorageError?) {
     pending.removeFirst(items.count)
     for item in items {
       if item.key.dropLast().last == StoredChunks.Kind.snapshot.rawValue {
@@ -132,15 +140,15 @@ final class DocumentStore {
       }
     }
     problem = error
-    if error == nil { storedGeneration = generation }
+    if error == nil { stored = generation }
     perform(schedule.receive(error == nil ? .saved : .failed))
-    resume { error != nil || $0 <= storedGeneration }
+    resume { error != nil || stored.covers($0) }
     if !waiters.isEmpty { perform(schedule.receive(.flushRequested)) }
     onChange?()
     if error == nil { compactIfDue() }
   }
 
-  private func resume(where isDone: (Int) -> Bool) {
+  private func resume(where isDone: (Generation) -> Bool) {
     let done = waiters.filter { isDone($0.generation) }
     waiters.removeAll { isDone($0.generation) }
     for waiter in done { waiter.continuation.resume(returning: problem) }

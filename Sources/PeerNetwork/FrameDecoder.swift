@@ -1,0 +1,64 @@
+/// How messages follow each other on a byte stream: a length of four bytes, big-endian, then so many bytes.
+public enum Frame {
+  /// Source: PeerProtocol.md, "Limits".
+  public static let maximumByteCount = 64 << 20
+  /// For a connection that has not said who it is.
+  public static let maximumByteCountBeforeHandshake = 4 << 10
+
+  /// `body` with its length before it.
+  public static func encode(_ body: [UInt8]) throws(FrameError) -> [UInt8] {
+    guard !body.isEmpty else { throw .empty }
+    guard body.count <= maximumByteCount else { throw .tooLong(byteCount: body.count, limit: maximumByteCount) }
+    let length = UInt32(body.count)
+    return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> $0) } + body
+  }
+}
+
+/// Why bytes are no frame. The stream cannot be read any further then.
+public enum FrameError: Error, Hashable, Sendable {
+  case empty
+  case tooLong(byteCount: Int, limit: Int)
+}
+
+/// Cuts a byte stream into frames.
+///
+/// An announced length is checked before anything is kept for it, and memory grows only with what has come in.
+public struct FrameDecoder: Sendable {
+  /// The longest body that is taken from now on.
+  public var limit: Int
+
+  private var buffer: [UInt8] = []
+  /// Where the next frame begins in `buffer`.
+  private var start = 0
+
+  public init(limit: Int = Frame.maximumByteCountBeforeHandshake) { self.limit = limit }
+
+  /// How many bytes wait for the rest of their frame.
+  public var bufferedByteCount: Int { buffer.count - start }
+
+  /// - Complexity: O(n) in the bytes, amortised.
+  public mutating func append(_ bytes: some Collection<UInt8>) {
+    if start > 0, start >= buffer.count / 2 {
+      buffer.removeFirst(start)
+      start = 0
+    }
+    buffer.append(contentsOf: bytes)
+  }
+
+  /// The next whole body; nil until more has come in.
+  public mutating func next() throws(FrameError) -> [UInt8]? {
+    guard bufferedByteCount >= 4 else { return nil }
+    let byteCount = buffer[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
+    guard byteCount > 0 else { throw .empty }
+    guard byteCount <= limit else { throw .tooLong(byteCount: byteCount, limit: limit) }
+    guard bufferedByteCount >= 4 + byteCount else { return nil }
+    let body = Array(buffer[start + 4..<start + 4 + byteCount])
+    start += 4 + byteCount
+    if start == buffer.count {
+      // A frame that was large does not keep its room for ever.
+      buffer.removeAll(keepingCapacity: buffer.count <= 64 << 10)
+      start = 0
+    }
+    return body
+  }
+}

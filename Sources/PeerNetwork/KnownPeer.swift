@@ -1,0 +1,70 @@
+import AutomergeRepo
+import Foundation
+
+/// What is kept of a peer between two starts.
+struct KnownPeer {
+  static let prefix: StorageKey = ["peers"]
+  static let ticketsKey: StorageKey = ["tickets"]
+  static let longestName = 80
+  static let documentsOpenedOnConnecting = 256
+
+  var name: String?
+  var addresses: [PeerAddress] = []
+
+  init() {}
+
+  init(record: CBOR) {
+    name = record["name"]?.text.flatMap(KnownPeer.clean)
+    addresses = (record["addresses"]?.array ?? []).compactMap(\.text).compactMap { PeerAddress($0) }
+  }
+
+  var record: CBOR {
+    .record([
+      "name": name.map { .text($0) }, "addresses": .array(addresses.map { .text($0.description) }),
+    ])
+  }
+
+  /// A name fit to show in one line: no control or format characters, not too long; nil if nothing is left.
+  static func clean(_ name: String) -> String? {
+    let scalars = name.unicodeScalars.filter { scalar in
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
+      default: true
+      }
+    }
+    var clean = String(String.UnicodeScalarView(scalars.prefix(longestName)))
+    while clean.first == " " { clean.removeFirst() }
+    while clean.last == " " { clean.removeLast() }
+    return clean.isEmpty ? nil : clean
+  }
+}
+
+extension PeerDirectory {
+  /// Keeps what is new about a peer, and keeps the peer connected.
+  func remember(_ peer: PeerId, name: String?, addresses: [PeerAddress]) {
+    var entry = known[peer] ?? KnownPeer()
+    if let name = name.flatMap(KnownPeer.clean) { entry.name = name }
+    // The newest first; a few of the older ones may still be right.
+    let older = entry.addresses.filter { !addresses.contains($0) }
+    entry.addresses = Array((addresses + older).prefix(Ticket.maximumAddresses))
+    known[peer] = entry
+    provider.keepConnected(to: peer, at: entry.addresses)
+    let record = entry.record
+    Task {
+      await self.keep { storage throws(StorageError) in
+        try await storage.saveRecord(record, at: KnownPeer.prefix + [peer.description])
+      }
+    }
+  }
+
+  /// Writes something that is not worth failing for: what is in memory goes on being right, and the log says so.
+  func keep(
+    _ write: @Sendable (any StorageProvider) async throws(StorageError) -> Void
+  ) async {
+    do throws(StorageError) {
+      try await write(storage)
+    } catch {
+      logger.error("the store does not take what is known of peers: \(error)")
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import AutomergeRepo
+import Foundation
+import UV
+
+/// Time as the event loop keeps it.
+public final class LoopClock: RepoClock {
+  private let loop: Loop
+
+  public nonisolated init(_ loop: Loop) { self.loop = loop }
+
+  public var now: Duration { MonotonicTime.now }
+  public var date: Date { Date() }
+
+  public func schedule(
+    after delay: Duration, _ action: @escaping @AutomergeRepo () -> Void
+  ) -> any ScheduledAction {
+    let scheduled = LoopAction()
+    // A loop without memory for a timer is beyond help; the action then never comes, like that of a cancelled one.
+    scheduled.timer = try? loop.after(delay) { AutomergeRepo.assumeIsolated { action() } }
+    return scheduled
+  }
+
+  private final class LoopAction: ScheduledAction {
+    var timer: UV.Timer?
+
+    func cancel() {
+      timer?.close()
+      timer = nil
+    }
+  }
+}

@@ -1,0 +1,224 @@
+import AutomergeRepo
+import Foundation
+
+/// Why joining did not work.
+public enum JoinError: Error, Hashable, Sendable {
+  case ticket(TicketError)
+  /// The host would not say why, or sent nonsense.
+  case refused
+  /// No address in the ticket led to the host; this is what the last one said.
+  case unreachable(address: String, reason: String)
+  /// The host is there but did not answer the ticket.
+  case timedOut
+}
+
+/// The messages of type `ticket`: a secret to the host, its answer back.
+enum TicketMessage {
+  static let type = "ticket"
+
+  case present(DocumentId, secret: [UInt8])
+  case accepted(DocumentId, Access)
+  case refused(DocumentId, kind: String)
+
+  /// Nil if the fields make no sense.
+  init?(fields: [String: CBOR]) {
+    guard let document = fields["documentId"]?.text.flatMap({ DocumentId($0) }) else { return nil }
+    if let secret = fields["secret"]?.bytes {
+      guard secret.count == Ticket.secretByteCount else { return nil }
+      self = .present(document, secret: Array(secret))
+    } else if fields["accepted"]?.bool == true {
+      guard let access = fields["access"]?.text.flatMap({ Access(rawValue: $0) }) else { return nil }
+      self = .accepted(document, access)
+    } else {
+      guard let kind = fields["error"]?.text else { return nil }
+      self = .refused(document, kind: kind)
+    }
+  }
+
+  var fields: [String: CBOR] {
+    switch self {
+    case .present(let document, let secret):
+      ["documentId": .text(document.description), "secret": .bytes(Data(secret))]
+    case .accepted(let document, let access):
+      ["documentId": .text(document.description), "accepted": true, "access": .text(access.rawValue)]
+    case .refused(let document, let kind):
+      ["documentId": .text(document.description), "error": .text(kind)]
+    }
+  }
+}
+
+/// Somebody who has presented a ticket and waits for the answer.
+struct PendingJoin {
+  struct Key: Hashable {
+    var host: PeerId
+    var document: DocumentId
+  }
+
+  static let timeout: Duration = .seconds(10)
+
+  let continuation: CheckedContinuation<Result<Access, JoinError>, Never>
+  let timer: any ScheduledAction
+}
+
+extension PeerDirectory {
+  // MARK: The host's side
+
+  /// Opens a document to whoever brings the ticket, `uses` peers at most.
+  ///
+  /// - Parameter addresses: where to find us; where we listen if none is given.
+  public func share(
+    _ document: DocumentId, access: Access = .write, uses: Int = 1, expiresIn: Duration? = nil,
+    addresses: [PeerAddress]? = nil
+  ) async throws(StorageError) -> Ticket? {
+    let secret = random.bytes(Ticket.secretByteCount)
+    let expires = expiresIn.map { repo.clock.date.addingTimeInterval(TimeInterval($0.components.seconds)) }
+    let reachable = addresses ?? listening.map { [$0] } ?? []
+    guard
+      let ticket = Ticket(
+        peer: repo.peerId, document: document, secret: secret, access: access, expires: expires, addresses: reachable)
+    else { return nil }
+    book.issue(document: document, secret: secret, access: access, uses: uses, expires: ticket.expires)
+    try await storage.saveRecord(book.record, at: KnownPeer.ticketsKey)
+    return ticket
+  }
+
+  /// Stops sharing a document with one peer or with all, and takes back its tickets. What was sent stays with them.
+  public func unshare(_ document: DocumentId, from peer: PeerId? = nil) async throws(StorageError) {
+    let peers = peer.map { [$0] } ?? Array(grants.peers(on: document).keys)
+    book.revoke(document)
+    defer { repo.policyChanged(for: document) }
+    try await grants.revoke(document, from: peer)
+    try await storage.saveRecord(book.record, at: KnownPeer.ticketsKey)
+    for peer in peers where grants.documents(for: peer).isEmpty { provider.forget(peer) }
+  }
+
+  func receive(_ message: TicketMessage?, from peer: PeerId) {
+    switch message {
+    case .present(let document, let secret)?:
+      redeem(secret, for: document, by: peer)
+    case .accepted(let document, let access)?:
+      accepted(document, access, host: peer)
+    case .refused(let document, let kind)?:
+      finish(PendingJoin.Key(host: peer, document: document), .failure(JoinError(kind: kind)))
+    case nil:
+      logger.warning("\(peer) sent a ticket message that makes no sense")
+    }
+  }
+
+  private func redeem(_ secret: [UInt8], for document: DocumentId, by peer: PeerId) {
+    let outcome = book.redeem(
+      document: document, secret: secret, by: peer, from: provider.address(of: peer)?.host ?? "",
+      date: repo.clock.date, now: repo.clock.now)
+    switch outcome {
+    case .silence:
+      logger.warning("\(peer) has tried too many wrong secrets")
+    case .refused(let error):
+      repo.send(type: TicketMessage.type, fields: TicketMessage.refused(document, kind: "\(error)").fields, to: peer)
+    case .accepted(let access):
+      Task { await self.admit(peer, to: document, access) }
+    }
+  }
+
+  /// The grant is stored before it is promised.
+  private func admit(_ peer: PeerId, to document: DocumentId, _ access: Access) async {
+    let (grants, record) = (grants, book.record)
+    await keep { storage throws(StorageError) in
+      try await storage.saveRecord(record, at: KnownPeer.ticketsKey)
+      try await grants.grant(access, on: document, to: peer)
+    }
+    let metadata = repo.peers[peer]
+    remember(peer, name: metadata?.name, addresses: (metadata?.addresses ?? []).compactMap { PeerAddress($0) })
+    repo.send(type: TicketMessage.type, fields: TicketMessage.accepted(document, access).fields, to: peer)
+    onEvent?(.joined(peer, name: name(of: peer), document))
+    repo.policyChanged(for: document)
+    if repo.handle(of: document) == nil { _ = await repo.find(document) }
+  }
+
+  // MARK: The joiner's side
+
+  /// Brings a ticket to its host. Returns when the host has let us in; the document then comes by `repo.find`.
+  public func join(ticket text: String) async throws(JoinError) -> DocumentId {
+    let ticket: Ticket
+    do {
+      ticket = try Ticket(parsing: text)
+    } catch {
+      throw .ticket(error)
+    }
+    return try await join(ticket)
+  }
+
+  public func join(_ ticket: Ticket) async throws(JoinError) -> DocumentId {
+    if ticket.peer == repo.peerId { return ticket.document }
+    if ticket.isExpired(at: repo.clock.date) { throw .ticket(.ticketExpired) }
+    try await reach(ticket)
+    _ = try await present(ticket).get()
+    // Only those that have worked are worth remembering, and all that the host names.
+    remember(ticket.peer, name: repo.peers[ticket.peer]?.name, addresses: ticket.addresses.filter(\.isLoopback))
+    return ticket.document
+  }
+
+  private func reach(_ ticket: Ticket) async throws(JoinError) {
+    if provider.isConnected(ticket.peer) { return }
+    var failure = JoinError.unreachable(address: "", reason: "the ticket names no address")
+    for address in ticket.addresses {
+      do {
+        _ = try await provider.connect(to: address, expecting: ticket.peer)
+        return
+      } catch {
+        failure = .unreachable(address: address.description, reason: "\(error)")
+      }
+    }
+    throw failure
+  }
+
+  private func present(_ ticket: Ticket) async -> Result<Access, JoinError> {
+    let key = PendingJoin.Key(host: ticket.peer, document: ticket.document)
+    finish(key, .failure(.refused))
+    return await withCheckedContinuation { continuation in
+      let timer = repo.clock.schedule(after: PendingJoin.timeout) { [weak self] in
+        self?.finish(key, .failure(.timedOut))
+      }
+      pendingJoins[key] = PendingJoin(continuation: continuation, timer: timer)
+      let message = TicketMessage.present(ticket.document, secret: ticket.secret)
+      repo.send(type: TicketMessage.type, fields: message.fields, to: ticket.peer)
+    }
+  }
+
+  private func finish(_ key: PendingJoin.Key, _ result: Result<Access, JoinError>) {
+    guard let pending = pendingJoins.removeValue(forKey: key) else { return }
+    pending.timer.cancel()
+    pending.continuation.resume(returning: result)
+  }
+
+  /// The host's changes are taken from now on: they follow right behind its answer.
+  private func accepted(_ document: DocumentId, _ access: Access, host: PeerId) {
+    let key = PendingJoin.Key(host: host, document: document)
+    guard pendingJoins[key] != nil else { return }
+    joined[document] = access
+    let grants = grants
+    Task {
+      await self.keep { storage throws(StorageError) in
+        try await storage.saveRecord(
+          .record(["access": .text(access.rawValue), "host": .text(host.description)]),
+          at: ["joined", document.description])
+      }
+    }
+    grants.admit(.write, on: document, to: host)
+    Task {
+      await self.keep { _ throws(StorageError) in try await grants.store(document) }
+      self.repo.policyChanged(for: document)
+      self.finish(key, .success(access))
+    }
+  }
+}
+
+extension JoinError {
+  init(kind: String) {
+    switch kind {
+    case "ticketInvalid": self = .ticket(.ticketInvalid)
+    case "ticketExpired": self = .ticket(.ticketExpired)
+    case "ticketUsed": self = .ticket(.ticketUsed)
+    default: self = .refused
+    }
+  }
+}

@@ -1,0 +1,206 @@
+import AutomergeRepo
+import Foundation
+import Logging
+
+/// The people side of the network: who is known and there, sharing by ticket, joining, and finding each other again.
+///
+/// Make a `Repo` with `Grants` as its policy, `add` the provider to it, then `open` the directory and `listen`.
+@AutomergeRepo
+public final class PeerDirectory {
+  /// Something worth telling the person.
+  public enum Event: Hashable, Sendable {
+    case connected(PeerId, name: String)
+    case disconnected(PeerId, name: String)
+    case renamed(PeerId, name: String)
+    /// A peer came with one of our tickets.
+    case joined(PeerId, name: String, DocumentId)
+    /// Where we listen, or whether, is not as it was.
+    case networkChanged
+  }
+
+  /// A peer that is there or that we share with.
+  public struct Peer: Hashable, Sendable {
+    public var peer: PeerId
+    public var name: String
+    public var isConnected: Bool
+    /// The address of the connection, or one at which it may be found.
+    public var via: String
+    public var notes: [Note]
+
+    public struct Note: Hashable, Sendable {
+      public var document: DocumentId
+      /// What the peer may do with it.
+      public var access: Access
+    }
+  }
+
+  public let repo: Repo
+  public let grants: Grants
+  /// Why peers cannot reach us; nil when they can.
+  public private(set) var listenProblem: PeerNetworkError?
+  public var onEvent: (@AutomergeRepo (Event) -> Void)?
+
+  let provider: TCPProvider
+  let storage: any StorageProvider
+  let logger: Logger
+  var random: RandomSource
+  var book: TicketBook
+  var known: [PeerId: KnownPeer]
+  /// Documents that we joined, and what their hosts let us do.
+  var joined: [DocumentId: Access]
+  var pendingJoins: [PendingJoin.Key: PendingJoin] = [:]
+
+  /// Reads what is known, and begins to call the peers with whom something is shared.
+  public static func open(
+    repo: Repo, provider: TCPProvider, grants: Grants, storage: any StorageProvider,
+    random: RandomSource = RandomSource(), logger: Logger = Logger(label: "peers")
+  ) async throws(StorageError) -> PeerDirectory {
+    let book = try await storage.record(at: KnownPeer.ticketsKey).map { TicketBook(record: $0) } ?? TicketBook()
+    var known: [PeerId: KnownPeer] = [:]
+    for (key, record) in try await storage.records(under: KnownPeer.prefix) {
+      if let text = key.last { known[PeerId(text)] = KnownPeer(record: record) }
+    }
+    var joined: [DocumentId: Access] = [:]
+    for (key, record) in try await storage.records(under: ["joined"]) {
+      guard let id = key.last.flatMap({ DocumentId($0) }) else { continue }
+      joined[id] = record["access"]?.text.flatMap { Access(rawValue: $0) }
+    }
+    let directory = PeerDirectory(
+      repo: repo, provider: provider, grants: grants, storage: storage, random: random, logger: logger, book: book,
+      known: known, joined: joined)
+    directory.begin()
+    return directory
+  }
+
+  private init(
+    repo: Repo, provider: TCPProvider, grants: Grants, storage: any StorageProvider, random: RandomSource,
+    logger: Logger, book: TicketBook, known: [PeerId: KnownPeer], joined: [DocumentId: Access]
+  ) {
+    (self.repo, self.provider, self.grants, self.storage) = (repo, provider, grants, storage)
+    (self.random, self.logger, self.book, self.known, self.joined) = (random, logger, book, known, joined)
+  }
+
+  private func begin() {
+    repo.observe { [weak self] event in self?.receive(event) }
+    repo.onMessage(ofType: TicketMessage.type) { [weak self] fields, peer in
+      self?.receive(TicketMessage(fields: fields), from: peer)
+    }
+    repo.onMessage(ofType: "name") { [weak self] fields, peer in
+      if let name = fields["name"]?.text { self?.note(name: name, of: peer) }
+    }
+    for (peer, metadata) in repo.peers { connected(peer, metadata) }
+    for peer in grants.allPeers { provider.keepConnected(to: peer, at: known[peer]?.addresses ?? []) }
+  }
+
+  // MARK: Listening
+
+  /// Where peers can reach us; nil if they cannot.
+  public var listening: PeerAddress? { provider.listening }
+
+  /// Listens at `HOST:PORT`. Port 0 is the port of last time if it is free, so that peers find us again, else any.
+  @discardableResult
+  public func listen(at text: String) async throws(PeerNetworkError) -> PeerAddress {
+    do throws(PeerNetworkError) {
+      guard let address = PeerAddress(text) else { throw .badAddress(text) }
+      let actual = try await listen(at: address)
+      listenProblem = nil
+      onEvent?(.networkChanged)
+      return actual
+    } catch {
+      listenProblem = error
+      onEvent?(.networkChanged)
+      throw error
+    }
+  }
+
+  private func listen(at address: PeerAddress) async throws(PeerNetworkError) -> PeerAddress {
+    guard address.port == 0 else { return try provider.listen(at: address) }
+    let record = try? await storage.record(at: ["network"])
+    let last = (record ?? nil)?["port"]?.integer.flatMap { UInt16(exactly: $0) }
+    if let last, let actual = try? provider.listen(at: PeerAddress(host: address.host, port: last)) { return actual }
+    let actual = try provider.listen(at: address)
+    await keep { storage throws(StorageError) in
+      try await storage.saveRecord(.record(["port": .integer(Int(actual.port))]), at: ["network"])
+    }
+    return actual
+  }
+
+  // MARK: Peers
+
+  /// Everybody who is connected, and everybody with whom something is shared, by name.
+  public var peers: [Peer] {
+    let connected = repo.peers
+    return Set(connected.keys).union(grants.allPeers).map { peer in
+      Peer(
+        peer: peer, name: name(of: peer), isConnected: connected[peer] != nil,
+        via: (provider.address(of: peer) ?? known[peer]?.addresses.first)?.description ?? "",
+        notes: grants.documents(for: peer).map { Peer.Note(document: $0.document, access: $0.access) })
+    }.sorted { ($0.name, $0.peer) < ($1.name, $1.peer) }
+  }
+
+  /// What a peer calls itself, without control characters, or the beginning of its id.
+  public func name(of peer: PeerId) -> String {
+    let claimed = known[peer]?.name ?? repo.peers[peer]?.name
+    return claimed.flatMap(KnownPeer.clean) ?? String(peer.description.prefix(8))
+  }
+
+  /// What the host of a document that we joined lets us do; `write` for those of our own.
+  public func ownAccess(to document: DocumentId) -> Access { joined[document] ?? .write }
+
+  /// Calls an address, and keeps calling until `disconnect` or the end of the program.
+  public func connect(address text: String) async throws(PeerNetworkError) -> PeerId {
+    guard let address = PeerAddress(text) else { throw .badAddress(text) }
+    let peer = try await provider.connect(to: address)
+    provider.keepConnected(to: peer, at: [address])
+    return peer
+  }
+
+  /// Closes the connection and does not call the peer again before the next start, or joining, or `connect`.
+  public func disconnect(_ peer: PeerId) {
+    provider.forget(peer)
+    provider.disconnect(peer)
+  }
+
+  /// The name that others see, those who are connected included.
+  public func rename(_ name: String) {
+    var metadata = repo.metadata
+    metadata.name = name
+    repo.update(metadata)
+    provider.update(metadata)
+    for peer in repo.peers.keys { repo.send(type: "name", fields: ["name": .text(name)], to: peer) }
+  }
+
+  private func receive(_ event: Repo.Event) {
+    switch event {
+    case .peerConnected(let peer, let metadata): connected(peer, metadata)
+    case .peerDisconnected(let peer): onEvent?(.disconnected(peer, name: name(of: peer)))
+    case .documentOpened, .documentDeleted: break
+    }
+  }
+
+  private func connected(_ peer: PeerId, _ metadata: PeerMetadata) {
+    let addresses = metadata.addresses.compactMap { PeerAddress($0) }.filter(\.isLoopback)
+    if grants.allPeers.contains(peer) { remember(peer, name: metadata.name, addresses: addresses) }
+    onEvent?(.connected(peer, name: name(of: peer)))
+    openShared(with: peer)
+  }
+
+  /// Loads what is shared with a peer, so that both sides compare what they have, open in an editor or not.
+  private func openShared(with peer: PeerId) {
+    let documents = grants.documents(for: peer).prefix(KnownPeer.documentsOpenedOnConnecting).map(\.document)
+    guard !documents.isEmpty else { return }
+    Task {
+      for document in documents where self.repo.handle(of: document) == nil { _ = await self.repo.find(document) }
+    }
+  }
+
+  private func note(name: String, of peer: PeerId) {
+    guard let name = KnownPeer.clean(name), name != self.name(of: peer) else { return }
+    if grants.allPeers.contains(peer) {
+      remember(peer, name: name, addresses: [])
+    } else if repo.peers[peer] != nil {
+      known[peer, default: KnownPeer()].name = name
+    }
+    onEvent?(.renamed(peer, name: name))
+  }
+}

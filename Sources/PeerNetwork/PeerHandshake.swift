@@ -1,0 +1,173 @@
+import AutomergeRepo
+
+/// Why a connection is not, or no longer, one to a peer.
+public enum HandshakeError: Error, Hashable, Sendable {
+  /// Something else than the message whose turn it was.
+  case unexpectedMessage
+  /// It speaks none of our versions of the protocol.
+  case versionMismatch
+  /// It wanted somebody else, or is somebody else than we wanted.
+  case wrongPeer
+  /// We have reached ourselves.
+  case ownPeerId
+  case unusablePeerId
+  case timedOut
+  /// The other side said why it would not have us.
+  case refused(String)
+}
+
+/// Finds out who is at the other end of a connection, and holds it to that.
+///
+///     dialer:    opened ─(join)─► awaitingPeer ──peer──► established ──leave──► closed
+///     listener:  awaitingJoin ──join─(peer)──► established
+public struct PeerHandshake {
+  /// Source: PeerProtocol.md, "Limits".
+  public static let timeout: Duration = .seconds(5)
+  static let version = "1"
+  static let longestPeerId = 256
+
+  public enum Role: Hashable, Sendable {
+    /// We called, and will only talk to `expecting` if it is given.
+    case dialer(expecting: PeerId?)
+    case listener
+  }
+
+  public enum Event {
+    case opened
+    case received(RepoMessage)
+    /// The timeout has passed since the connection opened.
+    case timedOut
+  }
+
+  public enum Effect: Equatable {
+    case send(RepoMessage)
+    case established(PeerId, PeerMetadata)
+    /// A message that is what it claims to be.
+    case deliver(RepoMessage)
+    /// After what was to be sent has been sent. Nil if the other side has said goodbye.
+    case close(HandshakeError?)
+  }
+
+  private enum State {
+    case idle
+    case awaitingPeer
+    case awaitingJoin
+    case established(PeerId)
+    case closed
+  }
+
+  private let role: Role
+  private let local: LocalPeer
+  private var state = State.idle
+
+  public init(role: Role, local: LocalPeer) {
+    (self.role, self.local) = (role, local)
+  }
+
+  /// Who is at the other end, once that is known.
+  public var peer: PeerId? {
+    if case .established(let peer) = state { peer } else { nil }
+  }
+
+  public mutating func receive(_ event: Event) -> [Effect] {
+    switch (state, event) {
+    case (.idle, .opened):
+      switch role {
+      case .dialer:
+        state = .awaitingPeer
+        return [
+          .send(
+            .join(senderId: local.peerId, metadata: local.metadata, versions: [PeerHandshake.version]))
+        ]
+      case .listener:
+        state = .awaitingJoin
+        return []
+      }
+    case (.awaitingJoin, .received(.join(let sender, let metadata, let versions))):
+      return join(from: sender, metadata, versions)
+    case (.awaitingPeer, .received(.peer(let sender, let target, let metadata, let version))):
+      return peer(sender, target, metadata, version)
+    case (.awaitingPeer, .received(.error(_, _, let message))):
+      return fail(.refused(String(message.prefix(200))))
+    case (.awaitingJoin, .received), (.awaitingPeer, .received), (.idle, .received):
+      return fail(.unexpectedMessage)
+    case (.awaitingJoin, .timedOut), (.awaitingPeer, .timedOut), (.idle, .timedOut):
+      return fail(.timedOut)
+    case (.established(let peer), .received(let message)):
+      return established(message, from: peer)
+    case (.established, .opened), (.established, .timedOut), (.closed, _), (.awaitingJoin, .opened),
+      (.awaitingPeer, .opened):
+      return []
+    }
+  }
+
+  private mutating func join(from sender: PeerId, _ metadata: PeerMetadata, _ versions: [String]) -> [Effect] {
+    guard versions.contains(PeerHandshake.version) else {
+      return fail(.versionMismatch, saying: "unsupported protocol version")
+    }
+    if let problem = problem(with: sender) { return fail(problem) }
+    state = .established(sender)
+    let answer = RepoMessage.peer(
+      senderId: local.peerId, targetId: sender, metadata: local.metadata, version: PeerHandshake.version)
+    return [.send(answer), .established(sender, metadata)]
+  }
+
+  private mutating func peer(
+    _ sender: PeerId, _ target: PeerId?, _ metadata: PeerMetadata, _ version: String?
+  ) -> [Effect] {
+    guard version == nil || version == PeerHandshake.version else { return fail(.versionMismatch) }
+    guard target == nil || target == local.peerId else { return fail(.wrongPeer) }
+    if let problem = problem(with: sender) { return fail(problem) }
+    if case .dialer(expecting: let expected?) = role, expected != sender { return fail(.wrongPeer) }
+    state = .established(sender)
+    return [.established(sender, metadata)]
+  }
+
+  private func problem(with sender: PeerId) -> HandshakeError? {
+    if sender == local.peerId { return .ownPeerId }
+    return sender.description.utf8.count > PeerHandshake.longestPeerId ? .unusablePeerId : nil
+  }
+
+  /// Only the author of an ephemeral may be another than the peer; everything is for us or for nobody.
+  private mutating func established(_ message: RepoMessage, from peer: PeerId) -> [Effect] {
+    switch message {
+    case .leave(let sender):
+      guard sender == peer else { return [] }
+      state = .closed
+      return [.close(nil)]
+    case .request(let inner), .sync(let inner):
+      return inner.senderId == peer && inner.targetId == local.peerId ? [.deliver(message)] : []
+    case .docUnavailable(let sender, let target, _):
+      return sender == peer && target == local.peerId ? [.deliver(message)] : []
+    case .ephemeral(let inner):
+      return inner.targetId == local.peerId ? [.deliver(message)] : []
+    case .error:
+      return [.deliver(message)]
+    case .other(_, let fields):
+      let sender = fields["senderId"]?.text ?? peer.description
+      let target = fields["targetId"]?.text ?? local.peerId.description
+      return sender == peer.description && target == local.peerId.description ? [.deliver(message)] : []
+    case .join, .peer:
+      return []
+    }
+  }
+
+  private mutating func fail(_ error: HandshakeError, saying message: String? = nil) -> [Effect] {
+    state = .closed
+    let words = message.map { Effect.send(.error(senderId: local.peerId, targetId: nil, message: $0)) }
+    return [words, .close(error)].compactMap(\.self)
+  }
+}
+
+/// Which of two connections to the same peer stays. Both ends come to the same answer.
+enum LinkDirection: Hashable, Sendable {
+  case incoming
+  case outgoing
+
+  /// Of two that were opened by the same side the newer stays, for the older is likely dead; else the one that the
+  /// smaller peer id opened.
+  static func newStays(local: PeerId, peer: PeerId, old: LinkDirection, new: LinkDirection) -> Bool {
+    if old == new { return true }
+    return new == (local < peer ? .outgoing : .incoming)
+  }
+}

@@ -1,0 +1,71 @@
+/// Decides when to call a peer again: at once, then after ever longer pauses, for ever.
+///
+///     off ──wanted──► dialing ──connected──► connected
+///                      ▲   │ failed             │ lost
+///                      │   ▼                    │
+///                     pausing ◄─────────────────┘
+public struct Reconnect: Sendable {
+  /// Source: PeerProtocol.md, "Limits".
+  public static let shortestPause: Duration = .milliseconds(100)
+  public static let longestPause: Duration = .seconds(30)
+
+  public enum Event: Hashable, Sendable {
+    case wanted
+    /// There is a connection, whoever opened it.
+    case connected
+    case lost
+    case failed
+    case timerFired
+    case unwanted
+  }
+
+  public enum Effect: Hashable, Sendable {
+    case dial
+    case startTimer(Duration)
+    case cancelTimer
+  }
+
+  private enum State {
+    case off
+    case dialing
+    case connected
+    case pausing
+  }
+
+  private var state = State.off
+  private var failures = 0
+
+  public init() {}
+
+  /// - Parameter jitter: a random number from 0 to 1, so that peers which lost each other do not all call at once.
+  public mutating func receive(_ event: Event, jitter: Double) -> [Effect] {
+    switch (state, event) {
+    case (.off, .wanted):
+      state = .dialing
+      return [.dial]
+    case (.dialing, .connected), (.pausing, .connected), (.off, .connected):
+      let wasPausing = if case .pausing = state { true } else { false }
+      state = .connected
+      failures = 0
+      return wasPausing ? [.cancelTimer] : []
+    case (.dialing, .failed), (.connected, .lost):
+      state = .pausing
+      let pause = min(Reconnect.longestPause, Reconnect.shortestPause * (1 << min(failures, 16)))
+      failures += 1
+      return [.startTimer(pause * (0.5 + min(1, max(0, jitter)) / 2))]
+    case (.pausing, .timerFired):
+      state = .dialing
+      return [.dial]
+    case (.pausing, .unwanted):
+      state = .off
+      return [.cancelTimer]
+    case (.dialing, .unwanted), (.connected, .unwanted), (.off, .unwanted):
+      state = .off
+      return []
+    case (.off, .lost), (.off, .failed), (.off, .timerFired), (.dialing, .wanted), (.dialing, .lost),
+      (.dialing, .timerFired), (.connected, .wanted), (.connected, .connected), (.connected, .failed),
+      (.connected, .timerFired), (.pausing, .wanted), (.pausing, .lost), (.pausing, .failed):
+      return []
+    }
+  }
+}
