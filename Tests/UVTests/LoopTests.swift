@@ -1,0 +1,124 @@
+import Testing
+import UV
+
+/// An actor that lives on a loop.
+private actor Resident {
+  nonisolated let loop: Loop
+  private(set) var values: [Int] = []
+
+  init(on loop: Loop) { self.loop = loop }
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+  func add(_ value: Int) -> Bool {
+    values.append(value)
+    return loop.isOnLoop
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct LoopTests {
+  @Test func postedWorkRunsInItsOrder() throws {
+    try runLoop { loop in
+      let order = Shared<[Int]>([])
+      for number in 0..<1_000 { loop.post { order.change { $0.append(number) } } }
+      loop.post { #expect(order.value == Array(0..<1_000)) }
+      loop.stop()
+    }
+  }
+
+  @Test func workPostedByThreadsRunsInTheOrderOfEach() async throws {
+    let loop = try Loop()
+    try loop.runOnNewThread()
+    defer { loop.stop() }
+    let seen = Shared<[[Int]]>(Array(repeating: [], count: 4))
+    await withTaskGroup(of: Void.self) { group in
+      for thread in 0..<4 {
+        group.addTask {
+          for number in 0..<2_000 { loop.post { seen.change { $0[thread].append(number) } } }
+        }
+      }
+    }
+    await withCheckedContinuation { continuation in loop.post { continuation.resume() } }
+    #expect(seen.value == Array(repeating: Array(0..<2_000), count: 4))
+  }
+
+  @Test func actorsRunOnTheLoopAndTasksComeBackToIt() async throws {
+    let loop = try Loop()
+    try loop.runOnNewThread()
+    defer { loop.stop() }
+    let resident = Resident(on: loop)
+    for number in 0..<100 { #expect(await resident.add(number)) }
+    #expect(await resident.values == Array(0..<100))
+
+    let stayed = await Task(executorPreference: loop) {
+      let before = loop.isOnLoop
+      let elsewhere = await Task.detached { loop.isOnLoop }.value
+      return [before, elsewhere, loop.isOnLoop]
+    }.value
+    #expect(stayed == [true, false, true])
+  }
+
+  @Test func callbacksMayEnterTheActorAtOnce() throws {
+    try runLoop { loop in
+      let resident = Resident(on: loop)
+      try loop.after(.zero) {
+        let isOnLoop = resident.assumeIsolated { $0.add(1) }
+        #expect(isOnLoop)
+        loop.stop()
+      }
+    }
+  }
+
+  @Test func aTaskThatNeverRestsDoesNotHoldTimersBack() throws {
+    try runLoop { loop in
+      let isDone = Shared(false)
+      Task(executorPreference: loop) {
+        while !isDone.value { await Task.yield() }
+        loop.stop()
+      }
+      try loop.after(.milliseconds(5)) { isDone.change { $0 = true } }
+    }
+  }
+
+  @Test func laterRunsAfterTheCallbackThatIsRunning() throws {
+    try runLoop { loop in
+      let order = Box<[String]>([])
+      try loop.after(.zero) {
+        loop.later {
+          order.value.append("later")
+          #expect(order.value == ["now", "later"])
+          loop.stop()
+        }
+        order.value.append("now")
+      }
+    }
+  }
+
+  @Test func closingHandlesReportsEachOnce() throws {
+    let loop = try Loop()
+    let closed = Box(0)
+    for _ in 0..<5 {
+      let timer = try Timer(on: loop)
+      timer.start(after: .seconds(100))
+      timer.onClose = { reason in
+        #expect(reason == .cancelled)
+        closed.value += 1
+      }
+    }
+    loop.closeHandles()
+    loop.closeHandles()
+    #expect(closed.value == 5)
+  }
+
+  @Test func monotonicTimeGoesForward() {
+    let first = MonotonicTime.now
+    #expect(MonotonicTime.now >= first)
+    #expect(first > .zero)
+  }
+
+  @Test func errorsHaveTheirNamesAndWords() {
+    #expect(UVError.brokenPipe.name == "EPIPE")
+    #expect(UVError.brokenPipe.description == "EPIPE: broken pipe")
+    #expect(UVError(rawValue: -99_999).name.contains("99999"))
+  }
+}

@@ -1,0 +1,224 @@
+import Testing
+import UV
+
+@Suite struct TCPTests {
+  /// Connects to a listener that hands its side to `accepted`.
+  private func pair(
+    _ loop: Loop, accepted: @escaping (TCPStream) -> Void, connected: @escaping (TCPStream) -> Void
+  ) throws {
+    let listener = try TCPListener(on: loop, host: "127.0.0.1", port: 0, accepted)
+    let port = try #require(listener.address?.port)
+    TCPStream.connect(on: loop, host: "127.0.0.1", port: port) { result in
+      switch result {
+      case .success(let stream): connected(stream)
+      case .failure(let error): Issue.record("\(error)")
+      }
+    }
+  }
+
+  @Test func tenMegabytesPassASlowReaderWhole() throws {
+    let sent = pattern(byteCount: 10 << 20)
+    try runLoop { loop in
+      let received = Box<[UInt8]>([])
+      let highestQueue = Box(0)
+      let drains = Box(0)
+      try pair(loop) { echo in
+        echo.onRead = { bytes in
+          try? echo.write(Array(bytes))
+          highestQueue.value = max(highestQueue.value, echo.queuedByteCount)
+          // Reading on only when what was read is gone bounds the memory.
+          if echo.queuedByteCount > 1 << 20 { echo.pauseReading() }
+        }
+        echo.onDrain = {
+          drains.value += 1
+          echo.resumeReading()
+        }
+        echo.onEnd = { echo.shutdownThenClose() }
+        echo.resumeReading()
+      } connected: { stream in
+        stream.onRead = { bytes in
+          received.value.append(contentsOf: bytes)
+          stream.pauseReading()
+          if received.value.count == sent.count { return loop.stop() }
+          // The slow reader: a little at a time.
+          _ = try? loop.after(.zero) { stream.resumeReading() }
+        }
+        stream.resumeReading()
+        for start in stride(from: 0, to: sent.count, by: 100_000) {
+          try? stream.write(Array(sent[start..<min(start + 100_000, sent.count)]))
+        }
+        #expect(stream.queuedByteCount > 0)
+      }
+      let check = try Timer(on: loop)
+      check.onClose = { _ in
+        #expect(received.value == sent)
+        #expect(drains.value > 0)
+        #expect(highestQueue.value > 0 && highestQueue.value < 3 << 20)
+      }
+    }
+  }
+
+  @Test func smallMessagesGoBackAndForth() throws {
+    try runLoop { loop in
+      let count = Box(0)
+      try pair(loop) { echo in
+        echo.onRead = { try? echo.write(Array($0)) }
+        echo.resumeReading()
+      } connected: { stream in
+        stream.onRead = { bytes in
+          #expect(bytes.elementsEqual([1, 2, 3]))
+          count.value += 1
+          if count.value == 2_000 { loop.stop() } else { try? stream.write([1, 2, 3]) }
+        }
+        stream.resumeReading()
+        try? stream.write([1, 2, 3])
+      }
+    }
+  }
+
+  @Test func addressesAreKnownOnBothSides() throws {
+    try runLoop { loop in
+      let peer = Box<SocketAddress?>(nil)
+      try pair(loop) { accepted in
+        #expect(accepted.peerAddress?.isLoopback == true)
+        #expect(accepted.peerAddress == peer.value || peer.value == nil)
+        accepted.close()
+      } connected: { stream in
+        peer.value = stream.localAddress
+        #expect(stream.peerAddress?.host == "127.0.0.1")
+        #expect(stream.localAddress?.description.hasPrefix("127.0.0.1:") == true)
+        stream.onEnd = {
+          stream.close()
+          #expect(stream.peerAddress == nil && stream.localAddress == nil)
+          loop.stop()
+        }
+        stream.resumeReading()
+      }
+    }
+  }
+
+  @Test func shuttingDownSendsEverythingFirst() throws {
+    let sent = pattern(byteCount: 3 << 20)
+    try runLoop { loop in
+      let received = Box<[UInt8]>([])
+      try pair(loop) { accepted in
+        try? accepted.write(sent)
+        accepted.shutdownThenClose()
+        #expect(throws: WriteError.closed) { try accepted.write([1]) }
+      } connected: { stream in
+        stream.onRead = { received.value.append(contentsOf: $0) }
+        stream.onEnd = {
+          #expect(received.value == sent)
+          stream.close()
+          loop.stop()
+        }
+        stream.resumeReading()
+      }
+    }
+  }
+
+  @Test func shuttingDownDoesNotWaitForeverForAReaderThatDoesNotRead() throws {
+    try runLoop { loop in
+      try pair(loop) { accepted in
+        try? accepted.write(pattern(byteCount: 20 << 20))
+        accepted.onClose = { reason in
+          #expect(reason == .timedOut)
+          loop.stop()
+        }
+        accepted.shutdownThenClose(within: .milliseconds(20))
+      } connected: { _ in
+      }
+    }
+  }
+
+  @Test func aFullQueueRefusesMore() throws {
+    try runLoop { loop in
+      try pair(loop) { _ in
+      } connected: { stream in
+        stream.queueLimit = 1_000_000
+        let block = [UInt8](repeating: 7, count: 400_000)
+        var refusal: WriteError?
+        for _ in 0..<1_000 where refusal == nil {
+          do throws(WriteError) { try stream.write(block) } catch { refusal = error }
+        }
+        guard case .queueFull(let queued, 1_000_000) = refusal else {
+          Issue.record("\(String(describing: refusal))")
+          return loop.stop()
+        }
+        #expect(queued <= 1_000_000 && queued == stream.queuedByteCount)
+        #expect(stream.isOpen)
+        loop.stop()
+      }
+    }
+  }
+
+  @Test func nobodyThereIsATypedError() throws {
+    try runLoop { loop in
+      let listener = try TCPListener(on: loop, host: "127.0.0.1", port: 0) { _ in }
+      let port = try #require(listener.address?.port)
+      listener.onClose = { _ in
+        TCPStream.connect(on: loop, host: "127.0.0.1", port: port) { result in
+          guard case .failure(.unreachable("127.0.0.1", port, .connectionRefused)) = result else {
+            Issue.record("\(result)")
+            return loop.stop()
+          }
+          loop.stop()
+        }
+      }
+      listener.close()
+    }
+  }
+
+  @Test(arguments: ["", "no such host", "a\0b", "host.invalid"])
+  func aNameWithoutAnAddressIsATypedError(name: String) throws {
+    try runLoop { loop in
+      TCPStream.connect(on: loop, host: name, port: 1) { result in
+        guard case .failure(.unresolved(name, _)) = result else {
+          Issue.record("\(result)")
+          return loop.stop()
+        }
+        loop.stop()
+      }
+    }
+  }
+
+  @Test func namesAreResolved() throws {
+    try runLoop { loop in
+      let listener = try TCPListener(on: loop, host: "127.0.0.1", port: 0) { $0.close() }
+      let port = try #require(listener.address?.port)
+      TCPStream.connect(on: loop, host: "localhost", port: port) { result in
+        #expect(throws: Never.self) { try result.get() }
+        loop.stop()
+      }
+    }
+  }
+
+  @Test func anAttemptCanBeCancelledOrTimesOut() throws {
+    try runLoop { loop in
+      let listener = try TCPListener(on: loop, host: "127.0.0.1", port: 0) { $0.close() }
+      let port = try #require(listener.address?.port)
+      let outcomes = Box<[ConnectError]>([])
+      let note = { (result: Result<TCPStream, ConnectError>) in
+        if case .failure(let error) = result { outcomes.value.append(error) }
+        if outcomes.value.count == 3 {
+          #expect(outcomes.value.contains(.timedOut(host: "localhost", port: port)))
+          loop.stop()
+        }
+      }
+      TCPStream.connect(on: loop, host: "127.0.0.1", port: port, done: note).cancel()
+      TCPStream.connect(on: loop, host: "localhost", port: port, done: note).cancel()
+      TCPStream.connect(on: loop, host: "localhost", port: port, timeout: .zero, done: note)
+    }
+  }
+
+  @Test func aTakenPortAndANameAreRefusedByTheListener() throws {
+    let loop = try Loop()
+    let listener = try TCPListener(on: loop, host: "127.0.0.1", port: 0) { _ in }
+    let port = try #require(listener.address?.port)
+    #expect(port != 0)
+    #expect(throws: UVError.addressInUse) { try TCPListener(on: loop, host: "127.0.0.1", port: port) { _ in } }
+    #expect(throws: UVError.invalidArgument) { try TCPListener(on: loop, host: "localhost", port: 0) { _ in } }
+    loop.closeHandles()
+    #expect(listener.address == nil)
+  }
+}
