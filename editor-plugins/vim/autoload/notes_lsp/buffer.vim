@@ -235,7 +235,6 @@ export def OnSafeState()
       Guarded(note.bufnr, (it) => Drain(it, true))
     endif
   endfor
-  gate.Release()
 enddef
 
 # 'endofline' is part of the text, and changes without a trace in changedtick.

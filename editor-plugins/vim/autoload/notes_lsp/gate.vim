@@ -7,6 +7,11 @@ import autoload 'notes_lsp/status.vim'
 var isBlockInsert = false
 var waiting: list<func> = []
 
+augroup notes_lsp_gate
+  autocmd!
+  autocmd SafeState * Release()
+augroup END
+
 # Whether a change that does not come from the user would hit the wrong text now.
 #
 # Vim's own word for it is the S of state(): it is waiting in the middle of something (an operator, a register name,
@@ -41,8 +46,8 @@ export def WhenSafe(Act: func)
   endif
 enddef
 
-# Carries out what waited. Called at SafeState.
-export def Release()
+# Carries out what waited.
+def Release()
   if empty(waiting) || IsUnsafeMode(mode(1))
     return
   endif
