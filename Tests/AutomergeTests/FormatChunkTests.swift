@@ -76,17 +76,31 @@ import Testing
   }
 
   @Test func aDeflateBombIsRefused() throws {
-    // 80 MiB of zeros in some 80 KiB, as a compressed change.
-    let bomb = Deflate.deflate([UInt8](repeating: 0, count: 80 << 20)[...])
-    #expect(throws: FormatError.inflatedTooLarge(limit: FormatLimits.inflatedByteCount)) {
-      try Deflate.inflate(bomb[...], limit: FormatLimits.inflatedByteCount)
-    }
+    // 40 MiB of zeros in some 40 KiB, as a compressed change.
+    let bomb = Deflate.deflate([UInt8](repeating: 0, count: 40 << 20)[...])
     var writer = ByteWriter()
     writer.raw(Chunk.magic + [0, 0, 0, 0, 2])
     writer.lengthPrefixed(bomb)
     #expect(throws: FormatError.inflatedTooLarge(limit: FormatLimits.inflatedByteCount)) {
       try ChunkReader.all(writer.bytes[...])
     }
+  }
+
+  @Test func whatWeDeflateIsNeverTakenForABomb() throws {
+    let columns = [
+      [UInt8](repeating: 97, count: 8 << 20), [UInt8](repeating: 98, count: 600_000),
+      [UInt8](repeating: 99, count: 400_000),
+    ]
+    var columnWriter = ColumnWriter(deflating: true)
+    for (id, bytes) in columns.enumerated() { columnWriter.append(ColumnSpec(UInt32(id), .string), bytes) }
+    var writer = ByteWriter()
+    columnWriter.writeHeader(to: &writer)
+    columnWriter.writeData(to: &writer)
+    var reader = ByteReader(writer.bytes)
+    var budget = FormatLimits.inflatedByteCount(stored: writer.count)
+    let set = try ColumnHeader(from: &reader, allowingDeflate: true).readColumns(from: &reader, inflating: &budget)
+    #expect(set.columns.map { Array($0.bytes) } == columns)
+    #expect(writer.count > 8 << 20)
   }
 
   @Test func deflateStreamsMustEnd() throws {

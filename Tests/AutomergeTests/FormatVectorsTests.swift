@@ -108,7 +108,7 @@ struct FormatVectorsTests {
       head.hashes(try reader.hashes())
       let changeHeader = try ColumnHeader(from: &reader, allowingDeflate: true)
       let opHeader = try ColumnHeader(from: &reader, allowingDeflate: true)
-      var budget = FormatLimits.inflatedByteCount
+      var budget = FormatLimits.inflatedByteCount(stored: chunk.body.count)
       let changes = try changeHeader.readColumns(from: &reader, inflating: &budget)
       let ops = try opHeader.readColumns(from: &reader, inflating: &budget)
       for (spec, column) in changes.columns + ops.columns {

@@ -37,7 +37,7 @@ struct SyncTranscriptTests {
           try ColumnHeader(from: &reader, allowingDeflate: true),
           try ColumnHeader(from: &reader, allowingDeflate: true),
         ]
-        var budget = FormatLimits.inflatedByteCount
+        var budget = FormatLimits.inflatedByteCount(stored: chunk.body.count)
         for header in headers {
           for (spec, column) in try header.readColumns(from: &reader, inflating: &budget).columns {
             writer.uleb(UInt64(spec.rawValue))

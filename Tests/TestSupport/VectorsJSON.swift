@@ -1,7 +1,7 @@
 import Foundation
 
 /// JSON to look things up in. What is not there reads as `null`.
-public enum JSON: Sendable, Equatable, Decodable {
+public enum JSON: Sendable, Equatable {
   case null
   case bool(Bool)
   case number(Double)
@@ -9,24 +9,22 @@ public enum JSON: Sendable, Equatable, Decodable {
   case array([JSON])
   case object([String: JSON])
 
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    if container.decodeNil() {
-      self = .null
-    } else if let value = try? container.decode(String.self) {
-      self = .string(value)
-    } else if let value = try? container.decode([JSON].self) {
-      self = .array(value)
-    } else if let value = try? container.decode([String: JSON].self) {
-      self = .object(value)
-    } else if let value = try? container.decode(Bool.self) {
-      self = .bool(value)
-    } else {
-      self = .number(try container.decode(Double.self))
-    }
+  public static func parse(_ data: Data) throws -> JSON {
+    JSON(try JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed))
   }
 
-  public static func parse(_ data: Data) throws -> JSON { try JSONDecoder().decode(JSON.self, from: data) }
+  private init(_ value: Any) {
+    switch value {
+    case let value as String: self = .string(value)
+    case let value as [Any]: self = .array(value.map(JSON.init))
+    case let value as [String: Any]: self = .object(value.mapValues(JSON.init))
+    // Foundation keeps a boolean as a number, of the C type `char`.
+    case let value as NSNumber where value.objCType.pointee == CChar(bitPattern: UInt8(ascii: "c")):
+      self = .bool(value.boolValue)
+    case let value as NSNumber: self = .number(value.doubleValue)
+    default: self = .null
+    }
+  }
 
   public subscript(key: String) -> JSON {
     if case .object(let members) = self { members[key] ?? .null } else { .null }

@@ -59,7 +59,7 @@ struct ChunkReader {
     let (kind, checksum, stored) = try frame(at: start)
     var (kindRead, body) = (kind, stored)
     if kind == .compressedChange {
-      body = try Deflate.inflate(stored, limit: FormatLimits.inflatedByteCount)[...]
+      body = try Deflate.inflate(stored, limit: FormatLimits.inflatedByteCount(stored: stored.count))[...]
       kindRead = .change
     }
     let hash = Chunk.hash(kindRead, body: body)

@@ -73,6 +73,8 @@ struct ColumnWriter {
 
   /// From this size on a column is deflated. Source: automerge-format, section 2.
   static let deflateMinimum = 256
+  /// A longer column that shrinks too well is not deflated, so that no reader takes the chunk for a deflate bomb.
+  private static let modestByteCount = 512 << 10
 
   /// - Parameter deflating: whether long columns are deflated, as in documents.
   init(deflating: Bool = false) { self.deflating = deflating }
@@ -83,10 +85,13 @@ struct ColumnWriter {
     last = spec.rawValue
     guard !bytes.isEmpty else { return }
     if deflating, bytes.count >= Self.deflateMinimum {
-      add(spec.deflated, Deflate.deflate(bytes[...]))
-    } else {
-      add(spec, bytes)
+      let deflated = Deflate.deflate(bytes[...])
+      if bytes.count <= Self.modestByteCount || bytes.count <= deflated.count * (FormatLimits.inflatedRatio / 2) {
+        add(spec.deflated, deflated)
+        return
+      }
     }
+    add(spec, bytes)
   }
 
   /// The list: how many, then which and how long.

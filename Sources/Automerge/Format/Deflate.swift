@@ -57,7 +57,7 @@ enum Deflate {
           let status = step(&stream)
           let produced = chunkByteCount - Int(stream.avail_out)
           if produced > limit - output.count { return .limitReached }
-          output.append(contentsOf: buffer[..<produced])
+          output.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<produced]))
           switch status {
           case Z_STREAM_END: return .ended
           // No progress, or all input read and room left: the stream is cut off.

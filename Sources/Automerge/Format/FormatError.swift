@@ -52,8 +52,13 @@ public enum FormatError: Error, Equatable, Sendable {
 enum FormatLimits {
   /// Rows in one column. An encoded run may claim any number; a counter is 32 bits, so no more could ever be used.
   static let rows = 1 << 28
-  /// What all deflated columns of one chunk, or one compressed change, may grow to.
-  static let inflatedByteCount = 64 << 20
+  /// What all deflated columns of a small chunk, or a small compressed change, may grow to.
+  static let inflatedByteCount = 32 << 20
+  /// How many times its size a large chunk may grow to. Text deflates to a third or so; `ColumnWriter` stays below half.
+  static let inflatedRatio = 32
   static let columns = 256
   static let actorByteCount = 128
+
+  /// What the deflated parts of a chunk of so many bytes may grow to.
+  static func inflatedByteCount(stored: Int) -> Int { max(inflatedByteCount, inflatedRatio * stored) }
 }
