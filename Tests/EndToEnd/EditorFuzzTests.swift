@@ -40,6 +40,7 @@ struct EditorFuzzTests {
         try editors[random.below(2)].performRandomCommand(random.below(1 << 30))
         if random.chance(10) { EditorSession.pause(.milliseconds(random.below(60))) }
       }
+      for editor in editors { try editor.settle() }
       let text = try waitForQuiet(editors)
       for editor in editors { try editor.quit() }
       for editor in editors { try editor.session.waitForEnd() }

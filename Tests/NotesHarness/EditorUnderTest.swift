@@ -18,7 +18,9 @@ public struct EditorState: Equatable, Sendable {
     // Emacs says nil, which is null or an empty object in JSON, for false and for an empty list.
     let queued = json["queue"]?.intValue ?? json["queue"]?.arrayValue?.count ?? 0
     let synced = json["synced"]?.boolValue ?? (json["synced"]?.intValue == 1)
-    isSynced = synced && queued == 0
+    // Vim's copy of what the service knows; Emacs has none.
+    let isShadowRight = json["isShadowRight"]?.boolValue ?? true
+    isSynced = synced && queued == 0 && isShadowRight
   }
 }
 
@@ -45,6 +47,8 @@ public protocol EditorUnderTest: AnyObject {
   /// Puts the caret at the end of the buffer, ready to type.
   func beginTypingAtEnd() throws
   func endTyping() throws
+  /// Ends what random commands have left half typed.
+  func settle() throws
   /// Asks the editor to end in its regular way, saving nothing.
   func quit() throws
 }

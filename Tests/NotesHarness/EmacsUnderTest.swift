@@ -13,6 +13,7 @@ public final class EmacsUnderTest: EditorUnderTest {
     let command = try EditorSession.serviceCommand(
       user: user, recordPrefix: recordPrefix, seed: seed, maximumDelay: maximumDelay)
     let settings = """
+      (setq native-comp-deferred-compilation nil native-comp-jit-compilation nil)
       (setq inhibit-startup-screen t make-backup-files nil auto-save-default nil create-lockfiles nil)
       (setq ring-bell-function #'ignore confirm-kill-processes nil)
       (add-to-list 'load-path \(Self.quoted(plugin)))
@@ -66,5 +67,6 @@ public final class EmacsUnderTest: EditorUnderTest {
   }
 
   public func endTyping() throws {}
+  public func settle() throws {}
   public func quit() throws { try session.send(["expr", "(kill-emacs)", 0]) }
 }

@@ -55,5 +55,6 @@ public final class VimUnderTest: EditorUnderTest {
   }
 
   public func endTyping() throws { try session.terminal.press("Escape") }
+  public func settle() throws { _ = try evaluate("NotesTestSettle()") }
   public func quit() throws { try execute("qall!") }
 }

@@ -176,18 +176,19 @@ public final class ChildProcess {
   }
 
   private static func drain(_ descriptor: inout Int32, into bytes: inout [UInt8]) {
-    var buffer = [UInt8](repeating: 0, count: 65536)
-    while descriptor >= 0 {
-      let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
-      if count > 0 {
-        bytes += buffer[0..<count]
-      } else if count < 0, errno == EINTR {
-        continue
-      } else if count < 0, errno == EAGAIN {
-        return
-      } else {
-        close(descriptor)
-        descriptor = -1
+    withUnsafeTemporaryAllocation(byteCount: 65536, alignment: 1) { buffer in
+      while descriptor >= 0 {
+        let count = read(descriptor, buffer.baseAddress, buffer.count)
+        if count > 0 {
+          bytes += buffer[0..<count]
+        } else if count < 0, errno == EINTR {
+          continue
+        } else if count < 0, errno == EAGAIN {
+          return
+        } else {
+          close(descriptor)
+          descriptor = -1
+        }
       }
     }
   }

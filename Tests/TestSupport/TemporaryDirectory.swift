@@ -14,7 +14,12 @@ public final class TemporaryDirectory {
     path = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  deinit { try? FileManager.default.removeItem(atPath: path) }
+  deinit {
+    // To look at what a failed test has left.
+    if ProcessInfo.processInfo.environment["NOTES_KEEP_FILES"] == nil {
+      try? FileManager.default.removeItem(atPath: path)
+    }
+  }
 
   /// The path of an entry, which need not exist.
   public func file(_ name: String) -> String { path + "/" + name }
