@@ -48,13 +48,12 @@ final class FileWriter: ByteSink {
 
   /// Writes all that waits as one block.
   private func writeNext() {
-    var block = queue.count == 1 ? queue[0] : Array(queue.joined())
+    let block = queue.count == 1 ? queue[0] : Array(queue.joined())
     queue.removeAll(keepingCapacity: true)
-    write(&block, from: 0)
+    write(block, from: 0)
   }
 
-  private func write(_ block: inout [UInt8], from start: Int) {
-    let block = block
+  private func write(_ block: [UInt8], from start: Int) {
     operation = FileOperation.write(on: loop, fileDescriptor, block[start...]) { [self] result in
       didWrite(result, of: block, from: start)
     }
@@ -67,8 +66,7 @@ final class FileWriter: ByteSink {
     queuedByteCount -= result
     let next = start + result
     if next < block.count {
-      var block = block
-      write(&block, from: next)
+      write(block, from: next)
     } else if !queue.isEmpty {
       writeNext()
     } else if case .finishing = state {

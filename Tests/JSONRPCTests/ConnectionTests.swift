@@ -5,7 +5,6 @@ import Testing
 private final class Wire {
   private(set) var sent: [Message] = []
   private var reader = FrameReader()
-  private var connection: Connection?
 
   func open(frameLimit: Int = FrameReader.defaultFrameLimit) -> Connection {
     Connection(frameLimit: frameLimit) { [self] frame in
