@@ -127,21 +127,22 @@ def Keys(): string
     () => "i\<C-n><PAUSE>\<C-n>\<C-y>\<Esc>",
     () => $"qq{One(['x', 'Aq'])}\<Esc>q{count}@q",
     () => ".",
-    () => "ggdG",
+    () => Below(8) == 0 ? 'ggdG' : $"o{Words()}\<Esc>",
     () => $":silent! call setline(1, '{One(['', 'set by a script', '日本'])}')\<CR>",
-    () => $"\"yp",
+    BigPaste,
   ]
-  const number = Below(len(commands))
-  # The rare ones: an emptied note and ten thousand lines at once, or little would be left to work with.
-  if number == 39 && Below(8) != 0
-    return Somewhere() .. $"o{Words()}\<Esc>"
-  elseif number == len(commands) - 1
-    setreg('y', range(Below(12) == 0 ? 10000 : 20)->mapnew((_, it) => $'line {it} {it % 7 == 0 ? "日本" : "text"}'), 'V')
-    # A note that has grown huge is cut, for the sake of the other commands.
-    return line('$') > 12000 ? ":silent! 300,$d\<CR>" : Somewhere() .. commands[number]()
-  endif
   setreg('z', "pasted one\npasted 😀 two\n", Below(2) == 0 ? 'V' : 'v')
-  return Somewhere() .. commands[number]()
+  return Somewhere() .. commands[Below(len(commands))]()
+enddef
+
+# Many lines at once, now and then ten thousand; a note that has grown huge is cut, for the sake of the other commands.
+def BigPaste(): string
+  if line('$') > 12000
+    return ":silent! 300,$d\<CR>"
+  endif
+  const count = Below(12) == 0 ? 10000 : 20
+  setreg('y', range(count)->mapnew((_, it) => $'line {it} {it % 7 == 0 ? "日本" : "text"}'), 'V')
+  return '"yp'
 enddef
 
 # Kept here, for a channel that nothing refers to is closed.

@@ -55,6 +55,7 @@ export def Open(result: dict<any>)
   if mode() !=# 'n'
     stopinsert
   endif
+  LeaveList()
   const bufnr = bufnr($'^{escape(fnamemodify(result.path, ":p"), "\\*?[]{},$~")}$')
   const window = bufnr > 0 ? bufwinid(bufnr) : -1
   if window > 0
@@ -65,6 +66,14 @@ export def Open(result: dict<any>)
   endif
   # Reading the file has attached it already, unless it was open before the service knew it.
   buffer.Attach(bufnr(), result.uri, result.id)
+enddef
+
+# Out of a list, a note opens in the window that one came from.
+def LeaveList()
+  const previous = winnr('#')
+  if &buftype ==# 'nofile' && previous > 0 && getbufvar(winbufnr(previous), '&buftype') == ''
+    wincmd p
+  endif
 enddef
 
 # A file was read: if it is a note, it is one from now on. Asks the service only about files where notes live.
