@@ -10,7 +10,11 @@ public enum JSON: Sendable, Equatable {
   case object([String: JSON])
 
   public static func parse(_ data: Data) throws -> JSON {
-    JSON(try JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed))
+    // Foundation drops byte order marks inside strings, but not escaped ones.
+    var escaped = data
+    let mark = Data([0xef, 0xbb, 0xbf])
+    while let found = escaped.range(of: mark) { escaped.replaceSubrange(found, with: Data("\\ufeff".utf8)) }
+    return JSON(try JSONSerialization.jsonObject(with: escaped, options: .fragmentsAllowed))
   }
 
   private init(_ value: Any) {
