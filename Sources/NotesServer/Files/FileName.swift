@@ -1,0 +1,58 @@
+/// The names of working files: `<Title>.md`, whatever the title.
+enum FileName {
+  static let fileExtension = ".md"
+  static let untitled = "Untitled"
+  /// What file systems allow for one name.
+  static let mostUTF8 = 255
+
+  /// A safe name for a title that is not taken yet: `Title.md`, `Title 2.md`, ….
+  ///
+  /// - Parameter isTaken: whether a file of this name is there already. It is asked until it says no; the name given up
+  ///   with after `attempts` of them is nil.
+  static func unused(forTitle title: String, attempts: Int = 10_000, isTaken: (String) -> Bool) -> String? {
+    for number in 1...max(1, attempts) {
+      let name = name(forTitle: title, number: number)
+      if !isTaken(name) { return name }
+    }
+    return nil
+  }
+
+  /// A name without a path, not hidden, not empty, without control characters, and no longer than a file system allows.
+  static func name(forTitle title: String, number: Int = 1) -> String {
+    let suffix = (number > 1 ? " \(number)" : "") + fileExtension
+    var stem = ""
+    var length = suffix.utf8.count
+    for character in safe(title) {
+      length += character.utf8.count
+      guard length <= mostUTF8 else { break }
+      stem.append(character)
+    }
+    while let last = stem.last, last == "." || last == " " { stem.removeLast() }
+    return (stem.isEmpty ? untitled : stem) + suffix
+  }
+
+  /// The title of a file that became a note: its name without the extension.
+  static func title(ofFile name: String) -> String {
+    let base = name.split(separator: "/").last.map(String.init) ?? name
+    for ending in [".md", ".markdown", ".txt", ".org"] where base.lowercased().hasSuffix(ending) {
+      let stem = String(base.dropLast(ending.count))
+      if !stem.isEmpty { return stem }
+    }
+    return base.isEmpty ? untitled : base
+  }
+
+  /// The title on one line, without what a path, a terminal or a hidden file would make of it.
+  private static func safe(_ title: String) -> Substring {
+    var scalars = String.UnicodeScalarView()
+    for scalar in title.unicodeScalars {
+      switch scalar.properties.generalCategory {
+      case .control, .lineSeparator, .paragraphSeparator, .spaceSeparator:
+        if scalars.last != " " { scalars.append(" ") }
+      case .format where scalar.value != 0x200C && scalar.value != 0x200D: break
+      case .surrogate, .unassigned: scalars.append("-")
+      default: scalars.append(scalar == "/" || scalar == "\\" ? "-" : scalar)
+      }
+    }
+    return String(scalars).drop { $0 == "." || $0 == " " }
+  }
+}

@@ -1,0 +1,81 @@
+/// Facts about a text file that are not part of the note's text: kept beside it and restored on writing.
+struct FileShape: Hashable, Sendable, Codable {
+  /// Every line ends with `\r\n`. In a file with both kinds the `\r` belong to the text.
+  var hasCarriageReturns = false
+  var hasByteOrderMark = false
+  /// The last line has no line feed in the file, although the text has one.
+  var lacksFinalNewline = false
+
+  private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+  /// Takes a file's bytes apart into its shape and its text, whose lines end with `\n`.
+  static func read(_ file: [UInt8]) throws(NotTextError) -> (shape: FileShape, text: [UInt8]) {
+    if let offset = file.firstIndex(of: 0) { throw .zeroByte(at: offset) }
+    guard String(validating: file, as: UTF8.self) != nil else { throw .invalidUTF8 }
+    var shape = FileShape()
+    var text = file
+    if text.starts(with: byteOrderMark) {
+      shape.hasByteOrderMark = true
+      text.removeFirst(byteOrderMark.count)
+    }
+    if LineEnds.areCarriageReturns(text) {
+      shape.hasCarriageReturns = true
+      text = LineEnds.unified(text)
+    }
+    if let last = text.last, last != 0x0A {
+      shape.lacksFinalNewline = true
+      text.append(0x0A)
+    }
+    return (shape, text)
+  }
+
+  /// The bytes of a file of this shape.
+  func write(_ text: [UInt8]) -> [UInt8] {
+    var file = text
+    if lacksFinalNewline, file.last == 0x0A { file.removeLast() }
+    if hasCarriageReturns { file = LineEnds.withCarriageReturns(file) }
+    return hasByteOrderMark ? Self.byteOrderMark + file : file
+  }
+}
+
+/// Why a file cannot be a note.
+enum NotTextError: Error, Hashable {
+  case zeroByte(at: Int)
+  case invalidUTF8
+}
+
+/// Line ends in UTF-8: `\r\n` outside, `\n` inside.
+enum LineEnds {
+  /// True if there are lines and all of them end with `\r\n`, and `\r` stands nowhere else.
+  static func areCarriageReturns(_ text: [UInt8]) -> Bool {
+    var (pairs, before) = (0, UInt8(0))
+    for byte in text {
+      guard (byte == 0x0A) == (before == 0x0D) else { return false }
+      if byte == 0x0A { pairs += 1 }
+      before = byte
+    }
+    return pairs > 0 && before != 0x0D
+  }
+
+  /// The text with `\n` for every `\r\n`.
+  static func unified(_ text: [UInt8]) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(text.count)
+    for byte in text {
+      if byte == 0x0A, result.last == 0x0D { result.removeLast() }
+      result.append(byte)
+    }
+    return result
+  }
+
+  /// The text with `\r\n` for every `\n`.
+  static func withCarriageReturns(_ text: [UInt8]) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(text.count + text.count / 16)
+    for byte in text {
+      if byte == 0x0A { result.append(0x0D) }
+      result.append(byte)
+    }
+    return result
+  }
+}

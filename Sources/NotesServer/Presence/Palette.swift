@@ -1,0 +1,50 @@
+/// A person's colour and letter, the same wherever they show.
+struct PersonMark: Hashable, Sendable {
+  /// 0–11.
+  var color: Int
+  var letter: Character
+}
+
+/// Gives each person a colour and a letter and never changes them.
+///
+/// Both come from the person's id and name, so they are mostly the same on every machine; who comes when they are taken gets
+/// the next free ones, as long as there are any.
+struct Palette: Sendable {
+  static let colorCount = 12
+  /// The most people that are remembered. Later ones get their marks by chance of their id.
+  static let mostPeople = 4096
+
+  private var marks: [String: PersonMark] = [:]
+  private var colorUses = [Int](repeating: 0, count: colorCount)
+  private var letters: Set<Character> = []
+
+  mutating func mark(of person: String, name: String) -> PersonMark {
+    if let mark = marks[person] { return mark }
+    let mark = PersonMark(color: freeColor(for: person), letter: freeLetter(for: name))
+    if marks.count < Self.mostPeople {
+      marks[person] = mark
+      colorUses[mark.color] += 1
+      letters.insert(mark.letter)
+    }
+    return mark
+  }
+
+  /// The colour used least, beginning with the person's own.
+  private func freeColor(for person: String) -> Int {
+    let own = Int(Self.hash(person) % UInt64(Self.colorCount))
+    let order = (0..<Self.colorCount).map { (own + $0) % Self.colorCount }
+    return order.min { colorUses[$0] < colorUses[$1] } ?? own
+  }
+
+  /// The first free letter of the name, else of the alphabet, else the name's first though it is taken.
+  private func freeLetter(for name: String) -> Character {
+    let own = name.uppercased().filter { $0.isLetter || $0.isNumber }
+    let all = own + "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+    return all.first { !letters.contains($0) } ?? own.first ?? "?"
+  }
+
+  /// FNV-1a: the same on every machine.
+  private static func hash(_ text: String) -> UInt64 {
+    text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+  }
+}

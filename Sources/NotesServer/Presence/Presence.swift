@@ -1,0 +1,208 @@
+/// Who is in which document and where their carets are.
+///
+/// One value for all documents of the process. Events go in with the time they happen at, counted from any fixed moment;
+/// effects come out. Call `tick` no later than `nextDeadline`.
+struct Presence: Sendable {
+  static let heartbeatInterval: Duration = .seconds(15)
+  static let timeToLive: Duration = .seconds(45)
+  /// 20 a second.
+  static let shortestInterval: Duration = .milliseconds(50)
+  /// What a document's peers may make us keep.
+  static let mostPeople = 256
+  static let mostRanges = 64
+  static let mostCursorBytes = 256
+  static let mostNameScalars = 64
+
+  struct Person: Hashable, Sendable {
+    var peer: String
+    var name: String
+    var mark: PersonMark
+    var ranges: [CursorRange]
+  }
+
+  enum Event: Hashable, Sendable {
+    /// This user opened or closed the document.
+    case opened(document: String)
+    case closed(document: String)
+    /// This user's carets.
+    case moved(document: String, ranges: [CursorRange])
+    case renamed(name: String)
+    case received(document: String, peer: String, PresencePayload)
+    /// A peer that shares the document is connected now, or no longer.
+    case connected(document: String, peer: String)
+    case disconnected(peer: String)
+  }
+
+  enum Effect: Hashable, Sendable {
+    case broadcast(document: String, PresencePayload)
+    /// Send `notes/cursors` with `people(in:)`.
+    case cursorsChanged(document: String)
+    /// For `notes/event`.
+    case joined(document: String, Person)
+    case left(document: String, Person)
+  }
+
+  private struct Room: Sendable {
+    var people: [String: (person: Person, lastHeard: Duration)] = [:]
+    /// Nil while this user has not opened the document.
+    var ranges: [CursorRange]?
+    var lastSent: Duration?
+    var pending: Pending?
+    var lastShown: Duration?
+    var mustShow = false
+  }
+
+  /// What waits to be sent; a snapshot says all that an update does.
+  private enum Pending: Sendable { case update, snapshot }
+
+  private(set) var name: String
+  private(set) var palette = Palette()
+  private var rooms: [String: Room] = [:]
+
+  init(name: String) { self.name = name }
+
+  /// Everybody else in the document, in a steady order.
+  func people(in document: String) -> [Person] {
+    (rooms[document]?.people.values.map(\.person) ?? []).sorted { $0.peer < $1.peer }
+  }
+
+  /// Colour and letter of a person, for answers about authors and peers.
+  mutating func mark(of peer: String, name: String) -> PersonMark { palette.mark(of: peer, name: name) }
+
+  mutating func receive(_ event: Event, at now: Duration) -> [Effect] {
+    var effects: [Effect] = []
+    switch event {
+    case .opened(let document):
+      guard rooms[document]?.ranges == nil else { break }
+      rooms[document, default: Room()].ranges = []
+      want(.snapshot, in: document)
+    case .closed(let document):
+      guard rooms[document]?.ranges != nil else { break }
+      rooms[document]?.ranges = nil
+      rooms[document]?.pending = nil
+      rooms[document]?.lastSent = nil
+      effects.append(.broadcast(document: document, .goodbye))
+      removeIfEmpty(document)
+    case .moved(let document, let ranges):
+      guard let known = rooms[document]?.ranges, known != ranges else { break }
+      rooms[document]?.ranges = Array(ranges.prefix(Self.mostRanges))
+      want(.update, in: document)
+    case .renamed(let name):
+      self.name = name
+      for document in rooms.keys where rooms[document]?.ranges != nil { want(.update, in: document) }
+    case .received(let document, let peer, let payload):
+      receive(payload, from: peer, in: document, at: now, &effects)
+    case .connected(let document, _):
+      if rooms[document]?.ranges != nil { want(.snapshot, in: document) }
+    case .disconnected(let peer):
+      for document in rooms.keys.sorted() { remove(peer, from: document, &effects) }
+    }
+    return effects + due(at: now)
+  }
+
+  /// Sends what has waited long enough, and forgets who has been silent too long.
+  mutating func tick(at now: Duration) -> [Effect] {
+    var effects: [Effect] = []
+    for document in rooms.keys.sorted() {
+      for (peer, entry) in rooms[document]?.people ?? [:] where now - entry.lastHeard >= Self.timeToLive {
+        remove(peer, from: document, &effects)
+      }
+    }
+    return effects + due(at: now)
+  }
+
+  /// When `tick` has something to do; nil if nobody is anywhere.
+  var nextDeadline: Duration? {
+    rooms.values.flatMap { room in
+      var deadlines = room.people.values.map { $0.lastHeard + Self.timeToLive }
+      if room.ranges != nil, let sent = room.lastSent {
+        deadlines.append(sent + (room.pending == nil ? Self.heartbeatInterval : Self.shortestInterval))
+      }
+      if room.mustShow, let shown = room.lastShown { deadlines.append(shown + Self.shortestInterval) }
+      return deadlines
+    }.min()
+  }
+
+  private mutating func receive(
+    _ payload: PresencePayload, from peer: String, in document: String, at now: Duration, _ effects: inout [Effect]
+  ) {
+    switch payload {
+    case .update(let state): enter(peer, state, in: document, at: now, &effects)
+    case .snapshot(let state):
+      let isNew = rooms[document]?.people[peer] == nil
+      enter(peer, state, in: document, at: now, &effects)
+      if isNew, rooms[document]?.ranges != nil { want(.snapshot, in: document) }
+    case .heartbeat: rooms[document]?.people[peer]?.lastHeard = now
+    case .goodbye: remove(peer, from: document, &effects)
+    }
+  }
+
+  private mutating func enter(
+    _ peer: String, _ state: PresenceState, in document: String, at now: Duration, _ effects: inout [Effect]
+  ) {
+    let known = rooms[document]?.people[peer]?.person
+    guard known != nil || (rooms[document]?.people.count ?? 0) < Self.mostPeople else { return }
+    let name = Self.shown(state.name)
+    let ranges = state.ranges.prefix(Self.mostRanges).filter {
+      $0.start.count <= Self.mostCursorBytes && $0.end.count <= Self.mostCursorBytes
+    }
+    let person = Person(peer: peer, name: name, mark: palette.mark(of: peer, name: name), ranges: ranges)
+    rooms[document, default: Room()].people[peer] = (person, now)
+    if known == nil { effects.append(.joined(document: document, person)) }
+    if known != person { rooms[document]?.mustShow = true }
+  }
+
+  private mutating func remove(_ peer: String, from document: String, _ effects: inout [Effect]) {
+    guard let person = rooms[document]?.people.removeValue(forKey: peer)?.person else { return }
+    rooms[document]?.mustShow = true
+    effects.append(.left(document: document, person))
+  }
+
+  private mutating func want(_ kind: Pending, in document: String) {
+    if rooms[document]?.pending != .snapshot { rooms[document]?.pending = kind }
+  }
+
+  private mutating func removeIfEmpty(_ document: String) {
+    if let room = rooms[document], room.ranges == nil, room.people.isEmpty, !room.mustShow { rooms[document] = nil }
+  }
+
+  /// What may go out now: at most one message and one list in `shortestInterval` for each document.
+  private mutating func due(at now: Duration) -> [Effect] {
+    var effects: [Effect] = []
+    for document in rooms.keys.sorted() {
+      guard var room = rooms[document] else { continue }
+      if let ranges = room.ranges {
+        let waited = room.lastSent.map { now - $0 }
+        let state = PresenceState(name: name, ranges: ranges)
+        if let pending = room.pending, waited.map({ $0 >= Self.shortestInterval }) ?? true {
+          effects.append(.broadcast(document: document, pending == .snapshot ? .snapshot(state) : .update(state)))
+          room.pending = nil
+          room.lastSent = now
+        } else if room.pending == nil, waited.map({ $0 >= Self.heartbeatInterval }) ?? true {
+          effects.append(.broadcast(document: document, .heartbeat))
+          room.lastSent = now
+        }
+      }
+      if room.mustShow, room.lastShown.map({ now - $0 >= Self.shortestInterval }) ?? true {
+        effects.append(.cursorsChanged(document: document))
+        room.mustShow = false
+        room.lastShown = now
+      }
+      rooms[document] = room
+      removeIfEmpty(document)
+    }
+    return effects
+  }
+
+  /// A name that is fit to show: one line, no control characters, not endless.
+  private static func shown(_ name: String) -> String {
+    var scalars = String.UnicodeScalarView()
+    for scalar in name.unicodeScalars.prefix(mostNameScalars) {
+      switch scalar.properties.generalCategory {
+      case .control, .lineSeparator, .paragraphSeparator, .format: break
+      default: scalars.append(scalar)
+      }
+    }
+    return String(scalars)
+  }
+}

@@ -1,0 +1,33 @@
+/// A selection in CRDT cursors, which only the document can read. `end` is where the caret is.
+struct CursorRange: Hashable, Sendable {
+  var start: [UInt8]
+  var end: [UInt8]
+}
+
+/// What somebody shows of themselves in a document.
+struct PresenceState: Hashable, Sendable {
+  var name: String
+  var ranges: [CursorRange]
+}
+
+/// What travels between peers as `{"__presence": {"type": …}}`.
+enum PresencePayload: Hashable, Sendable {
+  /// Something of it changed.
+  case update(PresenceState)
+  /// All of it, for somebody who has just come; who gets one from a stranger answers with their own.
+  case snapshot(PresenceState)
+  /// Still there.
+  case heartbeat
+  /// Gone.
+  case goodbye
+
+  /// The payload's `type`.
+  var type: String {
+    switch self {
+    case .update: "update"
+    case .snapshot: "snapshot"
+    case .heartbeat: "heartbeat"
+    case .goodbye: "goodbye"
+    }
+  }
+}

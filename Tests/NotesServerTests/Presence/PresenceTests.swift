@@ -1,0 +1,132 @@
+import TestSupport
+import Testing
+
+@testable import NotesServer
+
+@Suite struct PresenceTests {
+  private let here = [CursorRange(start: [1], end: [2])]
+
+  private func state(_ name: String, _ cursor: UInt8 = 1) -> PresenceState {
+    PresenceState(name: name, ranges: [CursorRange(start: [cursor], end: [cursor])])
+  }
+
+  private func opened() -> Presence {
+    var presence = Presence(name: "Ana")
+    _ = presence.receive(.opened(document: "d"), at: .zero)
+    return presence
+  }
+
+  @Test func openingShowsOneself() {
+    var presence = Presence(name: "Ana")
+    #expect(
+      presence.receive(.opened(document: "d"), at: .zero)
+        == [.broadcast(document: "d", .snapshot(PresenceState(name: "Ana", ranges: [])))])
+    #expect(presence.receive(.opened(document: "d"), at: .zero) == [])
+  }
+
+  @Test func cursorsGoOutAtMostTwentyTimesASecond() {
+    var presence = opened()
+    var sent: [Duration] = []
+    for millisecond in 0..<1000 {
+      let now = Duration.milliseconds(millisecond)
+      let ranges = [CursorRange(start: [UInt8(millisecond % 251)], end: [0])]
+      for effect in presence.receive(.moved(document: "d", ranges: ranges), at: now) {
+        if case .broadcast(_, .update) = effect { sent.append(now) }
+      }
+    }
+    // Opening was the first.
+    #expect(sent.count == 19)
+    // The last one is not lost.
+    #expect(presence.nextDeadline == .seconds(1))
+    #expect(presence.tick(at: .seconds(1)).count == 1)
+    #expect(
+      presence.receive(
+        .moved(document: "d", ranges: [CursorRange(start: [UInt8(999 % 251)], end: [0])]), at: .seconds(2)) == [])
+  }
+
+  @Test func silenceIsFilledWithHeartbeats() {
+    var presence = opened()
+    #expect(presence.nextDeadline == .seconds(15))
+    #expect(presence.tick(at: .seconds(14)) == [])
+    #expect(presence.tick(at: .seconds(15)) == [.broadcast(document: "d", .heartbeat)])
+    #expect(presence.nextDeadline == .seconds(30))
+  }
+
+  @Test func aStrangerIsShownAndAnswered() {
+    var presence = opened()
+    let effects = presence.receive(
+      .received(document: "d", peer: "p", .snapshot(state("Ben"))), at: .seconds(1))
+    guard let ben = presence.people(in: "d").first else {
+      Issue.record("nobody there")
+      return
+    }
+    #expect(ben.name == "Ben" && ben.mark.letter == "B" && (0..<12).contains(ben.mark.color))
+    #expect(
+      effects == [
+        .joined(document: "d", ben), .broadcast(document: "d", .snapshot(PresenceState(name: "Ana", ranges: []))),
+        .cursorsChanged(document: "d"),
+      ])
+    // Who is known gets no answer, so two never answer one another for ever.
+    #expect(presence.receive(.received(document: "d", peer: "p", .snapshot(state("Ben"))), at: .seconds(2)) == [])
+  }
+
+  @Test func theSilentAndTheGoneVanish() {
+    for event in [
+      Presence.Event.received(document: "d", peer: "p", .goodbye), .disconnected(peer: "p"),
+      .received(document: "d", peer: "q", .heartbeat),
+    ] {
+      var presence = Presence(name: "Ana")
+      _ = presence.receive(.received(document: "d", peer: "p", .update(state("Ben"))), at: .zero)
+      _ = presence.receive(.received(document: "d", peer: "p", .heartbeat), at: .seconds(30))
+      #expect(presence.tick(at: .seconds(74)) == [])
+      var effects = presence.receive(event, at: .seconds(74))
+      if effects.isEmpty { effects = presence.tick(at: .seconds(75)) }
+      #expect(effects.count == 2 && effects.last == .cursorsChanged(document: "d"))
+      #expect(presence.people(in: "d").isEmpty)
+      #expect(presence.nextDeadline == nil)
+    }
+  }
+
+  @Test func theListOfCursorsIsCoalescedToo() {
+    var presence = opened()
+    var shown = 0
+    for millisecond in 0..<1000 {
+      let update = PresencePayload.update(state("Ben", UInt8(millisecond % 251)))
+      let effects = presence.receive(
+        .received(document: "d", peer: "p", update), at: .milliseconds(millisecond))
+      shown += effects.count { $0 == .cursorsChanged(document: "d") }
+    }
+    #expect(shown == 20)
+    #expect(presence.nextDeadline == .milliseconds(1000))
+  }
+
+  @Test func closingSaysGoodbye() {
+    var presence = opened()
+    #expect(presence.receive(.closed(document: "d"), at: .seconds(1)) == [.broadcast(document: "d", .goodbye)])
+    #expect(presence.receive(.moved(document: "d", ranges: here), at: .seconds(2)) == [])
+    #expect(presence.nextDeadline == nil)
+  }
+
+  @Test func whatHostilePeersSendIsBounded() {
+    var presence = opened()
+    for peer in 0..<1000 {
+      let ranges = [CursorRange](repeating: CursorRange(start: [1], end: [1]), count: 100)
+      let name = String(repeating: "\u{1B}x\n", count: 1000)
+      _ = presence.receive(
+        .received(document: "d", peer: "p\(peer)", .update(PresenceState(name: name, ranges: ranges))), at: .zero)
+    }
+    let people = presence.people(in: "d")
+    #expect(people.count == Presence.mostPeople)
+    #expect(people.allSatisfy { $0.ranges.count == Presence.mostRanges && $0.name.allSatisfy { $0 == "x" } })
+  }
+
+  @Test(arguments: UInt64(0)..<50) func twelvePeopleHaveTwelveColorsAndLetters(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    var palette = Palette()
+    let people = (0..<12).map { _ in "\(UInt64.random(in: .min ... .max, using: &generator))" }
+    let marks = people.map { palette.mark(of: $0, name: "Same Name") }
+    #expect(Set(marks.map(\.color)).count == 12, "seed \(seed)")
+    #expect(Set(marks.map(\.letter)).count == 12, "seed \(seed)")
+    #expect(people.map { palette.mark(of: $0, name: "Other") } == marks, "seed \(seed)")
+  }
+}
