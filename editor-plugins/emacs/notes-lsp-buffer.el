@@ -31,11 +31,25 @@
 
 ;;; The gate
 
+(defvar notes-lsp--running nil
+  "The recursion depths at which a command runs, innermost first.
+The variable `this-command' would not do: a timer may leave it set.")
+
+(defun notes-lsp--before-command ()
+  "Note that a command runs."
+  (push (recursion-depth) notes-lsp--running))
+
+(defun notes-lsp--command-over ()
+  "Note that the command at this recursion depth, and any deeper one, is over.
+Runs after commands that failed, too."
+  (while (and notes-lsp--running (>= (car notes-lsp--running) (recursion-depth)))
+    (pop notes-lsp--running)))
+
 (defun notes-lsp--unsafe-p ()
   "Return non-nil while something relies on the current buffer not changing.
 That is a command that runs or waits for input, a minibuffer or another
 recursive edit, a keyboard macro, or an input method's draft."
-  (or (and this-command (not noninteractive))
+  (or notes-lsp--running
       (> (recursion-depth) 0)
       executing-kbd-macro
       (notes-lsp--composing-p)))
@@ -87,6 +101,7 @@ recursive edit, a keyboard macro, or an input method's draft."
 
 (defun notes-lsp--after-command ()
   "Send what the command did; leave the queue to a timer, when it is over."
+  (notes-lsp--command-over)
   (dolist (note notes-lsp--notes)
     (let ((buffer (notes-lsp--note-buffer note)))
       (when (and (buffer-live-p buffer) (notes-lsp--note-open note))
@@ -395,6 +410,7 @@ by the base buffer."
 (add-hook 'notes-lsp--ready-hook #'notes-lsp--reattach)
 (add-hook 'notes-lsp--down-hook #'notes-lsp--offline)
 (add-hook 'notes-lsp--before-stop-hook #'notes-lsp--flush-all)
+(add-hook 'pre-command-hook #'notes-lsp--before-command)
 (add-hook 'post-command-hook #'notes-lsp--after-command)
 (add-hook 'after-change-major-mode-hook #'notes-lsp--after-mode-change)
 

@@ -290,8 +290,12 @@ Notes stay editable; M-x notes-restart tries again.\n%s"
     (ignore-errors (kill-buffer (process-buffer process)))
     (ignore-errors (kill-buffer (jsonrpc-stderr-buffer link)))))
 
-(defun notes-lsp-service-stop ()
-  "Ask the service to store everything and end; wait at most four seconds."
+(defun notes-lsp-service-stop (&optional leaving)
+  "Ask the service to store everything and end; wait at most four seconds.
+LEAVING means that Emacs itself ends, maybe inside a signal handler.  Then
+the death of the process may never be reported, and waiting for output of
+a dead process that has no more can last forever; so its answer, by which
+everything is stored, must do."
   (when notes-lsp--restart-timer (cancel-timer notes-lsp--restart-timer))
   (setq notes-lsp--restart-timer nil)
   (let ((link notes-lsp--link))
@@ -307,14 +311,15 @@ Notes stay editable; M-x notes-restart tries again.\n%s"
           (notes-lsp--wait 2 (lambda () (or stored (not (process-live-p process)))))
           (when (process-live-p process)
             (jsonrpc-notify link :exit (notes-lsp--empty))
-            (notes-lsp--wait 2 (lambda () (not (process-live-p process))))))))
+            (unless leaving
+              (notes-lsp--wait 2 (lambda () (not (process-live-p process)))))))))
     (setq notes-lsp--state 'stopped notes-lsp--link nil)
     (when link (notes-lsp--end-process link))
     (run-hooks 'notes-lsp--down-hook)))
 
 (defun notes-lsp--on-kill-emacs ()
   "Leave properly when Emacs ends."
-  (notes-lsp--guarded "leaving" (notes-lsp-service-stop)))
+  (notes-lsp--guarded "leaving" (notes-lsp-service-stop 'leaving)))
 
 (add-hook 'kill-emacs-hook #'notes-lsp--on-kill-emacs)
 

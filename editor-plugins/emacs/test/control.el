@@ -43,7 +43,7 @@
   "Deal with one line from PROCESS, unless keys are waiting."
   (cond
    ((null notes-test--requests) nil)
-   ((or unread-command-events this-command executing-kbd-macro)
+   ((or unread-command-events notes-lsp--running executing-kbd-macro)
     (notes-test--soon process 0.002))
    (t
     (let ((line (pop notes-test--requests)))
@@ -52,7 +52,8 @@
 
 (defun notes-test--answer (process line)
   "Evaluate what LINE says and answer PROCESS."
-  (let* ((request (json-parse-string line))
+  (let* ((this-command this-command)
+         (request (json-parse-string line))
          (result (condition-case problem
                      (with-current-buffer (window-buffer (selected-window))
                        (eval (car (read-from-string (aref request 1))) t))

@@ -265,7 +265,9 @@ MORE properties come first."
         (ert-info ((format "NOTES_TEST_SEED=%d, step %d" seed step))
           (let ((keys (notes-test-random-command-of (+ (* seed 1000000) step))))
             (when keys
-              (ignore-errors (execute-kbd-macro keys))))
+              (ignore-errors (execute-kbd-macro keys))
+              ;; In batch no command loop goes on after a command that failed.
+              (notes-lsp--command-over)))
           (pcase (random 4)
             (0 nil)
             (1 (notes-test-sync)
@@ -277,9 +279,11 @@ MORE properties come first."
                    (cl-incf dropped))))
             (_ nil))
           (notes-test-sync)))
-      (message "seed %d: %d commands, %d characters, %d edits applied, %d dropped, full texts %d of %d"
-               seed count (buffer-size) applied dropped
-               (notes-test-change-count #'notes-test-full-p) (notes-test-change-count #'always)))))
+      (let ((inhibit-message nil))
+        (message "seed %d: %d commands, %d characters, %d edits applied, %d dropped, full texts %d of %d"
+                 seed count (buffer-size) applied dropped
+                 (notes-test-change-count #'notes-test-full-p)
+                 (notes-test-change-count #'always))))))
 
 (defun notes-test-random-edit ()
   "Return a random edit of two ranges for the mirror's text."
@@ -380,7 +384,7 @@ MORE properties come first."
 
 (ert-deftest notes-test-nothing-is-applied-while-a-command-runs ()
   (notes-test-with "abc"
-    (let ((noninteractive nil) (this-command 'query-replace))
+    (let ((notes-lsp--running '(0)))
       (should-not (notes-test-receive (notes-test-edit '((0 1 0 1 "X")))))
       (should (= 1 (length (notes-lsp--note-queue notes-test-note))))
       (should-not (plist-get (notes-lsp-buffer-info) :synced)))
@@ -413,6 +417,18 @@ MORE properties come first."
     (notes-lsp--drain notes-test-note)
     (should (equal (notes-test-text) "aXbc"))
     (should (= 0 (notes-test-change-count #'always)))))
+
+(ert-deftest notes-test-a-command-lasts-until-its-own-loop-goes-on ()
+  (let ((notes-lsp--running nil) (depth 0))
+    (cl-letf (((symbol-function 'recursion-depth) (lambda () depth)))
+      (notes-lsp--before-command)
+      (setq depth 1)
+      (notes-lsp--before-command)
+      (notes-lsp--command-over)
+      (setq depth 0)
+      (should (notes-lsp--unsafe-p))
+      (notes-lsp--command-over)
+      (should-not (notes-lsp--unsafe-p)))))
 
 ;;; Undo
 

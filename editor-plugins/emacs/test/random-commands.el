@@ -26,8 +26,8 @@
   (+ (point-min) (random (1+ (- (point-max) (point-min))))))
 
 (defun notes-test-near (place)
-  "Return a random position at most 200 characters from PLACE."
-  (min (point-max) (max (point-min) (+ place (random 400) -200))))
+  "Return a random position at most 40 characters from PLACE."
+  (min (point-max) (max (point-min) (+ place (random 80) -40))))
 
 (defun notes-test-sample-lines (count)
   "Return COUNT lines of samples."
