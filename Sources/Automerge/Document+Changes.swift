@@ -1,0 +1,87 @@
+import Foundation
+
+/// Changes: making, naming, saving, exchanging them.
+extension Document {
+  /// Ends the pending transaction; its operations become one change. Nothing pending makes nothing.
+  public func commitWith(message: String? = nil, timestamp: Date = Date()) {
+    withCore { _ = $0.commit(message: message, time: seconds(of: timestamp)) }
+  }
+
+  /// The changes that no other change comes after: the name of the document's present state.
+  public func heads() -> Set<ChangeHash> {
+    withCore { core in
+      core.commitPending()
+      return Set(core.heads)
+    }
+  }
+
+  /// All changes, in the order in which they came to be in this replica.
+  public func getHistory() -> [ChangeHash] {
+    withCore { core in
+      core.commitPending()
+      core.computeHashes()
+      return core.graph.hashes
+    }
+  }
+
+  /// Of `hashes`, those that are not changes of this document.
+  public func unknown(_ hashes: Set<ChangeHash>) -> Set<ChangeHash> {
+    withCore { core in hashes.filter { core.row(of: $0) == nil } }
+  }
+
+  /// The whole document with its history as a file.
+  public func save() -> Data { withCore { Data($0.save()) } }
+
+  /// The changes since the last `save` or `encodeNewChanges`, as chunks.
+  public func encodeNewChanges() -> Data { withCore { Data($0.saveNew()) } }
+
+  /// The changes that are not among `heads` nor come before them, as chunks. Unknown heads count for nothing.
+  public func encodeChangesSince(heads: Set<ChangeHash>) throws -> Data {
+    withCore { core in
+      core.commitPending()
+      let rows = core.graph.rows(notAncestorsOf: heads.compactMap { core.row(of: $0) })
+      return Data(rows.flatMap { core.chunk(ofRow: $0) })
+    }
+  }
+
+  /// Takes in the changes of some chunks. A bad chunk never takes a good one with it; throws `LoadError` if none is good.
+  public func applyEncodedChanges(encoded: Data) throws {
+    var edits: TextEditCollector?
+    try take(encoded, &edits)
+  }
+
+  /// As `applyEncodedChanges`; returns what it did to texts.
+  public func applyEncodedChangesWithTextEdits(encoded: Data) throws -> [TextEdit] {
+    var edits: TextEditCollector? = TextEditCollector()
+    try take(encoded, &edits)
+    return edits?.edits ?? []
+  }
+
+  private func take(_ encoded: Data, _ edits: inout TextEditCollector?) throws {
+    try replacingCore { core in core = try core.take(Array(encoded)[...], edits: &edits) }
+  }
+
+  /// Takes in what another document has and this one lacks.
+  public func merge(other: Document) throws {
+    var edits: TextEditCollector?
+    try merge(other, &edits)
+  }
+
+  /// As `merge`; returns what it did to texts.
+  public func mergeWithTextEdits(other: Document) throws -> [TextEdit] {
+    var edits: TextEditCollector? = TextEditCollector()
+    try merge(other, &edits)
+    return edits?.edits ?? []
+  }
+
+  private func merge(_ other: Document, _ edits: inout TextEditCollector?) throws {
+    guard other !== self else { return }
+    try withCore(and: other) { core, other in
+      core.commitPending()
+      other.commitPending()
+      var changes: [DecodedChange] = []
+      for row in core.rowsMissing(from: other) { changes.append(try other.decodedChange(ofRow: row)) }
+      try core.receive(changes, edits: &edits)
+    }
+  }
+}

@@ -1,0 +1,66 @@
+/// Maps, and what is common to all objects.
+extension Document {
+  /// Puts a value at a key. A value that stands there already makes no operation.
+  public func put(obj: ObjId, key: String, value: ScalarValue) throws {
+    try withCore { try $0.put(obj, key: key, value: value) }
+  }
+
+  /// Puts a new empty object at a key.
+  public func putObject(obj: ObjId, key: String, ty: ObjType) throws -> ObjId {
+    try withCore { try $0.putObject(obj, key: key, type: ty) }
+  }
+
+  /// Deletes a key. One that is not there makes no operation.
+  public func delete(obj: ObjId, key: String) throws {
+    try withCore { try $0.delete(obj, key: key) }
+  }
+
+  /// The value that won at a key; nil if there is none.
+  public func get(obj: ObjId, key: String) throws -> Value? {
+    try withCore { core in
+      let slot = try core.map(obj).map[MapKey(key)]
+      return slot.winner().map { core.value(of: $0, in: slot) }
+    }
+  }
+
+  /// All values that stand at a key because they were put there concurrently.
+  public func getAll(obj: ObjId, key: String) throws -> Set<Value> {
+    try withCore { core in
+      let slot = try core.map(obj).map[MapKey(key)]
+      return Set(slot.visible().map { core.value(of: $0, in: slot) })
+    }
+  }
+
+  /// The keys that have a value, in the order of their UTF-8.
+  public func keys(obj: ObjId) throws -> [String] {
+    try withCore { try $0.map(obj).map.keys().map(\.string) }
+  }
+
+  public func objectType(obj: ObjId) throws -> ObjType {
+    try withCore { core throws in
+      guard let id = core.opId(obj) else { throw DocError.unknownObject(obj) }
+      return core.objectType(id)
+    }
+  }
+
+  /// How many keys a map has, elements a list, or units of `textEncoding` a text.
+  public func length(obj: ObjId) throws -> UInt64 {
+    try withCore { core throws in
+      guard let id = core.opId(obj) else { throw DocError.unknownObject(obj) }
+      switch core.store[id] {
+      case .map(let map): return UInt64(map.keys().count)
+      case .sequence(let tree):
+        guard core.store.type(of: id) == .makeText else { return UInt64(tree.total.elements) }
+        guard let unit = textEncoding.unit else { return UInt64(tree.string.count) }
+        return UInt64(tree.total[unit])
+      case nil: throw DocError.unknownObject(obj)
+      }
+    }
+  }
+}
+
+extension DocumentCore {
+  func value(of op: StoredOp, in slot: Slot) -> Value {
+    op.action.makesObject ? .Object(objId(op.id), objectType(op.id)) : .Scalar(slot.scalar(of: op))
+  }
+}

@@ -1,0 +1,65 @@
+import Foundation
+
+/// Syncing with one peer.
+extension Document {
+  /// The next message for the peer; nil if there is nothing to say now.
+  public func generateSyncMessage(state: SyncState) -> Data? {
+    replacingCore { core in
+      core.commitPending()
+      var history = SyncedHistory(core: core, edits: nil)
+      return state.progress.withLock { $0.generateMessage(from: &history) }.map { Data($0.encoded) }
+    }
+  }
+
+  /// Takes in a message of the peer.
+  public func receiveSyncMessage(state: SyncState, message: Data) throws {
+    _ = try receive(state, message, collecting: false)
+  }
+
+  /// As `receiveSyncMessage`; returns what it did to texts.
+  public func receiveSyncMessageWithTextEdits(state: SyncState, message: Data) throws -> [TextEdit] {
+    try receive(state, message, collecting: true)
+  }
+
+  private func receive(_ state: SyncState, _ message: Data, collecting: Bool) throws -> [TextEdit] {
+    let message = try SyncMessage(decoding: Array(message)[...])
+    return try replacingCore { core in
+      core.commitPending()
+      var history = SyncedHistory(core: core, edits: collecting ? TextEditCollector() : nil)
+      defer { core = history.core }
+      try state.progress.withLock { try $0.receive(message, into: &history) }
+      return history.edits?.edits ?? []
+    }
+  }
+}
+
+/// What syncing sees of a document.
+private struct SyncedHistory: SyncableHistory {
+  var core: DocumentCore
+  var edits: TextEditCollector?
+
+  var syncHeads: [ChangeHash] { core.heads }
+  var changeCount: Int { core.graph.count }
+
+  func hasChange(_ hash: ChangeHash) -> Bool { core.row(of: hash) != nil }
+
+  func queuedDependencies(of hash: ChangeHash) -> [ChangeHash]? { core.queue[hash]?.header.deps }
+
+  func changesNotAncestors(of hashes: [ChangeHash]) -> [ChangeHash] {
+    let known = hashes.compactMap { core.row(of: $0) }
+    return core.graph.rows(notAncestorsOf: known).map { core.graph.hashes[$0] }
+  }
+
+  func dependencies(of hash: ChangeHash) -> [ChangeHash] {
+    guard let row = core.row(of: hash) else { return [] }
+    return core.graph.deps(of: row).map { core.graph.hashes[Int($0)] }
+  }
+
+  func encodedChange(_ hash: ChangeHash) -> [UInt8]? { core.row(of: hash).map { core.chunk(ofRow: $0) } }
+
+  func savedDocument() -> [UInt8] { DocumentEncoder.chunk(core) }
+
+  mutating func applySynced(_ chunks: [ArraySlice<UInt8>]) throws {
+    core = try core.take(chunks.count == 1 ? chunks[0] : ArraySlice(chunks.joined()), edits: &edits)
+  }
+}

@@ -1,0 +1,138 @@
+/// Texts.
+extension Document {
+  public func text(obj: ObjId) throws -> String {
+    try withCore { try $0.text(obj).tree.string }
+  }
+
+  /// Replaces part of a text: inserts `value` at `start` and deletes `delete` units behind it. A negative `delete`
+  /// deletes before `start`. `start` and `delete` count in `textEncoding`; what would be deleted behind the end is not.
+  public func spliceText(obj: ObjId, start: UInt64, delete: Int64, value: String? = nil) throws {
+    try withCore { core in
+      let (id, tree) = try core.text(obj)
+      guard let first = Int(exactly: start), let count = Int(exactly: delete.magnitude) else {
+        throw DocError.outOfBounds(start)
+      }
+      var from = first
+      if delete < 0 {
+        guard count <= first else { throw DocError.outOfBounds(start) }
+        from = first - count
+      }
+      let inserted = Array((value ?? "").utf8)
+      if let unit = textEncoding.unit {
+        guard first <= tree.total[unit] else { throw DocError.outOfBounds(start) }
+        try core.splice(tree, id, at: from, deleting: count, unit: unit, inserting: inserted[...])
+      } else {
+        let range = try tree.utf8Range(graphemes: from, count: count)
+        try core.splice(
+          tree, id, at: range.lowerBound, deleting: range.count, unit: .utf8, inserting: inserted[...])
+      }
+    }
+  }
+
+  /// An editor's splice: offsets in UTF-8 whatever the encoding; one inside a scalar is clamped to its start. What
+  /// would be deleted behind the end is not. Throws if `insert` is not valid UTF-8.
+  public func spliceText(obj: ObjId, utf8Offset: Int, deleteUTF8: Int, insert: [UInt8]) throws {
+    guard utf8Offset >= 0, deleteUTF8 >= 0 else { throw DocError.outOfBounds(UInt64(utf8Offset.magnitude)) }
+    guard insert.allSatisfy({ $0 < 0x80 }) || String(validating: insert, as: UTF8.self) != nil else {
+      throw DocError.invalidUTF8
+    }
+    try withCore { core in
+      let (id, tree) = try core.text(obj)
+      let end = tree.total[.utf8]
+      guard utf8Offset <= end else { throw DocError.outOfBounds(UInt64(utf8Offset)) }
+      try core.splice(
+        tree, id, utf8Offset: utf8Offset, deleting: min(deleteUTF8, end - utf8Offset), inserting: insert)
+    }
+  }
+
+  /// The measure of the whole text.
+  public func textMeasure(obj: ObjId) throws -> TextMeasure {
+    try withCore { try $0.text(obj).tree.total.measure }
+  }
+
+  /// The measure of the text before the offset; inside a scalar, of what is before that.
+  /// - Complexity: O(log n) in the runs of the text.
+  public func textMeasure(obj: ObjId, utf8Offset: Int) throws -> TextMeasure {
+    try measure(obj, before: utf8Offset, .utf8)
+  }
+
+  public func textMeasure(obj: ObjId, scalarOffset: Int) throws -> TextMeasure {
+    try measure(obj, before: scalarOffset, .scalars)
+  }
+
+  public func textMeasure(obj: ObjId, utf16Offset: Int) throws -> TextMeasure {
+    try measure(obj, before: utf16Offset, .utf16)
+  }
+
+  /// The measure of the text before line `line` (from 0), the line feed before it included; nil if there are fewer lines.
+  public func textMeasure(obj: ObjId, line: Int) throws -> TextMeasure? {
+    try withCore { core in
+      let tree = try core.text(obj).tree
+      guard line >= 0, line <= tree.total[.newlines] else { return nil }
+      return tree.measure(before: line, .newlines)
+    }
+  }
+
+  private func measure(_ obj: ObjId, before amount: Int, _ unit: TextUnit) throws -> TextMeasure {
+    try withCore { core in
+      let tree = try core.text(obj).tree
+      guard amount >= 0, amount <= tree.total[unit] else { throw DocError.outOfBounds(UInt64(amount.magnitude)) }
+      return tree.measure(before: amount, unit)
+    }
+  }
+
+  /// The UTF-8 between two offsets.
+  public func textUTF8(obj: ObjId, _ range: Range<Int>) throws -> [UInt8] {
+    try withCore { core in
+      let tree = try core.text(obj).tree
+      guard range.lowerBound >= 0, range.upperBound <= tree.total[.utf8] else {
+        throw DocError.outOfBounds(UInt64(range.upperBound.magnitude))
+      }
+      return tree.utf8(range)
+    }
+  }
+
+  /// What turned the text as it was at `heads` into what it is now, from left to right. Unknown heads count for nothing.
+  public func textEdits(obj: ObjId, since heads: Set<ChangeHash>) throws -> [TextEdit] {
+    try withCore { core in
+      core.commitPending()
+      let tree = try core.text(obj).tree
+      return tree.edits(since: core.clock(at: heads), object: obj)
+    }
+  }
+}
+
+extension TextEncoding {
+  /// Nil for grapheme clusters, which no tree counts.
+  var unit: TextUnit? {
+    switch self {
+    case .graphemeCluster: nil
+    case .unicodeScalar: .scalars
+    case .utf8: .utf8
+    case .utf16: .utf16
+    }
+  }
+}
+
+extension TextTree {
+  var string: String { String(decoding: utf8(0..<total[.utf8]), as: UTF8.self) }
+
+  /// Where some grapheme clusters stand; fewer if the text ends before.
+  /// - Complexity: O(n) in the text.
+  func utf8Range(graphemes start: Int, count: Int) throws(DocError) -> Range<Int> {
+    let text = string
+    guard let from = text.index(text.startIndex, offsetBy: start, limitedBy: text.endIndex) else {
+      throw .outOfBounds(UInt64(start))
+    }
+    let to = text.index(from, offsetBy: count, limitedBy: text.endIndex) ?? text.endIndex
+    return text.utf8.distance(from: text.startIndex, to: from)..<text.utf8.distance(from: text.startIndex, to: to)
+  }
+}
+
+extension DocumentCore {
+  /// The state that consists of these changes and all before them.
+  func clock(at heads: Set<ChangeHash>) -> Clock {
+    computeHashes()
+    return graph.clock(of: heads.compactMap { graph.row(of: $0) })
+  }
+}

@@ -1,0 +1,164 @@
+/// A change as read from its chunk: its operations as runs, whose actor indices count in `actorList`, the author first.
+struct DecodedChange: OpSource {
+  let hash: ChangeHash
+  let header: ChangeHeader
+  let actorList: [ActorId]
+  fileprivate(set) var runs: [OpRun] = []
+  fileprivate(set) var others: [OtherOp] = []
+  fileprivate(set) var text: [UInt8] = []
+  fileprivate(set) var opCount = 0
+
+  /// The last operation's counter; one less than the first if there is none.
+  var maxOp: UInt32 { UInt32(Int(header.startOp) - 1 + opCount) }
+}
+
+/// Reads change chunks.
+///
+/// A change is taken only if writing it again gives the same bytes. Another one (runs that are not canonical, unknown
+/// columns, values with spare bytes) would keep its hash in memory but lose it in a saved document, which could then
+/// not be loaded; such a change is refused with `LoadError.notReproducible`.
+enum ChangeDecoder {
+  static func decode(_ chunk: Chunk) throws(LoadError) -> DecodedChange {
+    var change: DecodedChange
+    do throws(FormatError) { change = try read(chunk) } catch { throw .format(error) }
+    let body = ChangeEncoder.body(change.header, author: 0, runs: change.runs.indices, of: change)
+    guard body.elementsEqual(chunk.body) else { throw .notReproducible(chunk.hash) }
+    change.runs.reserveCapacity(0)
+    return change
+  }
+
+  private static func read(_ chunk: Chunk) throws(FormatError) -> DecodedChange {
+    var reader = ByteReader(chunk.body)
+    let deps = try reader.hashes()
+    let author = try reader.actor()
+    let seq = try reader.uleb()
+    let startOffset = reader.offset
+    let startOp = try reader.uleb32()
+    guard seq > 0 else { throw .invalid(.sequence, at: startOffset) }
+    guard startOp > 0 else { throw .invalid(.startOp, at: startOffset) }
+    let time = try reader.sleb()
+    let message = try reader.string()
+    var actors = [author]
+    for _ in 0..<(try reader.count(itemByteCount: 1)) { actors.append(try reader.actor()) }
+    let columnHead = try ColumnHeader(from: &reader, allowingDeflate: false)
+    let columns = try columnHead.readColumns(from: &reader)
+    let header = ChangeHeader(
+      deps: deps, actor: author, seq: seq, startOp: startOp, time: time, message: message.isEmpty ? nil : message,
+      extra: Array(reader.rest))
+    var change = DecodedChange(hash: chunk.hash, header: header, actorList: actors)
+    try readOps(OpColumnReader(columns, isDocument: false), size: chunk.body.count, into: &change)
+    return change
+  }
+
+  private static func readOps(
+    _ columns: OpColumnReader, size: Int, into change: inout DecodedChange
+  ) throws(FormatError) {
+    var columns = columns
+    let start = Int64(change.header.startOp), limit = FormatLimits.otherOps + size
+    while true {
+      let next = start + Int64(change.opCount)
+      guard let rows = try columns.next(nextId: OpRows.Id(actor: 0, counter: next)) else { break }
+      guard next + Int64(rows.count) - 1 <= Int64(UInt32.max) else { throw .valueOutOfRange(at: 0) }
+      try change.append(rows, id: OpId(counter: UInt32(next), actor: 0))
+      change.opCount += rows.count
+      guard change.others.count <= limit else { throw .tooMany(limit: limit, at: 0) }
+    }
+    try columns.expectEnd()
+  }
+}
+
+extension FormatLimits {
+  /// Operations other than typing and deleting that a chunk may hold beyond its bytes: a run-length encoded table could
+  /// claim any number of them.
+  static let otherOps = 65_536
+}
+
+extension DecodedChange {
+  fileprivate func checked(_ id: OpRows.Id) throws(FormatError) -> OpId {
+    guard id.actor < UInt64(actorList.count), let counter = UInt32(exactly: id.counter), counter > 0 else {
+      throw .invalid(.actor, at: 0)
+    }
+    return OpId(counter: counter, actor: UInt32(id.actor))
+  }
+
+  fileprivate mutating func append(_ rows: OpRows, id: OpId) throws(FormatError) {
+    var object = OpId.zero
+    if let named = rows.object { object = try checked(named) }
+    var run: OpRun?
+    if case .element(let element) = rows.key, !rows.expand, rows.markName == nil {
+      var target = OpId.zero
+      if let element { target = try checked(element) }
+      if rows.isInsert, rows.action == .set, rows.group.isEmpty, rows.value.isText {
+        run = .insertion(
+          object: object, behind: target, count: rows.count, text: text.count, byteCount: rows.value.bytes.count)
+        text.append(contentsOf: rows.value.bytes)
+      } else if !rows.isInsert, rows.action == .delete, rows.group.count == 1,
+        rows.group.first.map(key) == key(element),
+        rows.value.code == RawValue.Code.null, rows.value.byteCount == 0
+      {
+        run = .deletion(object: object, from: target, count: rows.count, step: element?.step == -1 ? -1 : 1)
+      }
+    }
+    if let run {
+      append(run, id: id)
+      return
+    }
+    for row in 0..<rows.count { try appendOther(rows, row: row, object: object) }
+  }
+
+  private func key(_ id: OpRows.Id?) -> [Int64] { id.map { [Int64(truncatingIfNeeded: $0.actor), $0.counter] } ?? [] }
+
+  private mutating func append(_ run: OpRun, id: OpId) {
+    if let last = runs.last, last.kind != .other {
+      let lastId = OpId(counter: id.counter - last.count, actor: 0)
+      if runs[runs.count - 1].merge(run, id: lastId) { return }
+    }
+    runs.append(run)
+  }
+
+  private mutating func appendOther(_ rows: OpRows, row: Int, object: OpId) throws(FormatError) {
+    let value = try rows.value.value(at: row)
+    var key = OtherOp.Key.element(.zero)
+    switch rows.key {
+    case .map(let string): key = .map(MapKey(string))
+    case .element(let element?):
+      key = .element(try checked(OpRows.Id(actor: element.actor, counter: element.counter + Int64(row) * element.step)))
+    case .element(nil): break
+    }
+    var predecessors: [OpId] = []
+    for member in rows.group {
+      predecessors.append(
+        try checked(OpRows.Id(actor: member.actor, counter: member.counter + Int64(row) * member.step)))
+    }
+    let op = OtherOp(
+      object: object, key: key, isInsert: rows.isInsert, action: rows.action, value: value, expand: rows.expand,
+      markName: rows.markName, predecessors: predecessors)
+    try op.check()
+    others.append(op)
+    runs.append(.other(object: object, index: others.count - 1))
+    guard others.count <= FormatLimits.rows else { throw .tooMany(limit: FormatLimits.rows, at: 0) }
+  }
+}
+
+extension OtherOp {
+  /// Refuses what no replica writes and what a document could not hold.
+  func check() throws(FormatError) {
+    if isInsert {
+      guard case .element = key, action != .delete, action != .increment, predecessors.isEmpty else {
+        throw .invalid(.action, at: 0)
+      }
+    } else if case .element(let element) = key, element.isZero {
+      throw .invalid(.key, at: 0)
+    }
+    switch action {
+    case .delete:
+      guard value == .null, !predecessors.isEmpty, !expand, markName == nil else { throw .invalid(.action, at: 0) }
+    case .increment:
+      let code = value.code
+      guard code == RawValue.Code.int || code == RawValue.Code.uint else {
+        throw .badValue(typeCode: code, at: 0)
+      }
+    case .makeMap, .makeList, .makeText, .makeTable, .set, .mark: break
+    }
+  }
+}

@@ -1,0 +1,141 @@
+/// Makes the log and the graph of a loaded document from its objects and its table of changes.
+///
+/// A document does not list deletions: an id that occurs only as a successor is one. Source: automerge-format, section 4,
+/// "Reconstructing changes".
+struct LogBuilder {
+  let log: RunLog
+  private let store: ObjectStore
+  private var found: [Found] = []
+
+  /// A run of operations that are all in some object.
+  private struct Found {
+    var id: OpId
+    var run: OpRun
+  }
+
+  init(store: ObjectStore) {
+    self.store = store
+    log = RunLog(bytes: store.bytes, actors: store.actors)
+  }
+
+  mutating func build(_ rows: [DocumentChange]) throws(LoadError) -> ChangeGraph {
+    for (object, stored) in store.objects {
+      switch stored {
+      case .map(let map): for (key, slot) in map.slots { collect(slot, object: object, key: key) }
+      case .sequence(let tree):
+        guard collect(tree, object: object) else { throw .inconsistentDocument(.element) }
+      }
+    }
+    found.sort { ($0.id.actor, $0.id.counter) < ($1.id.actor, $1.id.counter) }
+    return try distribute(rows)
+  }
+
+  private mutating func add(_ run: OpRun, id: OpId) { found.append(Found(id: id, run: run)) }
+
+  private mutating func add(_ op: OtherOp, id: OpId) {
+    log.others.append(op)
+    add(.other(object: op.object, index: log.others.count - 1), id: id)
+  }
+
+  /// The operations on a map's key (`key`) or on an odd element, and their deletions.
+  private mutating func collect(_ slot: Slot, object: OpId, key: MapKey?, origin: OpId = .zero) {
+    var deletions: [OpId: [OpId]] = [:]
+    let element = slot.ops.first?.id ?? .zero
+    for (place, op) in slot.ops.enumerated() {
+      let isInsert = key == nil && place == 0
+      let opKey: OtherOp.Key = key.map { .map($0) } ?? .element(isInsert ? origin : element)
+      add(
+        OtherOp(
+          object: object, key: opKey, isInsert: isInsert, action: op.action, value: op.value, expand: op.expand,
+          markName: op.markName, predecessors: slot.ops.filter { $0.successors.contains(op.id) }.map(\.id)), id: op.id)
+      for successor in op.successors where slot[successor] == nil { deletions[successor, default: []].append(op.id) }
+    }
+    for (deletion, predecessors) in deletions {
+      add(
+        OtherOp(
+          object: object, key: key.map { .map($0) } ?? .element(element), isInsert: false, action: .delete,
+          value: .null,
+          predecessors: predecessors), id: deletion)
+    }
+  }
+
+  /// The operations of a sequence. False if an element follows one that is not there.
+  private mutating func collect(_ tree: TextTree, object: OpId) -> Bool {
+    var isWhole = true
+    tree.forEachRun { run in
+      if !run.origin.isZero, tree.find(run.origin) == nil { isWhole = false }
+      if run.isOdd {
+        collect(tree.slots[Int(run.text)].slot, object: object, key: nil, origin: run.origin)
+        return
+      }
+      let count = Int(run.count)
+      add(
+        .insertion(object: object, behind: run.origin, count: count, text: run.textStart, byteCount: Int(run.utf8)),
+        id: run.id)
+      guard !run.isVisible else { return }
+      if run.step < 0 {
+        add(
+          .deletion(object: object, from: run.lastId, count: count, step: -1),
+          id: run.deletion.advanced(by: 1 - count))
+      } else {
+        add(.deletion(object: object, from: run.id, count: count, step: 1), id: run.deletion)
+      }
+    }
+    return isWhole
+  }
+
+  /// Gives every change its operations: those of its actor behind the change before it, up to its own last one.
+  private mutating func distribute(_ rows: [DocumentChange]) throws(LoadError) -> ChangeGraph {
+    var graph = ChangeGraph()
+    var next = Array(repeating: 0, count: store.actors.count + 1)
+    for (place, each) in found.enumerated().reversed() { next[Int(each.id.actor)] = place }
+    var previous = Array(repeating: UInt32(0), count: store.actors.count)
+    var used = 0
+    for row in rows {
+      let actor = Int(row.actor), firstRun = log.runs.count
+      guard row.seq == Int64(graph.changes(of: row.actor).count) + 1 else { throw .inconsistentDocument(.sequence) }
+      guard let maxOp = UInt32(exactly: row.maxOp), maxOp < .max else { throw .inconsistentDocument(.counters) }
+      var startOp = maxOp + 1, counter = startOp
+      while next[actor] < found.count, found[next[actor]].id.actor == row.actor,
+        found[next[actor]].id.counter <= maxOp
+      {
+        var each = found[next[actor]]
+        if log.runs.count == firstRun {
+          startOp = each.id.counter
+          counter = startOp
+        }
+        guard each.id.counter == counter, startOp > previous[actor] else { throw .inconsistentDocument(.counters) }
+        let room = Int(maxOp) - Int(counter) + 1
+        if room < Int(each.run.count) {
+          append(each.run.takePrefix(room, id: each.id, text: store.bytes), id: each.id, firstRun: firstRun)
+          each.id = each.id.advanced(by: room)
+          found[next[actor]] = each
+          counter += UInt32(room)
+        } else {
+          append(each.run, id: each.id, firstRun: firstRun)
+          counter += each.run.count
+          next[actor] += 1
+          used += 1
+        }
+      }
+      guard counter == maxOp + 1 else { throw .inconsistentDocument(.counters) }
+      for dep in row.deps where graph.records[Int(dep)].maxOp >= startOp { throw .inconsistentDocument(.counters) }
+      previous[actor] = maxOp
+      let record = ChangeRecord(
+        actor: row.actor, seq: UInt32(row.seq), startOp: startOp, opCount: maxOp + 1 - startOp, time: row.time,
+        firstRun: UInt32(firstRun), firstDep: 0)
+      graph.append(record, deps: row.deps, message: row.message, extra: row.extra, runEnd: log.runs.count)
+    }
+    guard used == found.count else { throw .inconsistentDocument(.counters) }
+    return graph
+  }
+
+  /// Joins what one change did in one act; the objects may hold it in pieces.
+  private func append(_ run: OpRun, id: OpId, firstRun: Int) {
+    if log.runs.count > firstRun, let last = log.runs.last, last.kind != .other {
+      let lastId = OpId(counter: id.counter - last.count, actor: id.actor)
+      if log.runs[log.runs.count - 1].merge(run, id: lastId) { return }
+    }
+    log.runs.append(run)
+  }
+}

@@ -1,0 +1,125 @@
+/// Reads document chunks: objects are built from the columns run by run, and the log from the objects.
+///
+/// The changes are then written again and hashed, and the document is taken only if its heads come out.
+enum DocumentDecoder {
+  struct Loaded {
+    let store: ObjectStore
+    let log: RunLog
+    let graph: ChangeGraph
+  }
+
+  static func decode(_ chunk: Chunk) throws(LoadError) -> Loaded {
+    var reader = ByteReader(chunk.body)
+    let tables: Tables
+    do throws(FormatError) { tables = try readTables(&reader) } catch { throw .format(error) }
+    let bytes = TextBytes(), actors = ActorTable()
+    for actor in tables.actors {
+      guard actors.find(actor) == nil else { throw .format(.invalid(.actor, at: 0)) }
+      _ = actors.index(of: actor)
+    }
+    let store = ObjectStore(bytes: bytes, actors: actors)
+    do throws(FormatError) {
+      var builder = ObjectBuilder(store: store, size: chunk.body.count)
+      try builder.read(OpColumnReader(tables.ops, isDocument: true))
+    } catch {
+      throw .format(error)
+    }
+    let rows: [DocumentChange]
+    do throws(FormatError) {
+      rows = try DocumentChange.read(tables.changes, actorCount: actors.count)
+    } catch {
+      throw .format(error)
+    }
+    var log = LogBuilder(store: store)
+    let graph = try log.build(rows)
+    let loaded = Loaded(store: store, log: log.log, graph: graph)
+    return try verified(loaded, heads: tables.heads)
+  }
+
+  private struct Tables {
+    let actors: [ActorId]
+    let heads: [ChangeHash]
+    let changes: ColumnSet
+    let ops: ColumnSet
+  }
+
+  private static func readTables(_ reader: inout ByteReader) throws(FormatError) -> Tables {
+    var actors: [ActorId] = []
+    for _ in 0..<(try reader.count(itemByteCount: 1)) { actors.append(try reader.actor()) }
+    let heads = try reader.hashes()
+    let changeHead = try ColumnHeader(from: &reader, allowingDeflate: true)
+    let opHead = try ColumnHeader(from: &reader, allowingDeflate: true)
+    var budget = FormatLimits.inflatedByteCount
+    let changes = try changeHead.readColumns(from: &reader, inflating: &budget)
+    let ops = try opHead.readColumns(from: &reader, inflating: &budget)
+    // Old writers leave the rows of the heads out; nobody needs them.
+    if !reader.isAtEnd {
+      for _ in heads { _ = try reader.uleb() }
+      try reader.expectEnd()
+    }
+    return Tables(actors: actors, heads: heads, changes: changes, ops: ops)
+  }
+
+  /// Hashes the changes anew. Heads may stand in any order, as older cores wrote them so.
+  private static func verified(_ loaded: Loaded, heads: [ChangeHash]) throws(LoadError) -> Loaded {
+    let core = DocumentCore(
+      actor: ActorId(bytes: []), implicitCommitTime: { 0 }, store: loaded.store, log: loaded.log, graph: loaded.graph)
+    guard core.heads == heads.sorted() else { throw .inconsistentDocument(.heads) }
+    return Loaded(store: loaded.store, log: loaded.log, graph: core.graph)
+  }
+}
+
+/// A row of a document's table of changes.
+struct DocumentChange {
+  let actor: UInt32
+  let seq: Int64
+  let maxOp: Int64
+  let time: Int64
+  let message: String?
+  let deps: [UInt32]
+  let extra: [UInt8]
+
+  static func read(_ columns: ColumnSet, actorCount: Int) throws(FormatError) -> [DocumentChange] {
+    typealias Column = ColumnSpec.Change
+    var actor = RunLengthDecoder<UInt64>(columns[Column.actor], mode: .lenient)
+    var sequence = DeltaDecoder(columns[Column.sequence], range: DeltaDecoder.counters, mode: .lenient)
+    var maxOp = DeltaDecoder(columns[Column.maxOp], range: DeltaDecoder.counters, mode: .lenient)
+    var time = DeltaDecoder(columns[Column.time], range: DeltaDecoder.anything, mode: .lenient)
+    var message = RunLengthDecoder<String>(columns[Column.message], mode: .lenient)
+    var depCount = RunLengthDecoder<UInt64>(columns[Column.dependencyCount], mode: .lenient)
+    var depIndex = DeltaDecoder(columns[Column.dependencyIndex], range: DeltaDecoder.counters, mode: .lenient)
+    var extra = ValueDecoder(metadata: columns[Column.extraMetadata], raw: columns[Column.extraRaw], mode: .lenient)
+    let limit = FormatLimits.changes
+    var rows: [DocumentChange] = []
+    while let next = try actor.next() {
+      guard let index = next, index < UInt64(actorCount), rows.count < limit else { throw .invalid(.actor, at: 0) }
+      var deps: [UInt32] = []
+      let count = try depCount.next().flatMap { $0 } ?? 0
+      guard count <= UInt64(rows.count) else { throw .invalid(.dependency, at: 0) }
+      for _ in 0..<count {
+        let dep = try depIndex.nextValue()
+        // Deps come before what depends on them, and no dep twice.
+        guard dep < rows.count, !deps.contains(UInt32(dep)) || count < 2 else { throw .invalid(.dependency, at: 0) }
+        deps.append(UInt32(dep))
+      }
+      rows.append(
+        DocumentChange(
+          actor: UInt32(index), seq: try sequence.nextValue(), maxOp: try maxOp.nextValue(),
+          time: try time.next().flatMap { $0 } ?? 0,
+          message: try message.next().flatMap { $0 }, deps: deps,
+          extra: try extra.next()?.bytes ?? []))
+    }
+    try sequence.expectEnd()
+    try maxOp.expectEnd()
+    try time.expectEnd()
+    try message.expectEnd()
+    try depCount.expectEnd()
+    try depIndex.expectEnd()
+    return rows
+  }
+}
+
+extension FormatLimits {
+  /// Changes in one document. A run-length encoded table could claim any number.
+  static let changes = 1 << 24
+}

@@ -1,0 +1,131 @@
+/// Writes the table of operations of a change or a document, run by run.
+struct OpColumnWriter {
+  /// An operation id as it stands in columns: the actor's index there.
+  struct Id {
+    var actor: UInt64
+    var counter: Int64
+  }
+
+  private let isDocument: Bool
+  private var objectActor = RunLengthEncoder<UInt64>()
+  private var objectCounter = RunLengthEncoder<UInt64>()
+  private var keyActor = RunLengthEncoder<UInt64>()
+  private var keyCounter = DeltaEncoder()
+  private var keyString = RunLengthEncoder<String>()
+  private var idActor = RunLengthEncoder<UInt64>()
+  private var idCounter = DeltaEncoder()
+  private var insert = BooleanEncoder()
+  private var action = RunLengthEncoder<UInt64>()
+  private var value = ValueEncoder()
+  private var groupCount = RunLengthEncoder<UInt64>()
+  private var groupActor = RunLengthEncoder<UInt64>()
+  private var groupCounter = DeltaEncoder()
+  private var expand = BooleanEncoder()
+  private var markName = RunLengthEncoder<String>()
+
+  /// - Parameter isDocument: rows have ids and successors, not predecessors.
+  init(isDocument: Bool) { self.isDocument = isDocument }
+
+  private mutating func appendObject(_ object: Id?, count: Int) {
+    objectActor.append(object?.actor, count: count)
+    objectCounter.append(object.map { UInt64($0.counter) }, count: count)
+  }
+
+  /// The key of a list element; nil for the head.
+  private mutating func appendElement(_ element: Id?) {
+    keyActor.append(element?.actor)
+    keyCounter.append(element?.counter ?? 0)
+    keyString.appendNull()
+  }
+
+  private mutating func appendPlain(action code: OpAction, isInsert: Bool, count: Int) {
+    insert.append(isInsert, count: count)
+    action.append(UInt64(code.rawValue), count: count)
+    expand.append(false, count: count)
+    markName.appendNull(count: count)
+  }
+
+  /// Ids of rows that follow each other, in a document.
+  mutating func appendIds(_ first: Id, count: Int) {
+    idActor.append(first.actor, count: count)
+    idCounter.appendAscending(first.counter, count: count)
+  }
+
+  /// Predecessors or successors of `count` rows, one each, `step` apart; none if `first` is nil.
+  mutating func appendSingles(_ first: Id?, count: Int, step: Int) {
+    groupCount.append(first == nil ? 0 : 1, count: count)
+    guard let first else { return }
+    groupActor.append(first.actor, count: count)
+    groupCounter.appendAscending(first.counter, count: count, step: Int64(step))
+  }
+
+  /// Typed text: the first row is keyed by `reference`, each later one by the row before it, from `id` on.
+  mutating func appendText(object: Id?, reference: Id?, id: Id, count: Int, utf8: ArraySlice<UInt8>) {
+    appendObject(object, count: count)
+    appendElement(reference)
+    keyActor.append(id.actor, count: count - 1)
+    keyCounter.appendAscending(id.counter, count: count - 1)
+    keyString.appendNull(count: count - 1)
+    appendPlain(action: .set, isInsert: true, count: count)
+    value.appendText(utf8)
+  }
+
+  /// Deletions of elements of which each is the predecessor of its own deletion.
+  mutating func appendDeletions(object: Id?, from target: Id, count: Int, step: Int) {
+    appendObject(object, count: count)
+    keyActor.append(target.actor, count: count)
+    keyCounter.appendAscending(target.counter, count: count, step: Int64(step))
+    keyString.appendNull(count: count)
+    appendPlain(action: .delete, isInsert: false, count: count)
+    value.appendNull(count: count)
+    appendSingles(target, count: count, step: step)
+  }
+
+  /// Any other operation. Its group is appended with `appendGroup`.
+  mutating func append(_ op: OtherOp, object: Id?, element: Id?) {
+    appendObject(object, count: 1)
+    switch op.key {
+    case .map(let key):
+      keyActor.appendNull()
+      keyCounter.appendNull()
+      keyString.append(key.string)
+    case .element: appendElement(element)
+    }
+    insert.append(op.isInsert)
+    action.append(UInt64(op.action.rawValue))
+    value.append(op.value)
+    expand.append(op.expand)
+    markName.append(op.markName)
+  }
+
+  mutating func appendGroup(_ ids: [Id]) {
+    groupCount.append(UInt64(ids.count))
+    for id in ids {
+      groupActor.append(id.actor)
+      groupCounter.append(id.counter)
+    }
+  }
+
+  mutating func finish(into columns: inout ColumnWriter) {
+    typealias Op = ColumnSpec.Op
+    columns.append(Op.objectActor, objectActor.finishUnlessNull())
+    columns.append(Op.objectCounter, objectCounter.finishUnlessNull())
+    columns.append(Op.keyActor, keyActor.finishUnlessNull())
+    columns.append(Op.keyCounter, keyCounter.finishUnlessNull())
+    columns.append(Op.keyString, keyString.finishUnlessNull())
+    columns.append(Op.idActor, idActor.finish())
+    columns.append(Op.idCounter, idCounter.finish())
+    columns.append(Op.insert, insert.finish())
+    columns.append(Op.action, action.finish())
+    let values = value.finish()
+    columns.append(Op.valueMetadata, values.metadata)
+    columns.append(Op.valueRaw, values.raw)
+    columns.append(isDocument ? Op.successorCount : Op.predecessorCount, groupCount.finish())
+    columns.append(isDocument ? Op.successorActor : Op.predecessorActor, groupActor.finish())
+    columns.append(isDocument ? Op.successorCounter : Op.predecessorCounter, groupCounter.finish())
+    let hasExpand = expand.hasTrue
+    let expanded = expand.finish()
+    columns.append(Op.expand, hasExpand ? expanded : [])
+    columns.append(Op.markName, markName.finishUnlessNull())
+  }
+}

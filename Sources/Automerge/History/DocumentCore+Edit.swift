@@ -1,0 +1,200 @@
+/// Local edits. They give the very operations that the reference core would make, so the same edits make the same
+/// hashes. Source: automerge-format, section 6.1.
+extension DocumentCore {
+  func map(_ object: ObjId) throws(DocError) -> (id: OpId, map: MapObject) {
+    guard let id = opId(object) else { throw .unknownObject(object) }
+    guard let map = store.map(id) else { throw .wrongType(object, objectType(id)) }
+    return (id, map)
+  }
+
+  func text(_ object: ObjId) throws(DocError) -> (id: OpId, tree: TextTree) {
+    guard let id = opId(object) else { throw .unknownObject(object) }
+    guard store.type(of: id) == .makeText, let tree = store.sequence(id) else {
+      throw .wrongType(object, objectType(id))
+    }
+    return (id, tree)
+  }
+
+  func objectType(_ id: OpId) -> ObjType {
+    switch store.type(of: id) {
+    case .makeText: .Text
+    case .makeList: .List
+    case .makeMap, .makeTable, .set, .delete, .increment, .mark, nil: .Map
+    }
+  }
+
+  // MARK: Maps
+
+  func put(_ object: ObjId, key: String, value: ScalarValue) throws(DocError) {
+    if case .Unknown(let code, _) = value, !(10..<16).contains(code) { throw .invalidValue }
+    let (id, map) = try map(object)
+    let raw = RawValue(value), key = MapKey(key)
+    let visible = map[key].visible()
+    if let winner = visible.last, winner.action == .set, raw.isSameValue(as: winner.value) {
+      // The value stands there already; only what it is in conflict with has to go.
+      if visible.count > 1 {
+        try change(map, id, key, .delete, .null, predecessors: visible.dropLast().map(\.id))
+      }
+      return
+    }
+    try change(map, id, key, .set, raw, predecessors: visible.map(\.id))
+  }
+
+  func putObject(_ object: ObjId, key: String, type: ObjType) throws(DocError) -> ObjId {
+    let (id, map) = try map(object)
+    let action: OpAction =
+      switch type {
+      case .Map: .makeMap
+      case .List: .makeList
+      case .Text: .makeText
+      }
+    let key = MapKey(key)
+    let made = try change(map, id, key, action, .null, predecessors: map[key].visible().map(\.id))
+    store.make(made, action)
+    return objId(made)
+  }
+
+  func delete(_ object: ObjId, key: String) throws(DocError) {
+    let (id, map) = try map(object)
+    let key = MapKey(key)
+    let visible = map[key].visible()
+    if visible.isEmpty { return }
+    try change(map, id, key, .delete, .null, predecessors: visible.map(\.id))
+  }
+
+  @discardableResult
+  private func change(
+    _ map: MapObject, _ object: OpId, _ key: MapKey, _ action: OpAction, _ value: RawValue, predecessors: [OpId]
+  ) throws(DocError) -> OpId {
+    let id = try takeIds(1)
+    map.apply(
+      StoredOp(id: id, action: action, value: value), key: key, predecessors: predecessors, actors: actors)
+    record(
+      OtherOp(
+        object: object, key: .map(key), isInsert: false, action: action, value: value, predecessors: predecessors))
+    return id
+  }
+
+  // MARK: Text
+
+  /// Inserts valid UTF-8 at a place and then deletes what stands behind it, as far as there is something.
+  func splice(
+    _ tree: TextTree, _ object: OpId, at start: Int, deleting count: Int, unit: TextUnit,
+    inserting utf8: ArraySlice<UInt8>
+  ) throws(DocError) {
+    guard start <= tree.total[unit] else { throw .outOfBounds(UInt64(start)) }
+    var start = start
+    if !utf8.isEmpty {
+      guard bytes.hasRoom(for: utf8.count) else { throw .tooLarge }
+      let gap = tree.gap(before: start, unit)
+      let measure = utf8.withUnsafeBufferPointer { TextMeasure(of: $0) }
+      let id = try takeIds(measure.scalars)
+      let offset = bytes.append(utf8, actor: id.actor)
+      let before = count > 0 ? tree.visible(before: gap)[unit] : 0
+      tree.insertText(at: gap, id: id, text: offset..<offset + utf8.count, scalars: measure.scalars)
+      record(
+        .insertion(
+          object: object, behind: gap.reference, count: measure.scalars, text: offset, byteCount: utf8.count), id: id)
+      start = before + TextSums(measure, elements: measure.scalars)[unit]
+    }
+    if count > 0 { try delete(tree, object, at: start, count: count, unit: unit) }
+  }
+
+  private func delete(_ tree: TextTree, _ object: OpId, at start: Int, count: Int, unit: TextUnit) throws(DocError) {
+    var at = start, left = count
+    while left > 0, at < tree.total[unit] {
+      let (place, before) = tree.locate(at + 1, unit)
+      let run = tree[place]
+      let inside = at - before[unit]
+      if run.isOdd {
+        let width = tree.sums(of: run)[unit]
+        if inside > 0 {
+          at = before[unit] + width
+          continue
+        }
+        try deleteOdd(tree, object, place)
+        left -= width
+        continue
+      }
+      let (from, isExact) = tree.elements(covering: inside, unit, of: run)
+      if !isExact {
+        // Inside an element of several units: that one stays.
+        at = before[unit] + TextSums(tree.measure(ofFirst: from, of: run), elements: from)[unit]
+        continue
+      }
+      let reach = min(inside + left, TextSums(run.measure, elements: Int(run.count))[unit])
+      let (to, _) = tree.elements(covering: reach, unit, of: run)
+      let units = TextSums(tree.measure(ofFirst: to, of: run), elements: to)[unit] - inside
+      let id = try takeIds(to - from)
+      tree.markDeleted(place, element: from, count: to - from, by: id, step: 1)
+      record(.deletion(object: object, from: run.id.advanced(by: from), count: to - from, step: 1), id: id)
+      left -= units
+    }
+  }
+
+  private func deleteOdd(_ tree: TextTree, _ object: OpId, _ place: TextTree.Place) throws(DocError) {
+    let run = tree[place]
+    let visible = tree.slots[Int(run.text)].slot.visible().map(\.id)
+    let id = try takeIds(1)
+    tree.apply(StoredOp(id: id, action: .delete, value: .null), predecessors: visible, to: place)
+    if visible == [run.id] {
+      record(.deletion(object: object, from: run.id, count: 1, step: 1), id: id)
+    } else {
+      record(
+        OtherOp(
+          object: object, key: .element(run.id), isInsert: false, action: .delete, value: .null, predecessors: visible))
+    }
+  }
+
+  /// An editor's splice: UTF-8 offsets, which may fall inside what one operation inserted as a whole. Then that is
+  /// replaced, so that the text becomes what the editor shows.
+  func splice(
+    _ tree: TextTree, _ object: OpId, utf8Offset: Int, deleting count: Int, inserting: [UInt8]
+  ) throws(DocError) {
+    let start = tree.measure(before: utf8Offset, .utf8).utf8
+    let end = max(start, tree.measure(before: utf8Offset + count, .utf8).utf8)
+    let (from, head) = tree.elementStart(of: start)
+    let (to, tail) = tree.elementEnd(of: end, isStart: end == start && head.isEmpty)
+    if head.isEmpty, tail.isEmpty {
+      try splice(tree, object, at: start, deleting: end - start, unit: .utf8, inserting: inserting[...])
+    } else {
+      try splice(tree, object, at: from, deleting: to - from, unit: .utf8, inserting: (head + inserting + tail)[...])
+    }
+  }
+}
+
+extension RawValue {
+  /// Whether putting this over the other would change nothing. Not a number is never the same; 0.0 is -0.0.
+  func isSameValue(as other: RawValue) -> Bool {
+    if case .F64(let left) = scalar, case .F64(let right) = other.scalar { return left == right }
+    return self == other
+  }
+}
+
+extension TextTree {
+  /// What is visible before a gap.
+  func visible(before gap: Gap) -> TextSums {
+    guard leaves[Int(gap.place.leaf)].count > 0 else { return .zero }
+    let start = start(of: gap.place), run = self[gap.place]
+    if run.isOdd || !run.isVisible { return gap.element == 0 ? start : start + sums(of: run) }
+    return start + TextSums(measure(ofFirst: gap.element, of: run), elements: gap.element)
+  }
+
+  /// Where the element begins that a UTF-8 offset is inside of, and the part of it before the offset.
+  func elementStart(of offset: Int) -> (start: Int, head: [UInt8]) {
+    if offset == 0 { return (0, []) }
+    let (place, start) = locate(offset, .utf8)
+    let run = self[place], inside = offset - start[.utf8]
+    guard run.isOdd, inside < sums(of: run)[.utf8] else { return (offset, []) }
+    return (start[.utf8], Array(slots[Int(run.text)].shown.prefix(inside)))
+  }
+
+  /// Where the element ends that a UTF-8 offset is inside of, and the part of it behind the offset.
+  func elementEnd(of offset: Int, isStart: Bool) -> (end: Int, tail: [UInt8]) {
+    if offset == 0 || isStart { return (offset, []) }
+    let (place, start) = locate(offset, .utf8)
+    let run = self[place], inside = offset - start[.utf8], width = sums(of: run)[.utf8]
+    guard run.isOdd, inside < width else { return (offset, []) }
+    return (start[.utf8] + width, Array(slots[Int(run.text)].shown.dropFirst(inside)))
+  }
+}

@@ -1,0 +1,120 @@
+/// Chunks in and out.
+extension DocumentCore {
+  /// A new document from chunks. A bad chunk never takes a good one with it; it is an error only if nothing was good.
+  static func load(
+    _ data: [UInt8], actor: ActorId, implicitCommitTime: @escaping () -> Int64
+  ) throws(LoadError) -> DocumentCore {
+    var edits: TextEditCollector?
+    let empty = DocumentCore(actor: actor, implicitCommitTime: implicitCommitTime)
+    let core = try empty.take(data[...], edits: &edits)
+    core.firstNewRow = core.graph.count
+    return core
+  }
+
+  /// Takes in everything good in some chunks. An empty document may come out as another object: the loaded one.
+  func take(_ data: ArraySlice<UInt8>, edits: inout TextEditCollector?) throws(LoadError) -> DocumentCore {
+    commitPending()
+    var core = self
+    var changes: [DecodedChange] = []
+    var firstError: LoadError?
+    var isAnyGood = false
+    var reader = ChunkReader(data)
+    while let next = reader.next() {
+      do throws(LoadError) {
+        let chunk: Chunk
+        do throws(FormatError) { chunk = try next.get() } catch { throw .format(error) }
+        switch chunk.kind {
+        case .change, .compressedChange: changes.append(try ChangeDecoder.decode(chunk))
+        case .document:
+          if core.graph.count == 0, core.queue.isEmpty, changes.isEmpty {
+            core = try DocumentCore(loading: chunk, like: core, edits: &edits)
+          } else {
+            changes += try core.missingChanges(in: chunk)
+          }
+        case .bundle: throw .unsupportedChunk
+        }
+        isAnyGood = true
+      } catch {
+        firstError = firstError ?? error
+      }
+    }
+    do throws(LoadError) {
+      if !changes.isEmpty {
+        try core.receive(changes, edits: &edits)
+      }
+    } catch {
+      firstError = firstError ?? error
+      isAnyGood = isAnyGood && core.graph.count > 0
+    }
+    if let firstError, !isAnyGood { throw firstError }
+    return core
+  }
+
+  private convenience init(loading chunk: Chunk, like other: DocumentCore, edits: inout TextEditCollector?)
+    throws(LoadError)
+  {
+    let loaded = try DocumentDecoder.decode(chunk)
+    self.init(
+      actor: other.actor, implicitCommitTime: other.implicitCommitTime, store: loaded.store, log: loaded.log,
+      graph: loaded.graph)
+    firstNewRow = 0
+    guard edits != nil else { return }
+    for id in store.sortedIds where store.type(of: id) == .makeText {
+      guard let tree = store.sequence(id) else { continue }
+      edits?.replace(objId(id), at: 0, deleted: [], inserted: tree.utf8(0..<tree.total[.utf8]))
+    }
+  }
+
+  private func missingChanges(in chunk: Chunk) throws(LoadError) -> [DecodedChange] {
+    let loaded = try DocumentDecoder.decode(chunk)
+    let other = DocumentCore(
+      actor: actor, implicitCommitTime: { 0 }, store: loaded.store, log: loaded.log, graph: loaded.graph)
+    computeHashes()
+    var missing: [DecodedChange] = []
+    for (row, hash) in loaded.graph.hashes.enumerated() where graph.row(of: hash) == nil {
+      missing.append(try other.decodedChange(ofRow: row))
+    }
+    return missing
+  }
+
+  /// A change of this document as another replica would read it.
+  func decodedChange(ofRow row: Int) throws(LoadError) -> DecodedChange {
+    computeHashes()
+    return try ChangeDecoder.decode(Chunk(kind: .change, body: body(ofRow: row)[...], hash: graph.hashes[row]))
+  }
+
+  /// The document as one chunk, and behind it the changes that wait for others.
+  func save(deflating: Bool = true) -> [UInt8] {
+    var saved = DocumentEncoder.chunk(self, deflating: deflating)
+    for change in queue.waiting {
+      let body = ChangeEncoder.body(change.header, author: 0, runs: change.runs.indices, of: change)
+      saved += Chunk.encode(.change, body: body).bytes
+    }
+    firstNewRow = graph.count
+    return saved
+  }
+
+  /// The changes since the last time, each as a chunk.
+  func saveNew() -> [UInt8] {
+    commitPending()
+    var saved: [UInt8] = []
+    for row in firstNewRow..<graph.count { saved += chunk(ofRow: row) }
+    firstNewRow = graph.count
+    return saved
+  }
+
+  /// Rows of `other` that this document lacks, in the order in which the reference core hands them over.
+  /// Source: automerge-format, section 4, "merge".
+  func rowsMissing(from other: DocumentCore) -> [Int] {
+    computeHashes()
+    other.computeHashes()
+    var stack = other.graph.heads.sorted { other.graph.hashes[Int($0)] < other.graph.hashes[Int($1)] }
+    var seen: Set<UInt32> = [], order: [Int] = []
+    while let row = stack.popLast() {
+      guard graph.row(of: other.graph.hashes[Int(row)]) == nil, seen.insert(row).inserted else { continue }
+      order.append(Int(row))
+      stack += other.graph.deps(of: Int(row))
+    }
+    return order.reversed()
+  }
+}

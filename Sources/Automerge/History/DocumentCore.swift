@@ -1,0 +1,99 @@
+/// A document's state and what can be done to it. `Document` guards it with a lock.
+final class DocumentCore {
+  var actor: ActorId
+  let actors: ActorTable
+  let bytes: TextBytes
+  let store: ObjectStore
+  let log: RunLog
+  var graph: ChangeGraph
+  var queue: ChangeQueue
+  var transaction: Transaction?
+  /// The first row that `encodeNewChanges` has not given out.
+  var firstNewRow = 0
+  /// The time, in seconds, of changes that end because something else begins.
+  var implicitCommitTime: () -> Int64
+
+  init(actor: ActorId, implicitCommitTime: @escaping () -> Int64) {
+    self.actor = actor
+    self.implicitCommitTime = implicitCommitTime
+    actors = ActorTable()
+    bytes = TextBytes()
+    store = ObjectStore(bytes: bytes, actors: actors)
+    log = RunLog(bytes: bytes, actors: actors)
+    graph = ChangeGraph()
+    queue = ChangeQueue()
+  }
+
+  /// The same document, to go on by itself, by another actor.
+  init(copying other: DocumentCore, actor: ActorId) {
+    self.actor = actor
+    implicitCommitTime = other.implicitCommitTime
+    actors = ActorTable(copying: other.actors)
+    bytes = TextBytes(copying: other.bytes)
+    store = ObjectStore(copying: other.store, bytes: bytes, actors: actors)
+    log = RunLog(copying: other.log, bytes: bytes, actors: actors)
+    (graph, queue, firstNewRow) = (other.graph, other.queue, other.firstNewRow)
+  }
+
+  /// A document loaded from a document chunk.
+  init(
+    actor: ActorId, implicitCommitTime: @escaping () -> Int64, store: ObjectStore, log: RunLog, graph: ChangeGraph
+  ) {
+    self.actor = actor
+    self.implicitCommitTime = implicitCommitTime
+    (actors, bytes, self.store, self.log, self.graph) = (store.actors, store.bytes, store, log, graph)
+    queue = ChangeQueue()
+    firstNewRow = graph.count
+  }
+
+  // MARK: Names
+
+  func objId(_ id: OpId) -> ObjId {
+    id.isZero ? .ROOT : ObjId(counter: UInt64(id.counter), actor: actors[id.actor])
+  }
+
+  /// Nil if this document has no such object.
+  func opId(_ object: ObjId) -> OpId? {
+    guard let actor = object.actor else { return .zero }
+    guard let index = actors.find(actor), let counter = UInt32(exactly: object.counter) else { return nil }
+    let id = OpId(counter: counter, actor: index)
+    return store.type(of: id) == nil ? nil : id
+  }
+
+  // MARK: Hashes and bytes
+
+  /// Names all changes that have no hash yet.
+  func computeHashes() {
+    while graph.hashes.count < graph.count {
+      graph.appendHash(Chunk.hash(.change, body: body(ofRow: graph.hashes.count)))
+    }
+  }
+
+  func header(ofRow row: Int) -> ChangeHeader {
+    let record = graph.records[row]
+    return ChangeHeader(
+      deps: graph.deps(of: row).map { graph.hashes[Int($0)] }, actor: actors[record.actor], seq: UInt64(record.seq),
+      startOp: record.startOp, time: record.time, message: graph.messages[row], extra: graph.extras[row] ?? [])
+  }
+
+  /// The body of a change's chunk. Its dependencies have their hashes.
+  func body(ofRow row: Int) -> [UInt8] {
+    ChangeEncoder.body(header(ofRow: row), author: graph.records[row].actor, runs: graph.runRange(of: row), of: log)
+  }
+
+  func chunk(ofRow row: Int) -> [UInt8] {
+    computeHashes()
+    return Chunk.encode(.change, body: body(ofRow: row)).bytes
+  }
+
+  /// Ascending.
+  var heads: [ChangeHash] {
+    computeHashes()
+    return graph.heads.map { graph.hashes[Int($0)] }.sorted()
+  }
+
+  func row(of hash: ChangeHash) -> Int? {
+    computeHashes()
+    return graph.row(of: hash)
+  }
+}

@@ -1,0 +1,83 @@
+/// A change in the making: its operations stand in the log and in the objects already, but the graph has no row for it.
+struct Transaction {
+  let author: UInt32
+  let startOp: UInt32
+  var opCount: UInt32 = 0
+  /// Its first run in the log.
+  let firstRun: Int
+}
+
+extension DocumentCore {
+  /// The ids for `count` operations by this document's actor; begins a transaction if there is none.
+  func takeIds(_ count: Int) throws(DocError) -> OpId {
+    var current: Transaction
+    if let transaction {
+      current = transaction
+    } else {
+      let first = try firstFreeCounter()
+      current = Transaction(author: actors.index(of: actor), startOp: first, firstRun: log.runs.count)
+    }
+    let next = Int(current.startOp) + Int(current.opCount)
+    guard count <= Int(UInt32.max) - next else { throw .tooLarge }
+    current.opCount += UInt32(count)
+    transaction = current
+    return OpId(counter: UInt32(next), actor: current.author)
+  }
+
+  private func firstFreeCounter() throws(DocError) -> UInt32 {
+    guard graph.maxOp < UInt32.max - 1 else { throw .tooLarge }
+    return graph.maxOp + 1
+  }
+
+  /// Writes a run of the transaction down. `id` is its first operation.
+  func record(_ run: OpRun, id: OpId) {
+    if let transaction, let last = log.runs.last, log.runs.count > transaction.firstRun, last.kind != .other {
+      let lastId = OpId(counter: id.counter - last.count, actor: id.actor)
+      if log.runs[log.runs.count - 1].merge(run, id: lastId) { return }
+    }
+    log.runs.append(run)
+  }
+
+  func record(_ op: OtherOp) {
+    log.others.append(op)
+    log.runs.append(.other(object: op.object, index: log.others.count - 1))
+  }
+
+  /// Ends the transaction; its operations become a change. Returns whether there were any.
+  @discardableResult
+  func commit(message: String?, time: Int64) -> Bool {
+    guard let transaction else { return false }
+    self.transaction = nil
+    append(
+      author: transaction.author, startOp: transaction.startOp, opCount: transaction.opCount,
+      firstRun: transaction.firstRun, message: message, time: time)
+    return true
+  }
+
+  /// Ends a transaction that is in the way of something else.
+  func commitPending() {
+    if transaction != nil { commit(message: nil, time: implicitCommitTime()) }
+  }
+
+  /// Makes a change without operations.
+  func commitEmpty(message: String?, time: Int64) {
+    commitPending()
+    append(
+      author: actors.index(of: actor), startOp: graph.maxOp + 1, opCount: 0, firstRun: log.runs.count, message: message,
+      time: time)
+  }
+
+  private func append(author: UInt32, startOp: UInt32, opCount: UInt32, firstRun: Int, message: String?, time: Int64) {
+    var deps = graph.heads
+    let own = graph.changes(of: author)
+    if let last = own.last, !deps.contains(last) { deps.append(last) }
+    if deps.count > 1 {
+      computeHashes()
+      deps.sort { graph.hashes[Int($0)] < graph.hashes[Int($1)] }
+    }
+    let record = ChangeRecord(
+      actor: author, seq: UInt32(own.count + 1), startOp: startOp, opCount: opCount, time: time,
+      firstRun: UInt32(firstRun), firstDep: 0)
+    graph.append(record, deps: deps, message: message, extra: [], runEnd: log.runs.count)
+  }
+}

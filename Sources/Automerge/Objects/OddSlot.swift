@@ -1,0 +1,26 @@
+/// The story of one element of a sequence, and what it shows now.
+struct OddSlot {
+  var slot: Slot
+  /// What stands in a text here; empty while nothing is visible.
+  private(set) var shown: [UInt8]
+  private(set) var sums: TextSums
+
+  init(_ slot: Slot) {
+    self.slot = slot
+    (shown, sums) = ([], .zero)
+    refresh()
+  }
+
+  /// Takes account of a change of `slot`.
+  mutating func refresh() {
+    guard let winner = slot.winner() else {
+      (shown, sums) = ([], .zero)
+      return
+    }
+    shown = winner.textUTF8
+    sums = TextSums(TextMeasure(of: shown), elements: 1)
+  }
+
+  /// What stood in a text here at a past state.
+  func shown(at clock: Clock) -> [UInt8] { slot.winner(at: clock)?.textUTF8 ?? [] }
+}

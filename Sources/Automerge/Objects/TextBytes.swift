@@ -1,0 +1,96 @@
+/// The UTF-8 text of a document's operations: one buffer that only grows, into which runs of the tree and of the log point.
+///
+/// Every actor writes into a lane of its own, so that the text of one writer stays in one piece while several type.
+final class TextBytes {
+  private(set) var bytes: [UInt8]
+  private var lanes: [Lane]
+
+  /// Room kept for one actor: `next` to `end` is free.
+  private struct Lane {
+    var next = 0
+    var end = 0
+    var size = 8
+  }
+
+  private static let largestLane = 512
+
+  init() {
+    bytes = []
+    lanes = []
+  }
+
+  init(copying other: TextBytes) {
+    bytes = other.bytes
+    lanes = other.lanes
+  }
+
+  /// The most text a document can hold: offsets are 32 bits wide.
+  static let limit = Int(Int32.max)
+
+  func hasRoom(for count: Int) -> Bool { count <= Self.limit - bytes.count - Self.largestLane }
+
+  /// Stores `text` and returns where it begins. The caller has asked `hasRoom`.
+  func append(_ text: some Collection<UInt8>, actor: UInt32) -> Int {
+    let lane = Int(actor), count = text.count
+    if lane >= lanes.count { lanes.append(contentsOf: repeatElement(Lane(), count: lane + 1 - lanes.count)) }
+    if lanes[lane].end == bytes.count {
+      // The last lane needs no fence: it grows with the buffer.
+      let start = lanes[lane].next
+      if start < bytes.count { bytes.removeLast(bytes.count - start) }
+      bytes.append(contentsOf: text)
+      lanes[lane].next = bytes.count
+      lanes[lane].end = bytes.count
+      return start
+    }
+    if lanes[lane].end - lanes[lane].next < count {
+      let start = bytes.count
+      lanes[lane].size = min(lanes[lane].size * 2, Self.largestLane)
+      let room = max(count, lanes[lane].size)
+      bytes.append(contentsOf: text)
+      bytes.append(contentsOf: repeatElement(0, count: room - count))
+      lanes[lane].next = start + count
+      lanes[lane].end = start + room
+      return start
+    }
+    let start = lanes[lane].next
+    bytes.replaceSubrange(start..<start + count, with: text)
+    lanes[lane].next += count
+    return start
+  }
+
+  /// Where the actor's next text will begin if it fits its lane.
+  func nextOffset(actor: UInt32) -> Int { Int(actor) < lanes.count ? lanes[Int(actor)].next : -1 }
+
+  /// What stands in a range of whole scalars.
+  func measure(_ range: Range<Int>) -> TextMeasure {
+    bytes.withUnsafeBufferPointer { TextMeasure(of: UnsafeBufferPointer(rebasing: $0[range])) }
+  }
+
+  /// The offset behind `scalars` scalars from `offset` on.
+  func advance(_ offset: Int, scalars: Int) -> Int {
+    var at = offset, left = scalars
+    while left > 0 {
+      at += UTF8Scalar.byteCount(lead: bytes[at])
+      left -= 1
+    }
+    return at
+  }
+}
+
+extension TextMeasure {
+  /// Counts valid UTF-8.
+  init(of text: UnsafeBufferPointer<UInt8>) {
+    var scalars = 0, utf16 = 0, newlines = 0
+    for byte in text {
+      let begins = byte & 0xC0 != 0x80
+      scalars += begins ? 1 : 0
+      utf16 += (begins ? 1 : 0) + (byte >= 0xF0 ? 1 : 0)
+      newlines += byte == 0x0A ? 1 : 0
+    }
+    self.init(utf8: text.count, scalars: scalars, utf16: utf16, newlines: newlines)
+  }
+
+  init(of text: [UInt8]) {
+    self = text.withUnsafeBufferPointer { TextMeasure(of: $0) }
+  }
+}

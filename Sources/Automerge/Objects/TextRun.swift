@@ -1,0 +1,106 @@
+/// A stretch of a sequence that one writer inserted front to back, and that is deleted as one or not at all.
+///
+/// Element `k` has the id `id + k`; the first one was inserted behind `origin`, each later one behind its predecessor.
+/// An element whose story does not fit (another value than a one-scalar string, a mark, an update, a second successor)
+/// is a run of length one with `isOdd`, and `text` is then its place in the tree's `slots`.
+struct TextRun: BitwiseCopyable, Equatable {
+  var id: OpId
+  var origin: OpId
+  /// The operation that deleted the first element; zero while the run is visible.
+  var deletion = OpId.zero
+  var text: UInt32
+  var count: UInt16
+  var utf8: UInt16
+  var utf16: UInt16
+  var newlines: UInt16
+  /// Element `k` was deleted by `deletion + k * step`; 1 or -1, and 0 if there is only one element.
+  var step: Int8 = 0
+  var isOdd = false
+
+  /// Longer text makes several runs, so that splitting one stays cheap.
+  static let largestByteCount = 1024
+
+  init(id: OpId, origin: OpId, text: Int, measure: TextMeasure) {
+    self.id = id
+    self.origin = origin
+    self.text = UInt32(text)
+    count = UInt16(measure.scalars)
+    utf8 = UInt16(measure.utf8)
+    utf16 = UInt16(measure.utf16)
+    newlines = UInt16(measure.newlines)
+  }
+
+  init(odd id: OpId, origin: OpId, slot: Int) {
+    self.init(id: id, origin: origin, text: slot, measure: TextMeasure(scalars: 1))
+    isOdd = true
+  }
+
+  @inline(__always) var isVisible: Bool { deletion.isZero }
+  var isASCII: Bool { utf8 == count }
+  var lastId: OpId { id.advanced(by: Int(count) - 1) }
+  var textStart: Int { Int(text) }
+  var textEnd: Int { Int(text) + Int(utf8) }
+
+  @inline(__always)
+  func contains(_ element: OpId) -> Bool {
+    element.actor == id.actor && element.counter >= id.counter && element.counter - id.counter < UInt32(count)
+  }
+
+  func deletion(of element: Int) -> OpId {
+    deletion.isZero ? .zero : deletion.advanced(by: element * Int(step))
+  }
+
+  /// The measure of the text whether visible or not.
+  var measure: TextMeasure {
+    TextMeasure(utf8: Int(utf8), scalars: Int(count), utf16: Int(utf16), newlines: Int(newlines))
+  }
+
+  /// Whether `next`, standing directly behind, continues this run in every respect.
+  func canMerge(_ next: TextRun) -> Bool {
+    guard !isOdd, !next.isOdd, next.id.actor == id.actor, next.id.counter == id.counter + UInt32(count),
+      next.origin == lastId, Int(next.text) == textEnd, Int(utf8) + Int(next.utf8) <= Self.largestByteCount
+    else { return false }
+    return joinedStep(next) != nil
+  }
+
+  /// The step of the deletion of both together; nil if no single one fits.
+  private func joinedStep(_ next: TextRun) -> Int8? {
+    if deletion.isZero || next.deletion.isZero { return deletion.isZero && next.deletion.isZero ? 0 : nil }
+    guard deletion.actor == next.deletion.actor else { return nil }
+    let last = Int64(deletion.counter) + Int64(step) * Int64(count - 1)
+    let difference = Int64(next.deletion.counter) - last
+    guard difference == 1 || difference == -1 else { return nil }
+    let joined = Int8(difference)
+    return (count == 1 || step == joined) && (next.count == 1 || next.step == joined) ? joined : nil
+  }
+
+  /// Takes `next` in; only if `canMerge`.
+  mutating func merge(_ next: TextRun) {
+    step = joinedStep(next) ?? 0
+    count += next.count
+    utf8 += next.utf8
+    utf16 += next.utf16
+    newlines += next.newlines
+  }
+
+  /// Cuts the run behind `element` elements, 0 < element < count, and returns the second part.
+  mutating func split(at element: Int, bytes: TextBytes) -> TextRun {
+    var first = TextMeasure(utf8: element, scalars: element, utf16: element)
+    if !isASCII || newlines > 0 {
+      first = bytes.measure(textStart..<bytes.advance(textStart, scalars: element))
+    }
+    let rest = TextMeasure(
+      utf8: Int(utf8) - first.utf8, scalars: Int(count) - element, utf16: Int(utf16) - first.utf16,
+      newlines: Int(newlines) - first.newlines)
+    var second = TextRun(
+      id: id.advanced(by: element), origin: id.advanced(by: element - 1), text: textStart + first.utf8, measure: rest)
+    second.deletion = deletion(of: element)
+    second.step = second.count > 1 ? step : 0
+    count = UInt16(element)
+    utf8 = UInt16(first.utf8)
+    utf16 = UInt16(first.utf16)
+    newlines = UInt16(first.newlines)
+    if count == 1 { step = 0 }
+    return second
+  }
+}

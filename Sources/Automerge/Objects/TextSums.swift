@@ -1,0 +1,66 @@
+/// What a part of a sequence shows: its text in every unit, and its visible elements.
+struct TextSums: Equatable {
+  var utf8: Int32 = 0
+  var scalars: Int32 = 0
+  var utf16: Int32 = 0
+  var newlines: Int32 = 0
+  var elements: Int32 = 0
+
+  static let zero = TextSums()
+
+  init() {}
+
+  init(_ measure: TextMeasure, elements: Int) {
+    utf8 = Int32(measure.utf8)
+    scalars = Int32(measure.scalars)
+    utf16 = Int32(measure.utf16)
+    newlines = Int32(measure.newlines)
+    self.elements = Int32(elements)
+  }
+
+  var measure: TextMeasure {
+    TextMeasure(utf8: Int(utf8), scalars: Int(scalars), utf16: Int(utf16), newlines: Int(newlines))
+  }
+
+  @inline(__always)
+  subscript(unit: TextUnit) -> Int {
+    switch unit {
+    case .utf8: Int(utf8)
+    case .scalars: Int(scalars)
+    case .utf16: Int(utf16)
+    case .newlines: Int(newlines)
+    case .elements: Int(elements)
+    }
+  }
+
+  static func += (left: inout TextSums, right: TextSums) {
+    left.utf8 += right.utf8
+    left.scalars += right.scalars
+    left.utf16 += right.utf16
+    left.newlines += right.newlines
+    left.elements += right.elements
+  }
+
+  static func -= (left: inout TextSums, right: TextSums) {
+    left.utf8 -= right.utf8
+    left.scalars -= right.scalars
+    left.utf16 -= right.utf16
+    left.newlines -= right.newlines
+    left.elements -= right.elements
+  }
+
+  static func + (left: TextSums, right: TextSums) -> TextSums {
+    var sum = left
+    sum += right
+    return sum
+  }
+
+  static func - (left: TextSums, right: TextSums) -> TextSums {
+    var difference = left
+    difference -= right
+    return difference
+  }
+}
+
+/// In what a place in a sequence is counted.
+enum TextUnit { case utf8, scalars, utf16, newlines, elements }

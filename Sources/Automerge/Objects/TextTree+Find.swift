@@ -1,0 +1,159 @@
+/// Looking up places by amount and by operation.
+extension TextTree {
+  /// The run in which the unit number `amount` lies, counted from 1, and what is visible before that run.
+  /// - Complexity: O(log n) in the runs; O(1) near the last look-up or edit.
+  func locate(_ amount: Int, _ unit: TextUnit) -> (place: Place, start: TextSums) {
+    precondition(amount > 0 && amount <= total[unit], "the amount is there")
+    if hint.leaf != Self.none {
+      if hint.run >= 0 {
+        let before = hint.runStart[unit]
+        let place = Place(leaf: hint.leaf, run: hint.run)
+        if amount > before, amount <= before + sums(of: self[place])[unit] { return (place, hint.runStart) }
+      }
+      let before = hint.leafStart[unit]
+      if amount > before, amount <= before + leaves[Int(hint.leaf)].sums[unit] {
+        return locate(amount, unit, in: hint.leaf, start: hint.leafStart)
+      }
+    }
+    var node = root
+    var start = TextSums.zero
+    while true {
+      let base = node * Self.nodeCapacity, isBottom = nodes[node].isBottom
+      var at = 0
+      var child = children[base]
+      var sums = isBottom ? leaves[Int(child)].sums : nodes[Int(child)].sums
+      while amount > start[unit] + sums[unit] {
+        start += sums
+        at += 1
+        child = children[base + at]
+        sums = isBottom ? leaves[Int(child)].sums : nodes[Int(child)].sums
+      }
+      if isBottom { return locate(amount, unit, in: child, start: start) }
+      node = Int(child)
+    }
+  }
+
+  private func locate(_ amount: Int, _ unit: TextUnit, in leaf: UInt32, start: TextSums) -> (Place, TextSums) {
+    var at = start
+    var place = Place(leaf: leaf, run: 0)
+    hint.leaf = leaf
+    hint.leafStart = start
+    while true {
+      let sums = sums(of: self[place])
+      if amount <= at[unit] + sums[unit] { break }
+      at += sums
+      place.run += 1
+    }
+    hint.run = place.run
+    hint.runStart = at
+    return (place, at)
+  }
+
+  /// What is visible before a leaf. - Complexity: O(log n).
+  func start(ofLeaf leaf: UInt32) -> TextSums {
+    if leaf == hint.leaf { return hint.leafStart }
+    var sum = TextSums.zero
+    var child = leaf
+    var parent = leaves[Int(leaf)].parent
+    while parent != Self.none {
+      let base = Int(parent) * Self.nodeCapacity
+      var at = 0
+      while children[base + at] != child {
+        sum += sumsOfChild(children[base + at], in: Int(parent))
+        at += 1
+      }
+      child = parent
+      parent = nodes[Int(parent)].parent
+    }
+    return sum
+  }
+
+  /// What is visible before a run.
+  func start(of place: Place) -> TextSums {
+    var sum = start(ofLeaf: place.leaf)
+    for run in 0..<place.run { sum += sums(of: runs[slot(place.leaf, run)]) }
+    return sum
+  }
+
+  /// Where an element stands: its run, and which of the run's elements it is. Nil if it is not of this sequence.
+  func find(_ element: OpId) -> (place: Place, element: Int)? {
+    guard !element.isZero, let leaf = index.leaf(of: element) else { return nil }
+    let base = slot(leaf, 0)
+    for run in 0..<leaves[Int(leaf)].count where runs[base + run].contains(element) {
+      return (Place(leaf: leaf, run: run), Int(element.counter - runs[base + run].id.counter))
+    }
+    return nil
+  }
+
+  /// How many elements of a visible run it takes to cover `amount` units, and whether they end exactly there.
+  func elements(covering amount: Int, _ unit: TextUnit, of run: TextRun) -> (count: Int, isExact: Bool) {
+    if amount == 0 { return (0, true) }
+    if run.isOdd { return (1, amount == slots[Int(run.text)].sums[unit]) }
+    switch unit {
+    case .scalars, .elements: return (amount, true)
+    case .utf8 where run.isASCII: return (amount, true)
+    case .utf16 where run.utf16 == run.count: return (amount, true)
+    case .utf8, .utf16, .newlines: break
+    }
+    var offset = run.textStart, elements = 0, passed = 0
+    while passed < amount {
+      let lead = bytes.bytes[offset], width = UTF8Scalar.byteCount(lead: lead)
+      switch unit {
+      case .utf8: passed += width
+      case .utf16: passed += width == 4 ? 2 : 1
+      case .newlines: passed += lead == 0x0A ? 1 : 0
+      case .scalars, .elements: passed += 1
+      }
+      offset += width
+      elements += 1
+    }
+    return (elements, passed == amount)
+  }
+
+  /// The measure of the first `count` elements of a visible run that is not odd.
+  func measure(ofFirst count: Int, of run: TextRun) -> TextMeasure {
+    if count == Int(run.count) { return run.measure }
+    if run.isASCII, run.newlines == 0 { return TextMeasure(utf8: count, scalars: count, utf16: count) }
+    return bytes.measure(run.textStart..<bytes.advance(run.textStart, scalars: count))
+  }
+
+  /// The measure of the text before the place that has `amount` units before it. Inside a scalar, of what is before it.
+  func measure(before amount: Int, _ unit: TextUnit) -> TextMeasure {
+    if amount == 0 { return .zero }
+    let (place, start) = locate(amount, unit)
+    let run = self[place]
+    let inside = amount - start[unit]
+    if run.isOdd {
+      return start.measure + TextMeasure.prefix(of: slots[Int(run.text)].shown, amount: inside, unit)
+    }
+    let (count, isExact) = elements(covering: inside, unit, of: run)
+    return start.measure + measure(ofFirst: isExact ? count : count - 1, of: run)
+  }
+}
+
+extension TextMeasure {
+  static func + (left: TextMeasure, right: TextMeasure) -> TextMeasure {
+    TextMeasure(
+      utf8: left.utf8 + right.utf8, scalars: left.scalars + right.scalars, utf16: left.utf16 + right.utf16,
+      newlines: left.newlines + right.newlines)
+  }
+
+  /// The measure of the longest part of `text`, whole scalars from its start on, that has at most `amount` units.
+  static func prefix(of text: [UInt8], amount: Int, _ unit: TextUnit) -> TextMeasure {
+    var offset = 0, passed = 0
+    while offset < text.count {
+      let lead = text[offset], width = UTF8Scalar.byteCount(lead: lead)
+      let units =
+        switch unit {
+        case .utf8: width
+        case .utf16: width == 4 ? 2 : 1
+        case .newlines: lead == 0x0A ? 1 : 0
+        case .scalars, .elements: 1
+        }
+      if passed + units > amount || (unit == .newlines && passed == amount) { break }
+      passed += units
+      offset += width
+    }
+    return TextMeasure(of: Array(text[..<offset]))
+  }
+}

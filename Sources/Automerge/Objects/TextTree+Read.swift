@@ -1,0 +1,118 @@
+/// Reading the text, now and at past states.
+extension TextTree {
+  /// Calls `body` with every run in document order.
+  func forEachRun(_ body: (TextRun) -> Void) {
+    var leaf = firstLeaf
+    while leaf != Self.none {
+      for run in 0..<leaves[Int(leaf)].count { body(runs[slot(leaf, run)]) }
+      leaf = leaves[Int(leaf)].next
+    }
+  }
+
+  /// What a run shows.
+  func text(of run: TextRun) -> ArraySlice<UInt8> {
+    if run.isOdd { return slots[Int(run.text)].shown[...] }
+    return run.isVisible ? bytes.bytes[run.textStart..<run.textEnd] : []
+  }
+
+  /// The text between two UTF-8 offsets.
+  func utf8(_ range: Range<Int>) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(range.count)
+    guard !range.isEmpty else { return result }
+    let (first, start) = locate(range.lowerBound + 1, .utf8)
+    var place: Place? = first
+    var offset = start[.utf8]
+    while let at = place, offset < range.upperBound {
+      let shown = text(of: self[at])
+      let from = max(range.lowerBound - offset, 0), to = min(range.upperBound - offset, shown.count)
+      if from < to { result.append(contentsOf: shown[shown.startIndex + from..<shown.startIndex + to]) }
+      offset += shown.count
+      place = next(at)
+    }
+    return result
+  }
+
+  /// What turned the text as it was at `clock` into what it is now, from left to right.
+  /// - Complexity: O(n) in the runs.
+  func edits(since clock: Clock, object: ObjId) -> [TextEdit] {
+    var edits: [TextEdit] = []
+    var edit = TextEdit(object: object, utf8Offset: 0, deleted: [], inserted: [])
+    var offset = 0
+    func keep(_ count: Int) {
+      if !edit.deleted.isEmpty || !edit.inserted.isEmpty { edits.append(edit) }
+      offset += edit.inserted.count + count
+      edit = TextEdit(object: object, utf8Offset: offset, deleted: [], inserted: [])
+    }
+    forEachRun { run in
+      if run.isOdd {
+        let odd = slots[Int(run.text)], before = odd.shown(at: clock)
+        if before == odd.shown {
+          if !before.isEmpty { keep(before.count) }
+        } else {
+          edit.deleted += before
+          edit.inserted += odd.shown
+        }
+        return
+      }
+      var element = 0, start = run.textStart
+      while element < Int(run.count) {
+        let (was, same) = history(of: run, from: element, clock: clock)
+        let end = run.isASCII ? start + same : bytes.advance(start, scalars: same)
+        switch (was, run.isVisible) {
+        case (true, true): keep(end - start)
+        case (true, false): edit.deleted += bytes.bytes[start..<end]
+        case (false, true): edit.inserted += bytes.bytes[start..<end]
+        case (false, false): break
+        }
+        element += same
+        start = end
+      }
+    }
+    keep(0)
+    return edits
+  }
+
+  /// Whether an element of a plain run was visible at a past state, and of how many from there on the same is true.
+  private func history(of run: TextRun, from element: Int, clock: Clock) -> (visible: Bool, count: Int) {
+    let left = Int(run.count) - element
+    let known = Int(clock.limit(actor: run.id.actor)) - Int(run.id.counter) - element + 1
+    if known <= 0 { return (false, left) }
+    var count = min(known, left)
+    if run.isVisible { return (true, count) }
+    let deletion = run.deletion(of: element)
+    let margin = Int(clock.limit(actor: deletion.actor)) - Int(deletion.counter)
+    let wasDeleted = margin >= 0
+    if run.step > 0, wasDeleted { count = min(count, margin + 1) }
+    if run.step < 0, !wasDeleted { count = min(count, -margin) }
+    return (!wasDeleted, count)
+  }
+
+  // MARK: Cursors
+
+  /// The operation whose element covers the unit behind `amount` units: the one that won there.
+  func operation(at amount: Int, _ unit: TextUnit) -> OpId {
+    let (place, start) = locate(amount + 1, unit)
+    let run = self[place]
+    if run.isOdd { return slots[Int(run.text)].slot.winner()?.id ?? run.id }
+    let (count, _) = elements(covering: amount + 1 - start[unit], unit, of: run)
+    return run.id.advanced(by: count - 1)
+  }
+
+  /// Where an operation's element is now: what is visible before it. Deleted, a cursor goes to the next visible
+  /// element, or, if it keeps to what was before it, to the nearest one there.
+  func position(of operation: OpId, movingBefore: Bool) -> TextMeasure? {
+    guard var (place, element) = find(updates[operation] ?? operation) else { return nil }
+    while true {
+      let run = self[place]
+      let isShown = run.isOdd ? slots[Int(run.text)].sums.elements > 0 : run.isVisible
+      if isShown || !movingBefore {
+        let before = start(of: place).measure
+        return isShown && !run.isOdd ? before + measure(ofFirst: element, of: run) : before
+      }
+      // Runs are deleted as a whole, so the whole run can be passed.
+      guard let behind = find(run.origin) else { return .zero }
+      (place, element) = behind
+    }
+  }
+}
