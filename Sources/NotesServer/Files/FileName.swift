@@ -5,16 +5,9 @@ enum FileName {
   /// What file systems allow for one name.
   static let mostUTF8 = 255
 
-  /// A safe name for a title that is not taken yet: `Title.md`, `Title 2.md`, ….
-  ///
-  /// - Parameter isTaken: whether a file of this name is there already. It is asked until it says no; the name given up
-  ///   with after `attempts` of them is nil.
-  static func unused(forTitle title: String, attempts: Int = 10_000, isTaken: (String) -> Bool) -> String? {
-    for number in 1...max(1, attempts) {
-      let name = name(forTitle: title, number: number)
-      if !isTaken(name) { return name }
-    }
-    return nil
+  /// Safe names for a title, to be tried until one is free: `Title.md`, `Title 2.md`, ….
+  static func candidates(for title: String, atMost count: Int = 10_000) -> some Sequence<String> {
+    (1...max(1, count)).lazy.map { name(forTitle: title, number: $0) }
   }
 
   /// A name without a path, not hidden, not empty, without control characters, and no longer than a file system allows.

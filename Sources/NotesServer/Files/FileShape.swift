@@ -6,17 +6,27 @@ struct FileShape: Hashable, Sendable, Codable {
   /// The last line has no line feed in the file, although the text has one.
   var lacksFinalNewline = false
 
+  /// Nothing out of the ordinary.
+  static let plain = FileShape()
+}
+
+/// A file's text, whose lines end with `\n`, and what else there is to the file.
+struct FileContents: Hashable, Sendable {
+  var text: [UInt8]
+  var shape: FileShape
+
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-  /// Takes a file's bytes apart into its shape and its text, whose lines end with `\n`.
-  static func read(_ file: [UInt8]) throws(NotTextError) -> (shape: FileShape, text: [UInt8]) {
+  init(text: [UInt8], shape: FileShape) { (self.text, self.shape) = (text, shape) }
+
+  /// Takes a file's bytes apart; `bytes` is the way back.
+  init(reading file: [UInt8]) throws(NotTextError) {
     if let offset = file.firstIndex(of: 0) { throw .zeroByte(at: offset) }
     guard String(validating: file, as: UTF8.self) != nil else { throw .invalidUTF8 }
-    var shape = FileShape()
-    var text = file
-    if text.starts(with: byteOrderMark) {
+    (text, shape) = (file, .plain)
+    if text.starts(with: Self.byteOrderMark) {
       shape.hasByteOrderMark = true
-      text.removeFirst(byteOrderMark.count)
+      text.removeFirst(Self.byteOrderMark.count)
     }
     if LineEnds.areCarriageReturns(text) {
       shape.hasCarriageReturns = true
@@ -26,15 +36,20 @@ struct FileShape: Hashable, Sendable, Codable {
       shape.lacksFinalNewline = true
       text.append(0x0A)
     }
-    return (shape, text)
   }
 
-  /// The bytes of a file of this shape.
-  func write(_ text: [UInt8]) -> [UInt8] {
+  /// What stands in the file.
+  var bytes: [UInt8] {
     var file = text
-    if lacksFinalNewline, file.last == 0x0A { file.removeLast() }
-    if hasCarriageReturns { file = LineEnds.withCarriageReturns(file) }
-    return hasByteOrderMark ? Self.byteOrderMark + file : file
+    if shape.lacksFinalNewline, file.last == 0x0A { file.removeLast() }
+    if shape.hasCarriageReturns { file = LineEnds.withCarriageReturns(file) }
+    return shape.hasByteOrderMark ? Self.byteOrderMark + file : file
+  }
+
+  /// What turns the text that an editor may show of the file, without the missing final newline, into `text`.
+  var finalNewlineStep: TextDelta {
+    guard shape.lacksFinalNewline, text.last == 0x0A else { return .identity }
+    return TextDelta(utf8Offset: text.count - 1, deleted: [], inserted: [0x0A])
   }
 }
 

@@ -12,10 +12,10 @@ import Testing
     ("a\r\n\r", "a\r\n\r\n", FileShape(lacksFinalNewline: true)),
     ("\u{FEFF}a", "a\n", FileShape(hasByteOrderMark: true, lacksFinalNewline: true)),
   ]) func aFileIsTextAndShapeAndComesBackUnchanged(file: String, text: String, shape: FileShape) throws {
-    let read = try FileShape.read(Array(file.utf8))
+    let read = try FileContents(reading: Array(file.utf8))
     #expect(read.shape == shape)
     #expect(read.text == Array(text.utf8))
-    #expect(read.shape.write(read.text) == Array(file.utf8))
+    #expect(read.bytes == Array(file.utf8))
   }
 
   @Test(arguments: UInt64(0)..<200) func everyTextComesBackUnchanged(seed: UInt64) throws {
@@ -25,14 +25,20 @@ import Testing
     let file = (0..<Int.random(in: 0...8, using: &generator)).flatMap { _ in
       Array(parts[Int.random(in: 0..<kinds, using: &generator)].utf8)
     }
-    let read = try FileShape.read(file)
-    #expect(read.shape.write(read.text) == file, "seed \(seed)")
+    let read = try FileContents(reading: file)
+    #expect(read.bytes == file, "seed \(seed)")
+  }
+
+  @Test func anEditorMayShowAFileWithoutTheMissingNewline() throws {
+    let contents = try FileContents(reading: Array("a\nb".utf8))
+    #expect(contents.finalNewlineStep.applied(to: Array("a\nb".utf8)) == contents.text)
+    #expect(FileContents(text: contents.text, shape: .plain).finalNewlineStep == .identity)
   }
 
   @Test func whatIsNotTextIsRefused() {
-    #expect(throws: NotTextError.zeroByte(at: 1)) { try FileShape.read([0x61, 0, 0x62]) }
-    #expect(throws: NotTextError.invalidUTF8) { try FileShape.read([0x61, 0xC3]) }
-    #expect(throws: NotTextError.invalidUTF8) { try FileShape.read([0xED, 0xA0, 0x80]) }
+    #expect(throws: NotTextError.zeroByte(at: 1)) { try FileContents(reading: [0x61, 0, 0x62]) }
+    #expect(throws: NotTextError.invalidUTF8) { try FileContents(reading: [0x61, 0xC3]) }
+    #expect(throws: NotTextError.invalidUTF8) { try FileContents(reading: [0xED, 0xA0, 0x80]) }
   }
 }
 
@@ -55,8 +61,8 @@ import Testing
 
   @Test func takenNamesAreNumbered() {
     let taken: Set = ["Title.md", "Title 2.md"]
-    #expect(FileName.unused(forTitle: "Title") { taken.contains($0) } == "Title 3.md")
-    #expect(FileName.unused(forTitle: "Title", attempts: 5) { _ in true } == nil)
+    #expect(FileName.candidates(for: "Title").first { !taken.contains($0) } == "Title 3.md")
+    #expect(Array(FileName.candidates(for: "a/b", atMost: 2)) == ["a-b.md", "a-b 2.md"])
   }
 
   @Test func aFilesTitleIsItsNameWithoutTheExtension() {
