@@ -4,7 +4,8 @@ extension OpenBuffer {
   /// - Parameters:
   ///   - rev: the last edit that the client had applied when it made them; ignored for a plain client
   ///   - source: the document's text, before the splices
-  /// - Complexity: O(c · s · log n), c changes, s the segments of what the client lacks; a full text costs a diff
+  /// - Complexity: O(c · s · log n), c changes, s the segments of what the client lacks; a full text costs a diff, and
+  ///   changes that jump to and fro cost a walk over those before them
   mutating func didChange(
     version: Int, rev: Int?, changes: [ContentChange], source: some TextSource
   ) -> ChangeOutcome {
@@ -23,24 +24,14 @@ extension OpenBuffer {
     }
 
     let lacking = clientToDocument
-    var change = TextDelta.identity
-    var documentToClient = lacking.inverted
-    for entry in changes[(repair ?? 0)...] {
-      let text = TextView(of: source, through: documentToClient)
-      let step: TextDelta
-      switch entry {
-      case .fullText(let new): step = TextDiff.delta(from: text.allUTF8, to: new)
-      case .replace(let range, let new):
-        let start = text.utf8Offset(of: range.start, in: encoding)
-        let end = text.utf8Offset(of: range.end, in: encoding)
-        guard start <= end else { return .resync(resync(.range(range)).contradiction) }
-        step = TextDelta(utf8Offset: start, deleted: text.utf8(start..<end), inserted: new).refined
-      }
-      change = change.composed(with: step)
-      documentToClient = documentToClient.composed(with: step)
+    var batch = ChangeBatch(of: source, way: lacking.inverted, encoding: encoding)
+    for entry in changes[(repair ?? 0)...] where !batch.take(entry) {
+      guard case .replace(let range, _) = entry else { continue }
+      return .resync(resync(.range(range)).contradiction)
     }
+    batch.finishRun()
 
-    let (mine, theirs) = change.transformed(over: lacking)
+    let (mine, theirs) = batch.change.transformed(over: lacking)
     unsentCause = commonCause(of: inFlight)
     inFlight = []
     unsent = theirs

@@ -116,6 +116,45 @@ private func range(_ start: (Int, Int), _ end: (Int, Int)) -> PositionRange {
     #expect(desk.text == "one\n# two!\n")
   }
 
+  @Test(arguments: [false, true], PositionEncoding.allCases)
+  func aSubstitutionOnEveryLineIsTheSameUpAndDown(fromTheBottom: Bool, encoding: PositionEncoding) {
+    var desk = Desk(String(repeating: "é foo 𝄞 foo\n", count: 100), encoding: encoding)
+    desk.remote(0, "REMOTE\n")
+    let (first, second) =
+      switch encoding {
+      case .utf8: (3, 12)
+      case .utf16: (2, 9)
+      case .utf32: (2, 8)
+      }
+    // From the top down the second place of a line has moved by what the first one grew, and lines by those put in.
+    let changes = (0..<100).flatMap { line in
+      let row = fromTheBottom ? line : 2 * line
+      return [
+        replace((row, first), (row, first + 3), "barn"),
+        fromTheBottom
+          ? replace((row, second), (row, second + 3), "x\ny") : replace((row, second + 1), (row, second + 4), "x\ny"),
+      ]
+    }
+    let outcome = desk.buffer.didChange(
+      version: 2, rev: 0, changes: fromTheBottom ? changes.reversed() : changes, source: desk.document)
+    guard case .splices(let splices) = outcome else {
+      Issue.record("\(outcome)")
+      return
+    }
+    desk.document.make(splices)
+    #expect(desk.text == "REMOTE\n" + String(repeating: "é barn 𝄞 x\ny\n", count: 100))
+    #expect(splices.count == 200)
+  }
+
+  @Test func positionsBeyondEveryLimitAreClamped() {
+    var desk = Desk("a\nb")
+    desk.change(
+      2, rev: 0, replace((0, 0), (1, 0), ""), replace((.max, .max), (.max, .max), "c"),
+      replace((0, .max), (.max, 0), "d"),
+      replace((.min, .min), (.min, .min), "e"))
+    #expect(desk.text == "ebcd")
+  }
+
   @Test func aCoarseChangeIsRefined() {
     var desk = Desk("alpha\nbeta\ngamma\n")
     desk.remote(8, "REMOTE")
