@@ -179,17 +179,24 @@ Signal a `user-error' if it does not become ready."
         notes-lsp--failure nil
         notes-lsp--link nil)
   (condition-case problem
-      (setq notes-lsp--link
-            (make-instance 'notes-lsp--connection
-                           :name "notes-lsp"
-                           :process #'notes-lsp--make-process
-                           :events-buffer-scrollback-size 0
-                           :notification-dispatcher #'notes-lsp--on-notification
-                           :request-dispatcher #'notes-lsp--on-request
-                           :on-shutdown #'notes-lsp--on-death))
+      (progn
+        (unless (executable-find (car notes-lsp-command))
+          (error "No such program"))
+        (setq notes-lsp--link
+              (make-instance 'notes-lsp--connection
+                             :name "notes-lsp"
+                             :process #'notes-lsp--make-process
+                             :events-buffer-scrollback-size 0
+                             :notification-dispatcher #'notes-lsp--on-notification
+                             :request-dispatcher #'notes-lsp--on-request
+                             :on-shutdown #'notes-lsp--on-death)))
     (error (notes-lsp--fail (format "cannot start %s: %s (see `notes-lsp-command')"
                                     (car notes-lsp-command) (error-message-string problem)))))
-  (when notes-lsp--link (notes-lsp--initialize notes-lsp--link)))
+  (when notes-lsp--link
+    (condition-case nil
+        (notes-lsp--initialize notes-lsp--link)
+      ;; It died at once: the sentinel is about to say so.
+      (error (ignore)))))
 
 (defun notes-lsp--make-process ()
   "Return a new process made from `notes-lsp-command'."

@@ -95,7 +95,7 @@
     (lambda () (goto-char (point-min))
       (while (re-search-forward "[0-9]+" nil t) (replace-match (format "%d" (random 50)))))
     (lambda () (goto-char (notes-test-place))
-      (insert (notes-test-sample-lines (1+ (random 30)))))
+      (insert (notes-test-sample-lines (if (zerop (random 20)) 10000 (1+ (random 80))))))
     (lambda () (goto-char (point-max)) (insert "\n" (notes-test-sample-lines 3) "\n"))
     (lambda () (goto-char (notes-test-place))
       (insert-before-markers (propertize (notes-test-pick notes-test-samples) 'face 'bold)))

@@ -1,0 +1,42 @@
+;;; notes-lsp-service-test.el --- Tests of starting and giving up  -*- lexical-binding: t -*-
+
+;; SPDX-License-Identifier: Apache-2.0
+
+;;; Commentary:
+
+;; Programs that are not the service show what happens without one.
+
+;;; Code:
+
+(require 'ert)
+(require 'notes-lsp)
+
+(defun notes-test-wait (predicate)
+  "Let things happen until PREDICATE returns non-nil; fail after ten seconds."
+  (should (notes-lsp--wait 10 predicate)))
+
+(ert-deftest notes-test-a-missing-program-is-one-clear-line ()
+  (let ((notes-lsp-command '("/nonexistent/notes-lsp")) (inhibit-message t))
+    (unwind-protect
+        (progn
+          (should (string-match-p "cannot start /nonexistent/notes-lsp"
+                                  (cadr (should-error (notes-lsp-service-ensure) :type 'user-error))))
+          (should (eq 'failed notes-lsp--state)))
+      (notes-lsp-service-stop))))
+
+(ert-deftest notes-test-five-quick-deaths-are-enough ()
+  (let ((notes-lsp-command '("sh" "-c" "echo no more >&2; exit 1")) (inhibit-message t))
+    (unwind-protect
+        (progn
+          (should (string-match-p "died"
+                                  (cadr (should-error (notes-lsp-service-ensure) :type 'user-error))))
+          (should (eq 'waiting notes-lsp--state))
+          (notes-test-wait (lambda () (eq 'failed notes-lsp--state)))
+          (should (= 5 notes-lsp--quick-deaths))
+          (should-not notes-lsp--restart-timer)
+          (should (get-buffer "*Warnings*")))
+      (notes-lsp-service-stop)
+      (should (eq 'stopped notes-lsp--state)))))
+
+(provide 'notes-lsp-service-test)
+;;; notes-lsp-service-test.el ends here
