@@ -1,3 +1,6 @@
+if !has('vim9script')
+  finish
+endif
 vim9script
 # notes-lsp: notes that several people write at the same time, from Vim, Emacs and others.
 #

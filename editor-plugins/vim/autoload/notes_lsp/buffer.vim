@@ -344,18 +344,16 @@ export def Drain(note: dict<any>, isSafe: bool)
 enddef
 
 def Take(note: dict<any>, message: dict<any>)
-  var edits: list<dict<any>> = []
-  try
-    edits = text.Clamped(note.shadow, message.edits)
-  catch /^notes-lsp:/
-    Repair(note, v:exception->substitute('^notes-lsp: ', '', ''))
-    return
-  endtry
   note.hint = {}
-  Remember(note, edits)
-  isApplying = true
   try
+    isApplying = true
+    final edits = text.Clamped(note.shadow, message.edits)
+    Remember(note, edits)
     note.bytes += apply.Edits(note.bufnr, note.shadow, edits)
+  catch
+    isApplying = false
+    Repair(note, v:exception)
+    return
   finally
     isApplying = false
   endtry

@@ -212,7 +212,7 @@ export def Clamped(lines: list<string>, edits: list<any>): list<dict<any>>
     const start = ClampedPosition(lines, edit.range.start)
     const end = ClampedPosition(lines, edit.range.end)
     if IsBefore(start, from) || IsBefore(end, start) || type(edit.newText) != v:t_string
-      throw 'notes-lsp: the service sent edits that overlap or are out of order'
+      throw 'its edits overlap or are out of order'
     endif
     result->add({range: {start: start, end: end}, newText: edit.newText})
     from = end
