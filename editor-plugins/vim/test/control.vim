@@ -69,11 +69,16 @@ def One(choices: list<string>): string
 enddef
 
 const words = [
-  'one', 'two ', 'three, ', ' four', 'x', 'grün', "e\u0301a", "日本", "😀", "👩\u200d👩\u200d👧", "a\u0308\u0323", '𝔘𝔫', '12 ', '-7', "\t", ' ',
+  'one', 'two ', 'three, ', ' four', 'x', 'grün', "e\u0301a", "日本", "😀", "👩\u200d👩\u200d👧", "a\u0308\u0323", '𝔘𝔫',
+  '12 ', '-7', "\t", ' ',
 ]
 
 def Words(): string
   return range(Below(4) + 1)->mapnew((_, _) => One(words))->join('')
+enddef
+
+def OneLine(): string
+  return Words()->substitute('[[:cntrl:]]', '', 'g')
 enddef
 
 # A place to be: a line of the buffer, and a column in it.
@@ -109,8 +114,8 @@ def Keys(): string
     () => $"{Below(20) + 1}\<C-a>",
     () => $"v<PAUSE>{One(motions)}{One(['d', 'U', 'y', 'p'])}",
     () => $"V{One(['', 'j', 'k', 'G'])}{One(['d', '>', 'J', 'y', 'gq'])}",
-    () => $"\<C-v>{One(['', 'j', '2j'])}{One(['', 'l', '$'])}<PAUSE>I{Words()->substitute('[[:cntrl:]]', '', 'g')}\<Esc>",
-    () => $"\<C-v>{One(['', 'j', '2j'])}{One(['', 'l', '$'])}A<PAUSE>{Words()->substitute('[[:cntrl:]]', '', 'g')}\<Esc>",
+    () => $"\<C-v>{One(['', 'j', '2j'])}{One(['', 'l', '$'])}<PAUSE>I{OneLine()}\<Esc>",
+    () => $"\<C-v>{One(['', 'j', '2j'])}{One(['', 'l', '$'])}A<PAUSE>{OneLine()}\<Esc>",
     () => $":silent! s/{One(['o', 'e', '\w\+', '$', '^'])}/{One(['', '0', '&&', 'ü', '\r'])}/{One(['', 'g'])}\<CR>",
     () => $":silent! %s/{One(['one', 'x', ' '])}/{One(['y', '', '😀'])}/g\<CR>",
     () => $":silent! g/{One(['one', '^$', 'two'])}/{One(['d', 's/o/0/', 'm0', 't.'])}\<CR>",

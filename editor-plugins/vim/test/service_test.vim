@@ -84,7 +84,8 @@ def WhatIsTypedGoesOutAsOneEdit()
   buffer.Flush(note, false)
   Wait('the change', () => Told('textDocument/didChange')[-1].textDocument.version == 3)
   const change = Told('textDocument/didChange')[-1]
-  assert_equal([{range: {start: {line: 1, character: 2}, end: {line: 1, character: 3}}, text: 'ö'}], change.contentChanges)
+  const range = {start: {line: 1, character: 2}, end: {line: 1, character: 3}}
+  assert_equal([{range: range, text: 'ö'}], change.contentChanges)
   assert_equal(0, change.notes.rev)
 enddef
 

@@ -55,8 +55,8 @@ def DifferencesAreMinimalAndNeverSplitCharacters()
         assert_equal({}, difference)
         continue
       endif
-      const range = difference.edit.range
-      const actual = [range.start.line, range.start.character, range.end.line, range.end.character, difference.edit.newText]
+      const [start, end] = [difference.edit.range.start, difference.edit.range.end]
+      const actual = [start.line, start.character, end.line, end.character, difference.edit.newText]
       assert_equal(expected, actual, $'{old} → {new}')
       assert_equal(len(Text(new)) - len(Text(old)), difference.bytes)
     endfor

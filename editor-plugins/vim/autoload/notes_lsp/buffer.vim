@@ -1,9 +1,9 @@
 vim9script
 # Buffers that are notes: what the user does goes out, what the others do comes in.
 #
-# Per buffer there is a shadow, the text as the service believes this buffer to be. Anything that hints at a change leads
-# to a comparison of buffer and shadow; the difference is sent. Vim's own change reports are only hints: they come late,
-# merged, and not at all for :edit!.
+# Per buffer there is a shadow, the text as the service believes this buffer to be. Anything that hints at a change
+# leads to a comparison of buffer and shadow; the difference is sent. Vim's own change reports are only hints: they come
+# late, merged, and not at all for :edit!.
 
 import autoload 'notes_lsp/text.vim'
 import autoload 'notes_lsp/gate.vim'
@@ -112,7 +112,8 @@ def SendOpen(note: dict<any>)
   endif
   const filetype = getbufvar(note.bufnr, '&filetype')
   final params = {textDocument: {
-    uri: note.uri, languageId: filetype ==# '' ? 'text' : filetype, version: note.version, text: note.shadow->join("\n"),
+    uri: note.uri, languageId: filetype ==# '' ? 'text' : filetype, version: note.version,
+    text: note.shadow->join("\n"),
   }}
   if note.wasOpen
     params.notes = {reattach: true}

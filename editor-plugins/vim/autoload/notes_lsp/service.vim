@@ -221,7 +221,7 @@ export def Stop()
   FailAsked('the notes service was stopped')
 enddef
 
-# Sends a request. `Done` gets {result} or {error: {code, message, data}}, always and once. Starts the service if needed.
+# Sends a request. `Done` gets {result} or {error: {code, message, data}}, always and once. Starts the service.
 export def Request(method: string, params: dict<any>, Done: func(dict<any>))
   if state !=# 'ready'
     if state ==# 'restarting' || Start()

@@ -32,10 +32,10 @@ export def ByteCount(lines: list<string>): number
   return len(lines->join("\n"))
 enddef
 
-# The one edit that makes `new` from `old`, or {} when they are equal: {edit, bytes, at, count}, with the growth in bytes
-# and the place of the lines in `new` that differ.
-# `hint` {above, until}: the change is believed to be under that many lines at the top of `new` and to end there; a wrong
-# hint costs time only.
+# The one edit that makes `new` from `old`, or {} when they are equal: {edit, bytes, at, count}, with the growth in
+# bytes and the place of the lines in `new` that differ.
+# `hint` {above, until}: the change is believed to be under that many lines at the top of `new` and to end there; a
+# wrong hint costs time only.
 export def Difference(old: list<string>, new: list<string>, hint: dict<number>): dict<any>
   if old ==# new
     return {}
@@ -48,8 +48,8 @@ export def Difference(old: list<string>, new: list<string>, hint: dict<number>):
   return EditBetween(old, new, above, below)
 enddef
 
-# The hint, narrowed to the lines that really differ, or [-1, -1] if it does not hold. Comparing two lists is much cheaper
-# than copying parts of them, so the hint is proved by patching `old` for a moment.
+# The hint, narrowed to the lines that really differ, or [-1, -1] if it does not hold. Comparing two lists is much
+# cheaper than copying parts of them, so the hint is proved by patching `old` for a moment.
 def Believed(old: list<string>, new: list<string>, hint: dict<number>): list<number>
   if empty(hint)
     return [-1, -1]
