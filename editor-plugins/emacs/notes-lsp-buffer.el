@@ -283,6 +283,11 @@ Return its state."
     (notes-lsp-mode 1)
     note))
 
+(defvar notes-lsp--last-version 0
+  "The highest version of any note that was closed.
+The next one starts above it, so that what was meant for a closed buffer is
+never taken for something about its successor.")
+
 (defun notes-lsp--did-open (note reattach)
   "Tell the service that NOTE is open; REATTACH if it had known it before."
   (let ((invalid (notes-lsp--invalid-position note)))
@@ -290,7 +295,7 @@ Return its state."
       (notes-lsp--say "not sent: %s is not a Unicode character"
                       (notes-lsp--describe-position note invalid)))
     (notes-lsp--settle note)
-    (setf (notes-lsp--note-version note) 1
+    (setf (notes-lsp--note-version note) (1+ notes-lsp--last-version)
           (notes-lsp--note-rev note) 0
           (notes-lsp--note-queue note) nil
           (notes-lsp--note-cursor-sent note) nil
@@ -302,7 +307,7 @@ Return its state."
      `(:textDocument (:uri ,(notes-lsp--note-uri note)
                       :languageId ,(with-current-buffer (notes-lsp--note-buffer note)
                                      (notes-lsp--language))
-                      :version 1
+                      :version ,(notes-lsp--note-version note)
                       :text ,(notes-lsp--text note))
        ,@(when reattach '(:notes (:reattach t)))))))
 
@@ -316,6 +321,8 @@ Return its state."
           (notes-lsp-service-notify :textDocument/didClose
                                     `(:textDocument (:uri ,(notes-lsp--note-uri note))))))
       (setf (notes-lsp--note-open note) nil)
+      (setq notes-lsp--last-version
+            (max notes-lsp--last-version (notes-lsp--note-version note)))
       (notes-lsp--forget-peers note)
       (dolist (timer (list (notes-lsp--note-timer note) (notes-lsp--note-cursor-timer note)))
         (when timer (cancel-timer timer)))

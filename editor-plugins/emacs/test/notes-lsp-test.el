@@ -60,7 +60,7 @@ Signal an error if there is no such place: nothing may need clamping."
   `(let ((file (make-temp-file "notes-test" nil ".txt"))
          (notes-lsp--encoding "utf-32")
          (inhibit-message t) (make-backup-files nil) (vc-handled-backends nil)
-         (notes-test-sent nil))
+         (notes-test-sent nil) (notes-lsp--last-version 0))
      (let ((coding-system-for-write 'utf-8-unix)) (write-region ,text nil file))
      (cl-letf (((symbol-function 'notes-lsp-service-ready-p) #'always)
                ((symbol-function 'notes-lsp-service-notify) #'notes-test-notify))
@@ -324,7 +324,7 @@ MORE properties come first."
         (should (equal (notes-test-text) expected))
         (should (= (point) after))
         (should (= 1 (notes-lsp--note-rev notes-test-note)))
-        (should (= 1 (notes-lsp--note-version notes-test-note)))
+        (should (= 0 (notes-test-change-count #'always)))
         (should (eq :notes/ack (caar notes-test-sent)))
         (should (plist-get (notes-lsp-buffer-info) :synced))))))
 
@@ -382,6 +382,14 @@ MORE properties come first."
       (insert "more") (notes-test-sync))))
 
 ;;; The gate
+
+(ert-deftest notes-test-an-edit-for-a-closed-buffer-is-not-for-its-successor ()
+  (notes-test-with "abc"
+    (let ((late (notes-test-edit '((0 1 0 1 "X")) :bytes 4)))
+      (notes-lsp-mode -1)
+      (setq notes-test-note (notes-lsp--attach (notes-lsp--path-uri buffer-file-name) "id"))
+      (should-not (notes-test-receive late))
+      (should (equal (notes-test-text) "abc")))))
 
 (ert-deftest notes-test-nothing-is-applied-while-a-command-runs ()
   (notes-test-with "abc"
