@@ -36,7 +36,7 @@ let package = Package(
     // The editor's side: buffers, positions, rebasing, cursors, the LSP methods.
     .target(
       name: "NotesServer",
-      dependencies: ["JSONRPC", "AutomergeRepo", "Automerge", .product(name: "Logging", package: "swift-log")],
+      dependencies: ["JSONRPC", "AutomergeRepo", "Automerge", .product(name: "Logging", package: "swift-log"), .product(name: "Crypto", package: "swift-crypto")],
       swiftSettings: strict),
 
     // The base protocol of LSP: framing, ids, errors. Knows no method names.
@@ -72,12 +72,12 @@ let package = Package(
 
     // Tests mirror Sources; what several of them need stands in TestSupport.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
-    .target(name: "RepoTestSupport", dependencies: ["AutomergeRepo", "Automerge"], path: "Tests/RepoTestSupport", swiftSettings: strict),
+    .target(name: "RepoTestSupport", dependencies: ["AutomergeRepo", "Automerge", "UV"], path: "Tests/RepoTestSupport", swiftSettings: strict),
     .testTarget(name: "AutomergeTests", dependencies: ["Automerge", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "AutomergeRepoTests", dependencies: ["AutomergeRepo", "Automerge", "Store", "RepoTestSupport"], swiftSettings: strict),
+    .testTarget(name: "AutomergeRepoTests", dependencies: ["AutomergeRepo", "Automerge", "Store", "RepoTestSupport", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "UVTests", dependencies: ["UV", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "JSONRPCTests", dependencies: ["JSONRPC", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "PeerNetworkTests", dependencies: ["PeerNetwork", "AutomergeRepo", "Automerge", "UV", "RepoTestSupport"], swiftSettings: strict),
+    .testTarget(name: "PeerNetworkTests", dependencies: ["PeerNetwork", "AutomergeRepo", "Automerge", "UV", "RepoTestSupport", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "NotesServerTests", dependencies: ["NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "Interop", dependencies: ["Automerge", "TestSupport"], path: "Tests/Interop",
       exclude: ["reference_peer.py"], swiftSettings: strict),

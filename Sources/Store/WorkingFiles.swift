@@ -3,10 +3,8 @@ import Foundation
 /// The notes as plain text files: read and written whole, off the loop, never through a symbolic link, never half.
 public actor WorkingFiles {
   public enum Failure: Error, Equatable, Sendable {
-    case notFound(path: String)
     case tooLarge(path: String, byteCount: Int)
     case notAFile(path: String)
-    case exists(path: String)
     /// `code` is an `errno`.
     case system(path: String, operation: String, code: Int32)
   }
@@ -16,10 +14,12 @@ public actor WorkingFiles {
 
   public init() {}
 
-  public func read(_ path: String) throws(Failure) -> [UInt8] {
+  /// Nil if there is no such file.
+  public func read(_ path: String) throws(Failure) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
-      throw errno == ENOENT ? .notFound(path: path) : .system(path: path, operation: "open", code: errno)
+      if errno == ENOENT || errno == ENOTDIR { return nil }
+      throw .system(path: path, operation: "open", code: errno)
     }
     defer { close(descriptor) }
     var info = stat()
@@ -38,12 +38,13 @@ public actor WorkingFiles {
     }
   }
 
-  /// Makes a new file and its folders. Throws `exists` rather than touch what is there.
-  public func create(_ path: String, _ bytes: [UInt8]) throws(Failure) {
+  /// Makes a new file and its folders. Touches nothing and returns false if there is one already.
+  public func create(_ path: String, _ bytes: [UInt8]) throws(Failure) -> Bool {
     try makeFolder(of: path)
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else {
-      throw errno == EEXIST ? .exists(path: path) : .system(path: path, operation: "create", code: errno)
+      if errno == EEXIST { return false }
+      throw .system(path: path, operation: "create", code: errno)
     }
     do throws(Failure) {
       try fill(descriptor, bytes, path)
@@ -52,6 +53,7 @@ public actor WorkingFiles {
       throw error
     }
     synchronizeFolder(of: path)
+    return true
   }
 
   /// Replaces a file in one step, keeping its mode. A symbolic link is followed once, to the file it names.

@@ -1,0 +1,93 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import Logging
+
+/// Looks after the working files of notes that no client has open: takes in what other programs wrote to them, and
+/// writes what others changed in the note.
+@AutomergeRepo
+final class Caretaker {
+  /// How long after a change the file is written; more changes in between cost nothing.
+  static let writeDelay: Duration = .milliseconds(500)
+
+  private unowned let service: Service
+  private var watched: [DocumentId: Observation] = [:]
+  private var planned: [DocumentId: any ScheduledAction] = [:]
+  private let log = Logger(label: "files")
+
+  init(service: Service) { self.service = service }
+
+  /// From now on the note's file follows the note. Calling it again does nothing.
+  func watch(_ handle: DocHandle) {
+    guard watched[handle.id] == nil else { return }
+    watched[handle.id] = handle.observe { [weak self, weak handle] event in
+      if case .headsChanged(by: .some) = event, let handle { self?.noteChanged(handle) }
+    }
+  }
+
+  private func noteChanged(_ handle: DocHandle) {
+    let id = handle.id
+    guard !service.openDocuments.contains(id) else { return }
+    service.notebook.update(id) {
+      $0.modified = service.clock.date
+      $0.isUnread = true
+    }
+    plan(handle)
+  }
+
+  /// Brings note and file together a little later.
+  func plan(_ handle: DocHandle) {
+    let id = handle.id
+    planned[id]?.cancel()
+    planned[id] = service.clock.schedule(after: Self.writeDelay) { [weak self] in
+      self?.planned[id] = nil
+      Task { @AutomergeRepo in
+        guard let self else { return }
+        do {
+          try await self.synchronize(handle)
+        } catch {
+          self.log.warning("The working file of \(id) was not brought up to date: \(error)")
+        }
+      }
+    }
+  }
+
+  /// Takes in what other programs wrote to the note's file since we did, then writes the note's text to it if that differs.
+  /// Leaves the file alone while a client has it open.
+  func synchronize(_ handle: DocHandle) async throws {
+    watch(handle)
+    guard let record = service.notebook[handle.id], let path = record.path, let note = NoteDocument(handle.document),
+      !service.openDocuments.contains(handle.id)
+    else { return }
+    // Nothing if somebody deleted it. The note is still here, and so is its text.
+    let contents = try await service.files.read(path).map { bytes in try FileContents(reading: bytes) }
+    guard !service.openDocuments.contains(handle.id) else { return }
+    if let contents { try takeIn(contents, record.fileBase, note, handle) }
+    let text = try note.document.textUTF8(obj: note.content, 0..<Int.max)
+    let heads = handle.document.heads()
+    if text != contents?.text {
+      let shape = contents?.shape ?? record.shape
+      try await service.files.replace(path, FileContents(text: text, shape: shape).bytes)
+    }
+    service.notebook.update(handle.id) {
+      $0.fileBase = TextBase(heads: heads, steps: [])
+      $0.shape = contents?.shape ?? $0.shape
+      $0.words = Words.count(text)
+      $0.title = note.title ?? $0.title
+    }
+    try await service.notebook.save(handle.id)
+  }
+
+  private func takeIn(_ contents: FileContents, _ base: TextBase?, _ note: NoteDocument, _ handle: DocHandle) throws {
+    let merge = OpeningMerge(note: note, base: base, encoding: .utf8, gate: .plain)
+    let (_, splices) = merge.open(version: 0, text: contents.text)
+    guard !splices.isEmpty else { return }
+    try handle.change { document in
+      for splice in splices {
+        try document.spliceText(
+          obj: note.content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
+      }
+    }
+    log.notice("Took in what another program wrote to the working file of \(handle.id).")
+  }
+}

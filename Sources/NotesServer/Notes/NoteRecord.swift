@@ -1,0 +1,149 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+
+/// What the store keeps of a note beside its document.
+struct NoteRecord: Hashable {
+  let id: DocumentId
+  var title: String
+  var created: Date
+  var modified: Date
+  /// The working file, absolute; nil until there is one.
+  var path: String?
+  var words = 0
+  /// Others wrote since a client last had it open.
+  var isUnread = false
+  var shape = FileShape.plain
+  /// What the working file held when it was last written or read.
+  var fileBase: TextBase?
+  /// What the attached client surely had at the last commit; several when edits were in flight, each a possible state.
+  var clientBase: TextBase?
+}
+
+/// A text that is not the document's now, as the document's heads and the way from that text to theirs.
+struct TextBase: Hashable {
+  var heads: Set<ChangeHash>
+  /// Who wrote the client's changes. Those of its changes that `heads` does not cover yet, the client has all the same.
+  var actor: ActorId?
+  /// From the base's text to the text at `heads`, in steps. The text may have been that before any of the steps that
+  /// were still on their way to the client.
+  var steps: [TextDelta]
+}
+
+extension NoteRecord {
+  static let collection = "notes"
+
+  var storageKey: StorageKey { [Self.collection, id.description] }
+
+  func encoded() -> Data {
+    let record = CBOR.record([
+      "title": .text(title),
+      "created": .integer(created.milliseconds),
+      "modified": .integer(modified.milliseconds),
+      "path": path.map(CBOR.text),
+      "words": .integer(words),
+      "unread": .bool(isUnread),
+      "shape": shape.cbor,
+      "fileBase": fileBase?.cbor,
+      "clientBase": clientBase?.cbor,
+    ])
+    return Data(record.encoded())
+  }
+
+  /// Nil if the bytes are no record. Parts that cannot be read are left out: a missing base only means that a merge
+  /// keeps everything.
+  init?(id: DocumentId, _ data: Data) {
+    guard let record = try? CBOR(data, limits: .stored), let title = record["title"]?.text else { return nil }
+    self.id = id
+    self.title = title
+    created = Date(milliseconds: record["created"]?.integer ?? 0)
+    modified = Date(milliseconds: record["modified"]?.integer ?? 0)
+    path = record["path"]?.text
+    words = record["words"]?.integer ?? 0
+    isUnread = record["unread"]?.bool ?? false
+    shape = record["shape"].flatMap(FileShape.init) ?? .plain
+    fileBase = record["fileBase"].flatMap(TextBase.init)
+    clientBase = record["clientBase"].flatMap(TextBase.init)
+  }
+}
+
+extension TextBase {
+  fileprivate var cbor: CBOR {
+    .record([
+      "heads": .array(heads.sorted().map { .bytes(Data($0.bytes)) }),
+      "actor": actor.map { .bytes($0.data) },
+      "steps": .array(steps.map(\.cbor)),
+    ])
+  }
+
+  fileprivate init?(_ cbor: CBOR) {
+    guard let heads = cbor["heads"]?.array, let steps = cbor["steps"]?.array else { return nil }
+    var hashes: Set<ChangeHash> = []
+    for head in heads {
+      guard let hash = head.bytes.flatMap({ ChangeHash(bytes: Array($0)) }) else { return nil }
+      hashes.insert(hash)
+    }
+    var deltas: [TextDelta] = []
+    for step in steps {
+      guard let delta = TextDelta(step) else { return nil }
+      deltas.append(delta)
+    }
+    (self.heads, self.steps) = (hashes, deltas)
+    actor = cbor["actor"]?.bytes.flatMap { ActorId(data: $0) }
+  }
+}
+
+extension TextDelta {
+  /// A number is retained bytes; `["+", bytes]` came, `["-", bytes]` went.
+  fileprivate var cbor: CBOR {
+    .array(
+      segments.map { segment in
+        switch segment {
+        case .retain(let count): .integer(count)
+        case .insert(let piece): .array(["+", .bytes(Data(piece.bytes))])
+        case .delete(let piece): .array(["-", .bytes(Data(piece.bytes))])
+        }
+      })
+  }
+
+  fileprivate init?(_ cbor: CBOR) {
+    guard let items = cbor.array else { return nil }
+    var builder = Builder()
+    for item in items {
+      if let count = item.integer {
+        builder.retain(count)
+        continue
+      }
+      guard let pair = item.array, pair.count == 2, let bytes = pair[1].bytes else { return nil }
+      switch pair[0].text {
+      case "+": builder.insert(TextPiece(Array(bytes)))
+      case "-": builder.delete(TextPiece(Array(bytes)))
+      default: return nil
+      }
+    }
+    self = builder.delta
+  }
+}
+
+extension FileShape {
+  fileprivate var cbor: CBOR {
+    .record([
+      "carriageReturns": .bool(hasCarriageReturns), "byteOrderMark": .bool(hasByteOrderMark),
+      "noFinalNewline": .bool(lacksFinalNewline),
+    ])
+  }
+
+  fileprivate init(_ cbor: CBOR) {
+    self.init(
+      hasCarriageReturns: cbor["carriageReturns"]?.bool ?? false,
+      hasByteOrderMark: cbor["byteOrderMark"]?.bool ?? false,
+      lacksFinalNewline: cbor["noFinalNewline"]?.bool ?? false)
+  }
+}
+
+extension Date {
+  /// Since 1970, rounded.
+  var milliseconds: Int { Int((timeIntervalSince1970 * 1000).rounded()) }
+
+  init(milliseconds: Int) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
+}

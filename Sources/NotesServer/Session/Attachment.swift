@@ -1,0 +1,276 @@
+import Automerge
+import AutomergeRepo
+import Crypto
+import Foundation
+import JSONRPC
+
+/// A buffer and its document, held together: what either side does is brought to the other.
+@AutomergeRepo
+final class Attachment {
+  /// How long after the last edit the texts are compared.
+  static let checkDelay: Duration = .seconds(1)
+  /// How often they are compared while others are connected.
+  static let checkInterval: Duration = .seconds(30)
+
+  let uri: String
+  let handle: DocHandle
+  let note: NoteDocument
+  var id: DocumentId { handle.id }
+  private(set) var buffer: OpenBuffer
+  private unowned let session: Session
+  private var observation: Observation?
+  private var check: (any ScheduledAction)?
+  private var hasEnteredName = false
+  private var lastStatus: JSONValue?
+
+  /// Attaches a buffer that `buffer` knows; `splices` are what opening it has to do to the document.
+  init(uri: String, handle: DocHandle, note: NoteDocument, buffer: OpenBuffer, splices: [TextSplice], session: Session) {
+    (self.uri, self.handle, self.note, self.buffer, self.session) = (uri, handle, note, buffer, session)
+    observation = handle.observe { [weak self] event in self?.documentDid(event) }
+    handle.companions = { [weak self] in self?.companions() ?? [] }
+    service.openDocuments.insert(id)
+    apply(splices)
+    sendPendingEdit()
+    service.notebook.update(id) { $0.isUnread = false }
+    handle.storeSoon()
+    scheduleCheck(after: Self.checkInterval)
+    service.company.enter(handle)
+    if !service.company.people(in: id).isEmpty { sendCursors() }
+  }
+
+  private var service: Service { session.service }
+  var version: Int { buffer.version }
+  var clientText: [UInt8] { buffer.clientText(source: source) }
+  private var source: DocumentText { DocumentText(note) }
+
+  // MARK: From the editor
+
+  func didChange(version: Int, rev: Int?, changes: [ContentChange]) {
+    let wasLost = buffer.awaitsFullText
+    switch buffer.didChange(version: version, rev: rev, changes: changes, source: source) {
+    case .splices(let splices):
+      if wasLost { keepRecovered(before: splices) }
+      apply(splices)
+      sendPendingEdit()
+      scheduleCheck(after: Self.checkDelay)
+    case .resync(let contradiction): resync(contradiction.reason)
+    case .ignored: break
+    }
+  }
+
+  func ack(version: Int, rev: Int) {
+    do {
+      try buffer.acknowledge(version: version, rev: rev)
+      handle.storeSoon()
+    } catch {
+      resync(error.contradiction.reason)
+    }
+  }
+
+  func cursor(version: Int, rev: Int, ranges: [PositionRange]) {
+    do {
+      guard try buffer.acknowledge(version: version, rev: rev) else { return }
+    } catch {
+      return resync(error.contradiction.reason)
+    }
+    let text = source
+    let places = ranges.map { range in
+      (
+        buffer.documentOffset(ofClient: range.start, source: text),
+        buffer.documentOffset(ofClient: range.end, source: text)
+      )
+    }
+    service.company.moved(to: places, in: note, of: id)
+  }
+
+  /// Something came that fits nowhere: the full text puts it right.
+  func resync(_ reason: String) {
+    buffer.awaitsFullText = true
+    session.connection.notify("notes/resync", ["uri": .string(uri), "reason": .string(reason)])
+  }
+
+  /// The working file holds the client's text now.
+  func didSave() {
+    let base = TextBase(heads: handle.document.heads(), steps: [buffer.clientToDocument])
+    countWords()
+    service.notebook.update(id) { $0.fileBase = base }
+    handle.storeSoon()
+  }
+
+  private func apply(_ splices: [TextSplice]) {
+    guard !splices.isEmpty else { return }
+    do {
+      try handle.change { document in
+        if !hasEnteredName {
+          try note.enter(person: service.identity.person, name: service.identity.name)
+          hasEnteredName = true
+        }
+        for splice in splices {
+          try document.spliceText(
+            obj: note.content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
+        }
+      }
+      service.notebook.update(id) { $0.modified = service.clock.date }
+    } catch {
+      session.log.error("An edit of \(id) could not be made: \(error)")
+      resync("the edit could not be made")
+    }
+  }
+
+  // MARK: To the editor
+
+  private func documentDid(_ event: DocHandle.Event) {
+    switch event {
+    case .textEdits(let edits, _): remoteEdits(edits)
+    case .ephemeral(let message, _): service.company.received(message)
+    case .peersChanged:
+      service.company.peersChanged(on: handle)
+      statusChanged()
+    case .storageChanged: statusChanged()
+    case .headsChanged, .refusedChanges: break
+    case .deleted: session.detach(uri: uri)
+    }
+  }
+
+  private func remoteEdits(_ edits: [TextEdit]) {
+    let edits = edits.filter { $0.object == note.content }
+    guard !edits.isEmpty else { return titleMayHaveChanged() }
+    buffer.documentChanged(edits)
+    sendPendingEdit()
+    service.notebook.update(id) { $0.modified = service.clock.date }
+    scheduleCheck(after: Self.checkDelay)
+  }
+
+  private func sendPendingEdit() {
+    guard let edit = buffer.pendingEdit(source: source) else { return }
+    session.connection.notify(
+      "notes/edit",
+      [
+        "uri": .string(uri), "version": JSONValue(edit.version), "rev": JSONValue(edit.rev),
+        "edits": .array(
+          edit.edits.map { ["range": $0.range.json, "newText": .string(String(decoding: $0.newText, as: UTF8.self))] }),
+        "bytes": JSONValue(edit.bytes), "cause": .string(edit.cause.rawValue),
+      ])
+  }
+
+  private func sendCheck() {
+    check = nil
+    if buffer.gate == .notes, !buffer.awaitsFullText {
+      let text = buffer.clientText(source: source)
+      let digest = SHA256.hash(data: text).map { byte in
+        String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+      }
+      session.connection.notify(
+        "notes/check",
+        [
+          "uri": .string(uri), "version": JSONValue(buffer.version), "rev": JSONValue(buffer.lastSentRev),
+          "bytes": JSONValue(text.count), "sha256": .string(digest.joined()),
+        ])
+    }
+    scheduleCheck(after: Self.checkInterval)
+  }
+
+  private func scheduleCheck(after delay: Duration) {
+    check?.cancel()
+    check = service.clock.schedule(after: delay) { [weak self] in
+      guard let self else { return }
+      if delay == Self.checkInterval && !self.hasCompany { return self.scheduleCheck(after: delay) }
+      self.sendCheck()
+    }
+  }
+
+  private var hasCompany: Bool { service.sharing.peers.contains { $0.state == .connected && $0.has(id) } }
+
+  /// The others' carets, where they stand in the client's text.
+  func sendCursors() {
+    guard buffer.gate == .notes else { return }
+    let text = source
+    let peers: [JSONValue] = service.company.people(in: id).map { person in
+      let ranges: [JSONValue] = service.company.ranges(of: person, in: note).map { start, end in
+        let range = PositionRange(
+          start: buffer.clientPosition(ofDocument: start, source: text),
+          end: buffer.clientPosition(ofDocument: end, source: text))
+        return range.json
+      }
+      return [
+        "peer": .string(person.peer), "name": .string(person.name), "color": JSONValue(person.mark.color),
+        "letter": .string(String(person.mark.letter)), "ranges": .array(ranges),
+      ]
+    }
+    session.connection.notify(
+      "notes/cursors",
+      [
+        "uri": .string(uri), "version": JSONValue(buffer.version), "rev": JSONValue(buffer.lastSentRev),
+        "peers": .array(peers),
+      ])
+  }
+
+  func statusChanged() {
+    guard buffer.gate == .notes else { return }
+    let status = session.status(of: self)
+    guard status != lastStatus else { return }
+    lastStatus = status
+    guard case .object(var members) = status else { return }
+    members["uri"] = .string(uri)
+    session.connection.notify("notes/statusChanged", .object(members))
+  }
+
+  private func titleMayHaveChanged() {
+    guard let title = note.title else { return }
+    service.notebook.update(id) { $0.title = title }
+  }
+
+  // MARK: What is kept
+
+  /// Notes in the record what the client surely has.
+  func rememberBase() {
+    let base = TextBase(
+      heads: handle.document.heads(), actor: service.identity.actor,
+      steps: buffer.inFlight.map(\.delta) + [buffer.unsent])
+    service.notebook.update(id) { $0.clientBase = base }
+  }
+
+  func countWords() {
+    let words = Words.count(source.allUTF8)
+    service.notebook.update(id) { $0.words = words }
+  }
+
+  /// What goes to disk right after the document's chunks.
+  private func companions() -> [StoredItem] {
+    rememberBase()
+    guard let record = service.notebook[id] else { return [] }
+    return [StoredItem(key: record.storageKey, data: record.encoded())]
+  }
+
+  /// A client that had lost its way may not have what others wrote; its full text then looks like deleting it.
+  private func keepRecovered(before splices: [TextSplice]) {
+    guard splices.contains(where: { $0.deleteUTF8 > 0 }) else { return }
+    let text = source.allUTF8
+    let key = ["recovered", id.description, String(service.clock.date.milliseconds)]
+    session.log.warning("Keeping a copy of \(id) before the editor's full text replaces parts of it.")
+    Task { @AutomergeRepo [service, log = session.log] in
+      do {
+        try await service.repo.storage?.save(key, Data(text))
+      } catch {
+        log.error("The copy could not be stored: \(error)")
+      }
+    }
+  }
+
+  /// The buffer is closed, or the session ends.
+  func detach() {
+    check?.cancel()
+    observation?.cancel()
+    service.openDocuments.remove(id)
+    handle.companions = nil
+    service.company.leave(id)
+  }
+}
+
+extension PositionRange {
+  var json: JSONValue { ["start": start.json, "end": end.json] }
+}
+
+extension Position {
+  var json: JSONValue { ["line": JSONValue(line), "character": JSONValue(character)] }
+}

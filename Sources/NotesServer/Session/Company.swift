@@ -1,0 +1,184 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+
+/// Everybody's carets in this process's documents: carries out what `Presence` decides.
+@AutomergeRepo
+final class Company {
+  /// Called with the document in which the list of people, or their places, is not as it was.
+  var onChange: ((DocumentId) -> Void)?
+  /// Called when somebody comes to a document, or leaves it.
+  var onArrival: ((DocumentId, Presence.Person, _ isHere: Bool) -> Void)?
+
+  private var presence: Presence
+  private let repo: Repo
+  private let clock: any RepoClock
+  private var handles: [DocumentId: DocHandle] = [:]
+  private var peersOn: [DocumentId: Set<PeerId>] = [:]
+  private var timer: (deadline: Duration, action: any ScheduledAction)?
+
+  init(name: String, repo: Repo, clock: any RepoClock) {
+    presence = Presence(name: name)
+    (self.repo, self.clock) = (repo, clock)
+    repo.observe { [weak self] event in
+      if case .peerDisconnected(let peer) = event { self?.receive(.disconnected(peer: peer.description)) }
+    }
+  }
+
+  // MARK: This person
+
+  func rename(_ name: String) { receive(.renamed(name: name)) }
+
+  func enter(_ handle: DocHandle) {
+    handles[handle.id] = handle
+    receive(.opened(document: handle.id.description))
+    peersChanged(on: handle)
+  }
+
+  func leave(_ id: DocumentId) {
+    receive(.closed(document: id.description))
+    handles[id] = nil
+    peersOn[id] = nil
+  }
+
+  /// - Parameter ranges: UTF-8 offsets in the note's text; the caret is at the second.
+  func moved(to ranges: [(Int, Int)], in note: NoteDocument, of id: DocumentId) {
+    let cursors = ranges.compactMap { start, end -> CursorRange? in
+      guard let first = try? note.document.cursor(obj: note.content, utf8Offset: start),
+        let second = try? note.document.cursor(obj: note.content, utf8Offset: end)
+      else { return nil }
+      return CursorRange(start: Array(first.bytes), end: Array(second.bytes))
+    }
+    receive(.moved(document: id.description, ranges: cursors))
+  }
+
+  // MARK: The others
+
+  func people(in id: DocumentId) -> [Presence.Person] { presence.people(in: id.description) }
+
+  /// Where a person is, as UTF-8 offsets in the note's text; places that this document does not know are left out.
+  func ranges(of person: Presence.Person, in note: NoteDocument) -> [(Int, Int)] {
+    person.ranges.compactMap { range in
+      guard
+        let start = try? note.document.utf8Offset(obj: note.content, cursor: Cursor(bytes: Data(range.start))),
+        let end = try? note.document.utf8Offset(obj: note.content, cursor: Cursor(bytes: Data(range.end)))
+      else { return nil }
+      return (start, end)
+    }
+  }
+
+  /// Somebody on the document said something. What is no presence of ours is for others.
+  func received(_ message: RepoMessage.EphemeralMessage) {
+    guard let cbor = try? CBOR(message.data), let payload = PresencePayload(cbor) else { return }
+    receive(
+      .received(document: message.documentId.description, peer: message.senderId.description, payload))
+  }
+
+  func peersChanged(on handle: DocHandle) {
+    guard handles[handle.id] != nil else { return }
+    let now = Set(handle.peers)
+    let new = now.subtracting(peersOn[handle.id] ?? [])
+    peersOn[handle.id] = now
+    for peer in new.sorted() {
+      receive(.connected(document: handle.id.description, peer: peer.description))
+    }
+  }
+
+  // MARK: Carrying out
+
+  private func receive(_ event: Presence.Event) {
+    perform(presence.receive(event, at: clock.now))
+  }
+
+  private func perform(_ effects: [Presence.Effect]) {
+    for effect in effects {
+      switch effect {
+      case .broadcast(let document, let payload):
+        if let handle = handle(document) { handle.broadcast(Data(payload.cbor.encoded())) }
+      case .cursorsChanged(let document):
+        if let handle = handle(document) { onChange?(handle.id) }
+      case .joined(let document, let person):
+        if let handle = handle(document) { onArrival?(handle.id, person, true) }
+      case .left(let document, let person):
+        if let handle = handle(document) { onArrival?(handle.id, person, false) }
+      }
+    }
+    plan()
+  }
+
+  private func handle(_ document: String) -> DocHandle? { DocumentId(document).flatMap { handles[$0] } }
+
+  private func plan() {
+    guard let deadline = presence.nextDeadline else {
+      timer?.action.cancel()
+      timer = nil
+      return
+    }
+    // An earlier look does no harm, and most deadlines only move back.
+    if let timer, timer.deadline <= deadline { return }
+    timer?.action.cancel()
+    let action = clock.schedule(after: max(.zero, deadline - clock.now)) { [weak self] in
+      guard let self else { return }
+      self.timer = nil
+      self.perform(self.presence.tick(at: self.clock.now))
+    }
+    timer = (deadline, action)
+  }
+}
+
+/// `{"__presence": {"type": "update", "channel": "notes", "value": {name, ranges}}}`, and for a snapshot
+/// `"state": {"notes": {name, ranges}}`, as automerge-repo has it.
+extension PresencePayload {
+  private static let channel = "notes"
+
+  var cbor: CBOR {
+    let content: CBOR
+    switch self {
+    case .update(let state):
+      content = .record(["type": .text(type), "channel": .text(Self.channel), "value": state.cbor])
+    case .snapshot(let state):
+      content = .record(["type": .text(type), "state": .record(["notes": state.cbor])])
+    case .heartbeat, .goodbye: content = .record(["type": .text(type)])
+    }
+    return .record(["__presence": content])
+  }
+
+  /// Nil if it is not presence, or somebody else's kind.
+  init?(_ cbor: CBOR) {
+    guard let content = cbor["__presence"] else { return nil }
+    switch content["type"]?.text {
+    case "update":
+      guard content["channel"]?.text == Self.channel, let state = content["value"].flatMap(PresenceState.init) else {
+        return nil
+      }
+      self = .update(state)
+    case "snapshot":
+      guard let state = content["state"]?[Self.channel].flatMap(PresenceState.init) else { return nil }
+      self = .snapshot(state)
+    case "heartbeat": self = .heartbeat
+    case "goodbye": self = .goodbye
+    default: return nil
+    }
+  }
+}
+
+extension PresenceState {
+  fileprivate var cbor: CBOR {
+    .record([
+      "name": .text(name),
+      "ranges": .array(ranges.map { .array([.bytes(Data($0.start)), .bytes(Data($0.end))]) }),
+    ])
+  }
+
+  fileprivate init?(_ cbor: CBOR) {
+    guard let name = cbor["name"]?.text, let ranges = cbor["ranges"]?.array else { return nil }
+    self.init(
+      name: name,
+      ranges: ranges.compactMap { range in
+        guard let pair = range.array, pair.count == 2, let start = pair[0].bytes, let end = pair[1].bytes else {
+          return nil
+        }
+        return CursorRange(start: Array(start), end: Array(end))
+      })
+  }
+}

@@ -1,0 +1,57 @@
+import Automerge
+import AutomergeRepo
+
+/// What a client shows of a file.
+enum Buffer {
+  /// No note, but it may be made one.
+  case plain(PlainBuffer)
+  /// A note whose document is being fetched; what comes meanwhile waits.
+  case opening(Opening)
+  case attached(Attachment)
+}
+
+/// Messages that came for a buffer before its document was there, in order.
+struct Opening {
+  var waiting: [@AutomergeRepo (Attachment) -> Void] = []
+  /// Kept in step, in case the document cannot be had.
+  var plain: PlainBuffer
+}
+
+/// An open buffer that is no note: its text, so that it can become one.
+struct PlainBuffer {
+  var version: Int
+  /// UTF-8.
+  var text: [UInt8]
+
+  /// Makes a client's changes, one after the other.
+  mutating func apply(_ changes: [ContentChange], version: Int, in encoding: PositionEncoding) {
+    for change in changes {
+      switch change {
+      case .fullText(let new): text = new
+      case .replace(let range, let new):
+        let source = PlainText(text)
+        let start = source.utf8Offset(of: range.start, in: encoding)
+        let end = max(start, source.utf8Offset(of: range.end, in: encoding))
+        text.replaceSubrange(start..<end, with: new)
+      }
+    }
+    self.version = version
+  }
+}
+
+/// Bytes as a text that answers in every unit; each question costs as much as the text is long.
+private struct PlainText: TextSource {
+  let bytes: [UInt8]
+  private var piece: TextPiece
+
+  init(_ bytes: [UInt8]) { (self.bytes, piece) = (bytes, TextPiece(bytes)) }
+
+  var measure: TextMeasure { piece.measure }
+  func measure(utf8Offset: Int) -> TextMeasure { piece.measure(.utf8, offset: utf8Offset) }
+  func measure(scalarOffset: Int) -> TextMeasure { piece.measure(.scalars, offset: scalarOffset) }
+  func measure(utf16Offset: Int) -> TextMeasure { piece.measure(.utf16, offset: utf16Offset) }
+  func measure(line: Int) -> TextMeasure? {
+    line <= piece.measure.newlines ? piece.measure(throughNewline: line) : nil
+  }
+  func utf8(_ range: Range<Int>) -> [UInt8] { Array(bytes[range.clamped(to: 0..<bytes.count)]) }
+}

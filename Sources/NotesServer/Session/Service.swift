@@ -1,0 +1,56 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import Logging
+
+/// What one process offers its editor: the repo, the notes, the peers.
+@AutomergeRepo
+public final class Service {
+  public struct Identity: Sendable {
+    /// Everybody's name for this store.
+    public var peer: PeerId
+    public var name: String
+    /// The first half of the actor ids of this person, in hexadecimal: their entry under `people`.
+    public var person: String
+    /// Who writes, in this process and never again.
+    public var actor: ActorId
+
+    public init(peer: PeerId, name: String, person: String, actor: ActorId) {
+      (self.peer, self.name, self.person, self.actor) = (peer, name, person, actor)
+    }
+  }
+
+  public nonisolated static let version = "0.1.0"
+
+  let repo: Repo
+  let notebook: Notebook
+  let sharing: any SharingService
+  let files: any WorkingFileAccess
+  let clock: any RepoClock
+  let notesDirectory: String
+  var identity: Identity
+  /// Documents whose buffers are attached: their files belong to the editor.
+  var openDocuments: Set<DocumentId> = []
+  let company: Company
+  private(set) lazy var caretaker = Caretaker(service: self)
+  let log = Logger(label: "notes")
+
+  public init(
+    repo: Repo, storage: any StorageProvider, sharing: any SharingService, files: any WorkingFileAccess,
+    clock: any RepoClock, notesDirectory: String, identity: Identity
+  ) {
+    self.repo = repo
+    notebook = Notebook(storage: storage)
+    (self.sharing, self.files, self.clock) = (sharing, files, clock)
+    (self.notesDirectory, self.identity) = (notesDirectory, identity)
+    company = Company(name: identity.name, repo: repo, clock: clock)
+    repo.observe { [weak self] event in
+      guard case .documentOpened(let handle) = event, let self else { return }
+      handle.document.actor = self.identity.actor
+      if self.notebook[handle.id]?.path != nil { self.caretaker.watch(handle) }
+    }
+  }
+
+  /// Reads what the store knows of the notes. Until then there are none.
+  public func load() async throws(StorageError) { try await notebook.load() }
+}

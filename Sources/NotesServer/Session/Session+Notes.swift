@@ -1,0 +1,183 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import JSONRPC
+
+/// The requests that make, find and list notes.
+extension Session {
+  func list(_ params: Parameters) throws(ResponseError) -> JSONValue {
+    let query = try params.stringIfPresent("query")?.lowercased() ?? ""
+    for case .attached(let attachment) in buffers.values { attachment.countWords() }
+    let notes = service.notebook.byModification.filter { query.isEmpty || $0.title.lowercased().contains(query) }
+    return ["notes": .array(notes.map(summary))]
+  }
+
+  private func summary(_ record: NoteRecord) -> JSONValue {
+    .object(present: [
+      "id": .string(record.id.description),
+      "title": .string(record.title),
+      "created": .int(Int64(record.created.milliseconds)),
+      "modified": .int(Int64(record.modified.milliseconds)),
+      "uri": record.path.map { .string(FileURI.uri(path: $0)) },
+      "path": record.path.map(JSONValue.string),
+      "words": JSONValue(record.words),
+      "peers": JSONValue(service.sharing.peers.filter { $0.state == .connected && $0.has(record.id) }.map(\.name)),
+      "unread": .bool(record.isUnread),
+    ])
+  }
+
+  func create(_ params: Parameters) async throws -> JSONValue {
+    let title = try params.string("title").trimmingCharacters(in: .whitespacesAndNewlines)
+    guard !title.isEmpty else { throw params.invalid("title", "must not be empty") }
+    let text = Array((try params.stringIfPresent("text") ?? "").utf8)
+    try checkIsText(text)
+    let directory = try params.stringIfPresent("directory") ?? service.notesDirectory
+    let handle = try makeDocument(title: title, text: text)
+    let record = try await writeWorkingFile(for: handle, title: title, directory: directory)
+    return place(record)
+  }
+
+  /// An open buffer, or a file, becomes a note.
+  func adopt(_ params: Parameters) async throws -> JSONValue {
+    ["id": .string(try await adopt(uri: try params.string("uri")).id.description)]
+  }
+
+  func adopt(uri: String) async throws -> NoteRecord {
+    guard let path = FileURI.path(uri: uri) else {
+      throw NotesError(.notText, "Only a buffer that has a file can become a note: save it first.")
+    }
+    if case .attached? = buffers[uri] { throw NotesError(.alreadyANote, "This is a note already.") }
+    if service.notebook.record(atPath: path) != nil { throw NotesError(.alreadyANote, "This is a note already.") }
+    let contents = try await service.files.read(path).map { bytes in try FileContents(reading: bytes) }
+    let title = ((path as NSString).lastPathComponent as NSString).deletingPathExtension
+    // From here on nothing is awaited until the buffer is attached, so no edit falls between text and document.
+    let text: [UInt8]
+    let open = buffers[uri]
+    if case .plain(let buffer)? = open {
+      text = buffer.text
+    } else if let contents {
+      text = contents.text
+    } else {
+      throw NotesError(.notFound, "There is no file \(path), and no open buffer of it.")
+    }
+    try checkIsText(text)
+    let handle = try makeDocument(title: title, text: text)
+    let heads = handle.document.heads()
+    let step = contents.map { TextDiff.delta(from: $0.text, to: text) } ?? .identity
+    let now = service.clock.date
+    var record = NoteRecord(id: handle.id, title: title, created: now, modified: now, path: path)
+    record.shape = contents?.shape ?? .plain
+    record.fileBase = TextBase(heads: heads, steps: [step])
+    record.words = Words.count(text)
+    service.notebook.remember(record)
+    if case .plain(let buffer)? = open { try attachAdopted(uri: uri, handle: handle, version: buffer.version) }
+    try await service.notebook.save(handle.id)
+    return record
+  }
+
+  func open(_ params: Parameters) async throws -> JSONValue {
+    let id: DocumentId
+    if let text = try params.stringIfPresent("id") {
+      id = try documentId(text, params)
+    } else {
+      let title = try params.string("title")
+      guard let record = service.notebook.record(titled: title) else {
+        throw NotesError(.notFound, "There is no note \"\(title)\".")
+      }
+      id = record.id
+    }
+    return place(try await open(id))
+  }
+
+  /// Sees to it that the note is here and its working file exists.
+  func open(_ id: DocumentId) async throws -> NoteRecord {
+    let handle = try await find(id)
+    if let record = service.notebook[id], record.path != nil {
+      try await service.caretaker.synchronize(handle)
+      return service.notebook[id] ?? record
+    }
+    let title = NoteDocument(handle.document)?.title ?? "Note"
+    return try await writeWorkingFile(for: handle, title: title, directory: service.notesDirectory)
+  }
+
+  // MARK: Parts
+
+  func find(_ id: DocumentId) async throws(NotesError) -> DocHandle {
+    switch await service.repo.find(id) {
+    case .found(let handle): return handle
+    case .unavailable: throw NotesError(.notFound, "The note \(id) is not here, and nobody who is connected has it.")
+    case .timedOut: throw NotesError(.timedOut, "Nobody answered for the note \(id).")
+    case .deleted: throw NotesError(.notFound, "The note \(id) was deleted.")
+    case .failed(let problem): throw NotesError(.storeUnavailable, "The store cannot be read: \(problem).")
+    }
+  }
+
+  /// The note that `uri` or `id` names.
+  func target(_ params: Parameters) throws -> NoteRecord? {
+    if let text = try params.stringIfPresent("id") {
+      let id = try documentId(text, params)
+      guard let record = service.notebook[id] else { throw NotesError(.notFound, "There is no note \(id).") }
+      return record
+    }
+    let uri = try params.string("uri")
+    if case .attached(let attachment)? = buffers[uri] { return service.notebook[attachment.id] }
+    return FileURI.path(uri: uri).flatMap { service.notebook.record(atPath: $0) }
+  }
+
+  func documentId(_ text: String, _ params: Parameters) throws(ResponseError) -> DocumentId {
+    guard let id = DocumentId(text) else { throw params.invalid("id", "is not the id of a document") }
+    return id
+  }
+
+  func place(_ record: NoteRecord) -> JSONValue {
+    .object(present: [
+      "id": .string(record.id.description),
+      "uri": record.path.map { .string(FileURI.uri(path: $0)) },
+      "path": record.path.map(JSONValue.string),
+    ])
+  }
+
+  /// A new document with its first change made, in memory; storing follows.
+  private func makeDocument(title: String, text: [UInt8]) throws -> DocHandle {
+    let document = Document(textEncoding: .utf8)
+    document.actor = service.identity.actor
+    let note = try NoteDocument(new: document, title: title, text: text, created: service.clock.date)
+    try note.enter(person: service.identity.person, name: service.identity.name)
+    document.commitWith(message: nil, timestamp: service.clock.date)
+    return try service.repo.create(document)
+  }
+
+  /// Finds a free name in `directory`, writes the note's text there, and keeps the record.
+  func writeWorkingFile(for handle: DocHandle, title: String, directory: String) async throws -> NoteRecord {
+    guard let note = NoteDocument(handle.document) else {
+      throw NotesError(.notANote, "The document \(handle.id) holds no text.")
+    }
+    let now = service.clock.date
+    var record =
+      service.notebook[handle.id]
+      ?? NoteRecord(id: handle.id, title: title, created: note.created ?? now, modified: now)
+    for name in FileName.candidates(for: title) {
+      let path = (directory as NSString).appendingPathComponent(name)
+      if service.notebook.record(atPath: path) != nil { continue }
+      let text = try note.document.textUTF8(obj: note.content, 0..<Int.max)
+      let heads = handle.document.heads()
+      let bytes = FileContents(text: text, shape: record.shape).bytes
+      guard try await service.files.create(path, bytes) else { continue }
+      record.path = path
+      record.fileBase = TextBase(heads: heads, steps: [])
+      record.words = Words.count(text)
+      service.notebook.remember(record)
+      try await service.notebook.save(handle.id)
+      return record
+    }
+    throw NotesError(.conflict, "No free file name was found for \"\(title)\" in \(directory).")
+  }
+
+  func checkIsText(_ text: [UInt8]) throws(NotesError) {
+    guard !text.contains(0) else { throw NotesError(.notText, "The text contains NUL, so it is not taken for text.") }
+  }
+}
+
+extension PeerSummary {
+  func has(_ document: DocumentId) -> Bool { notes.contains { $0.document == document && $0.access != .none } }
+}

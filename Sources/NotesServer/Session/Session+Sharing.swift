@@ -1,0 +1,155 @@
+import AutomergeRepo
+import Foundation
+import JSONRPC
+
+/// The requests that let others in, and who is there.
+extension Session {
+  private enum AccessName: String, CaseIterable { case write, read }
+
+  func share(_ params: Parameters) async throws -> JSONValue {
+    let access: Access = try params.choiceIfPresent("access", as: AccessName.self) == .read ? .read : .write
+    let uses = try params.nonNegativeIntIfPresent("uses") ?? 1
+    guard uses > 0 else { throw params.invalid("uses", "must be at least 1") }
+    let expiresIn = try params.nonNegativeIntIfPresent("expiresIn").map { Duration.seconds(min($0, 1 << 40)) }
+    let record: NoteRecord
+    if let known = try target(params) {
+      record = known
+    } else {
+      record = try await adopt(uri: try params.string("uri"))
+    }
+    // What is in memory only is not shared: the ticket outlives this process.
+    _ = try await find(record.id)
+    let ticket: SharedTicket = try await service.sharing.share(
+      record.id, access: access, uses: uses, expiresIn: expiresIn)
+    return .object(present: [
+      "id": .string(record.id.description), "ticket": .string(ticket.text), "words": .string(ticket.words),
+      "expires": ticket.expires.map { .int(Int64($0)) } ?? .null,
+    ])
+  }
+
+  func unshare(_ params: Parameters) async throws -> JSONValue {
+    guard let record = try target(params) else { throw NotesError(.notANote, "This is not a note.") }
+    try await service.sharing.unshare(record.id, from: try params.stringIfPresent("peer").map { PeerId($0) })
+    return [:]
+  }
+
+  func join(_ params: Parameters) async throws -> JSONValue {
+    let id: DocumentId
+    if let ticket = try params.stringIfPresent("ticket") {
+      id = try await service.sharing.join(ticket: ticket.trimmingCharacters(in: .whitespacesAndNewlines))
+    } else {
+      _ = try params.string("peer")
+      id = try documentId(try params.string("id"), params)
+    }
+    return place(try await open(id))
+  }
+
+  func connect(_ params: Parameters) async throws -> JSONValue {
+    let peer = try await service.sharing.connect(address: try params.string("address"))
+    return ["peer": .string(peer.description)]
+  }
+
+  func disconnect(_ params: Parameters) throws -> JSONValue {
+    service.sharing.disconnect(PeerId(try params.string("peer")))
+    return [:]
+  }
+
+  func setName(_ params: Parameters) throws -> JSONValue {
+    let name = try params.string("name").trimmingCharacters(in: .whitespacesAndNewlines)
+    guard !name.isEmpty else { throw params.invalid("name", "must not be empty") }
+    setName(name)
+    return [:]
+  }
+
+  func peers(_ params: Parameters) throws -> JSONValue {
+    let identity = service.identity
+    return [
+      "self": [
+        "peer": .string(identity.peer.description), "name": .string(identity.name),
+        "fingerprint": .string(service.sharing.fingerprint),
+      ],
+      "peers": .array(service.sharing.peers.map(json)),
+    ]
+  }
+
+  private func json(_ peer: PeerSummary) -> JSONValue {
+    [
+      "peer": .string(peer.peer.description), "name": .string(peer.name), "fingerprint": .string(peer.fingerprint),
+      "state": .string(peer.state.rawValue), "via": .string(peer.via),
+      "notes": .array(
+        peer.notes.map { note in
+          .object(present: [
+            "id": .string(note.document.description),
+            "title": service.notebook[note.document].map { .string($0.title) },
+            "access": .string(note.access.rawValue),
+          ])
+        }),
+    ]
+  }
+
+  func status(_ params: Parameters) throws -> JSONValue {
+    guard params.has("uri") else { return statusOfService }
+    let uri = try params.string("uri")
+    guard case .attached(let attachment)? = buffers[uri] else { return statusOfService }
+    return status(of: attachment)
+  }
+
+  private var statusOfService: JSONValue {
+    ["stored": .bool(service.repo.handles.allSatisfy(\.isStored)), "network": .string(service.sharing.networkState), "peers": []]
+  }
+
+  func status(of attachment: Attachment) -> JSONValue {
+    let peers = service.sharing.peers.filter { $0.state == .connected && $0.has(attachment.id) }
+    return [
+      "stored": .bool(attachment.handle.isStored),
+      "network": .string(service.sharing.networkState),
+      "peers": .array(
+        peers.map { peer in
+          let inSync = attachment.handle.inSync(with: peer.peer)
+          return [
+            "peer": .string(peer.peer.description), "name": .string(peer.name), "inSync": .bool(inSync),
+            "pending": .bool(!inSync),
+          ]
+        }),
+    ]
+  }
+
+  func sharingChanged(_ event: SharingEvent) {
+    guard phase == .running, isNotesClient else { return }
+    switch event {
+    case .online(let peer, let name): tell("online", peer, name, "\(name) is online.")
+    case .offline(let peer, let name): tell("offline", peer, name, "\(name) is offline.")
+    case .joined(let peer, let name, let document):
+      let title = service.notebook[document]?.title ?? document.description
+      tell("accepted", peer, name, "\(name) has come to \"\(title)\" with your ticket.", uri: uri(of: document))
+    case .networkState: break
+    }
+    for case .attached(let attachment) in buffers.values { attachment.statusChanged() }
+  }
+
+  /// Somebody has the document open, or no longer.
+  func arrived(_ person: Presence.Person, in document: DocumentId, isHere: Bool) {
+    guard phase == .running, isNotesClient else { return }
+    let title = service.notebook[document]?.title ?? document.description
+    let message = isHere ? "\(person.name) is in \"\(title)\"." : "\(person.name) has left \"\(title)\"."
+    tell(isHere ? "joined" : "left", PeerId(person.peer), person.name, message, uri: uri(of: document))
+  }
+
+  func attachment(of document: DocumentId) -> Attachment? {
+    for case .attached(let attachment) in buffers.values where attachment.id == document { return attachment }
+    return nil
+  }
+
+  private func uri(of document: DocumentId) -> String? {
+    attachment(of: document)?.uri ?? service.notebook[document]?.path.map(FileURI.uri(path:))
+  }
+
+  private func tell(_ kind: String, _ peer: PeerId, _ name: String, _ message: String, uri: String? = nil) {
+    connection.notify(
+      "notes/event",
+      .object(present: [
+        "uri": uri.map(JSONValue.string), "kind": .string(kind), "peer": .string(peer.description),
+        "name": .string(name), "message": .string(message),
+      ]))
+  }
+}

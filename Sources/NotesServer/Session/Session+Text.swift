@@ -1,0 +1,166 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import JSONRPC
+
+/// The notifications that carry text. Nothing here waits: order is everything.
+extension Session {
+  func didOpen(_ params: Parameters) throws {
+    let item = try params.object("textDocument")
+    let uri = try item.string("uri")
+    let version = try item.intIfPresent("version") ?? 0
+    let text = Array(try item.string("text").utf8)
+    let isReattached = try params.objectIfPresent("notes")?.boolIfPresent("reattach") ?? false
+    if case .attached(let attachment)? = buffers[uri] { attachment.detach() }
+    guard let path = FileURI.path(uri: uri), let record = service.notebook.record(atPath: path) else {
+      buffers[uri] = .plain(PlainBuffer(version: version, text: text))
+      return
+    }
+    buffers[uri] = .opening(Opening(plain: PlainBuffer(version: version, text: text)))
+    Task { @AutomergeRepo in
+      do {
+        let handle = try await find(record.id)
+        attach(uri: uri, handle: handle, version: version, text: text, isReattached: isReattached)
+      } catch {
+        notOpened(uri: uri, error: error)
+      }
+    }
+  }
+
+  func didChange(_ params: Parameters) throws {
+    let item = try params.object("textDocument")
+    let uri = try item.string("uri")
+    let version = try item.int("version")
+    let rev = try params.objectIfPresent("notes")?.intIfPresent("rev")
+    let changes = try params.array("contentChanges").map { change throws(ResponseError) in try contentChange(change) }
+    switch buffers[uri] {
+    case .attached(let attachment): attachment.didChange(version: version, rev: rev, changes: changes)
+    case .opening(var opening):
+      opening.plain.apply(changes, version: version, in: encoding)
+      opening.waiting.append { $0.didChange(version: version, rev: rev, changes: changes) }
+      buffers[uri] = .opening(opening)
+    case .plain(var buffer):
+      // Emptied first, so that the text is changed in place.
+      buffers[uri] = nil
+      buffer.apply(changes, version: version, in: encoding)
+      buffers[uri] = .plain(buffer)
+    case nil:
+      // Never opened, or forgotten by a service that died: the full text, when it comes, opens it.
+      guard case .fullText(let text)? = changes.last else {
+        return requestFullText(uri: uri, reason: "this document is not open here")
+      }
+      try didOpen(
+        Parameters([
+          "textDocument": [
+            "uri": .string(uri), "languageId": "text", "version": JSONValue(version),
+            "text": .string(String(decoding: text, as: UTF8.self)),
+          ],
+          "notes": ["reattach": true],
+        ]))
+    }
+  }
+
+  func didSave(_ params: Parameters) throws {
+    let uri = try params.object("textDocument").string("uri")
+    switch buffers[uri] {
+    case .attached(let attachment): attachment.didSave()
+    case .opening(var opening):
+      opening.waiting.append { $0.didSave() }
+      buffers[uri] = .opening(opening)
+    case .plain, nil: break
+    }
+  }
+
+  func didClose(_ params: Parameters) throws {
+    let uri = try params.object("textDocument").string("uri")
+    guard case .attached(let attachment)? = buffers.removeValue(forKey: uri) else { return }
+    attachment.countWords()
+    attachment.detach()
+    service.notebook.update(attachment.id) { $0.clientBase = nil }
+    service.caretaker.watch(attachment.handle)
+    service.caretaker.plan(attachment.handle)
+  }
+
+  func ack(_ params: Parameters) throws {
+    guard case .attached(let attachment)? = buffers[try params.string("uri")] else { return }
+    attachment.ack(version: try params.int("version"), rev: try params.int("rev"))
+  }
+
+  func cursor(_ params: Parameters) throws {
+    guard case .attached(let attachment)? = buffers[try params.string("uri")] else { return }
+    let ranges = try params.array("ranges").map { range throws(ResponseError) in try positionRange(range) }
+    attachment.cursor(version: try params.int("version"), rev: try params.int("rev"), ranges: ranges)
+  }
+
+  /// A notification about this document could not be understood, so nobody knows what the buffer holds.
+  func textWentWrong(uri: String, reason: String) {
+    switch buffers[uri] {
+    case .attached(let attachment): attachment.resync(reason)
+    case .opening(var opening):
+      opening.waiting.append { $0.resync(reason) }
+      buffers[uri] = .opening(opening)
+    case .plain, nil: requestFullText(uri: uri, reason: reason)
+    }
+  }
+
+  private func requestFullText(uri: String, reason: String) {
+    connection.notify("notes/resync", ["uri": .string(uri), "reason": .string(reason)])
+  }
+
+  // MARK: Attaching
+
+  /// A buffer that has just become a note: its text is the document's.
+  func attachAdopted(uri: String, handle: DocHandle, version: Int) throws(NotesError) {
+    guard let note = NoteDocument(handle.document) else { throw NotesError(.notANote, "The document holds no text.") }
+    let buffer = OpenBuffer(version: version, encoding: encoding, gate: isNotesClient ? .notes : .plain)
+    buffers[uri] = .attached(
+      Attachment(uri: uri, handle: handle, note: note, buffer: buffer, splices: [], session: self))
+  }
+
+  private func attach(uri: String, handle: DocHandle, version: Int, text: [UInt8], isReattached: Bool) {
+    // Closed, or opened once more, while the document was being fetched.
+    guard case .opening(let opening)? = buffers[uri] else { return }
+    guard let note = NoteDocument(handle.document) else {
+      return notOpened(uri: uri, error: NotesError(.notANote, "The document \(handle.id) holds no text."))
+    }
+    let record = service.notebook[handle.id]
+    let base = (isReattached ? record?.clientBase : nil) ?? record?.fileBase
+    let merge = OpeningMerge(note: note, base: base, encoding: encoding, gate: isNotesClient ? .notes : .plain)
+    let (buffer, splices) = merge.open(version: version, text: text)
+    let attachment = Attachment(
+      uri: uri, handle: handle, note: note, buffer: buffer, splices: splices, session: self)
+    buffers[uri] = .attached(attachment)
+    for message in opening.waiting { message(attachment) }
+  }
+
+  /// The document is gone; the buffer stays, as a plain file's.
+  func detach(uri: String) {
+    guard case .attached(let attachment)? = buffers[uri] else { return }
+    attachment.detach()
+    buffers[uri] = .plain(PlainBuffer(version: attachment.version, text: attachment.clientText))
+  }
+
+  private func notOpened(uri: String, error: any Error) {
+    guard case .opening(let opening)? = buffers[uri] else { return }
+    buffers[uri] = .plain(opening.plain)
+    log.error("\(uri) was not attached: \(error)")
+    let message = ResponseError(replyingTo: error).message
+    connection.notify("window/showMessage", ["type": 1, "message": .string("notes-lsp: \(message)")])
+  }
+
+  // MARK: Reading
+
+  private func contentChange(_ change: Parameters) throws(ResponseError) -> ContentChange {
+    let text = Array(try change.string("text").utf8)
+    guard let range = try change.objectIfPresent("range") else { return .fullText(text) }
+    return .replace(try positionRange(range), text)
+  }
+
+  private func positionRange(_ range: Parameters) throws(ResponseError) -> PositionRange {
+    PositionRange(start: try position(range.object("start")), end: try position(range.object("end")))
+  }
+
+  private func position(_ position: Parameters) throws(ResponseError) -> Position {
+    Position(line: try position.nonNegativeInt("line"), character: try position.nonNegativeInt("character"))
+  }
+}

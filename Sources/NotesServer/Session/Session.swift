@@ -1,0 +1,208 @@
+import AutomergeRepo
+import JSONRPC
+import Logging
+
+/// One editor, from its first byte to its last: lifecycle and dispatch. What the methods do stands in the extensions.
+///
+///     fresh ──initialize──► running ──shutdown──► shutDown ──exit──► ended
+///                              └──exit, end of input, death of the editor──► ended
+@AutomergeRepo
+public final class Session {
+  enum Phase: Equatable { case fresh, running, shutDown, ended }
+
+  let service: Service
+  let connection: Connection
+  private(set) var phase = Phase.fresh
+  /// What the client counts columns in.
+  private(set) var encoding = PositionEncoding.utf16
+  /// False for a client that knows nothing of notes.
+  private(set) var isNotesClient = false
+  var buffers: [String: Buffer] = [:]
+  /// Called once, when everything is stored, with the exit code.
+  public var onEnd: ((Int32) -> Void)?
+  /// Called with the editor's process id, to watch it.
+  public var onClientProcess: ((Int32) -> Void)?
+  let log = Logger(label: "session")
+
+  /// - Parameter send: takes whole frames, in order.
+  public init(service: Service, send: @escaping ([UInt8]) -> Void) {
+    self.service = service
+    connection = Connection(send: send)
+    service.sharing.onChange = { [weak self] event in self?.sharingChanged(event) }
+    service.company.onChange = { [weak self] id in self?.attachment(of: id)?.sendCursors() }
+    service.company.onArrival = { [weak self] id, person, isHere in self?.arrived(person, in: id, isHere: isHere) }
+  }
+
+  /// Takes what came from the editor.
+  public func receive(_ bytes: [UInt8]) {
+    guard phase != .ended else { return }
+    connection.append(bytes)
+    while phase != .ended, let event = connection.nextEvent() { handle(event) }
+  }
+
+  /// The editor is gone, or no longer speaks: the same as `exit`.
+  public func inputEnded() { end() }
+
+  private func handle(_ event: Connection.Event) {
+    switch event {
+    case .request(let id, let method, let params): request(id, method, Parameters(params))
+    case .notification(let method, let params): notification(method, Parameters(params))
+    case .response, .cancelled: break
+    case .protocolError(let error): log.warning("The editor sent something wrong: \(error.message)")
+    case .fatal(let error):
+      log.error("The editor's frames cannot be read any more: \(error)")
+      phase = .running
+      end()
+    }
+  }
+
+  private func request(_ id: RequestId, _ method: String, _ params: Parameters) {
+    switch (phase, method) {
+    case (.fresh, "initialize"):
+      connection.reply(to: id, Result { () throws(ResponseError) in try initialize(params) })
+    case (.fresh, _):
+      connection.reply(
+        to: id, .failure(ResponseError(code: .serverNotInitialized, message: "The first request must be \"initialize\".")))
+    case (.running, "initialize"):
+      connection.reply(to: id, .failure(.invalidRequest("The session is initialized already.")))
+    case (.running, "shutdown"):
+      phase = .shutDown
+      answer(id) { session in
+        await session.store()
+        return .null
+      }
+    case (.running, _):
+      guard let handler = Self.requests[method] else {
+        connection.reply(to: id, .failure(.methodNotFound(method)))
+        return
+      }
+      answer(id) { session in try await handler(session, params) }
+    case (.shutDown, _), (.ended, _):
+      connection.reply(to: id, .failure(.invalidRequest("The session was shut down; only \"exit\" may follow.")))
+    }
+  }
+
+  private func answer(_ id: RequestId, _ work: @escaping @AutomergeRepo (Session) async throws -> JSONValue) {
+    Task { @AutomergeRepo in
+      do {
+        connection.reply(to: id, .success(try await work(self)))
+      } catch {
+        connection.reply(to: id, .failure(ResponseError(replyingTo: error)))
+      }
+    }
+  }
+
+  private func notification(_ method: String, _ params: Parameters) {
+    if method == "exit" { return end() }
+    guard phase == .running, let handler = Self.notifications[method] else { return }
+    do {
+      try handler(self, params)
+    } catch let error as ResponseError {
+      // A notification has no reply: the person is told in the log, the text is put right by a resync.
+      log.warning("\(method): \(error.message)")
+      if let uri = params.value["textDocument"]?["uri"]?.stringValue ?? params.value["uri"]?.stringValue {
+        textWentWrong(uri: uri, reason: error.message)
+      }
+    } catch {
+      log.error("\(method): \(error)")
+    }
+  }
+
+  private func initialize(_ params: Parameters) throws(ResponseError) -> JSONValue {
+    let general = try params.objectIfPresent("capabilities")?.objectIfPresent("general")
+    encoding = PositionEncoding(offered: try general?.stringsIfPresent("positionEncodings"))
+    let options = try params.objectIfPresent("initializationOptions")?.objectIfPresent("notes")
+    isNotesClient = options != nil
+    let asked = try options?.intIfPresent("protocol") ?? 1
+    if let name = try options?.stringIfPresent("userName"), !name.isEmpty { setName(name) }
+    if let process = try params.intIfPresent("processId"), let id = Int32(exactly: process), id > 0 { onClientProcess?(id) }
+    phase = .running
+    if asked > 1 {
+      connection.notify(
+        "window/showMessage",
+        ["type": 2, "message": "notes-lsp speaks notes protocol 1, the editor's plugin \(JSONValue(asked)): update notes-lsp."])
+    }
+    return [
+      "serverInfo": ["name": "notes-lsp", "version": .string(Service.version)],
+      "capabilities": [
+        "positionEncoding": .string(encoding.rawValue),
+        "textDocumentSync": ["openClose": true, "change": 2, "save": true],
+        "experimental": [
+          "notes": [
+            "protocol": 1, "peerId": .string(service.identity.peer.description), "peerName": .string(service.identity.name),
+          ]
+        ],
+      ],
+    ]
+  }
+
+  func setName(_ name: String) {
+    service.identity.name = name
+    service.company.rename(name)
+    service.sharing.rename(name)
+  }
+
+  /// Stores everything, then says so. Whatever comes in between is not read any more.
+  private func end() {
+    guard phase != .ended else { return }
+    let code: Int32 = phase == .shutDown ? 0 : 1
+    phase = .ended
+    Task { @AutomergeRepo in
+      await store()
+      for case .attached(let attachment) in buffers.values { attachment.detach() }
+      onEnd?(code)
+    }
+  }
+
+  private func store() async {
+    for case .attached(let attachment) in buffers.values { attachment.rememberBase() }
+    do {
+      try await service.repo.flush()
+    } catch {
+      log.error("Not everything could be stored: \(error)")
+    }
+    for case .attached(let attachment) in buffers.values {
+      do {
+        try await service.notebook.save(attachment.id)
+      } catch {
+        log.error("The record of \(attachment.id) could not be stored: \(error)")
+      }
+    }
+  }
+
+  // MARK: Tables
+
+  private typealias Request = @AutomergeRepo (Session, Parameters) async throws -> JSONValue
+  private typealias Notification = @AutomergeRepo (Session, Parameters) throws -> Void
+
+  private static let requests: [String: Request] = [
+    "notes/list": { try $0.list($1) },
+    "notes/create": { try await $0.create($1) },
+    "notes/adopt": { try await $0.adopt($1) },
+    "notes/open": { try await $0.open($1) },
+    "notes/share": { try await $0.share($1) },
+    "notes/unshare": { try await $0.unshare($1) },
+    "notes/join": { try await $0.join($1) },
+    "notes/peers": { try $0.peers($1) },
+    "notes/connect": { try await $0.connect($1) },
+    "notes/disconnect": { try $0.disconnect($1) },
+    "notes/status": { try $0.status($1) },
+    "notes/setName": { try $0.setName($1) },
+  ]
+
+  private static let notifications: [String: Notification] = [
+    "textDocument/didOpen": { try $0.didOpen($1) },
+    "textDocument/didChange": { try $0.didChange($1) },
+    "textDocument/didSave": { try $0.didSave($1) },
+    "textDocument/didClose": { try $0.didClose($1) },
+    "notes/ack": { try $0.ack($1) },
+    "notes/cursor": { try $0.cursor($1) },
+  ]
+}
+
+extension PositionEncoding {
+  /// The first of the client's list that we know. Without one it is UTF-16, as LSP has it.
+  init(offered: [String]?) {
+    self = offered?.lazy.compactMap(PositionEncoding.init(rawValue:)).first ?? .utf16
+  }
+}

@@ -1,0 +1,36 @@
+import ArgumentParser
+import AutomergeRepo
+import Foundation
+import Logging
+import NotesServer
+import UV
+
+/// Serves one editor on standard input and output until it goes.
+struct Edit: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "edit", abstract: "Serve the editor on standard input and output (what no subcommand means).")
+
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var network: NetworkOptions
+  @OptionGroup var logging: LogOptions
+
+  func run() throws {
+    guard let level = Logger.Level(rawValue: logging.logLevel) else {
+      throw ValidationError("--log-level must be trace, debug, info, notice, warning, error or critical.")
+    }
+    guard FileLog.bootstrap(path: logging.log, level: level) else {
+      throw ValidationError("The log file \(logging.log ?? "") cannot be opened.")
+    }
+    let loop = try Loop()
+    AutomergeRepo.install(executor: loop)
+    let settings = Program.Settings(
+      home: store.homeDirectory, notes: store.notesDirectory, name: store.userName, listen: network.listen,
+      hasNetwork: !network.noNetwork, record: logging.record)
+    let program = AutomergeRepo.assumeIsolated { Program(settings: settings, loop: loop) }
+    AutomergeRepo.assumeIsolated { program.start() }
+    loop.run()
+    let exitCode = AutomergeRepo.assumeIsolated { program.exitCode }
+    loop.closeHandles()
+    throw ExitCode(exitCode)
+  }
+}

@@ -1,0 +1,162 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import Logging
+import NotesServer
+import PeerNetwork
+import Store
+import UV
+
+/// The parts of one process, put together: standard input to the session, the session to the repo, the repo to store and
+/// peers.
+@AutomergeRepo
+final class Program {
+  struct Settings: Sendable {
+    var home: String
+    var notes: String
+    var name: String
+    var listen: String
+    var hasNetwork: Bool
+    var record: String?
+  }
+
+  private(set) var exitCode: Int32 = 1
+  private let settings: Settings
+  private let loop: Loop
+  private let clock: LoopClock
+  private let log = Logger(label: "notes-lsp")
+  private var session: Session?
+  private var input: StandardInput?
+  private var output: StandardOutput?
+  private var provider: TCPProvider?
+  private var signals: [SignalWatcher] = []
+  private var editor: ProcessWatcher?
+  private var networkLock: NetworkLock?
+  private var traffic: TrafficRecord?
+
+  init(settings: Settings, loop: Loop) {
+    (self.settings, self.loop) = (settings, loop)
+    clock = LoopClock(loop)
+  }
+
+  /// Begins; all else follows from the loop.
+  func start() {
+    Task { @AutomergeRepo in
+      do {
+        try await open()
+      } catch {
+        complain("notes-lsp cannot start: \(error)")
+        loop.stop()
+      }
+    }
+  }
+
+  private func open() async throws {
+    let storage = try FileStore(directory: URL(fileURLWithPath: settings.home + "/store", isDirectory: true))
+    let identity = try await Identity.load(from: storage)
+    let grants = try await Grants.load(from: storage)
+    let repo = Repo(
+      peerId: identity.peerId, metadata: PeerMetadata(name: settings.name), storage: storage, sharePolicy: grants,
+      clock: clock)
+    let sharing = SharingAdapter(directory: try await openNetwork(repo, grants, storage))
+    if networkLock == nil && settings.hasNetwork {
+      sharing.reasonForNoNetwork = "another notes-lsp of yours has the network"
+    }
+    let service = Service(
+      repo: repo, storage: storage, sharing: sharing, files: WorkingFileAdapter(), clock: clock,
+      notesDirectory: settings.notes, identity: Service.Identity(identity, name: settings.name))
+    try await service.load()
+    try serve(service)
+  }
+
+  /// Nil if there is to be no network, or another process of this store has it.
+  private func openNetwork(
+    _ repo: Repo, _ grants: Grants, _ storage: any StorageProvider
+  ) async throws -> PeerDirectory? {
+    guard settings.hasNetwork, let lock = NetworkLock(home: settings.home) else { return nil }
+    networkLock = lock
+    let provider = TCPProvider(loop: loop, clock: clock)
+    self.provider = provider
+    repo.add(provider)
+    let directory = try await PeerDirectory.open(repo: repo, provider: provider, grants: grants, storage: storage)
+    do {
+      let address = try await directory.listen(at: settings.listen)
+      log.info("Listening at \(address)")
+    } catch {
+      log.error("Peers cannot reach us: \(error)")
+    }
+    return directory
+  }
+
+  // MARK: The editor
+
+  private func serve(_ service: Service) throws {
+    let input = try StandardInput(on: loop)
+    let output = try StandardOutput(on: loop)
+    let traffic = settings.record.flatMap { TrafficRecord(path: $0) }
+    let session = Session(service: service) { [weak self] frame in
+      traffic?.note("<", frame)
+      do {
+        try output.write(frame)
+      } catch {
+        self?.log.error("The editor does not take what it is sent: \(error)")
+        self?.session?.inputEnded()
+      }
+    }
+    session.onEnd = { [weak self] code in self?.end(code) }
+    session.onClientProcess = { [weak self] id in self?.watch(process: id) }
+    input.onRead = { bytes in
+      AutomergeRepo.assumeIsolated {
+        let bytes = Array(bytes)
+        traffic?.note(">", bytes)
+        session.receive(bytes)
+      }
+    }
+    input.onEnd = { AutomergeRepo.assumeIsolated { session.inputEnded() } }
+    input.onClose = { _ in AutomergeRepo.assumeIsolated { session.inputEnded() } }
+    for signal in [SIGTERM, SIGINT, SIGHUP] {
+      signals.append(
+        try SignalWatcher(on: loop, signal: signal) { AutomergeRepo.assumeIsolated { session.inputEnded() } })
+    }
+    (self.input, self.output, self.session, self.traffic) = (input, output, session, traffic)
+    input.resumeReading()
+  }
+
+  private func watch(process id: Int32) {
+    editor = try? ProcessWatcher(on: loop, processId: Int(id)) { [weak self] in
+      AutomergeRepo.assumeIsolated { self?.session?.inputEnded() }
+    }
+  }
+
+  /// Everything is stored. What is still on its way to the editor and the peers is sent, for a moment at most.
+  private func end(_ code: Int32) {
+    exitCode = code
+    provider?.stop()
+    editor?.close()
+    for signal in signals { signal.close() }
+    input?.onClose = nil
+    input?.close()
+    let loop = loop
+    guard let output, output.isOpen else { return loop.stop() }
+    output.onClose = { _ in loop.stop() }
+    output.shutdownThenClose()
+    _ = clock.schedule(after: .seconds(2)) { loop.stop() }
+  }
+
+  private func complain(_ message: String) {
+    log.critical("\(message)")
+  }
+}
+
+extension Service.Identity {
+  /// This person in this process: an actor id that nobody, not even a process after a crash, uses again.
+  init(_ identity: PeerNetwork.Identity, name: String) {
+    let person = Array(identity.fingerprint.prefix(8))
+    var random = SystemRandomNumberGenerator()
+    let run = (0..<8).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+    self.init(
+      peer: identity.peerId, name: name,
+      person: person.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined(),
+      actor: ActorId(data: Data(person + run)) ?? ActorId())
+  }
+}

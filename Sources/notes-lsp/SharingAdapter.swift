@@ -1,0 +1,117 @@
+import AutomergeRepo
+import Foundation
+import NotesServer
+import PeerNetwork
+
+/// The directory of peers, as the server asks for it.
+@AutomergeRepo
+final class SharingAdapter: SharingService {
+  private let directory: PeerDirectory?
+  /// What `networkState` says when there is no directory.
+  var reasonForNoNetwork = "off"
+  var onChange: (@AutomergeRepo (SharingEvent) -> Void)?
+
+  /// - Parameter directory: nil if the person wants no network.
+  init(directory: PeerDirectory?) {
+    self.directory = directory
+    directory?.onEvent = { [weak self] event in self?.onChange?(SharingEvent(event)) }
+  }
+
+  var fingerprint: String { directory?.repo.peerId.description ?? "" }
+
+  var networkState: String {
+    guard let directory else { return reasonForNoNetwork }
+    if let problem = directory.listenProblem { return problem.description }
+    return directory.listening == nil ? "off" : "on"
+  }
+
+  var peers: [PeerSummary] {
+    (directory?.peers ?? []).map { peer in
+      PeerSummary(
+        peer: peer.peer, name: peer.name, fingerprint: peer.peer.description,
+        state: peer.isConnected ? .connected : .known, via: peer.via,
+        notes: peer.notes.map { ($0.document, $0.access) })
+    }
+  }
+
+  func share(
+    _ document: DocumentId, access: Access, uses: Int, expiresIn: Duration?
+  ) async throws(SharingError) -> SharedTicket {
+    let directory = try network()
+    guard directory.listening != nil else { throw .networkOff(reason: "Peers cannot reach us: \(networkState).") }
+    do {
+      let ticket = try await directory.share(document, access: access, uses: uses, expiresIn: expiresIn)
+      guard let ticket else { throw SharingError.refused }
+      return SharedTicket(
+        text: ticket.description, words: ticket.words,
+        expires: ticket.expires.map { Int($0.timeIntervalSince1970 * 1000) })
+    } catch let error as SharingError {
+      throw error
+    } catch {
+      throw .notAllowed(reason: "The ticket could not be stored: \(error).")
+    }
+  }
+
+  func join(ticket: String) async throws(SharingError) -> DocumentId {
+    do {
+      return try await network().join(ticket: ticket)
+    } catch let error as JoinError {
+      throw SharingError(error)
+    } catch let error as SharingError {
+      throw error
+    } catch {
+      throw .refused
+    }
+  }
+
+  func unshare(_ document: DocumentId, from peer: PeerId?) async throws(SharingError) {
+    let directory = try network()
+    do {
+      try await directory.unshare(document, from: peer)
+    } catch {
+      throw .notAllowed(reason: "Sharing ends now, but the store did not take it: \(error).")
+    }
+  }
+
+  func connect(address: String) async throws(SharingError) -> PeerId {
+    let directory = try network()
+    do {
+      return try await directory.connect(address: address)
+    } catch {
+      throw .notAllowed(reason: "\(error)")
+    }
+  }
+
+  func disconnect(_ peer: PeerId) { directory?.disconnect(peer) }
+
+  func rename(_ name: String) { directory?.rename(name) }
+
+  private func network() throws(SharingError) -> PeerDirectory {
+    guard let directory else { throw .networkOff(reason: "The network is not available: \(reasonForNoNetwork).") }
+    return directory
+  }
+}
+
+extension SharingEvent {
+  fileprivate init(_ event: PeerDirectory.Event) {
+    switch event {
+    case .connected(let peer, let name): self = .online(peer, name: name)
+    case .disconnected(let peer, let name): self = .offline(peer, name: name)
+    case .joined(let peer, let name, let document): self = .joined(peer, name: name, document)
+    case .renamed, .networkChanged: self = .networkState
+    }
+  }
+}
+
+extension SharingError {
+  fileprivate init(_ error: JoinError) {
+    switch error {
+    case .ticket(.ticketInvalid): self = .ticketInvalid
+    case .ticket(.ticketExpired): self = .ticketExpired
+    case .ticket(.ticketUsed): self = .ticketUsed
+    case .refused: self = .refused
+    case .unreachable(let address, _): self = .unreachable(address: address)
+    case .timedOut: self = .timedOut
+    }
+  }
+}

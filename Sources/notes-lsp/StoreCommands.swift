@@ -1,0 +1,67 @@
+import ArgumentParser
+import Automerge
+import AutomergeRepo
+import Foundation
+import NotesServer
+import PeerNetwork
+import Store
+
+/// `notes-lsp list`: the notes of the store, newest first.
+struct List: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "List the notes.")
+
+  @OptionGroup var store: StoreOptions
+  @Flag(help: "Print JSON.") var json = false
+
+  func run() async throws {
+    let notes = try await StoredNotes.open(home: store.homeDirectory).list()
+    if json {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      print(String(decoding: try encoder.encode(notes), as: UTF8.self))
+    } else {
+      for note in notes { print("\(note.id)  \(note.title)  \(note.path ?? "-")") }
+    }
+  }
+}
+
+/// `notes-lsp show NOTE`: a note's text, as it is in the store.
+struct Show: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "Print the text of a note.")
+
+  @OptionGroup var store: StoreOptions
+  @Argument(help: "The note's id or title.") var note: String
+  @Flag(help: "Print JSON.") var json = false
+
+  func run() async throws {
+    let notes = try await StoredNotes.open(home: store.homeDirectory)
+    guard let text = try await notes.text(of: note) else {
+      FileHandle.standardError.write(Data("There is no note \"\(note)\" in \(store.homeDirectory).\n".utf8))
+      throw ExitCode.failure
+    }
+    if json {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      print(String(decoding: try encoder.encode(text), as: UTF8.self))
+    } else {
+      FileHandle.standardOutput.write(Data(text.text.utf8))
+    }
+  }
+}
+
+/// Reads a store beside running editors.
+private struct StoredNotes {
+  let reader: StoreReader
+
+  static func open(home: String) async throws -> StoredNotes {
+    guard FileManager.default.fileExists(atPath: home + "/store") else {
+      throw ValidationError("There is no store in \(home).")
+    }
+    let storage = try FileStore(directory: URL(fileURLWithPath: home + "/store", isDirectory: true))
+    return StoredNotes(reader: try await StoreReader(storage: storage))
+  }
+
+  func list() async throws -> [StoreReader.Note] { await reader.notes() }
+
+  func text(of note: String) async throws -> StoreReader.NoteText? { try await reader.text(of: note) }
+}

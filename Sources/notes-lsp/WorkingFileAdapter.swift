@@ -1,0 +1,43 @@
+import Foundation
+import NotesServer
+import Store
+
+/// The store's working files, as the server asks for them.
+struct WorkingFileAdapter: WorkingFileAccess {
+  private let files = WorkingFiles()
+
+  func read(_ path: String) async throws(WorkingFileError) -> [UInt8]? {
+    do {
+      return try await files.read(path)
+    } catch {
+      throw WorkingFileError(error)
+    }
+  }
+
+  func create(_ path: String, _ bytes: [UInt8]) async throws(WorkingFileError) -> Bool {
+    do {
+      return try await files.create(path, bytes)
+    } catch {
+      throw WorkingFileError(error)
+    }
+  }
+
+  func replace(_ path: String, _ bytes: [UInt8]) async throws(WorkingFileError) {
+    do {
+      try await files.replace(path, bytes)
+    } catch {
+      throw WorkingFileError(error)
+    }
+  }
+}
+
+extension WorkingFileError {
+  fileprivate init(_ failure: WorkingFiles.Failure) {
+    switch failure {
+    case .tooLarge(let path, _): self = .tooLarge(path)
+    case .notAFile(let path): self = .notAFile(path)
+    case .system(let path, let operation, let code):
+      self = .failed(path, reason: "\(operation): \(String(cString: strerror(code)))")
+    }
+  }
+}
