@@ -119,10 +119,11 @@ recursive edit, a keyboard macro, or an input method's draft."
 
 ;;; Applying
 
-(defun notes-lsp--spans (edits)
+(defun notes-lsp--spans (edits base)
   "Return EDITS of the widened current buffer as (BEGIN END TEXT), last first.
-Signal an error if they are not in order."
-  (let ((base (cons (point-min) 0)) (least (point-min)) spans)
+Lines are counted from BASE, see `notes-lsp--locate'.  Signal an error if
+EDITS are not in order."
+  (let ((least (point-min)) spans)
     (cl-loop
      for edit across edits
      do (let* ((range (plist-get edit :range))
@@ -164,14 +165,18 @@ Insert first: a mark at BEGIN stays, one inside or at END follows the text."
 (defun notes-lsp--apply (note params)
   "Apply the edit PARAMS of the service to NOTE, or none of it."
   (condition-case problem
-      (let ((spans (notes-lsp--in-note note (notes-lsp--spans (plist-get params :edits)))))
+      (let ((spans (notes-lsp--in-note note
+                     (notes-lsp--spans (plist-get params :edits) (notes-lsp--base note)))))
         (notes-lsp--apply-spans note spans params))
     (error (notes-lsp--repair note (error-message-string problem)))))
 
 (defun notes-lsp--apply-spans (note spans params)
   "Apply SPANS, made from PARAMS, to NOTE; compare the length; acknowledge."
   (notes-lsp--in-note note
-    (let ((mark-ends deactivate-mark)
+    (let ((anchor (and spans        ; edits come in neighbourhoods
+                       (notes-lsp--position note (caar (last spans)))
+                       (notes-lsp--note-anchor note)))
+          (mark-ends deactivate-mark)
           (inhibit-quit t)
           (inhibit-read-only t)
           (inhibit-modification-hooks nil))
@@ -184,7 +189,8 @@ Insert first: a mark at BEGIN stays, one inside or at END follows the text."
         (setf (notes-lsp--note-applying note) nil)
         (setq deactivate-mark mark-ends)
         (notes-lsp--forget-undo)
-        (notes-lsp--settle note))
+        (notes-lsp--settle note)
+        (setf (notes-lsp--note-anchor note) anchor))
       (setf (notes-lsp--note-rev note) (plist-get params :rev))))
   (if (eql (plist-get params :bytes) (notes-lsp--byte-count note))
       (notes-lsp-service-notify :notes/ack

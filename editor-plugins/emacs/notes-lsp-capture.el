@@ -115,6 +115,11 @@ Remember the start of its line, so that the next call counts from there."
     (narrow-to-region begin end)
     (1- (line-number-at-pos end))))
 
+(defun notes-lsp--base (note)
+  "Return a new (LINE-START . LINE) of NOTE's widened current buffer."
+  (let ((anchor (notes-lsp--note-anchor note)))
+    (if anchor (cons (car anchor) (cdr anchor)) (cons (point-min) 0))))
+
 (defun notes-lsp--locate (position &optional base)
   "Return the place of the protocol POSITION in the widened current buffer.
 Past the end of a line or of the text means that end.  Lines are counted

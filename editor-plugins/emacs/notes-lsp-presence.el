@@ -99,8 +99,9 @@
 
 (defun notes-lsp--draw (note peer range labelled)
   "Draw in NOTE the RANGE of PEER, with a name if LABELLED."
-  (let* ((start (notes-lsp--locate (plist-get range :start)))
-         (caret (notes-lsp--locate (plist-get range :end)))
+  (let* ((base (notes-lsp--base note))
+         (start (notes-lsp--locate (plist-get range :start) base))
+         (caret (notes-lsp--locate (plist-get range :end) base))
          (face (notes-lsp--face 'peer (plist-get peer :color)))
          (name (notes-lsp--short-name peer))
          (line-end (progn (goto-char caret) (skip-chars-forward "^\n") (point)))

@@ -14,6 +14,7 @@
 (require 'notes-lsp)
 (require 'random-commands)
 
+(defvar notes-lsp--last-version)
 (defvar notes-test-mirror "" "The text that the sent messages make.")
 (defvar notes-test-sent nil "(METHOD . PARAMS) sent, latest first.")
 (defvar notes-test-note nil "The note under test.")
