@@ -63,7 +63,7 @@ final class Caretaker {
     let contents = try await service.files.read(path).map { bytes in try FileContents(reading: bytes) }
     guard !service.openDocuments.contains(handle.id) else { return }
     if let contents { try takeIn(contents, record.fileBase, note, handle) }
-    let text = try note.document.textUTF8(obj: note.content, 0..<Int.max)
+    let text = DocumentText(note).allUTF8
     let heads = handle.document.heads()
     if text != contents?.text {
       let shape = contents?.shape ?? record.shape

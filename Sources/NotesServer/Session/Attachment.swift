@@ -12,6 +12,9 @@ final class Attachment {
   /// How often they are compared while others are connected.
   static let checkInterval: Duration = .seconds(30)
 
+  /// How long changes of the status are gathered.
+  static let statusDelay: Duration = .milliseconds(200)
+
   let uri: String
   let handle: DocHandle
   let note: NoteDocument
@@ -20,6 +23,7 @@ final class Attachment {
   private unowned let session: Session
   private var observation: Observation?
   private var check: (any ScheduledAction)?
+  private var statusTimer: (any ScheduledAction)?
   private var hasEnteredName = false
   private var lastStatus: JSONValue?
 
@@ -205,8 +209,16 @@ final class Attachment {
       ])
   }
 
+  /// Tells the client, at most a few times a second: every keystroke changes what is stored and who has it.
   func statusChanged() {
-    guard buffer.gate == .notes else { return }
+    guard buffer.gate == .notes, statusTimer == nil else { return }
+    statusTimer = service.clock.schedule(after: Self.statusDelay) { [weak self] in
+      self?.statusTimer = nil
+      self?.sendStatus()
+    }
+  }
+
+  private func sendStatus() {
     let status = session.status(of: self)
     guard status != lastStatus else { return }
     lastStatus = status
@@ -260,6 +272,7 @@ final class Attachment {
   /// The buffer is closed, or the session ends.
   func detach() {
     check?.cancel()
+    statusTimer?.cancel()
     observation?.cancel()
     service.openDocuments.remove(id)
     handle.companions = nil

@@ -159,7 +159,7 @@ extension Session {
     for name in FileName.candidates(for: title) {
       let path = (directory as NSString).appendingPathComponent(name)
       if service.notebook.record(atPath: path) != nil { continue }
-      let text = try note.document.textUTF8(obj: note.content, 0..<Int.max)
+      let text = DocumentText(note).allUTF8
       let heads = handle.document.heads()
       let bytes = FileContents(text: text, shape: record.shape).bytes
       guard try await service.files.create(path, bytes) else { continue }
