@@ -51,7 +51,7 @@ export def Attach(bufnr: number, uri: string, id: string): dict<any>
   final note = {
     bufnr: bufnr, id: id, uri: uri, path: fnamemodify(bufname(bufnr), ':p'), version: 1, rev: 0, shadow: lines,
     bytes: text.ByteCount(lines), queue: [], tick: getbufvar(bufnr, 'changedtick'), hint: {}, timer: 0, isOpen: false,
-    wasOpen: false, changes: [], peers: [], lateCarets: {}, listener: listener_add(OnChange, bufnr), info: {},
+    wasOpen: false, lastSeen: 0, changes: [], peers: [], lateCarets: {}, listener: listener_add(OnChange, bufnr), info: {},
   }
   notes[bufnr] = note
   setbufvar(bufnr, 'notes_lsp', note.info)
@@ -119,6 +119,7 @@ def SendOpen(note: dict<any>)
     params.notes = {reattach: true}
   endif
   note.rev = 0
+  note.lastSeen = 0
   note.queue = []
   note.changes = []
   note.lateCarets = {}
@@ -326,6 +327,10 @@ export def Drain(note: dict<any>, isSafe: bool)
     var applied = false
     while !empty(note.queue) && !(isSafe ? gate.IsUnsafeMode(mode(1)) : gate.IsUnsafe())
       const message = note.queue->remove(0)
+      if message.rev != note.lastSeen + 1
+        AskAgain(note)
+      endif
+      note.lastSeen = message.rev
       # An edit made for an earlier version is dropped: the service sends it again, carried over what was sent here.
       if message.version == note.version
         Take(note, message)
@@ -367,6 +372,13 @@ def Take(note: dict<any>, message: dict<any>)
   service.Notify('notes/ack', {uri: note.uri, version: note.version, rev: note.rev})
 enddef
 
+# An edit has got lost on the way, so no later one fits. A change of nothing moves the version, and the service sends all
+# that is missing for it.
+def AskAgain(note: dict<any>)
+  const start = {line: 0, character: 0}
+  SendChange(note, [{range: {start: start, end: start}, text: ''}])
+enddef
+
 def Repair(note: dict<any>, what: string)
   SendWhole(note)
   status.Warn($'{fnamemodify(note.path, ":t")} differed from the note; sent in full ({what})')
@@ -384,10 +396,16 @@ enddef
 # Proves that both sides have the same text, when both speak of the same moment.
 export def OnCheck(params: dict<any>)
   final note = WithURI(params.uri)
-  if empty(note) || params.version != note.version || params.rev != note.rev || !empty(note.queue)
+  if empty(note) || params.version != note.version || !empty(note.queue)
     return
   endif
-  if params.bytes != note.bytes || sha256(note.shadow->join("\n")) !=? params.sha256
+  if params.rev > note.lastSeen
+    note.lastSeen = params.rev
+    AskAgain(note)
+  elseif params.rev != note.rev
+    # The last edits were dropped here, and nothing of them is left to be sent again.
+    return
+  elseif params.bytes != note.bytes || sha256(note.shadow->join("\n")) !=? params.sha256
     Repair(note, 'not the same text')
   endif
 enddef

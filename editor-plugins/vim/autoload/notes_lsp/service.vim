@@ -7,6 +7,7 @@ vim9script
 
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/commands.vim'
+import autoload 'notes_lsp/frames.vim'
 import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/status.vim'
@@ -24,6 +25,7 @@ const mostLogLines = 200
 var state = 'stopped'
 var job: job
 var channel: channel
+var reader: dict<any> = {}
 var server: dict<any> = {}
 var incarnation = 0
 var startedAt = reltime()
@@ -102,9 +104,10 @@ def Launch(): bool
   startedAt = reltime()
   server = {}
   state = 'starting'
+  reader = frames.Reader()
   job = job_start(command, {
-    in_mode: 'lsp', out_mode: 'lsp', err_mode: 'nl', noblock: 1, stoponexit: '',
-    out_cb: (_, message) => Guarded(() => OnMessage(message)),
+    in_mode: 'raw', out_mode: 'raw', err_mode: 'nl', noblock: 1, stoponexit: '',
+    out_cb: (_, chunk) => OnChunk(mine, chunk),
     err_cb: (_, line) => Remember(line),
     exit_cb: (_, code) => Guarded(() => OnExit(mine, code)),
   })
@@ -212,13 +215,21 @@ export def Stop()
   state = 'stopped'
   if isRunning && ch_status(channel) ==# 'open'
     if wasReady
-      ch_evalexpr(channel, {method: 'shutdown'}, {timeout: shutdownTimeout})
+      Write({id: lastAsked + 1, method: 'shutdown'})
     endif
-    ch_sendexpr(channel, {method: 'exit'})
-    ch_close_in(channel)
+    Write({method: 'exit'})
+    WaitForEnd()
   endif
   buffer.OnServiceGone()
   FailAsked('the notes service was stopped')
+enddef
+
+# The service stores what it has before it ends; only one that hangs is left to itself.
+def WaitForEnd()
+  const start = reltime()
+  while job_status(job) ==# 'run' && reltimefloat(reltime(start)) * 1000 < shutdownTimeout
+    sleep 2m
+  endwhile
 enddef
 
 # Sends a request. `Done` gets {result} or {error: {code, message, data}}, always and once. Starts the service.
@@ -234,21 +245,28 @@ enddef
 
 def Send(message: dict<any>, Done: func(dict<any>))
   lastAsked += 1
-  const ticket = string(lastAsked)
-  asked[ticket] = Done
-  try
-    ch_sendexpr(channel, message, {callback: (_, answer) => Guarded(() => OnAnswer(ticket, answer))})
-  catch
-    Remember(v:exception)
-    OnAnswer(ticket, {error: {code: -32603, message: 'the notes service does not listen'}})
-  endtry
+  asked[lastAsked] = Done
+  if !Write(message->copy()->extend({id: lastAsked}))
+    OnAnswer(lastAsked, {error: {code: -32603, message: 'the notes service does not listen'}})
+  endif
 enddef
 
-def OnAnswer(ticket: string, answer: dict<any>)
-  if asked->has_key(ticket)
-    const Done = asked->remove(ticket)
+def OnAnswer(id: number, answer: dict<any>)
+  if asked->has_key(id)
+    const Done = asked->remove(id)
     Done(answer)
   endif
+enddef
+
+# Puts a message into the pipe, or in front of it. Returns whether somebody is there to read it.
+def Write(message: dict<any>): bool
+  try
+    ch_sendraw(channel, frames.Encode(message))
+    return true
+  catch
+    Remember(v:exception)
+    return false
+  endtry
 enddef
 
 def FailAsked(why: string)
@@ -282,26 +300,38 @@ enddef
 
 # Sends a notification. Returns whether it went out; if not, the service is about to be started again.
 export def Notify(method: string, params: dict<any>): bool
-  if state !=# 'ready'
-    return false
+  return state ==# 'ready' && Write({method: method, params: params})
+enddef
+
+def OnChunk(mine: number, chunk: string)
+  if mine != incarnation
+    return
   endif
+  var bodies: list<string> = []
   try
-    ch_sendexpr(channel, {method: method, params: params})
+    bodies = frames.Receive(reader, chunk)
   catch
-    Remember(v:exception)
-    return false
+    Remember(v:exception .. ': ' .. chunk->strpart(0, 200)->strtrans())
+    job_stop(job, 'kill')
   endtry
-  return true
+  for body in bodies
+    Guarded(() => OnMessage(json_decode(body)))
+  endfor
 enddef
 
 def OnMessage(message: any)
-  if type(message) != v:t_dict || !message->has_key('method')
+  if type(message) != v:t_dict
+    return
+  elseif !message->has_key('method')
+    if type(message->get('id')) == v:t_number
+      OnAnswer(message.id, message)
+    endif
     return
   endif
   const params = message->get('params', {})
   if message->has_key('id')
     # Nothing is asked of this client that it could answer.
-    ch_sendexpr(channel, {id: message.id, error: {code: -32601, message: $'{message.method} is not known here'}})
+    Write({id: message.id, error: {code: -32601, message: $'{message.method} is not known here'}})
   elseif message.method ==# 'notes/edit'
     buffer.OnEdit(params)
   elseif message.method ==# 'notes/cursors'

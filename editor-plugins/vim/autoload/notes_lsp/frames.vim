@@ -1,0 +1,56 @@
+vim9script
+# Messages to bytes and back: the base protocol of LSP, over a raw channel.
+#
+# Vim has an "lsp" channel mode, but it throws away a message of which the rest takes longer than 100 ms to come, without
+# a word. An edit that is lost that way would make the next one hit the wrong text.
+
+const longestHeader = 8192
+
+# What has come and is not a whole message yet. `need` is the length of the body, or -1 before its header is complete.
+export def Reader(): dict<any>
+  return {chunks: [], count: 0, need: -1}
+enddef
+
+export def Encode(message: dict<any>): string
+  const body = json_encode(message->copy()->extend({jsonrpc: '2.0'}))
+  return $"Content-Length: {len(body)}\r\n\r\n{body}"
+enddef
+
+# The bodies that are complete with this chunk. Throws if the other side does not speak the protocol.
+export def Receive(reader: dict<any>, chunk: string): list<string>
+  reader.chunks->add(chunk)
+  reader.count += len(chunk)
+  var bodies: list<string> = []
+  while ReadHeader(reader) && reader.count >= reader.need
+    const received = reader.chunks->join('')
+    bodies->add(received->strpart(0, reader.need))
+    Keep(reader, received->strpart(reader.need))
+    reader.need = -1
+  endwhile
+  return bodies
+enddef
+
+def Keep(reader: dict<any>, rest: string)
+  reader.chunks = [rest]
+  reader.count = len(rest)
+enddef
+
+# Whether the length of the next body is known.
+def ReadHeader(reader: dict<any>): bool
+  if reader.need >= 0
+    return true
+  endif
+  const received = reader.chunks->join('')
+  const end = stridx(received, "\r\n\r\n")
+  if end < 0 && reader.count <= longestHeader
+    Keep(reader, received)
+    return false
+  endif
+  const length = received->strpart(0, max([end, 0]))->matchstr('\c\%(^\|\n\)content-length:\s*\zs\d\+')
+  if length == ''
+    throw 'what the notes service says is not the protocol'
+  endif
+  reader.need = str2nr(length)
+  Keep(reader, received->strpart(end + 4))
+  return true
+enddef
