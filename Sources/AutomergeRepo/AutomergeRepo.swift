@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 
 /// The one place where documents, sessions and connections change: everything mutable in a repo belongs to this actor.
@@ -9,27 +8,45 @@ import Synchronization
 public actor AutomergeRepo {
   public static let shared = AutomergeRepo()
 
-  private static let executor = Mutex<(any SerialExecutor)?>(nil)
+  /// Where the actor's jobs run.
+  private enum Place {
+    case undecided
+    case ownQueue(QueueExecutor)
+    case installed(any SerialExecutor)
+  }
+
+  private static let place = Mutex(Place.undecided)
 
   /// Makes `executor` the place where everything of this actor runs, for the life of the process.
   ///
-  /// Call it once, before anything isolated to the actor has run; a second call, or a late one, is a mistake of the
-  /// program and stops it.
-  public static func install(executor newExecutor: any SerialExecutor) {
-    executor.withLock { current in
-      precondition(current == nil, "the executor of AutomergeRepo is installed once, before its first use")
-      current = newExecutor
+  /// Before the actor's first use it takes effect at once. Later, in tests, it does between two jobs, and those that wait
+  /// move over. A second executor is a mistake of the program and stops it.
+  public static func install(executor: any SerialExecutor) {
+    let queue: QueueExecutor? = place.withLock { place in
+      switch place {
+      case .undecided:
+        place = .installed(executor)
+        return nil
+      case .ownQueue(let queue):
+        return queue
+      case .installed:
+        preconditionFailure("the executor of AutomergeRepo is installed once")
+      }
     }
+    queue?.moveOver(to: executor) { place.withLock { $0 = .installed(executor) } }
   }
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
-    let executor = AutomergeRepo.executor.withLock { current in
-      if let current { return current }
-      let queue = QueueExecutor()
-      current = queue
-      return queue
+    AutomergeRepo.place.withLock { place in
+      switch place {
+      case .undecided:
+        let queue = QueueExecutor()
+        place = .ownQueue(queue)
+        return queue.asUnownedSerialExecutor()
+      case .ownQueue(let queue): return queue.asUnownedSerialExecutor()
+      case .installed(let executor): return executor.asUnownedSerialExecutor()
+      }
     }
-    return executor.asUnownedSerialExecutor()
   }
 
   /// Runs `body` at once, because the caller already is on the actor's executor; stops the program if it is not.
@@ -42,25 +59,4 @@ public actor AutomergeRepo {
       try unsafeBitCast(body, to: (() throws -> Result).self)()
     }
   }
-}
-
-/// The executor of a program that has no loop: one serial queue.
-private final class QueueExecutor: SerialExecutor {
-  private let queue = DispatchQueue(label: "notes-lsp.repo")
-  private static let key = DispatchSpecificKey<Bool>()
-
-  init() {
-    queue.setSpecific(key: QueueExecutor.key, value: true)
-  }
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
-  }
-
-  func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
-
-  func isIsolatingCurrentContext() -> Bool? { DispatchQueue.getSpecific(key: QueueExecutor.key) == true }
-
-  func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
 }

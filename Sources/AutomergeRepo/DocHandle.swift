@@ -78,6 +78,9 @@ public final class DocHandle {
     observers.add(observer)
   }
 
+  /// Whether the chunks in the store are being merged.
+  var isCompacting: Bool { store?.isCompacting ?? false }
+
   /// Whether every change is in the store; false without one.
   public var isStored: Bool { store?.isStored ?? false }
 

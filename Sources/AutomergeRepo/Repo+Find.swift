@@ -162,7 +162,7 @@ extension Repo {
       }
       // Who has spoken of it needs no question.
       let spoken = Set(queue.map(\.peer))
-      for peer in peersToTell(of: slot.id) where !spoken.contains(peer) { handle.receive(.connected(peer)) }
+      for peer in connections.keys.sorted() where !spoken.contains(peer) { introduce(peer, to: handle) }
     }
     for (message, peer) in queue {
       let access = policy.access(slot.id, for: peer)
@@ -179,11 +179,7 @@ extension Repo {
   func announce(_ handle: DocHandle) {
     observers.send(.documentOpened(handle))
     slots[handle.id]?.end(with: .found(handle))
-    for peer in peersToTell(of: handle.id) { handle.receive(.connected(peer)) }
-  }
-
-  private func peersToTell(of id: DocumentId) -> [PeerId] {
-    connections.keys.sorted().filter { policy.announce(id, to: $0) }
+    for peer in connections.keys.sorted() { introduce(peer, to: handle) }
   }
 
   // MARK: How a search ends

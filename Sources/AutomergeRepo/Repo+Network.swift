@@ -45,11 +45,15 @@ extension Repo {
     for (id, slot) in slots.sorted(by: { $0.key.description < $1.key.description }) {
       guard document == nil || document == id, let handle = slot.handle else { continue }
       let linked = handle.sync.linkedPeers
-      for peer in linked where policy.access(id, for: peer) == .none { handle.receive(.revoked(peer)) }
-      for peer in connections.keys.sorted() where !linked.contains(peer) && policy.announce(id, to: peer) {
-        handle.receive(.connected(peer))
-      }
+      for peer in linked { handle.receive(.accessChanged(peer, policy.access(id, for: peer))) }
+      for peer in connections.keys.sorted() where !linked.contains(peer) { introduce(peer, to: handle) }
     }
+  }
+
+  /// Tells a peer of a document, or asks it, if the policy says so.
+  func introduce(_ peer: PeerId, to handle: DocHandle) {
+    guard policy.announce(handle.id, to: peer) else { return }
+    handle.receive(.connected(peer, access: policy.access(handle.id, for: peer)))
   }
 
   // MARK: Sending
@@ -95,9 +99,8 @@ extension Repo: NetworkDelegate {
     if connections[peer] != nil { forget(peer) }
     connections[peer] = Connection(provider: provider, metadata: metadata)
     observers.send(.peerConnected(peer, metadata))
-    for (id, slot) in slots.sorted(by: { $0.key.description < $1.key.description }) {
-      guard let handle = slot.handle, policy.announce(id, to: peer) else { continue }
-      handle.receive(.connected(peer))
+    for slot in slots.values.sorted(by: { $0.id.description < $1.id.description }) {
+      if let handle = slot.handle { introduce(peer, to: handle) }
     }
   }
 

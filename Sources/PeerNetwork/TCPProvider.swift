@@ -161,6 +161,9 @@ public final class TCPProvider: NetworkProvider {
   /// The other end of a peer's connection; nil if there is none.
   public func address(of peer: PeerId) -> PeerAddress? { linkOfPeer[peer]?.address }
 
+  /// Connections of any kind, strangers included.
+  var linkCount: Int { links.count }
+
   public func isConnected(_ peer: PeerId) -> Bool { linkOfPeer[peer] != nil }
 
   private func handle(_ event: PeerLink.Event, of link: PeerLink) {

@@ -54,6 +54,8 @@ final class DocumentStore {
 
   var isStored: Bool { stored.document == current.document }
 
+  var isCompacting: Bool { compaction != nil }
+
   /// Stores all there is, because nothing of it is in the store yet.
   func storeWhole() {
     guard !document.heads().isEmpty else { return }

@@ -27,10 +27,10 @@ struct DocumentSync {
 
   enum Event {
     /// A peer that is to be told of the document, or asked for it, is there.
-    case connected(PeerId)
+    case connected(PeerId, access: Access)
     case disconnected(PeerId)
-    /// A peer may no longer take part.
-    case revoked(PeerId)
+    /// A peer on the document may do more or less than before; `none` ends its part.
+    case accessChanged(PeerId, Access)
     /// The document has changed here.
     case changed
     case received(Payload, from: PeerId, access: Access)
@@ -59,6 +59,7 @@ struct DocumentSync {
   private struct Link {
     let peer: PeerId
     var state: SyncState
+    var access: Access
     var stance: Stance = .unknown
     /// It asked, and has had no answer.
     var awaitsAnswer = false
@@ -86,8 +87,9 @@ struct DocumentSync {
 
   mutating func receive(_ event: Event, document: Document) -> [Effect] {
     switch event {
-    case .connected(let peer): return connect(peer, document)
-    case .disconnected(let peer), .revoked(let peer): return drop(peer)
+    case .connected(let peer, let access): return connect(peer, access, document)
+    case .disconnected(let peer), .accessChanged(let peer, .none): return drop(peer)
+    case .accessChanged(let peer, let access): return changeAccess(of: peer, to: access, document)
     case .changed: return phase == .ready ? sendToAll(document) : []
     case .received(.unavailable, let peer, _): return unavailable(peer)
     case .received(.request(let data), let peer, let access):
@@ -100,9 +102,9 @@ struct DocumentSync {
 
   // MARK: Peers come and go
 
-  private mutating func connect(_ peer: PeerId, _ document: Document) -> [Effect] {
+  private mutating func connect(_ peer: PeerId, _ access: Access, _ document: Document) -> [Effect] {
     drop(peer, settles: false)
-    let index = link(to: peer)
+    let index = link(to: peer, access)
     switch phase {
     case .searching:
       links[index].stance = .asked
@@ -142,16 +144,26 @@ struct DocumentSync {
     return effects + [.notFound]
   }
 
+  private mutating func changeAccess(of peer: PeerId, to access: Access, _ document: Document) -> [Effect] {
+    guard let index = links.firstIndex(where: { $0.peer == peer }), links[index].access != access else { return [] }
+    links[index].access = access
+    links[index].state.isReadOnly = access < .write
+    return phase == .ready && links[index].stance != .lacks ? send(to: index, document) : []
+  }
+
   /// The link to `peer`, made if there is none. Of an earlier connection only what was surely shared survives: messages
   /// may have been lost with it.
-  private mutating func link(to peer: PeerId) -> Int {
+  private mutating func link(to peer: PeerId, _ access: Access) -> Int {
     if let index = links.firstIndex(where: { $0.peer == peer }) { return index }
-    links.append(Link(peer: peer, state: DocumentSync.state(remembered.removeValue(forKey: peer))))
+    let state = DocumentSync.state(remembered.removeValue(forKey: peer), access)
+    links.append(Link(peer: peer, state: state, access: access))
     return links.count - 1
   }
 
-  private static func state(_ encoded: Data?) -> SyncState {
-    guard let encoded, let state = try? SyncState(bytes: encoded) else { return SyncState() }
+  /// Of who may only read, the changes are not taken, and it is told so.
+  private static func state(_ encoded: Data?, _ access: Access) -> SyncState {
+    let state = encoded.flatMap { try? SyncState(bytes: $0) } ?? SyncState()
+    state.isReadOnly = access < .write
     return state
   }
 
@@ -161,35 +173,29 @@ struct DocumentSync {
     _ data: Data, isRequest: Bool, from peer: PeerId, access: Access, _ document: Document
   ) -> [Effect] {
     guard let outline = SyncOutline(data) else { return [.refused(peer, .malformed)] }
-    let index = link(to: peer)
+    let index = link(to: peer, access)
     if isRequest {
       // It has nothing, whatever it had before.
-      links[index].state = SyncState()
+      links[index].state = DocumentSync.state(nil, access)
       links[index].awaitsAnswer = true
     } else if links[index].stance == .lacks {
-      links[index].state = DocumentSync.state(links[index].state.encode())
+      links[index].state = DocumentSync.state(links[index].state.encode(), access)
+    } else if links[index].access != access {
+      links[index].state.isReadOnly = access < .write
     }
+    links[index].access = access
+    // Before we have anything, somebody whose changes are not taken is as good as somebody without any.
     let hasSomething = !outline.heads.isEmpty && (phase == .ready || access == .write)
     links[index].stance = hasSomething ? .has : phase == .searching ? .lacks : .unknown
-    if phase == .ready, access < .write {
-      return readOnly(outline, data, from: index, document)
-    }
+    let refusals: [Effect] = outline.changeCount > 0 && access < .write ? [.refused(peer, .readOnly)] : []
     let before = document.heads()
-    let edits: [TextEdit]
     do {
-      if phase == .searching && !hasSomething {
-        // Kept for its sync state; the changes of one who may not write are not.
-        let bare = outline.withoutChanges(heads: [])
-        try document.receiveSyncMessage(state: links[index].state, message: bare)
-        edits = []
-      } else {
-        edits = try document.receiveSyncMessageWithTextEdits(state: links[index].state, message: data)
-      }
+      let edits = try document.receiveSyncMessageWithTextEdits(state: links[index].state, message: data)
+      return refusals + settleMessage(at: index, before: before, edits: edits, document)
     } catch {
-      links[index].state = DocumentSync.state(links[index].state.encode())
-      return [.refused(peer, .rejected("\(error)"))]
+      links[index].state = DocumentSync.state(links[index].state.encode(), access)
+      return refusals + [.refused(peer, .rejected("\(error)"))]
     }
-    return settleMessage(at: index, before: before, edits: edits, document)
   }
 
   private mutating func settleMessage(
@@ -205,44 +211,19 @@ struct DocumentSync {
     if phase == .searching {
       phase = .ready
       effects.append(.found)
+      offerToThoseWithout(except: index)
     }
     if !edits.isEmpty { effects.append(.edited(edits, from: peer)) }
     effects.append(.headsChanged(by: peer))
     return effects + sendToAll(document)
   }
 
-  /// Takes from a reader what it has and asks for, but no change.
-  ///
-  /// Heads that we do not know are left out, for there is no hope of equality; and it is answered only with changes, or
-  /// the two of us would go on telling each other of our heads.
-  private mutating func readOnly(
-    _ outline: SyncOutline, _ data: Data, from index: Int, _ document: Document
-  ) -> [Effect] {
-    let peer = links[index].peer
-    let unknown = document.unknown(Set(outline.heads))
-    var refusals: [Effect] = []
-    var message = data
-    if outline.changeCount > 0 || !unknown.isEmpty {
-      if outline.changeCount > 0 { refusals = [.refused(peer, .readOnly)] }
-      let state = links[index].state
-      var heads = outline.heads.filter { !unknown.contains($0) }
-      if heads.isEmpty { heads = SyncOutline.sharedHeads(state.encode()) }
-      if heads.isEmpty && !outline.heads.isEmpty { return refusals }
-      message = outline.withoutChanges(heads: heads)
+  /// Whoever said during the search that it has nothing is told of what was found.
+  private mutating func offerToThoseWithout(except finder: Int) {
+    for index in links.indices where index != finder && links[index].stance == .lacks && !links[index].awaitsAnswer {
+      links[index].stance = .unknown
+      links[index].state = DocumentSync.state(nil, links[index].access)
     }
-    do {
-      try document.receiveSyncMessage(state: links[index].state, message: message)
-    } catch {
-      return refusals + [.refused(peer, .rejected("\(error)"))]
-    }
-    guard unknown.isEmpty else {
-      return refusals
-        + send(to: index, document).filter { effect in
-          if case .send(.sync(let data), _) = effect { return (SyncOutline(data)?.changeCount ?? 0) > 0 }
-          return true
-        }
-    }
-    return refusals + send(to: index, document)
   }
 
   /// What there is to say to one peer now.

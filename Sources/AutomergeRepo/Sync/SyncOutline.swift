@@ -9,43 +9,18 @@ struct SyncOutline {
   let heads: [ChangeHash]
   let needCount: Int
   let changeCount: Int
-  /// The bytes between the heads and the changes.
-  private let middle: Data
-  private let type: UInt8
 
   /// Nil if the bytes end early, lie about a count, or are no sync message.
   init?(_ message: Data) {
     var reader = Reader(bytes: Array(message))
     guard let type = reader.byte(), type == 0x42 || type == 0x43, let heads = reader.hashes() else { return nil }
-    let middleStart = reader.position
     guard let need = reader.hashes(), let haveCount = reader.count(itemBytes: 2) else { return nil }
     for _ in 0..<haveCount {
       guard reader.hashes() != nil, let filterBytes = reader.count(itemBytes: 1) else { return nil }
       reader.position += filterBytes
     }
-    let middle = Data(reader.bytes[middleStart..<reader.position])
     guard let changeCount = reader.count(itemBytes: 1) else { return nil }
-    (self.type, self.heads, self.middle) = (type, heads, middle)
-    (needCount, self.changeCount) = (need.count, changeCount)
-  }
-
-  /// The same message from somebody who has only `heads`, and without changes.
-  func withoutChanges(heads: [ChangeHash]) -> Data {
-    var output = Data([type])
-    var count = UInt64(heads.count)
-    repeat {
-      let more: UInt8 = count > 0x7f ? 0x80 : 0
-      output.append(UInt8(count & 0x7f) | more)
-      count >>= 7
-    } while count > 0
-    for head in heads { output.append(contentsOf: head.bytes) }
-    return output + middle + [0]
-  }
-
-  /// The hashes in what `SyncState.encode` gave.
-  static func sharedHeads(_ encodedState: Data) -> [ChangeHash] {
-    var reader = Reader(bytes: Array(encodedState.dropFirst()))
-    return reader.hashes() ?? []
+    (self.heads, needCount, self.changeCount) = (heads, need.count, changeCount)
   }
 
   private struct Reader {

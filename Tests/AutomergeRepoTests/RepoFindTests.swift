@@ -1,0 +1,178 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import RepoTestSupport
+import TestSupport
+import Testing
+
+/// Looking for documents, and who may have them.
+@Suite struct RepoFindTests {
+  @AutomergeRepo
+  private final class Policy: SharePolicy {
+    var grants: [PeerId: Access] = [:]
+    func announce(_ document: DocumentId, to peer: PeerId) -> Bool { (grants[peer] ?? .none) > .none }
+    func access(_ document: DocumentId, for peer: PeerId) -> Access { grants[peer] ?? .none }
+  }
+
+  private func id() throws -> DocumentId { try #require(DocumentId(bytes: Array(1...16))) }
+
+  @Test @AutomergeRepo func whatNobodyHasIsUnavailable() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 1)))
+    for name in ["a", "b", "c"] { world.start(name) }
+    guard case .unavailable? = try await world.find(try id(), at: "a") else {
+      Issue.record("alone")
+      return
+    }
+    world.connectAll()
+    guard case .unavailable? = try await world.find(try id(), at: "a") else {
+      Issue.record("with peers")
+      return
+    }
+    #expect(world.repos.values.allSatisfy { $0.handles.isEmpty })
+  }
+
+  @Test @AutomergeRepo func whatAPeerOfAPeerHasIsFound() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 2)))
+    let policy = Policy()
+    policy.grants = [PeerId("b"): .write]
+    let host = world.start("c", policy: policy)
+    world.start("a")
+    world.start("b")
+    world.connect("a", "b")
+    let handle = try host.create(try .note("there"))
+    world.connect("b", "c")
+    let found = try #require(try await world.handle(handle.id, at: "a"))
+    #expect(try found.document.content() == "there")
+  }
+
+  @Test @AutomergeRepo func whoDoesNotAnswerTimesOut() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 3)))
+    let repo = world.start("a")
+    let mute = world.network.provider()
+    let sink = Mute()
+    mute.start(as: LocalPeer(peerId: PeerId("mute")), delegate: sink)
+    world.network.connect(PeerId("a"), PeerId("mute"))
+    guard case .timedOut? = try await world.find(try id(), at: "a", horizon: .seconds(12)) else {
+      Issue.record("not timed out")
+      return
+    }
+    #expect(repo.handles.isEmpty)
+  }
+
+  @AutomergeRepo
+  private final class Mute: NetworkDelegate {
+    func network(_ provider: any NetworkProvider, connected peer: PeerId, metadata: PeerMetadata) {}
+    func network(_ provider: any NetworkProvider, disconnected peer: PeerId) {}
+    func network(_ provider: any NetworkProvider, received message: RepoMessage, from peer: PeerId) {}
+  }
+
+  @Test @AutomergeRepo func whatIsDeletedStaysDeleted() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 4)))
+    let repo = world.start("a")
+    let handle = try repo.create(try .note("gone"))
+    try await world.flush("a")
+    #expect(try await repo.documentIds() == [handle.id])
+    try await repo.delete(handle.id)
+    #expect(try await repo.documentIds().isEmpty)
+    guard case .deleted? = try await world.find(handle.id, at: "a") else {
+      Issue.record("in the same run")
+      return
+    }
+    world.crash("a")
+    world.start("a")
+    guard case .deleted? = try await world.find(handle.id, at: "a") else {
+      Issue.record("after a restart")
+      return
+    }
+  }
+
+  @Test @AutomergeRepo func aStoreThatCannotBeReadIsNoAnswer() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 5)))
+    world.start("a")
+    world.stores["a"]?.failLoads(true)
+    guard case .failed? = try await world.find(try id(), at: "a") else {
+      Issue.record("not failed")
+      return
+    }
+  }
+
+  @Test @AutomergeRepo func anIdIsUsedOnce() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 6)))
+    let repo = world.start("a")
+    let handle = try repo.create()
+    #expect(throws: RepoError.alreadyOpen(handle.id)) { try repo.create(id: handle.id) }
+  }
+
+  @Test @AutomergeRepo func unknownAndRefusedAreAnsweredAlike() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 7)))
+    let repo = world.start("a", policy: ShareNothing())
+    let handle = try repo.create(try .note("secret"))
+    try await world.flush("a")
+    world.start("b")
+    world.connect("a", "b")
+    for id in [handle.id, try id()] {
+      var answers: [RepoMessage] = []
+      world.network.onDelivery = { message, from, _ in if from == PeerId("a") { answers.append(message) } }
+      guard case .unavailable? = try await world.find(id, at: "b") else {
+        Issue.record("found")
+        return
+      }
+      #expect(answers == [.docUnavailable(senderId: PeerId("a"), targetId: PeerId("b"), documentId: id)])
+    }
+  }
+
+  @Test @AutomergeRepo func grantsBeginAndEndSharing() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 8)))
+    let policy = Policy()
+    let repo = world.start("a", policy: policy)
+    let other = world.start("b")
+    let handle = try repo.create(try .note("one"))
+    world.connect("a", "b")
+    world.clock.advance(by: .seconds(1))
+    #expect(other.handles.isEmpty)
+    policy.grants = [PeerId("b"): .write]
+    repo.policyChanged(for: handle.id)
+    try await world.clock.run(until: "b has it") { other.handle(of: handle.id) != nil }
+    let theirs = try #require(other.handle(of: handle.id))
+    try await world.clock.run(until: "in sync") { handle.inSync(with: PeerId("b")) }
+    policy.grants = [:]
+    repo.policyChanged(for: handle.id)
+    try handle.splice(0, "two ")
+    try theirs.splice(0, "three ")
+    world.clock.advance(by: .seconds(5))
+    #expect(try handle.document.content() == "two one")
+    #expect(try theirs.document.content() == "three one")
+    #expect(handle.peers.isEmpty)
+    let before = world.network.deliveredCount
+    try theirs.splice(0, "x")
+    world.clock.advance(by: .seconds(5))
+    #expect(world.network.deliveredCount == before, "whoever was refused stops sending")
+  }
+
+  @Test @AutomergeRepo func readersAreSentEverythingAndChangeNothing() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 9)))
+    let policy = Policy()
+    policy.grants = [PeerId("b"): .read]
+    let repo = world.start("a", policy: policy)
+    let reader = world.start("b")
+    let handle = try repo.create(try .note("one"))
+    world.connect("a", "b")
+    try await world.clock.run(until: "b has it") { reader.handle(of: handle.id) != nil }
+    let theirs = try #require(reader.handle(of: handle.id))
+    try theirs.splice(0, "mine ")
+    world.clock.advance(by: .seconds(5))
+    #expect(try handle.document.content() == "one")
+    try handle.splice(3, " two")
+    world.clock.advance(by: .seconds(5))
+    #expect(try theirs.document.content() == "mine one two")
+    #expect(try handle.document.content() == "one two")
+    let before = world.network.deliveredCount
+    world.clock.advance(by: .seconds(60))
+    #expect(world.network.deliveredCount == before)
+    policy.grants = [PeerId("b"): .write]
+    repo.policyChanged(for: handle.id)
+    try await world.clock.run(until: "allowed to write, it is heard") {
+      (try? handle.document.content()) == "mine one two"
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AutomergeRepo
+
+@Suite struct RepoMessageTests {
+  private static let document = DocumentId(bytes: Array(1...16)) ?? DocumentId.random(using: &fallback)
+  nonisolated(unsafe) private static var fallback = SystemRandomNumberGenerator()
+
+  private static let samples: [RepoMessage] = [
+    .join(
+      senderId: PeerId("peer-1"),
+      metadata: PeerMetadata(name: "Ana", storageId: StorageId("s"), addresses: ["127.0.0.1:1"]),
+      versions: ["1"]),
+    .peer(senderId: PeerId("b"), targetId: PeerId("a"), metadata: PeerMetadata(isEphemeral: true), version: "1"),
+    .leave(senderId: PeerId("a")), .error(senderId: PeerId("a"), targetId: nil, message: "no"),
+    .request(.init(senderId: PeerId("a"), targetId: PeerId("b"), documentId: document, data: Data([1]))),
+    .sync(.init(senderId: PeerId("a"), targetId: PeerId("b"), documentId: document, data: Data([0x42, 0, 0]))),
+    .docUnavailable(senderId: PeerId("a"), targetId: PeerId("b"), documentId: document),
+    .ephemeral(
+      .init(
+        senderId: PeerId("a"), targetId: PeerId("b"), documentId: document, count: 1 << 40, sessionId: "s",
+        data: Data([0xf6]))),
+    .other(type: "ticket", fields: ["documentId": "x", "accepted": true, "n": .array([1, .null])]),
+  ]
+
+  @Test func everyMessageSurvivesTheWire() throws {
+    for message in RepoMessageTests.samples { #expect(try RepoMessage(message.encoded()) == message) }
+  }
+
+  @Test func joinIsTheGoldenOne() {
+    let join = RepoMessage.join(
+      senderId: PeerId("peer-1"), metadata: PeerMetadata(storageId: StorageId("s")), versions: ["1"])
+    let text = Array("dtypedjoinhsenderIdfpeer-1lpeerMetadata".utf8)
+    let bytes = join.encoded()
+    #expect(bytes.first == 0xa4)
+    #expect(Array(bytes[1..<1 + text.count]) == text)
+    #expect(bytes[1 + text.count] == 0xa2)
+    #expect(
+      bytes.suffix(28) == [0x78, 0x19] + Array("supportedProtocolVersions".utf8)[1...] + [0x81, 0x61, 0x31]
+        || bytes.suffix(3) == [0x81, 0x61, 0x31])
+  }
+
+  @Test func variantsOfOtherSpeakersAreUnderstood() throws {
+    let bare = CBOR.record([
+      "type": "join", "senderId": "p", "metadata": .record(["isEphemeral": true]), "supportedProtocolVersions": "1",
+    ])
+    #expect(
+      try RepoMessage(bare.encoded())
+        == .join(senderId: PeerId("p"), metadata: PeerMetadata(isEphemeral: true), versions: ["1"]))
+    let silent = CBOR.record(["type": "join", "senderId": "p", "peerMetadata": .undefined, "new": .array([.map([])])])
+    #expect(
+      try RepoMessage(silent.encoded()) == .join(senderId: PeerId("p"), metadata: PeerMetadata(), versions: ["1"]))
+    let float = CBOR.record([
+      "type": "ephemeral", "senderId": "a", "targetId": "b", "documentId": .bytes(Data(1...16)), "count": .float(3),
+      "sessionId": "s", "data": .bytes(Data([1])),
+    ])
+    guard case .ephemeral(let message) = try RepoMessage(float.encoded()) else {
+      Issue.record("no ephemeral")
+      return
+    }
+    #expect(message.count == 3)
+    #expect(message.documentId.bytes == Array(1...16))
+    let heads = CBOR.record(["type": "remote-subscription-change", "add": .undefined, "senderId": "a"])
+    #expect(
+      try RepoMessage(heads.encoded())
+        == .other(type: "remote-subscription-change", fields: ["add": .undefined, "senderId": "a"]))
+  }
+
+  @Test func wrongFieldsAreNamed() {
+    func expect(_ error: RepoMessageError, _ value: CBOR) {
+      #expect(throws: error) { try RepoMessage(value.encoded()) }
+    }
+    expect(.notAMessage, 1)
+    expect(.notAMessage, .array([]))
+    expect(.notAMessage, .record(["type": 1]))
+    expect(.badField(type: "join", field: "senderId"), .record(["type": "join"]))
+    expect(.badField(type: "join", field: "senderId"), .record(["type": "join", "senderId": ""]))
+    expect(.badField(type: "leave", field: "senderId"), .record(["type": "leave", "senderId": .bytes(Data([1]))]))
+    let head: KeyValuePairs<String, CBOR?> = [
+      "type": "sync", "senderId": "a", "targetId": "b", "documentId": "nonsense",
+    ]
+    expect(.badField(type: "sync", field: "documentId"), .record(head))
+    expect(
+      .badField(type: "sync", field: "data"),
+      .record([
+        "type": "sync", "senderId": "a", "targetId": "b", "documentId": .text(RepoMessageTests.document.description),
+        "data": "text",
+      ]))
+    #expect(throws: RepoMessageError.notCBOR(.truncated(at: 0))) { try RepoMessage([]) }
+  }
+
+  @Test func damagedMessagesNeverDoHarm() {
+    let seed: UInt64 = 77
+    var random = SeededGenerator(seed: seed)
+    for sample in RepoMessageTests.samples {
+      let whole = sample.encoded()
+      for count in 0..<whole.count { #expect(throws: RepoMessageError.self) { try RepoMessage(whole.prefix(count)) } }
+      for _ in 0..<2_000 {
+        var bytes = whole
+        for _ in 0..<Int.random(in: 1...4, using: &random) {
+          bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
+        }
+        _ = try? RepoMessage(bytes)
+      }
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import Automerge
+import Foundation
+import RepoTestSupport
+import Store
+import TestSupport
+import Testing
+
+@testable import AutomergeRepo
+
+/// What a repo has in its store, and when.
+@Suite struct RepoStorageTests {
+  @Test @AutomergeRepo func editsAreStoredInGroups() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 1)))
+    let repo = world.start("a")
+    let handle = try repo.create(try .note())
+    try await world.clock.run(until: "created and stored") { handle.isStored }
+    let store = try #require(world.stores["a"])
+    let before = store.saveCount
+    for number in 0..<30 { try handle.splice(number, "x") }
+    #expect(!handle.isStored)
+    try await world.clock.run(until: "stored", horizon: .milliseconds(60)) { handle.isStored }
+    #expect(store.saveCount == before + 1)
+    world.crash("a")
+    world.start("a")
+    let again = try #require(try await world.handle(handle.id, at: "a"))
+    #expect(try again.document.content() == String(repeating: "x", count: 30))
+    #expect(again.document.heads() == handle.document.heads())
+  }
+
+  @Test @AutomergeRepo func aFullDiskIsSeenAndTriedAgain() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 2)))
+    let repo = world.start("a")
+    let handle = try repo.create(try .note())
+    try await world.flush("a")
+    world.stores["a"]?.failSaves(3)
+    try handle.splice(0, "kept")
+    try await world.clock.run(until: "the problem is visible") { handle.storageProblem == .full }
+    #expect(!handle.isStored)
+    await #expect(throws: StorageError.full) { try await world.flush("a") }
+    try await world.clock.run(until: "stored after all", horizon: .seconds(20)) { handle.isStored }
+    #expect(handle.storageProblem == nil)
+    world.crash("a")
+    world.start("a")
+    #expect(try await world.handle(handle.id, at: "a")?.document.content() == "kept")
+  }
+
+  @Test @AutomergeRepo func manySmallChunksBecomeOneSnapshot() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 3)))
+    let repo = world.start("a")
+    let handle = try repo.create(try .note())
+    try await world.flush("a")
+    let store = try #require(world.stores["a"])
+    var random = SeededGenerator(seed: 3)
+    var most = 0
+    for _ in 0..<12 {
+      let text = String((0..<8_000).map { _ in Character(Unicode.Scalar(UInt8.random(in: 97...122, using: &random))) })
+      try handle.splice(0, text)
+      try await world.flush("a")
+      most = max(most, try await store.loadRange([handle.id.description]).count)
+    }
+    try await world.clock.run(until: "compacted", patience: .seconds(60)) { handle.isCompacting == false }
+    let chunks = try await store.loadRange([handle.id.description])
+    #expect(chunks.count < most)
+    world.crash("a")
+    world.start("a")
+    let again = try #require(try await world.handle(handle.id, at: "a"))
+    #expect(again.document.heads() == handle.document.heads())
+  }
+
+  @Test @AutomergeRepo func aDamagedChunkCostsOnlyItselfAndStays() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 4)))
+    let repo = world.start("a")
+    world.start("b")
+    let handle = try repo.create(try .note("one"))
+    try await world.flush("a")
+    // A copy for b, which then heals a.
+    world.connect("a", "b")
+    for word in [" two", " three"] {
+      try handle.splice(3, word)
+      try await world.flush("a")
+    }
+    try await world.clock.run(until: "b has it all") { handle.inSync(with: PeerId("b")) }
+    let store = try #require(world.stores["a"])
+    let incrementals = try await store.loadRange([handle.id.description, "incremental"])
+    #expect(incrementals.count == 2)
+    let torn = try #require(incrementals.first)
+    try await store.save(torn.key, torn.data.dropLast(3))
+    world.crash("a")
+    world.start("a")
+    let again = try #require(try await world.handle(handle.id, at: "a"))
+    #expect(again.damagedChunks == [torn.key])
+    #expect(try again.document.content()?.hasPrefix("one") == true)
+    #expect(try await store.load(torn.key) != nil)
+    world.connect("a", "b")
+    try await world.clock.run(until: "healed") { again.document.heads() == handle.document.heads() }
+  }
+
+  @Test @AutomergeRepo func aStoreOfRubbishIsNoDocument() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 5)))
+    world.start("a")
+    let id = try #require(DocumentId(bytes: Array(1...16)))
+    let store = try #require(world.stores["a"])
+    for kind in ["snapshot", "incremental"] { try await store.save([id.description, kind, "00"], Data([1, 2, 3])) }
+    let rubbish = Data("rubbish".utf8)
+    try await store.save(StoredChunks.key(.snapshot, id, rubbish), rubbish)
+    guard case .unavailable? = try await world.find(id, at: "a") else {
+      Issue.record("found")
+      return
+    }
+    #expect(try await store.loadRange([id.description]).count == 3)
+  }
+
+  @Test @AutomergeRepo func filesCarryADocumentOverARestart() async throws {
+    let directory = try TemporaryDirectory()
+    let root = URL(fileURLWithPath: directory.file("store"))
+    var id: DocumentId?
+    for round in 0..<3 {
+      let repo = Repo(peerId: PeerId("a"), storage: try FileStore(directory: root))
+      let handle: DocHandle
+      if let id {
+        guard case .found(let found) = await repo.find(id) else {
+          Issue.record("round \(round)")
+          return
+        }
+        handle = found
+      } else {
+        handle = try repo.create(try .note())
+        id = handle.id
+      }
+      #expect(try handle.document.content() == String(repeating: "x", count: round))
+      try handle.splice(0, "x")
+      try await repo.shutDown()
+      #expect(handle.isStored)
+    }
+  }
+}

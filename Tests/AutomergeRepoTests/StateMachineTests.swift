@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+
+@testable import AutomergeRepo
+
+@Suite struct StorageScheduleTests {
+  @Test func changesAreGatheredThenWritten() {
+    var schedule = StorageSchedule()
+    #expect(schedule.receive(.changed) == [.startTimer(.milliseconds(50))])
+    #expect(schedule.receive(.changed) == [])
+    #expect(schedule.receive(.timerFired) == [.cancelTimer, .write])
+    #expect(schedule.receive(.changed) == [])
+    #expect(schedule.receive(.saved) == [.startTimer(.milliseconds(50))])
+    #expect(schedule.receive(.flushRequested) == [.cancelTimer, .write])
+    #expect(schedule.receive(.saved) == [])
+    #expect(schedule.receive(.flushRequested) == [])
+  }
+
+  @Test func failuresAreTriedAgainEverMorePatiently() {
+    var schedule = StorageSchedule()
+    _ = schedule.receive(.changed)
+    _ = schedule.receive(.timerFired)
+    for seconds in [1, 2, 4, 8, 16, 30, 30] {
+      #expect(schedule.receive(.failed) == [.startTimer(.seconds(seconds))])
+      #expect(schedule.receive(.changed) == [])
+      #expect(schedule.receive(.timerFired) == [.cancelTimer, .write])
+    }
+    #expect(schedule.receive(.saved) == [])
+    _ = schedule.receive(.changed)
+    _ = schedule.receive(.timerFired)
+    #expect(schedule.receive(.failed) == [.startTimer(.seconds(1))])
+    #expect(schedule.receive(.flushRequested) == [.cancelTimer, .write])
+  }
+}
+
+@Suite struct EphemeralGateTests {
+  private func message(_ sender: String, _ session: String, _ count: UInt64, bytes: Int = 1) throws
+    -> RepoMessage.EphemeralMessage
+  {
+    let document = try #require(DocumentId(bytes: Array(1...16)))
+    return .init(
+      senderId: PeerId(sender), targetId: PeerId("me"), documentId: document, count: count, sessionId: session,
+      data: Data(count: bytes))
+  }
+
+  @Test func eachIsLetThroughOnce() throws {
+    var gate = EphemeralGate()
+    #expect(gate.accepts(try message("a", "s", 1)))
+    #expect(!gate.accepts(try message("a", "s", 1)))
+    #expect(gate.accepts(try message("a", "s", 5)))
+    #expect(!gate.accepts(try message("a", "s", 4)))
+    #expect(gate.accepts(try message("a", "t", 1)))
+    #expect(gate.accepts(try message("b", "s", 1)))
+    #expect(gate.accepts(try message("b", "s", .max)))
+    #expect(!gate.accepts(try message("b", "s", 1)))
+  }
+
+  @Test func whatIsTooLargeIsNot() throws {
+    var gate = EphemeralGate()
+    #expect(gate.accepts(try message("a", "s", 1, bytes: 64 << 10)))
+    #expect(!gate.accepts(try message("a", "s", 2, bytes: 64 << 10 + 1)))
+    #expect(!gate.accepts(try message("a", String(repeating: "s", count: 300), 1)))
+  }
+
+  @Test func aFloodOfSessionsCostsNoMemory() throws {
+    var gate = EphemeralGate()
+    for number in 0..<20_000 { #expect(gate.accepts(try message("a", "\(number)", 1))) }
+    #expect(gate.sessionCount <= EphemeralGate.maximumSessions)
+    #expect(!gate.accepts(try message("a", "19999", 1)))
+  }
+}
+
+@Suite struct SyncOutlineTests {
+  @Test func theSizesAreRead() throws {
+    let hash = [UInt8](repeating: 7, count: 32)
+    var bytes: [UInt8] = [0x42, 1] + hash
+    bytes += [2] + hash + hash
+    bytes += [1, 1] + hash + [3, 9, 9, 9]
+    bytes += [2, 1, 0, 1, 0]
+    let outline = try #require(SyncOutline(Data(bytes)))
+    #expect(outline.heads.count == 1)
+    #expect(outline.needCount == 2)
+    #expect(outline.changeCount == 2)
+    for count in 0..<bytes.count - 4 { #expect(SyncOutline(Data(bytes.prefix(count))) == nil) }
+  }
+
+  @Test func liesAreNoOutline() {
+    for bytes: [UInt8] in [
+      [], [0x41, 0, 0, 0, 0], [0x42, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f], [0x42, 1, 2, 3],
+      [0x42, 0, 0, 200, 1], [0x42, 0, 0, 1, 0, 100, 0], [UInt8](repeating: 0xff, count: 64),
+    ] { #expect(SyncOutline(Data(bytes)) == nil) }
+  }
+}

@@ -1,0 +1,172 @@
+import AutomergeRepo
+import Foundation
+import Testing
+
+@testable import PeerNetwork
+
+@Suite struct HandshakeTests {
+  private let us = LocalPeer(peerId: PeerId("us"), metadata: PeerMetadata(name: "Us"))
+  private let them = PeerId("them")
+  private let metadata = PeerMetadata(name: "Them")
+
+  private func opened(_ role: PeerHandshake.Role) -> PeerHandshake {
+    var handshake = PeerHandshake(role: role, local: us)
+    _ = handshake.receive(.opened)
+    return handshake
+  }
+
+  @Test func dialerAndListenerMeet() {
+    var dialer = PeerHandshake(role: .dialer(expecting: them), local: us)
+    var listener = PeerHandshake(role: .listener, local: LocalPeer(peerId: them, metadata: metadata))
+    #expect(listener.receive(.opened) == [])
+    guard case .send(let join)? = dialer.receive(.opened).first else {
+      Issue.record("no join")
+      return
+    }
+    let answer = listener.receive(.received(join))
+    #expect(answer.last == .established(us.peerId, us.metadata))
+    guard case .send(let peer)? = answer.first else {
+      Issue.record("no answer")
+      return
+    }
+    #expect(dialer.receive(.received(peer)) == [.established(them, metadata)])
+    #expect(dialer.peer == them)
+    #expect(listener.peer == us.peerId)
+    #expect(dialer.receive(.received(.leave(senderId: them))) == [.close(nil)])
+    #expect(dialer.receive(.received(join)) == [])
+  }
+
+  @Test func versionsAreListsOrBareTexts() {
+    for versions in [["1"], ["2", "1"]] {
+      var listener = opened(.listener)
+      #expect(listener.receive(.received(.join(senderId: them, metadata: metadata, versions: versions))).count == 2)
+    }
+    for versions in [["2"], [], [""]] {
+      var listener = opened(.listener)
+      let effects = listener.receive(.received(.join(senderId: them, metadata: metadata, versions: versions)))
+      #expect(effects.last == .close(.versionMismatch))
+      #expect(effects.count == 2)
+    }
+    var dialer = opened(.dialer(expecting: nil))
+    #expect(
+      dialer.receive(.received(.peer(senderId: them, targetId: us.peerId, metadata: metadata, version: "2")))
+        == [.close(.versionMismatch)])
+  }
+
+  @Test func whoeverComesOutOfTurnIsCutOff() {
+    let document = RepoMessage.leave(senderId: them)
+    var listener = opened(.listener)
+    #expect(listener.receive(.received(document)) == [.close(.unexpectedMessage)])
+    #expect(listener.receive(.received(.join(senderId: them, metadata: metadata, versions: ["1"]))) == [])
+    var dialer = opened(.dialer(expecting: nil))
+    #expect(
+      dialer.receive(.received(.join(senderId: them, metadata: metadata, versions: ["1"]))) == [
+        .close(.unexpectedMessage)
+      ])
+    var late = opened(.listener)
+    #expect(late.receive(.timedOut) == [.close(.timedOut)])
+    var refused = opened(.dialer(expecting: nil))
+    #expect(
+      refused.receive(.received(.error(senderId: nil, targetId: nil, message: "no"))) == [.close(.refused("no"))])
+  }
+
+  @Test func wrongIdentitiesAreCutOff() {
+    func listen(_ sender: String) -> [PeerHandshake.Effect] {
+      var listener = opened(.listener)
+      return listener.receive(.received(.join(senderId: PeerId(sender), metadata: metadata, versions: ["1"])))
+    }
+    #expect(listen("us") == [.close(.ownPeerId)])
+    #expect(listen(String(repeating: "x", count: 257)) == [.close(.unusablePeerId)])
+    func dial(_ expecting: PeerId?, _ sender: PeerId, target: PeerId?) -> [PeerHandshake.Effect] {
+      var dialer = opened(.dialer(expecting: expecting))
+      return dialer.receive(.received(.peer(senderId: sender, targetId: target, metadata: metadata, version: "1")))
+    }
+    #expect(dial(PeerId("other"), them, target: us.peerId) == [.close(.wrongPeer)])
+    #expect(dial(nil, them, target: PeerId("other")) == [.close(.wrongPeer)])
+    #expect(dial(nil, us.peerId, target: us.peerId) == [.close(.ownPeerId)])
+    #expect(dial(nil, them, target: nil) == [.established(them, metadata)])
+  }
+
+  @Test func onlyTheirOwnMessagesForUsAreDelivered() throws {
+    var handshake = opened(.listener)
+    _ = handshake.receive(.received(.join(senderId: them, metadata: metadata, versions: ["1"])))
+    let document = try #require(DocumentId(bytes: Array(1...16)))
+    func sync(_ sender: PeerId, _ target: PeerId) -> RepoMessage {
+      .sync(.init(senderId: sender, targetId: target, documentId: document, data: Data([1])))
+    }
+    func ephemeral(_ author: PeerId, _ target: PeerId) -> RepoMessage {
+      .ephemeral(
+        .init(senderId: author, targetId: target, documentId: document, count: 1, sessionId: "s", data: Data([1])))
+    }
+    let other = PeerId("other")
+    for message in [
+      sync(them, us.peerId), ephemeral(other, us.peerId),
+      .docUnavailable(senderId: them, targetId: us.peerId, documentId: document),
+      .other(type: "ticket", fields: [:]), .other(type: "x", fields: ["senderId": "them", "targetId": "us"]),
+    ] { #expect(handshake.receive(.received(message)) == [.deliver(message)]) }
+    for message in [
+      sync(other, us.peerId), sync(them, other), ephemeral(them, other), .leave(senderId: other),
+      .docUnavailable(senderId: other, targetId: us.peerId, documentId: document),
+      .other(type: "x", fields: ["senderId": "other"]), .join(senderId: them, metadata: metadata, versions: ["1"]),
+    ] { #expect(handshake.receive(.received(message)) == []) }
+  }
+
+  @Test func bothEndsKeepTheSameOfTwoConnections() {
+    let (small, large) = (PeerId("a"), PeerId("b"))
+    // Each called the other: at one end the new one is incoming where it is outgoing at the other.
+    for new in [LinkDirection.incoming, .outgoing] {
+      let old: LinkDirection = new == .incoming ? .outgoing : .incoming
+      let atSmall = LinkDirection.newStays(local: small, peer: large, old: old, new: new)
+      let atLarge = LinkDirection.newStays(local: large, peer: small, old: new, new: old)
+      #expect(atSmall == atLarge)
+      #expect(atSmall == (new == .outgoing))
+      #expect(LinkDirection.newStays(local: small, peer: large, old: new, new: new))
+    }
+  }
+}
+
+@Suite struct ReconnectTests {
+  @Test func pausesDoubleUpToTheLongest() {
+    var reconnect = Reconnect()
+    #expect(reconnect.receive(.wanted, jitter: 1) == [.dial])
+    for milliseconds in [100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600, 30000, 30000] {
+      #expect(reconnect.receive(.failed, jitter: 1) == [.startTimer(.milliseconds(milliseconds))])
+      #expect(reconnect.receive(.timerFired, jitter: 1) == [.dial])
+    }
+    #expect(reconnect.receive(.connected, jitter: 1) == [])
+    #expect(reconnect.receive(.lost, jitter: 1) == [.startTimer(.milliseconds(100))])
+  }
+
+  @Test func jitterHalvesAtMost() {
+    for (jitter, milliseconds) in [(0.0, 50), (0.5, 75), (1, 100), (-3, 50), (7, 100)] {
+      var reconnect = Reconnect()
+      _ = reconnect.receive(.wanted, jitter: jitter)
+      #expect(reconnect.receive(.failed, jitter: jitter) == [.startTimer(.milliseconds(milliseconds))])
+    }
+  }
+
+  @Test func aConnectionFromElsewhereEndsThePause() {
+    var reconnect = Reconnect()
+    _ = reconnect.receive(.wanted, jitter: 0)
+    _ = reconnect.receive(.failed, jitter: 0)
+    #expect(reconnect.receive(.connected, jitter: 0) == [.cancelTimer])
+    #expect(reconnect.receive(.timerFired, jitter: 0) == [])
+    #expect(reconnect.receive(.unwanted, jitter: 0) == [])
+    #expect(reconnect.receive(.lost, jitter: 0) == [])
+  }
+}
+
+@Suite struct KeepaliveTests {
+  @Test func silenceIsAskedAboutThenTakenForDeath() {
+    var keepalive = Keepalive(now: .seconds(100))
+    #expect(keepalive.check(at: .seconds(114)) == nil)
+    #expect(keepalive.nextCheck(at: .seconds(114)) == .seconds(1))
+    #expect(keepalive.check(at: .seconds(115)) == .ping)
+    #expect(keepalive.check(at: .seconds(116)) == nil)
+    #expect(keepalive.nextCheck(at: .seconds(116)) == .seconds(29))
+    keepalive.heard(at: .seconds(120))
+    #expect(keepalive.check(at: .seconds(134)) == nil)
+    #expect(keepalive.check(at: .seconds(135)) == .ping)
+    #expect(keepalive.check(at: .seconds(165)) == .dead)
+  }
+}

@@ -1,0 +1,67 @@
+import AutomergeRepo
+import Foundation
+import Synchronization
+
+/// A store that fails on demand, or is cut off like that of a process that has died.
+public final class FaultyStorage: StorageProvider {
+  private struct State {
+    var failingSaves = 0
+    var failsLoads = false
+    var isDead = false
+    var saveCount = 0
+  }
+
+  private let base: any StorageProvider
+  private let state = Mutex(State())
+
+  public init(_ base: any StorageProvider) { self.base = base }
+
+  /// The next so many saves find the disk full.
+  public func failSaves(_ count: Int) { state.withLock { $0.failingSaves = count } }
+  public func failLoads(_ fails: Bool) { state.withLock { $0.failsLoads = fails } }
+  /// From now on nothing that is written arrives.
+  public func die() { state.withLock { $0.isDead = true } }
+  public var saveCount: Int { state.withLock { $0.saveCount } }
+
+  private var isDead: Bool { state.withLock { $0.isDead } }
+
+  private func checkLoad() throws(StorageError) {
+    if state.withLock({ $0.failsLoads }) { throw .failed(operation: "read", code: 5) }
+  }
+
+  public func load(_ key: StorageKey) async throws(StorageError) -> Data? {
+    try checkLoad()
+    return try await base.load(key)
+  }
+
+  public func save(_ key: StorageKey, _ data: Data) async throws(StorageError) {
+    let fails = state.withLock { state in
+      guard state.failingSaves > 0 else {
+        state.saveCount += 1
+        return false
+      }
+      state.failingSaves -= 1
+      return true
+    }
+    if fails { throw .full }
+    if !isDead { try await base.save(key, data) }
+  }
+
+  public func remove(_ key: StorageKey) async throws(StorageError) {
+    if !isDead { try await base.remove(key) }
+  }
+
+  public func loadRange(_ prefix: StorageKey) async throws(StorageError) -> [StoredItem] {
+    try checkLoad()
+    return try await base.loadRange(prefix)
+  }
+
+  public func removeRange(_ prefix: StorageKey) async throws(StorageError) {
+    if !isDead { try await base.removeRange(prefix) }
+  }
+
+  public func children(of prefix: StorageKey) async throws(StorageError) -> [String] {
+    try checkLoad()
+    return try await base.children(of: prefix)
+  }
+}

@@ -1,0 +1,94 @@
+import AutomergeRepo
+import Foundation
+
+/// Time that stands still until a test moves it. Actions run in the order of their times, at exactly those.
+@AutomergeRepo
+public final class ManualClock: RepoClock {
+  public private(set) var now: Duration = .zero
+  private let start = Date(timeIntervalSince1970: 1_700_000_000)
+  private var actions: [Action] = []
+  private var count = 0
+
+  public nonisolated init() {}
+
+  public var date: Date {
+    let (seconds, attoseconds) = now.components
+    return start.addingTimeInterval(TimeInterval(seconds) + TimeInterval(attoseconds) / 1e18)
+  }
+
+  @discardableResult
+  public func schedule(
+    after delay: Duration, _ action: @escaping @AutomergeRepo () -> Void
+  ) -> any ScheduledAction {
+    count += 1
+    let action = Action(time: now + max(.zero, delay), order: count, body: action)
+    actions.append(action)
+    return action
+  }
+
+  /// When the next action is due; nil if there is none.
+  public var nextTime: Duration? { next?.time }
+
+  /// Moves time forward and runs what becomes due.
+  public func advance(by duration: Duration) {
+    let end = now + duration
+    while let action = next, action.time <= end { run(action) }
+    now = end
+  }
+
+  /// Moves time to the next action and runs it, unless that lies beyond `limit`.
+  @discardableResult
+  public func runNext(until limit: Duration) -> Bool {
+    guard let action = next, action.time <= limit else { return false }
+    run(action)
+    return true
+  }
+
+  private var next: Action? {
+    actions.removeAll(where: \.isCancelled)
+    return actions.min { ($0.time, $0.order) < ($1.time, $1.order) }
+  }
+
+  private func run(_ action: Action) {
+    actions.removeAll { $0 === action }
+    now = max(now, action.time)
+    action.body()
+  }
+
+  private final class Action: ScheduledAction {
+    let time: Duration
+    let order: Int
+    let body: @AutomergeRepo () -> Void
+    var isCancelled = false
+
+    init(time: Duration, order: Int, body: @escaping @AutomergeRepo () -> Void) {
+      (self.time, self.order, self.body) = (time, order, body)
+    }
+
+    func cancel() { isCancelled = true }
+  }
+}
+
+/// A condition did not come true in time.
+public struct NotQuiet: Error, CustomStringConvertible {
+  public let description: String
+}
+
+extension ManualClock {
+  /// Lets tasks run and time pass, as far as `horizon`, until the condition is true.
+  ///
+  /// - Parameter patience: how long to wait in real time for work on other threads.
+  public func run(
+    until what: String, horizon: Duration = .seconds(3), patience: Duration = .seconds(30),
+    _ condition: @AutomergeRepo () -> Bool
+  ) async throws {
+    let limit = now + horizon
+    let deadline = ContinuousClock.now + patience
+    while !condition() {
+      // Tasks first: what they start belongs to the present.
+      for _ in 0..<3 { await Task.yield() }
+      if condition() { return }
+      if !runNext(until: limit), ContinuousClock.now > deadline { throw NotQuiet(description: "waited for: \(what)") }
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import AutomergeRepo
+
+/// A network of named peers in one process: messages travel as bytes, in order, with seeded delays; connections break
+/// with all that is under way on them.
+@AutomergeRepo
+public final class SimulatedNetwork {
+  private let clock: ManualClock
+  private var random: RandomSource
+  private let longestDelay: Duration
+  private var providers: [PeerId: SimulatedProvider] = [:]
+  private var links: [Pair: Link] = [:]
+  public private(set) var deliveredCount = 0
+  public private(set) var deliveredByteCount = 0
+  /// Every message as it is delivered, for tests that count them.
+  public var onDelivery: ((_ message: RepoMessage, _ from: PeerId, _ to: PeerId) -> Void)?
+
+  /// Two peers, whichever way round.
+  private struct Pair: Hashable {
+    let first: PeerId
+    let second: PeerId
+
+    init(_ one: PeerId, _ other: PeerId) { (first, second) = one < other ? (one, other) : (other, one) }
+  }
+
+  private final class Link {
+    /// When the last message in each direction arrives, so that none overtakes.
+    var lastArrival: [PeerId: Duration] = [:]
+    var isOpen = true
+  }
+
+  public init(clock: ManualClock, random: RandomSource, longestDelay: Duration = .milliseconds(30)) {
+    (self.clock, self.random, self.longestDelay) = (clock, random, longestDelay)
+  }
+
+  /// A provider to add to the repo of one peer. A later one for the same peer takes its place.
+  public func provider() -> SimulatedProvider { SimulatedProvider(network: self) }
+
+  func register(_ provider: SimulatedProvider, as peer: PeerId) { providers[peer] = provider }
+
+  public func connect(_ one: PeerId, _ other: PeerId) {
+    guard one != other, links[Pair(one, other)] == nil, let first = providers[one], let second = providers[other] else {
+      return
+    }
+    links[Pair(one, other)] = Link()
+    first.connected(other, second.metadata)
+    second.connected(one, first.metadata)
+  }
+
+  /// Breaks a connection; what is under way is lost.
+  public func disconnect(_ one: PeerId, _ other: PeerId) {
+    guard let link = links.removeValue(forKey: Pair(one, other)) else { return }
+    link.isOpen = false
+    providers[one]?.disconnected(other)
+    providers[other]?.disconnected(one)
+  }
+
+  public func disconnectAll(of peer: PeerId) {
+    for pair in links.keys.filter({ $0.first == peer || $0.second == peer }) { disconnect(pair.first, pair.second) }
+  }
+
+  public func isConnected(_ one: PeerId, _ other: PeerId) -> Bool { links[Pair(one, other)] != nil }
+
+  func send(_ message: RepoMessage, from sender: PeerId, to receiver: PeerId) {
+    guard let link = links[Pair(sender, receiver)] else { return }
+    let bytes = message.encoded()
+    let microseconds = Int64.random(
+      in: 0...max(0, longestDelay.components.attoseconds / 1_000_000_000_000), using: &random)
+    let arrival = max(link.lastArrival[receiver] ?? .zero, clock.now + .microseconds(microseconds))
+    link.lastArrival[receiver] = arrival
+    clock.schedule(after: arrival - clock.now) { [weak self] in
+      guard let self, link.isOpen, let message = try? RepoMessage(bytes) else { return }
+      self.deliveredCount += 1
+      self.deliveredByteCount += bytes.count
+      self.onDelivery?(message, sender, receiver)
+      self.providers[receiver]?.received(message, from: sender)
+    }
+  }
+}
+
+/// One peer's end of a simulated network.
+@AutomergeRepo
+public final class SimulatedProvider: NetworkProvider {
+  private let network: SimulatedNetwork
+  private var local: LocalPeer?
+  private weak var delegate: (any NetworkDelegate)?
+
+  init(network: SimulatedNetwork) { self.network = network }
+
+  var metadata: PeerMetadata { local?.metadata ?? PeerMetadata() }
+
+  public func start(as local: LocalPeer, delegate: any NetworkDelegate) {
+    (self.local, self.delegate) = (local, delegate)
+    network.register(self, as: local.peerId)
+  }
+
+  public func stop() {
+    if let local { network.disconnectAll(of: local.peerId) }
+  }
+
+  public func send(_ message: RepoMessage, to peer: PeerId) {
+    if let local { network.send(message, from: local.peerId, to: peer) }
+  }
+
+  public func disconnect(_ peer: PeerId) {
+    if let local { network.disconnect(local.peerId, peer) }
+  }
+
+  func connected(_ peer: PeerId, _ metadata: PeerMetadata) {
+    delegate?.network(self, connected: peer, metadata: metadata)
+  }
+
+  func disconnected(_ peer: PeerId) { delegate?.network(self, disconnected: peer) }
+
+  func received(_ message: RepoMessage, from peer: PeerId) {
+    delegate?.network(self, received: message, from: peer)
+  }
+}
