@@ -4,7 +4,7 @@ extension Document {
   public func lastChange(by actor: ActorId) -> ChangeHash? {
     withCore { core in
       core.commitPending()
-      guard let index = core.actors.find(actor), let row = core.graph.changes(of: index).last else { return nil }
+      guard let index = core.actors.find(actor), let row = core.graph.lastRow(of: index) else { return nil }
       core.computeHashes()
       return core.graph.hashes[Int(row)]
     }

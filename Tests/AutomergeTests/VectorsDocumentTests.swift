@@ -4,7 +4,7 @@ import Testing
 
 @testable import Automerge
 
-@Suite(.enabled(if: Vectors.arePresent, "\(Vectors.absence)"))
+@Suite(.enabled(if: Vectors.arePresent, Comment(rawValue: Vectors.absence)))
 struct VectorsDocumentTests {
   @Test(arguments: Vectors.documentNames())
   func savedDocumentsLoadAndSaveTheSame(name: String) throws {

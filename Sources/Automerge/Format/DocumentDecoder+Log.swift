@@ -18,7 +18,8 @@ struct LogBuilder {
     log = RunLog(bytes: store.bytes, actors: store.actors)
   }
 
-  mutating func build(_ rows: [DocumentChange]) throws(LoadError) -> ChangeGraph {
+  /// Finds all operations in the objects.
+  mutating func collect() throws(LoadError) {
     for (object, stored) in store.objects {
       switch stored {
       case .map(let map): for (key, slot) in map.slots { collect(slot, object: object, key: key) }
@@ -27,8 +28,9 @@ struct LogBuilder {
       }
     }
     found.sort { ($0.id.actor, $0.id.counter) < ($1.id.actor, $1.id.counter) }
-    return try distribute(rows)
   }
+
+  var opCount: Int { found.reduce(0) { $0 + Int($1.run.count) } }
 
   private mutating func add(_ run: OpRun, id: OpId) { found.append(Found(id: id, run: run)) }
 
@@ -85,7 +87,7 @@ struct LogBuilder {
   }
 
   /// Gives every change its operations: those of its actor behind the change before it, up to its own last one.
-  private mutating func distribute(_ rows: [DocumentChange]) throws(LoadError) -> ChangeGraph {
+  mutating func distribute(_ rows: [DocumentChange]) throws(LoadError) -> ChangeGraph {
     var graph = ChangeGraph()
     var next = Array(repeating: 0, count: store.actors.count + 1)
     for (place, each) in found.enumerated().reversed() { next[Int(each.id.actor)] = place }
@@ -93,7 +95,7 @@ struct LogBuilder {
     var used = 0
     for row in rows {
       let actor = Int(row.actor), firstRun = log.runs.count
-      guard row.seq == Int64(graph.changes(of: row.actor).count) + 1 else { throw .inconsistentDocument(.sequence) }
+      guard row.seq == Int64(graph.changeCount(of: row.actor)) + 1 else { throw .inconsistentDocument(.sequence) }
       guard let maxOp = UInt32(exactly: row.maxOp), maxOp < .max else { throw .inconsistentDocument(.counters) }
       var startOp = maxOp + 1, counter = startOp
       while next[actor] < found.count, found[next[actor]].id.actor == row.actor,

@@ -24,14 +24,16 @@ enum DocumentDecoder {
     } catch {
       throw .format(error)
     }
+    var log = LogBuilder(store: store)
+    try log.collect()
     let rows: [DocumentChange]
     do throws(FormatError) {
-      rows = try DocumentChange.read(tables.changes, actorCount: actors.count)
+      rows = try DocumentChange.read(
+        tables.changes, actorCount: actors.count, limit: log.opCount + FormatLimits.emptyChanges)
     } catch {
       throw .format(error)
     }
-    var log = LogBuilder(store: store)
-    let graph = try log.build(rows)
+    let graph = try log.distribute(rows)
     let loaded = Loaded(store: store, log: log.log, graph: graph)
     return try verified(loaded, heads: tables.heads)
   }
@@ -49,7 +51,7 @@ enum DocumentDecoder {
     let heads = try reader.hashes()
     let changeHead = try ColumnHeader(from: &reader, allowingDeflate: true)
     let opHead = try ColumnHeader(from: &reader, allowingDeflate: true)
-    var budget = FormatLimits.inflatedByteCount
+    var budget = FormatLimits.inflatedByteCount(stored: reader.remaining)
     let changes = try changeHead.readColumns(from: &reader, inflating: &budget)
     let ops = try opHead.readColumns(from: &reader, inflating: &budget)
     // Old writers leave the rows of the heads out; nobody needs them.
@@ -79,7 +81,7 @@ struct DocumentChange {
   let deps: [UInt32]
   let extra: [UInt8]
 
-  static func read(_ columns: ColumnSet, actorCount: Int) throws(FormatError) -> [DocumentChange] {
+  static func read(_ columns: ColumnSet, actorCount: Int, limit: Int) throws(FormatError) -> [DocumentChange] {
     typealias Column = ColumnSpec.Change
     var actor = RunLengthDecoder<UInt64>(columns[Column.actor], mode: .lenient)
     var sequence = DeltaDecoder(columns[Column.sequence], range: DeltaDecoder.counters, mode: .lenient)
@@ -89,19 +91,20 @@ struct DocumentChange {
     var depCount = RunLengthDecoder<UInt64>(columns[Column.dependencyCount], mode: .lenient)
     var depIndex = DeltaDecoder(columns[Column.dependencyIndex], range: DeltaDecoder.counters, mode: .lenient)
     var extra = ValueDecoder(metadata: columns[Column.extraMetadata], raw: columns[Column.extraRaw], mode: .lenient)
-    let limit = FormatLimits.changes
-    var rows: [DocumentChange] = []
+    var rows: [DocumentChange] = [], depTotal = 0
     while let next = try actor.next() {
       guard let index = next, index < UInt64(actorCount), rows.count < limit else { throw .invalid(.actor, at: 0) }
       var deps: [UInt32] = []
       let count = try depCount.next().flatMap { $0 } ?? 0
-      guard count <= UInt64(rows.count) else { throw .invalid(.dependency, at: 0) }
+      guard count <= UInt64(rows.count), Int(count) <= 16 * limit - depTotal else { throw .invalid(.dependency, at: 0) }
+      depTotal += Int(count)
       for _ in 0..<count {
+        // Deps come before what depends on them.
         let dep = try depIndex.nextValue()
-        // Deps come before what depends on them, and no dep twice.
-        guard dep < rows.count, !deps.contains(UInt32(dep)) || count < 2 else { throw .invalid(.dependency, at: 0) }
+        guard dep < rows.count else { throw .invalid(.dependency, at: 0) }
         deps.append(UInt32(dep))
       }
+      guard count < 2 || Set(deps).count == deps.count else { throw .invalid(.dependency, at: 0) }
       rows.append(
         DocumentChange(
           actor: UInt32(index), seq: try sequence.nextValue(), maxOp: try maxOp.nextValue(),
@@ -120,6 +123,6 @@ struct DocumentChange {
 }
 
 extension FormatLimits {
-  /// Changes in one document. A run-length encoded table could claim any number.
-  static let changes = 1 << 24
+  /// Changes without operations that a document may hold. A run-length encoded table could claim any number.
+  static let emptyChanges = 65_536
 }

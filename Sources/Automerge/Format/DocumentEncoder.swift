@@ -9,7 +9,7 @@ struct DocumentEncoder {
   /// The document's changes have their hashes, and nothing is pending.
   private init(_ core: DocumentCore) {
     self.core = core
-    actors = core.actors.sorted.filter { !core.graph.changes(of: $0).isEmpty }
+    actors = core.actors.sorted.filter { core.graph.lastRow(of: $0) != nil }
     places = Array(repeating: 0, count: core.actors.count)
     for (place, actor) in actors.enumerated() { places[Int(actor)] = UInt64(place) }
   }

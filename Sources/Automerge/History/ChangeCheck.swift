@@ -19,9 +19,12 @@ struct ChangeCheck {
 
   func run(deps: [UInt32]) throws(LoadError) {
     let author = actors[0], header = change.header
-    let own = core.graph.changes(of: author)
-    guard header.seq == UInt64(own.count) + 1 else { throw .inconsistent(change.hash, .sequence) }
-    for row in deps + own.suffix(1) where header.startOp <= core.graph.records[Int(row)].maxOp {
+    guard header.seq == UInt64(core.graph.changeCount(of: author)) + 1 else {
+      throw .inconsistent(change.hash, .sequence)
+    }
+    guard deps.count < 2 || Set(deps).count == deps.count else { throw .inconsistent(change.hash, .dependency) }
+    let own = core.graph.lastRow(of: author).map { [$0] } ?? []
+    for row in deps + own where header.startOp <= core.graph.records[Int(row)].maxOp {
       throw .inconsistent(change.hash, .counters)
     }
     guard core.bytes.hasRoom(for: change.text.count), core.log.runs.count < Int(Int32.max) else {

@@ -24,8 +24,8 @@ struct ChangeGraph {
   private(set) var extras: [Int: [UInt8]] = [:]
   /// Rows without a successor, ascending.
   private(set) var heads: [UInt32] = []
-  /// For each actor index its changes, in order.
-  private(set) var byActor: [[UInt32]] = []
+  /// For each actor index its last change.
+  private var lastRows: [UInt32?] = []
   /// The greatest operation counter of all changes.
   private(set) var maxOp: UInt32 = 0
   private(set) var runCount = 0
@@ -44,7 +44,11 @@ struct ChangeGraph {
     Int(records[row].firstRun)..<(row + 1 < count ? Int(records[row + 1].firstRun) : runCount)
   }
 
-  func changes(of actor: UInt32) -> [UInt32] { Int(actor) < byActor.count ? byActor[Int(actor)] : [] }
+  /// An actor's last change; nil if it made none.
+  func lastRow(of actor: UInt32) -> UInt32? { Int(actor) < lastRows.count ? lastRows[Int(actor)] : nil }
+
+  /// How many changes an actor made: they are numbered from 1.
+  func changeCount(of actor: UInt32) -> UInt32 { lastRow(of: actor).map { records[Int($0)].seq } ?? 0 }
 
   /// Adds a change whose runs end at `runEnd` in the log. Its dependencies are rows in the change's own order.
   mutating func append(_ record: ChangeRecord, deps rows: [UInt32], message: String?, extra: [UInt8], runEnd: Int) {
@@ -58,10 +62,10 @@ struct ChangeGraph {
     runCount = runEnd
     heads.removeAll { rows.contains($0) }
     heads.append(UInt32(row))
-    if Int(record.actor) >= byActor.count {
-      byActor.append(contentsOf: repeatElement([], count: Int(record.actor) + 1 - byActor.count))
+    if Int(record.actor) >= lastRows.count {
+      lastRows.append(contentsOf: repeatElement(nil, count: Int(record.actor) + 1 - lastRows.count))
     }
-    byActor[Int(record.actor)].append(UInt32(row))
+    lastRows[Int(record.actor)] = UInt32(row)
     if record.opCount > 0 { maxOp = max(maxOp, record.maxOp) }
   }
 

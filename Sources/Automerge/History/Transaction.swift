@@ -69,14 +69,13 @@ extension DocumentCore {
 
   private func append(author: UInt32, startOp: UInt32, opCount: UInt32, firstRun: Int, message: String?, time: Int64) {
     var deps = graph.heads
-    let own = graph.changes(of: author)
-    if let last = own.last, !deps.contains(last) { deps.append(last) }
+    if let last = graph.lastRow(of: author), !deps.contains(last) { deps.append(last) }
     if deps.count > 1 {
       computeHashes()
       deps.sort { graph.hashes[Int($0)] < graph.hashes[Int($1)] }
     }
     let record = ChangeRecord(
-      actor: author, seq: UInt32(own.count + 1), startOp: startOp, opCount: opCount, time: time,
+      actor: author, seq: graph.changeCount(of: author) + 1, startOp: startOp, opCount: opCount, time: time,
       firstRun: UInt32(firstRun), firstDep: 0)
     graph.append(record, deps: deps, message: message, extra: [], runEnd: log.runs.count)
   }

@@ -173,7 +173,13 @@ final class TextTree {
     var node = Int(parent)
     if nodes[node].count == Self.nodeCapacity {
       let new = splitNode(node)
-      if !holds(node, left) { node = new }
+      if !holds(node, left) {
+        // What the child took from its left neighbour was counted in the half that stayed.
+        let sums = sumsOfChild(child, in: node)
+        nodes[node].sums -= sums
+        nodes[new].sums += sums
+        node = new
+      }
     }
     let base = node * Self.nodeCapacity, count = nodes[node].count
     var at = 0
