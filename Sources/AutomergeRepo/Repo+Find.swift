@@ -197,7 +197,7 @@ extension Repo {
   }
 
   private func discard(_ slot: Slot) {
-    for peer in slot.handle?.sync.awaitingPeers ?? [] { send(.unavailable, on: slot.id, to: peer) }
+    for peer in slot.handle?.sync.engagedPeers ?? [] { send(.unavailable, on: slot.id, to: peer) }
     slot.handle?.detach()
     slots[slot.id] = nil
   }

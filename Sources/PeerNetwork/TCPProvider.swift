@@ -14,6 +14,7 @@ public final class TCPProvider: NetworkProvider {
   let clock: any RepoClock
   let logger: Logger
   var random: RandomSource
+  var connectTimeout = PeerHandshake.timeout
   /// Nil until started and after stopping.
   private(set) var local: LocalPeer?
   private weak var delegate: (any NetworkDelegate)?
@@ -123,7 +124,7 @@ public final class TCPProvider: NetworkProvider {
     guard local != nil else { return done(.failure(.stopped)) }
     guard address.isLoopback else { return done(.failure(.notLoopback(address))) }
     guard links.count < TCPProvider.maximumConnections else { return done(.failure(.tooManyConnections)) }
-    TCPStream.connect(on: loop, host: address.host, port: address.port, timeout: PeerHandshake.timeout) { result in
+    TCPStream.connect(on: loop, host: address.host, port: address.port, timeout: connectTimeout) { result in
       nonisolated(unsafe) let result = result
       AutomergeRepo.assumeIsolated {
         switch result {

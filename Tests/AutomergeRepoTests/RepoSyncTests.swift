@@ -63,7 +63,13 @@ import Testing
     #expect(world.network.deliveredCount - before <= 40)
   }
 
-  @Test(arguments: [UInt64(11), 12, 13, 14, 15, 16]) @AutomergeRepo
+  /// `NOTES_SEEDS=200` tries as many.
+  private static let seeds: [UInt64] = {
+    let count = ProcessInfo.processInfo.environment["NOTES_SEEDS"].flatMap { UInt64($0) } ?? 6
+    return (0..<count).map { 11 + $0 }
+  }()
+
+  @Test(arguments: seeds) @AutomergeRepo
   func repliesPartitionsAndCrashesEndInOneText(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: seed &* 31)))

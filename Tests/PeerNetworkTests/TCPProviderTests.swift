@@ -11,7 +11,8 @@ import UV
   private func make(_ name: String, _ loop: Loop, clock: (any RepoClock)? = nil) throws -> (
     TCPProvider, Listener, PeerAddress
   ) {
-    let provider = TCPProvider(loop: loop, clock: clock ?? LoopClock(loop))
+    let provider = TCPProvider(loop: loop, clock: clock ?? PatientClock(loop))
+    provider.connectTimeout = .seconds(60)
     let listener = Listener()
     provider.start(as: LocalPeer(peerId: PeerId(name), metadata: PeerMetadata(name: name)), delegate: listener)
     return (provider, listener, try provider.listen(at: PeerAddress(host: "127.0.0.1", port: 0)))
@@ -193,7 +194,7 @@ import UV
       let (first, _, address) = try self.make("two", loop)
       first.stop()
       one.keepConnected(to: PeerId("two"), at: [address])
-      let two = TCPProvider(loop: loop, clock: LoopClock(loop))
+      let two = TCPProvider(loop: loop, clock: PatientClock(loop))
       let listener = Listener()
       two.start(as: LocalPeer(peerId: PeerId("two")), delegate: listener)
       try await eventually("the port is free again", on: loop) { (try? two.listen(at: address)) != nil }

@@ -68,11 +68,16 @@ struct DocumentSync {
   private enum Stance { case unknown, asked, has, lacks }
 
   private(set) var phase: Phase
+  /// Not everybody who is to be asked has been asked yet, so a search cannot end.
+  private var isAsking: Bool
   private var links: [Link] = []
   /// What was shared with peers that are gone, as `SyncState.encode` gives it.
   private var remembered: [PeerId: Data] = [:]
 
-  init(phase: Phase) { self.phase = phase }
+  init(phase: Phase) {
+    self.phase = phase
+    isAsking = phase == .searching
+  }
 
   /// Who is on the document: everybody with a link who has not said that it lacks it.
   var peers: [PeerId] { links.filter { $0.stance != .lacks }.map(\.peer) }
@@ -81,6 +86,9 @@ struct DocumentSync {
 
   /// Who waits for what the search will bring.
   var awaitingPeers: [PeerId] { links.filter(\.awaitsAnswer).map(\.peer) }
+
+  /// Who must hear of it when the document is given up: those who wait, and those who have begun to send it.
+  var engagedPeers: [PeerId] { links.filter { $0.awaitsAnswer || $0.stance == .has }.map(\.peer) }
 
   /// The heads a peer said it has; nil if it has said nothing.
   func heads(of peer: PeerId) -> Set<ChangeHash>? { links.first { $0.peer == peer }?.state.theirHeads }
@@ -96,7 +104,9 @@ struct DocumentSync {
       return message(data, isRequest: true, from: peer, access: access, document)
     case .received(.sync(let data), let peer, let access):
       return message(data, isRequest: false, from: peer, access: access, document)
-    case .asked: return settle()
+    case .asked:
+      isAsking = false
+      return settle()
     }
   }
 
@@ -135,7 +145,9 @@ struct DocumentSync {
 
   /// Ends a search in which nobody is left to answer.
   private mutating func settle() -> [Effect] {
-    guard phase == .searching, !links.contains(where: { $0.stance == .asked || $0.stance == .has }) else { return [] }
+    guard phase == .searching, !isAsking, !links.contains(where: { $0.stance == .asked || $0.stance == .has }) else {
+      return []
+    }
     var effects: [Effect] = []
     for index in links.indices where links[index].awaitsAnswer {
       links[index].awaitsAnswer = false
@@ -174,6 +186,11 @@ struct DocumentSync {
   ) -> [Effect] {
     guard let outline = SyncOutline(data) else { return [.refused(peer, .malformed)] }
     let index = link(to: peer, access)
+    if isRequest, phase == .searching, links[index].stance == .lacks, !links[index].awaitsAnswer {
+      // It told us that it lacks the document, and now begins a search of its own: were we to wait for others before we
+      // answer, and they for it, nobody ever would.
+      return [.send(.unavailable, to: peer)]
+    }
     if isRequest {
       // It has nothing, whatever it had before.
       links[index].state = DocumentSync.state(nil, access)
