@@ -56,10 +56,8 @@ struct EditorFuzzTests {
             + " \(audits.map(\.fullTextCount)) full texts, \(text.utf8.count) bytes at the end")
       }
     } catch {
-      Issue.record("seed \(seed): \(error)")
-      for editor in editors {
-        Issue.record("\(editor.session.details)\n\(try editor.session.audits().map(\.complaints))")
-      }
+      let audits = editors.map { (try? $0.session.audits().flatMap(\.complaints)) ?? [] }
+      Issue.record("seed \(seed): \(error)\nThe audits say: \(audits)\nThe other editor:\n\(ben.session.details)")
     }
   }
 

@@ -26,7 +26,10 @@ public final class NotesProcess {
   private var responses: [Int: JSONValue] = [:]
   private var nextId = 1
 
-  public init(_ child: ChildProcess) { self.child = child }
+  /// The person whose files it works on, which must not go while it runs.
+  private let user: NotesUser?
+
+  public init(_ child: ChildProcess, of user: NotesUser? = nil) { (self.child, self.user) = (child, user) }
 
   // MARK: Sending
 

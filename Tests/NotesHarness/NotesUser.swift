@@ -32,7 +32,7 @@ public final class NotesUser {
 
   /// Starts a service without a word to it.
   public func start(input: ChildProcess.Input = .pipe, extra: [String] = []) throws -> NotesProcess {
-    try NotesProcess(ChildProcess(command(["--log", logPath] + extra), input: input))
+    try NotesProcess(ChildProcess(command(["--log", logPath] + extra), input: input), of: self)
   }
 
   /// Starts a service and initializes it as a notes plugin would.
