@@ -65,13 +65,11 @@ final class Caretaker {
     if let contents { try takeIn(contents, record.fileBase, note, handle) }
     let text = DocumentText(note).allUTF8
     let heads = handle.document.heads()
-    if text != contents?.text {
-      let shape = contents?.shape ?? record.shape
-      try await service.files.replace(path, FileContents(text: text, shape: shape).bytes)
-    }
+    let file = FileContents(text: text, shape: contents?.shape ?? record.shape)
+    if file.bytes != contents?.bytes { try await service.files.replace(path, file.bytes) }
     service.notebook.update(handle.id) {
-      $0.fileBase = TextBase(heads: heads, steps: [])
-      $0.shape = contents?.shape ?? $0.shape
+      $0.fileBase = TextBase(heads: heads, steps: [file.finalNewlineStep])
+      $0.shape = file.shape
       $0.words = Words.count(text)
       $0.title = note.title ?? $0.title
     }
@@ -80,7 +78,10 @@ final class Caretaker {
 
   private func takeIn(_ contents: FileContents, _ base: TextBase?, _ note: NoteDocument, _ handle: DocHandle) throws {
     let merge = OpeningMerge(note: note, base: base, encoding: .utf8, gate: .plain)
-    let (_, splices) = merge.open(version: 0, text: contents.text)
+    var text = contents.text
+    // A note may lack the final newline, too; then its absence in the file is nobody's edit.
+    if contents.shape.lacksFinalNewline, DocumentText(note).allUTF8.last != 0x0A { text.removeLast() }
+    let (_, splices) = merge.open(version: 0, text: text)
     guard !splices.isEmpty else { return }
     try handle.change { document in
       for splice in splices {

@@ -49,7 +49,7 @@ extension Session {
     if case .attached? = buffers[uri] { throw NotesError(.alreadyANote, "This is a note already.") }
     if service.notebook.record(atPath: path) != nil { throw NotesError(.alreadyANote, "This is a note already.") }
     let contents = try await service.files.read(path).map { bytes in try FileContents(reading: bytes) }
-    let title = ((path as NSString).lastPathComponent as NSString).deletingPathExtension
+    let title = FileName.title(ofFile: path)
     // From here on nothing is awaited until the buffer is attached, so no edit falls between text and document.
     let text: [UInt8]
     let open = buffers[uri]
@@ -63,11 +63,11 @@ extension Session {
     try checkIsText(text)
     let handle = try makeDocument(title: title, text: text)
     let heads = handle.document.heads()
-    let step = contents.map { TextDiff.delta(from: $0.text, to: text) } ?? .identity
+    let steps = contents.map { [$0.finalNewlineStep, TextDiff.delta(from: $0.text, to: text)] } ?? []
     let now = service.clock.date
     var record = NoteRecord(id: handle.id, title: title, created: now, modified: now, path: path)
     record.shape = contents?.shape ?? .plain
-    record.fileBase = TextBase(heads: heads, steps: [step])
+    record.fileBase = TextBase(heads: heads, steps: steps)
     record.words = Words.count(text)
     service.notebook.remember(record)
     if case .plain(let buffer)? = open { try attachAdopted(uri: uri, handle: handle, version: buffer.version) }

@@ -9,7 +9,7 @@ extension Session {
     let item = try params.object("textDocument")
     let uri = try item.string("uri")
     let version = try item.intIfPresent("version") ?? 0
-    let text = Array(try item.string("text").utf8)
+    let text = lineEndsUnified(Array(try item.string("text").utf8))
     let isReattached = try params.objectIfPresent("notes")?.boolIfPresent("reattach") ?? false
     if case .attached(let attachment)? = buffers[uri] { attachment.detach() }
     guard let path = FileURI.path(uri: uri), let record = service.notebook.record(atPath: path) else {
@@ -151,10 +151,13 @@ extension Session {
   // MARK: Reading
 
   private func contentChange(_ change: Parameters) throws(ResponseError) -> ContentChange {
-    let text = Array(try change.string("text").utf8)
+    let text = lineEndsUnified(Array(try change.string("text").utf8))
     guard let range = try change.objectIfPresent("range") else { return .fullText(text) }
     return .replace(try positionRange(range), text)
   }
+
+  /// Plain clients show a file's own line ends; plugins have dealt with them.
+  private func lineEndsUnified(_ text: [UInt8]) -> [UInt8] { isNotesClient ? text : LineEnds.unified(text) }
 
   private func positionRange(_ range: Parameters) throws(ResponseError) -> PositionRange {
     PositionRange(start: try position(range.object("start")), end: try position(range.object("end")))
