@@ -98,7 +98,6 @@ struct SharingTests {
   @Test func whatBothTypedOfflineIsMerged() throws {
     let ana = try OpenNote("Ana", text: "middle\n")
     let ben = try JoinedNote("Ben", ticket: ana.ticket())
-    try ModelClient.waitForConvergence([ana.client, ben.client])
     ben.client.close()
     try ben.process.shutdown()
 
@@ -114,7 +113,10 @@ struct SharingTests {
 
     let process = try ben.user.startInitialized()
     let back = try ModelClient(process, note: process.request("notes/open", ["id": .string(ana.id)]))
-    try ModelClient.waitForConvergence([ana.client, back])
+    try NotesProcess.wait(for: "Ben's words at Ana's", of: [ana.process, process]) {
+      ana.client.text.string.contains("by Ben") && back.text.string.contains("by Ana")
+    }
+    try ModelClient.waitForConvergence([ana.client, back], checked: false)
     #expect(back.text.string == "before, by Ana\nmiddle\nafter, by Ben\n")
   }
 
