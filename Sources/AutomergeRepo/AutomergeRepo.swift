@@ -12,7 +12,8 @@ public actor AutomergeRepo {
   private enum Place {
     case undecided
     case ownQueue(QueueExecutor)
-    case installed(any SerialExecutor)
+    /// The queue that was used before, if any, is kept: somebody may be about to hand it a job.
+    case installed(any SerialExecutor, instead: QueueExecutor?)
   }
 
   private static let place = Mutex(Place.undecided)
@@ -25,7 +26,7 @@ public actor AutomergeRepo {
     let queue: QueueExecutor? = place.withLock { place in
       switch place {
       case .undecided:
-        place = .installed(executor)
+        place = .installed(executor, instead: nil)
         return nil
       case .ownQueue(let queue):
         return queue
@@ -33,7 +34,7 @@ public actor AutomergeRepo {
         preconditionFailure("the executor of AutomergeRepo is installed once")
       }
     }
-    queue?.moveOver(to: executor) { place.withLock { $0 = .installed(executor) } }
+    queue?.moveOver(to: executor) { place.withLock { $0 = .installed(executor, instead: queue) } }
   }
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -44,7 +45,7 @@ public actor AutomergeRepo {
         place = .ownQueue(queue)
         return queue.asUnownedSerialExecutor()
       case .ownQueue(let queue): return queue.asUnownedSerialExecutor()
-      case .installed(let executor): return executor.asUnownedSerialExecutor()
+      case .installed(let executor, _): return executor.asUnownedSerialExecutor()
       }
     }
   }

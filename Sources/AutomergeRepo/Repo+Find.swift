@@ -153,18 +153,8 @@ extension Repo {
     slot.handle = handle
     attachStore(to: handle, loaded: chunks)
     let queue = slot.takeQueue()
-    if isReady {
-      announce(handle)
-    } else {
-      clock.schedule(after: Repo.longestSearch) { [weak self, weak slot] in
-        guard let self, let slot, !slot.isReady, self.slots[slot.id] === slot else { return }
-        self.notFound(handle)
-      }
-      // Who has spoken of it needs no question.
-      let spoken = Set(queue.map(\.peer))
-      for peer in connections.keys.sorted() where !spoken.contains(peer) { introduce(peer, to: handle) }
-    }
-    for (message, peer) in queue {
+    if isReady { announce(handle) }
+    for (message, peer) in queue where connections[peer] != nil {
       let access = policy.access(slot.id, for: peer)
       if access == .none {
         send(.unavailable, on: slot.id, to: peer)
@@ -172,7 +162,20 @@ extension Repo {
         handle.receive(.received(message, from: peer, access: access))
       }
     }
-    if slots[slot.id] === slot, !slot.isReady { handle.receive(.asked) }
+    if !isReady { search(slot, handle) }
+  }
+
+  /// Asks those who have not spoken of the document, unless somebody has begun to send it.
+  private func search(_ slot: Slot, _ handle: DocHandle) {
+    clock.schedule(after: Repo.longestSearch) { [weak self, weak slot] in
+      guard let self, let slot, !slot.isReady, self.slots[slot.id] === slot else { return }
+      self.notFound(handle)
+    }
+    let linked = handle.sync.linkedPeers
+    if !handle.sync.isBeingSent {
+      for peer in connections.keys.sorted() where !linked.contains(peer) { introduce(peer, to: handle) }
+    }
+    handle.receive(.asked)
   }
 
   /// Tells those peers of the document who are to know it.
@@ -188,6 +191,8 @@ extension Repo {
     handle.store?.changed()
     observers.send(.documentOpened(handle))
     slots[handle.id]?.end(with: .found(handle))
+    let linked = handle.sync.linkedPeers
+    for peer in connections.keys.sorted() where !linked.contains(peer) { introduce(peer, to: handle) }
   }
 
   func notFound(_ handle: DocHandle) {

@@ -87,6 +87,9 @@ struct DocumentSync {
   /// Who waits for what the search will bring.
   var awaitingPeers: [PeerId] { links.filter(\.awaitsAnswer).map(\.peer) }
 
+  /// Whether somebody has said that it has something.
+  var isBeingSent: Bool { links.contains { $0.stance == .has } }
+
   /// Who must hear of it when the document is given up: those who wait, and those who have begun to send it.
   var engagedPeers: [PeerId] { links.filter { $0.awaitsAnswer || $0.stance == .has }.map(\.peer) }
 
