@@ -99,8 +99,9 @@ final class Program {
       do {
         try output.write(frame)
       } catch {
-        self?.log.error("The editor does not take what it is sent: \(error)")
-        self?.session?.inputEnded()
+        guard let self, let session = self.session, !session.hasEnded else { return }
+        self.log.notice("The editor does not take what it is sent: \(error)")
+        session.inputEnded()
       }
     }
     session.onEnd = { [weak self] code in self?.end(code) }

@@ -68,13 +68,17 @@ struct OpenBuffer: Sendable {
   /// The most entries that are kept apart for a client that never acknowledges.
   static let mostInFlight = 256
 
+  /// Replaced parts of what is sent are narrowed up to this size. What comes from a document is small already; comparing
+  /// large parts again for each key that somebody types meanwhile would hold up everyone.
+  static let mostRefinedBytes = 16 << 10
+
   /// The next edit to send, if the client lacks anything; from now on it is in flight.
   ///
   /// - Parameter source: the document's text as it is now
   /// - Complexity: O(s · log n), s the segments of what is unsent
   mutating func pendingEdit(source: some TextSource) -> BufferEdit? {
     guard gate == .notes, !awaitsFullText, !unsent.isIdentity else { return nil }
-    let edits = replacements(of: unsent.refined, source: source)
+    let edits = replacements(of: unsent.refined(atMost: Self.mostRefinedBytes), source: source)
     let delta = unsent
     unsent = .identity
     guard !edits.isEmpty else {

@@ -1,10 +1,16 @@
 extension TextDelta {
   /// This delta with every replaced part narrowed to what differs. The same text comes out.
-  var refined: TextDelta {
+  var refined: TextDelta { refined(atMost: .max) }
+
+  /// As `refined`, for those replaced parts only that have no more bytes than this, old and new together.
+  func refined(atMost byteCount: Int) -> TextDelta {
     var builder = Builder()
     var (inserts, deletes): ([TextPiece], [TextPiece]) = ([], [])
     func flush() {
       if inserts.isEmpty || deletes.isEmpty {
+        for piece in inserts { builder.insert(piece) }
+        for piece in deletes { builder.delete(piece) }
+      } else if (inserts + deletes).reduce(0, { $0 + $1.count }) > byteCount {
         for piece in inserts { builder.insert(piece) }
         for piece in deletes { builder.delete(piece) }
       } else {

@@ -11,16 +11,43 @@ struct OpeningMerge {
   /// The buffer as the gate knows it, and what the document has to take in.
   func open(version: Int, text: [UInt8]) -> (buffer: OpenBuffer, splices: [TextSplice]) {
     let source = DocumentText(note)
-    let candidates = candidates(source)
-    // Of the texts that the client may have had, the one it differs from least is the one it had.
-    let nearest = candidates.min { left, right in
-      distance(from: left, to: text, source) < distance(from: right, to: text, source)
-    }
-    guard let nearest else {
+    guard let nearest = nearest(to: text, source) else {
       return OpenBuffer.openKeepingBoth(version: version, encoding: encoding, gate: gate, text: text, source: source)
     }
     return OpenBuffer.open(
       version: version, encoding: encoding, gate: gate, text: text, base: nearest, source: source)
+  }
+
+  /// Of the texts that the client may have had, the one it differs from least is the one it had.
+  private func nearest(to text: [UInt8], _ source: DocumentText) -> TextDelta? {
+    var best: (way: TextDelta, distance: Int)?
+    func consider(_ way: TextDelta) {
+      guard best?.distance != 0 else { return }
+      let distance = distance(from: way, to: text, source)
+      if distance < best?.distance ?? .max { best = (way, distance) }
+    }
+    for way in candidates(source) { consider(way) }
+    guard let found = best, found.distance > 0, base?.actor != nil, source.measure.utf8 <= Self.largestSearched else {
+      return best?.way
+    }
+    for way in recentStates() { consider(way) }
+    return best?.way
+  }
+
+  /// Texts up to this size are compared with every recent state of the document.
+  private static let largestSearched = 256 << 10
+  private static let mostRecentStates = 64
+
+  /// The ways from the document's last states to its present one: a client whose service died may have any of them.
+  private func recentStates() -> [TextDelta] {
+    guard var heads = base?.heads else { return [] }
+    var ways = [TextDelta.identity]
+    for hash in note.document.getHistory().suffix(Self.mostRecentStates) {
+      heads.insert(hash)
+      guard let edits = try? note.document.textEdits(obj: note.content, since: heads) else { continue }
+      ways.append(TextDelta(edits))
+    }
+    return ways
   }
 
   /// The ways from each text that the client may have had to the document's text now; none without a usable base.

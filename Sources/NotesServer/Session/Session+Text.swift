@@ -20,6 +20,7 @@ extension Session {
     Task { @AutomergeRepo in
       do {
         let handle = try await find(record.id)
+        if isReattached { await caughtUp(handle) }
         attach(uri: uri, handle: handle, version: version, text: text, isReattached: isReattached)
       } catch {
         notOpened(uri: uri, error: error)
@@ -116,6 +117,36 @@ extension Session {
     buffers[uri] = .attached(
       Attachment(uri: uri, handle: handle, note: note, buffer: buffer, splices: [], session: self))
   }
+
+  /// Returns when everybody who shares the document has what we have, or after a while.
+  ///
+  /// A service that died may have sent words that it had not stored. They come back from the peers; were the editor's text
+  /// merged before, they would be there twice.
+  private func caughtUp(_ handle: DocHandle) async {
+    let id = handle.id
+    func isCaughtUp() -> Bool {
+      service.sharing.peers.filter { $0.has(id) }.allSatisfy { handle.inSync(with: $0.peer) }
+    }
+    guard !isCaughtUp() else { return }
+    var observation: Observation?
+    var deadline: (any ScheduledAction)?
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      var waiting: CheckedContinuation<Void, Never>? = continuation
+      let finish = {
+        waiting?.resume()
+        waiting = nil
+      }
+      observation = handle.observe { event in
+        if case .peersChanged = event, isCaughtUp() { finish() }
+      }
+      deadline = service.clock.schedule(after: Self.catchingUpTime) { finish() }
+    }
+    observation?.cancel()
+    deadline?.cancel()
+  }
+
+  /// How long a reopened buffer waits for peers who may be gone.
+  private static let catchingUpTime: Duration = .seconds(3)
 
   private func attach(uri: String, handle: DocHandle, version: Int, text: [UInt8], isReattached: Bool) {
     // Closed, or opened once more, while the document was being fetched.

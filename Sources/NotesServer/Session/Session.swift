@@ -40,6 +40,8 @@ public final class Session {
     while phase != .ended, let event = connection.nextEvent() { handle(event) }
   }
 
+  public var hasEnded: Bool { phase == .ended }
+
   /// The editor is gone, or no longer speaks: the same as `exit`.
   public func inputEnded() { end() }
 
