@@ -133,6 +133,7 @@ TITLE is its title, if known.  Return its buffer."
       (unless (notes-lsp--current)
         (unless (or (buffer-modified-p) (verify-visited-file-modtime))
           (let ((notes-lsp--visiting t)) (revert-buffer t t t)))
+        (when (eq major-mode 'fundamental-mode) (text-mode))
         (notes-lsp--attach (plist-get place :uri) (plist-get place :id) title)))
     (pop-to-buffer-same-window buffer)
     buffer))
@@ -224,8 +225,7 @@ With a prefix argument READ-ONLY, whoever joins by it may only read."
   (let* ((result (notes-lsp--become-note :notes/share :access (if read-only "read" "write")))
          (ticket (plist-get result :ticket)))
     (kill-new ticket)
-    (notes-lsp--say "ticket (copied): %s%s" ticket
-                    (if (plist-get result :words) (format "  (%s)" (plist-get result :words)) ""))
+    (notes-lsp--say "ticket (copied): %s" ticket)
     ticket))
 
 ;;;###autoload

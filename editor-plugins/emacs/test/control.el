@@ -83,8 +83,17 @@
 (defun notes-test-random-command (number)
   "Do the random command NUMBER; keys go through the real command loop."
   (let ((keys (notes-test-random-command-of number)))
-    (setq unread-command-events (append unread-command-events keys nil))
+    (when keys (notes-test-push-keys keys))
     t))
+
+(defun notes-test-push-keys (keys)
+  "Give KEYS, a vector, to the command loop.
+A terminal decodes the first event that is pushed while it waits as if it
+were a byte, so that one does nothing."
+  (setq unread-command-events
+        (append unread-command-events '(notes-test-nothing) keys nil)))
+
+(global-set-key [notes-test-nothing] #'ignore)
 
 (defun notes-test-connect (port)
   "Take orders from PORT of this machine."
