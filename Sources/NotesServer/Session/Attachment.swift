@@ -37,7 +37,8 @@ final class Attachment {
     sendPendingEdit()
     service.notebook.update(id) { $0.isUnread = false }
     handle.storeSoon()
-    scheduleCheck(after: Self.checkInterval)
+    // A merge may have gone both ways.
+    scheduleCheck(after: Self.checkDelay)
     service.company.enter(handle)
     if !service.company.people(in: id).isEmpty { sendCursors() }
   }

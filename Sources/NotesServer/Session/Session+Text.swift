@@ -5,6 +5,8 @@ import JSONRPC
 
 /// The notifications that carry text. Nothing here waits: order is everything.
 extension Session {
+  private static let mostStrangers = 256
+
   func didOpen(_ params: Parameters) throws {
     let item = try params.object("textDocument")
     let uri = try item.string("uri")
@@ -47,9 +49,11 @@ extension Session {
       buffers[uri] = .plain(buffer)
     case nil:
       // Never opened, or forgotten by a service that died: the full text, when it comes, opens it.
-      guard case .fullText(let text)? = changes.last else {
+      guard strangers.contains(uri), case .fullText(let text)? = changes.last else {
+        if strangers.count < Self.mostStrangers { strangers.insert(uri) }
         return requestFullText(uri: uri, reason: "this document is not open here")
       }
+      strangers.remove(uri)
       try didOpen(
         Parameters([
           "textDocument": [
@@ -63,13 +67,7 @@ extension Session {
 
   func didSave(_ params: Parameters) throws {
     let uri = try params.object("textDocument").string("uri")
-    switch buffers[uri] {
-    case .attached(let attachment): attachment.didSave()
-    case .opening(var opening):
-      opening.waiting.append { $0.didSave() }
-      buffers[uri] = .opening(opening)
-    case .plain, nil: break
-    }
+    whenAttached(uri) { $0.didSave() }
   }
 
   func didClose(_ params: Parameters) throws {
@@ -83,23 +81,31 @@ extension Session {
   }
 
   func ack(_ params: Parameters) throws {
-    guard case .attached(let attachment)? = buffers[try params.string("uri")] else { return }
-    attachment.ack(version: try params.int("version"), rev: try params.int("rev"))
+    let (version, rev) = (try params.int("version"), try params.int("rev"))
+    whenAttached(try params.string("uri")) { $0.ack(version: version, rev: rev) }
   }
 
   func cursor(_ params: Parameters) throws {
-    guard case .attached(let attachment)? = buffers[try params.string("uri")] else { return }
+    let (version, rev) = (try params.int("version"), try params.int("rev"))
     let ranges = try params.array("ranges").map { range throws(ResponseError) in try positionRange(range) }
-    attachment.cursor(version: try params.int("version"), rev: try params.int("rev"), ranges: ranges)
+    whenAttached(try params.string("uri")) { $0.cursor(version: version, rev: rev, ranges: ranges) }
+  }
+
+  /// Now, or when the document is there; never for what is no note.
+  private func whenAttached(_ uri: String, _ action: @escaping @AutomergeRepo (Attachment) -> Void) {
+    switch buffers[uri] {
+    case .attached(let attachment): action(attachment)
+    case .opening(var opening):
+      opening.waiting.append(action)
+      buffers[uri] = .opening(opening)
+    case .plain, nil: break
+    }
   }
 
   /// A notification about this document could not be understood, so nobody knows what the buffer holds.
   func textWentWrong(uri: String, reason: String) {
     switch buffers[uri] {
-    case .attached(let attachment): attachment.resync(reason)
-    case .opening(var opening):
-      opening.waiting.append { $0.resync(reason) }
-      buffers[uri] = .opening(opening)
+    case .attached, .opening: whenAttached(uri) { $0.resync(reason) }
     case .plain, nil: requestFullText(uri: uri, reason: reason)
     }
   }

@@ -18,6 +18,9 @@ public final class Session {
   /// False for a client that knows nothing of notes.
   private(set) var isNotesClient = false
   var buffers: [String: Buffer] = [:]
+  /// Files of which nothing was known when a change of them came, and whose full text was asked for.
+  var strangers: Set<String> = []
+  private var shutdown: Task<Void, Never>?
   /// Called once, when everything is stored, with the exit code.
   public var onEnd: ((Int32) -> Void)?
   /// Called with the editor's process id, to watch it.
@@ -69,7 +72,7 @@ public final class Session {
       connection.reply(to: id, .failure(.invalidRequest("The session is initialized already.")))
     case (.running, "shutdown"):
       phase = .shutDown
-      answer(id) { session in
+      shutdown = answer(id) { session in
         await session.store()
         return .null
       }
@@ -84,7 +87,10 @@ public final class Session {
     }
   }
 
-  private func answer(_ id: RequestId, _ work: @escaping @AutomergeRepo (Session) async throws -> JSONValue) {
+  @discardableResult
+  private func answer(
+    _ id: RequestId, _ work: @escaping @AutomergeRepo (Session) async throws -> JSONValue
+  ) -> Task<Void, Never> {
     Task { @AutomergeRepo in
       do {
         connection.reply(to: id, .success(try await work(self)))
@@ -150,6 +156,7 @@ public final class Session {
     let code: Int32 = phase == .shutDown ? 0 : 1
     phase = .ended
     Task { @AutomergeRepo in
+      await shutdown?.value
       await store()
       for case .attached(let attachment) in buffers.values { attachment.detach() }
       onEnd?(code)
