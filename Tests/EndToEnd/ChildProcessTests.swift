@@ -1,4 +1,5 @@
 import Foundation
+import NotesHarness
 import TestSupport
 import Testing
 
@@ -27,6 +28,23 @@ import Testing
     let child = try ChildProcess(["cat"])
     child.send(signal: SIGKILL)
     #expect(try child.waitForExit() == .signal(SIGKILL))
+  }
+
+  @Test func aChildListensToSignals() throws {
+    let child = try ChildProcess(["cat"])
+    child.send(signal: SIGTERM)
+    #expect(try child.waitForExit() == .signal(SIGTERM))
+  }
+
+  @Test func nothingIsLeftOfATerminal() throws {
+    var terminal: Terminal? = try Terminal(
+      in: TemporaryDirectory(), name: "left", command: ["cat"], environment: [:])
+    let program = try #require(try terminal?.programProcessId())
+    #expect(kill(program, 0) == 0)
+    terminal = nil
+    let deadline = ContinuousClock.now + .seconds(10)
+    while EditorSession.isRunning(program), ContinuousClock.now < deadline { EditorSession.pause(.milliseconds(10)) }
+    #expect(!EditorSession.isRunning(program))
   }
 
   @Test func waitingEndsAtItsDeadline() throws {

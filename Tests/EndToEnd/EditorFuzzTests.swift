@@ -36,9 +36,11 @@ struct EditorFuzzTests {
     let editors: [any EditorUnderTest] = [ana, ben]
 
     do {
-      for _ in 0..<Self.commandCount * 2 {
+      for number in 1...Self.commandCount * 2 {
         try editors[random.below(2)].performRandomCommand(random.below(1 << 30))
-        if random.chance(10) { EditorSession.pause(.milliseconds(random.below(60))) }
+        EditorSession.pause(.milliseconds(random.chance(70) ? random.below(10) : random.below(60)))
+        // People stop to think. Whoever never does makes every edit of the other come too late.
+        if number % 60 == 0 { try rest(editors) }
       }
       for editor in editors { try editor.settle() }
       let text = try waitForQuiet(editors)
@@ -61,21 +63,55 @@ struct EditorFuzzTests {
     }
   }
 
+  /// Lets the editors catch up, though not for long.
+  private func rest(_ editors: [any EditorUnderTest]) throws {
+    let deadline = ContinuousClock.now + .seconds(3)
+    while ContinuousClock.now < deadline {
+      let states = try editors.compactMap { try $0.state() }
+      if states.count == 2, states[0].text == states[1].text { return }
+      EditorSession.pause(.milliseconds(50))
+    }
+  }
+
   /// Waits until both buffers are equal and the services have proved that they know them; returns their text.
   private func waitForQuiet(_ editors: [any EditorUnderTest]) throws -> String {
-    var text = ""
-    try editors[0].session.wait(for: "equal buffers", within: .seconds(90)) {
-      EditorSession.pause(.milliseconds(200))
-      let states = try editors.compactMap { try $0.state() }
-      guard states.count == editors.count, let first = states.first else { return false }
-      text = first.text
-      guard states.allSatisfy({ $0.isSynced && $0.text.utf8.elementsEqual(text.utf8) }) else { return false }
-      return try editors.allSatisfy { editor in
-        let buffers = try editor.session.audits().last?.buffers ?? [:]
-        return buffers.values.contains { $0.isChecked && $0.text.bytes.elementsEqual(text.utf8) }
+    var states: [EditorState] = []
+    do {
+      try editors[0].session.wait(for: "equal buffers", within: .seconds(90)) {
+        EditorSession.pause(.milliseconds(200))
+        states = try editors.compactMap { try $0.state() }
+        guard states.count == editors.count, let text = states.first?.text.utf8 else { return false }
+        guard states.allSatisfy({ $0.isSynced && $0.text.utf8.elementsEqual(text) }) else { return false }
+        return try editors.allSatisfy { try $0.session.proves(text: Array(text)) }
       }
+    } catch {
+      throw ProcessError.timedOut(
+        waitingFor: "equal buffers", details: "\(Self.difference(of: states))\n\(error)")
     }
-    return text
+    return states.first?.text ?? ""
+  }
+
+  /// Where two texts part, and how far each editor is.
+  private static func difference(of states: [EditorState]) -> String {
+    let progress = states.map {
+      "version \($0.version), rev \($0.rev), \($0.isSynced ? "synced" : "not synced"), \($0.text.utf8.count) bytes"
+    }
+    guard states.count == 2 else { return progress.joined(separator: "; ") }
+    let (one, two) = (Array(states[0].text.unicodeScalars), Array(states[1].text.unicodeScalars))
+    let place = zip(one, two).prefix { $0 == $1 }.count
+    let parts = [one, two].map { text in
+      var part = String.UnicodeScalarView()
+      part.append(contentsOf: text[max(0, place - 30)..<min(text.count, place + 60)])
+      return String(part).debugDescription
+    }
+    return progress.joined(separator: "; ") + "; equal up to scalar \(place), then " + parts.joined(separator: " and ")
+  }
+}
+
+extension EditorSession {
+  /// Whether the service's last `notes/check` was for exactly this text.
+  func proves(text: [UInt8]) throws -> Bool {
+    try audits().last?.buffers.values.contains { $0.isChecked && $0.text.bytes == text } ?? false
   }
 }
 

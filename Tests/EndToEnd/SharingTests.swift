@@ -68,7 +68,9 @@ struct SharingTests {
       ana.client.reattach(to: try ana.user.startInitialized())
       try ModelClient.waitForConvergence([ana.client, ben.client])
       for sentence in ["typed meanwhile \(round)\n", "said by Ben \(round)\n"] {
-        #expect(ana.client.text.string.components(separatedBy: sentence).count == 2, "\(sentence), seed \(seed)")
+        #expect(
+          ana.client.text.string.components(separatedBy: sentence).count == 2,
+          "\(sentence), seed \(seed): \(ana.client.text.string)")
       }
     }
     expectNoComplaints(ana.client, ben.client, seed: seed)

@@ -43,7 +43,8 @@ public final class EditorSession {
     let id = nextId * idSign
     nextId += 1
     try send(["expr", .string(code), JSONValue(id)])
-    let deadline = ContinuousClock.now + .seconds(30)
+    // Completion in a note of ten thousand lines takes Vim half a minute on a busy machine.
+    let deadline = ContinuousClock.now + .seconds(120)
     do {
       while true {
         let answer = try JSONValue(parsing: control.receiveLine(until: deadline))
@@ -98,7 +99,7 @@ public final class EditorSession {
   }
 
   /// Whether a process still does something; one that waits to be reaped does not.
-  private static func isRunning(_ processId: pid_t) -> Bool {
+  public static func isRunning(_ processId: pid_t) -> Bool {
     guard kill(processId, 0) == 0 else { return false }
     let status = try? String(contentsOfFile: "/proc/\(processId)/stat", encoding: .utf8)
     return !(status?.contains(") Z ") ?? false)

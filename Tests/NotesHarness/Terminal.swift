@@ -7,18 +7,23 @@ public final class Terminal {
   public static let rows = 30
 
   private let socket: String
-  private let watchdog: ChildProcess
+  /// Held, because the socket must not go before the server.
+  private let directory: TemporaryDirectory
+  private var server: pid_t = 0
+  private var watchdog: ChildProcess?
 
   /// Starts the program; tmux and the program end with this object, or with this process however it ends.
   public init(in directory: TemporaryDirectory, name: String, command: [String], environment: [String: String]) throws {
+    self.directory = directory
     socket = directory.file("\(name).tmux")
-    // The watchdog's standard input ends when this process does, even if it is killed.
-    watchdog = try ChildProcess(["sh", "-c", "cat >/dev/null; exec tmux -S \"$0\" kill-server 2>/dev/null", socket])
     let variables = ["TERM": "screen-256color", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"]
       .merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }.sorted()
     try tmux(
       ["-f", "/dev/null", "-u", "new-session", "-d", "-x", "\(Self.columns)", "-y", "\(Self.rows)", "--", "env"]
         + variables + command)
+    server = try processId("#{pid}")
+    // The watchdog's standard input ends when this process does, even if it is killed.
+    watchdog = try ChildProcess(["sh", "-c", "cat >/dev/null; kill \(server)"])
     try tmux(["set-option", "-g", "remain-on-exit", "on"])
     try tmux(["set-option", "-sg", "escape-time", "0"])
   }
@@ -41,15 +46,21 @@ public final class Terminal {
   }
 
   /// The program in the window; it goes on living for a moment after its window is gone.
-  public func programProcessId() throws -> pid_t {
-    let answer = String(decoding: try tmux(["list-panes", "-F", "#{pane_pid}"]), as: UTF8.self)
+  public func programProcessId() throws -> pid_t { try processId("#{pane_pid}") }
+
+  private func processId(_ format: String) throws -> pid_t {
+    let answer = String(decoding: try tmux(["display-message", "-p", format]), as: UTF8.self)
     guard let processId = pid_t(answer.trimmingCharacters(in: .whitespacesAndNewlines)) else {
-      throw ProcessError.timedOut(waitingFor: "tmux to name the program", details: answer)
+      throw ProcessError.timedOut(waitingFor: "tmux to name a process", details: answer)
     }
     return processId
   }
 
-  public func killServer() { _ = try? tmux(["kill-server"]) }
+  /// Ends tmux, which hangs up on the program.
+  public func killServer() {
+    if server > 0 { kill(server, SIGTERM) }
+    server = 0
+  }
 
   @discardableResult
   private func tmux(_ arguments: [String]) throws -> [UInt8] {

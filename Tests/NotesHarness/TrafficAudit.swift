@@ -85,8 +85,12 @@ public struct TrafficAudit {
     switch message["method"]?.stringValue {
     case "notes/edit":
       editCount += 1
-      // One for an older version will be dropped; the service could not know better.
-      if params["version"]?.intValue == buffer.version { buffers[uri]?.unconfirmed.append(params) }
+      if params["version"]?.intValue == buffer.version {
+        buffers[uri]?.unconfirmed.append(params)
+      } else {
+        // The editor has moved on, and will drop it; the service could not know.
+        droppedCount += 1
+      }
     case "notes/check":
       let state = State(version: params["version"]?.intValue ?? 0, rev: params["rev"]?.intValue ?? 0)
       if let known = buffer.recent[state] {
