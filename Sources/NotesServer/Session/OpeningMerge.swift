@@ -35,7 +35,7 @@ struct OpeningMerge {
   }
 
   /// Texts up to this size are compared with every recent state of the document.
-  private static let largestSearched = 256 << 10
+  private static let largestSearched = 64 << 10
   private static let mostRecentStates = 64
 
   /// The ways from the document's last states to its present one: a client whose service died may have any of them.
@@ -73,12 +73,6 @@ struct OpeningMerge {
 
   private func distance(from way: TextDelta, to text: [UInt8], _ source: DocumentText) -> Int {
     let old = TextView(of: source, through: way.inverted).allUTF8
-    if old == text { return 0 }
-    return TextDiff.delta(from: old, to: text).segments.reduce(1) { sum, segment in
-      switch segment {
-      case .retain: sum
-      case .insert(let piece), .delete(let piece): sum + piece.count
-      }
-    }
+    return old == text ? 0 : TextDiff.delta(from: old, to: text).changedBytes
   }
 }
