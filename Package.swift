@@ -36,7 +36,10 @@ let package = Package(
     // The editor's side: buffers, positions, rebasing, cursors, the LSP methods.
     .target(
       name: "NotesServer",
-      dependencies: ["JSONRPC", "AutomergeRepo", "Automerge", .product(name: "Logging", package: "swift-log"), .product(name: "Crypto", package: "swift-crypto")],
+      dependencies: [
+        "JSONRPC", "AutomergeRepo", "Automerge", .product(name: "Logging", package: "swift-log"),
+        .product(name: "Crypto", package: "swift-crypto"),
+      ],
       swiftSettings: strict),
 
     // The base protocol of LSP: framing, ids, errors. Knows no method names.
@@ -45,7 +48,9 @@ let package = Package(
     // The set of documents: finding, creating, storing, syncing, and the messages between peers.
     .target(
       name: "AutomergeRepo",
-      dependencies: ["Automerge", .product(name: "Logging", package: "swift-log"), .product(name: "Crypto", package: "swift-crypto")],
+      dependencies: [
+        "Automerge", .product(name: "Logging", package: "swift-log"), .product(name: "Crypto", package: "swift-crypto"),
+      ],
       swiftSettings: strict),
 
     // The document: an Automerge replica in pure Swift. No I/O, no clock.
@@ -60,7 +65,10 @@ let package = Package(
     // Network providers over the event loop: frames, tickets, reconnecting.
     .target(
       name: "PeerNetwork",
-      dependencies: ["AutomergeRepo", "UV", .product(name: "Logging", package: "swift-log"), .product(name: "Crypto", package: "swift-crypto")],
+      dependencies: [
+        "AutomergeRepo", "UV", .product(name: "Logging", package: "swift-log"),
+        .product(name: "Crypto", package: "swift-crypto"),
+      ],
       swiftSettings: strict),
 
     // libuv as Swift: loop, streams, timers, signals, work queue.
@@ -72,18 +80,29 @@ let package = Package(
 
     // Tests mirror Sources; what several of them need stands in TestSupport.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
-    .target(name: "RepoTestSupport", dependencies: ["AutomergeRepo", "Automerge", "UV"], path: "Tests/RepoTestSupport", swiftSettings: strict),
+    .target(
+      name: "RepoTestSupport", dependencies: ["AutomergeRepo", "Automerge", "UV"], path: "Tests/RepoTestSupport",
+      swiftSettings: strict),
     .testTarget(name: "AutomergeTests", dependencies: ["Automerge", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "AutomergeRepoTests", dependencies: ["AutomergeRepo", "Automerge", "Store", "RepoTestSupport", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "AutomergeRepoTests",
+      dependencies: ["AutomergeRepo", "Automerge", "Store", "RepoTestSupport", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "UVTests", dependencies: ["UV", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "JSONRPCTests", dependencies: ["JSONRPC", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "PeerNetworkTests", dependencies: ["PeerNetwork", "AutomergeRepo", "Automerge", "UV", "RepoTestSupport", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "NotesServerTests", dependencies: ["NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "Interop", dependencies: ["Automerge", "TestSupport"], path: "Tests/Interop",
+    .testTarget(
+      name: "PeerNetworkTests",
+      dependencies: ["PeerNetwork", "AutomergeRepo", "Automerge", "UV", "RepoTestSupport", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "NotesServerTests", dependencies: ["NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "Interop", dependencies: ["Automerge", "TestSupport"], path: "Tests/Interop",
       exclude: ["reference_peer.py"], swiftSettings: strict),
     // A notes-lsp process and the editors around it, driven from outside.
     .target(
-      name: "NotesHarness", dependencies: ["JSONRPC", "TestSupport", .product(name: "Crypto", package: "swift-crypto")],
+      name: "NotesHarness",
+      dependencies: ["JSONRPC", "TestSupport", .product(name: "Crypto", package: "swift-crypto")],
       path: "Tests/NotesHarness", swiftSettings: strict),
     .testTarget(
       name: "EndToEnd", dependencies: ["NotesHarness", "JSONRPC", "TestSupport", "notes-lsp"], path: "Tests/EndToEnd",

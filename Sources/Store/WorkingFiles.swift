@@ -59,9 +59,10 @@ public actor WorkingFiles {
   /// Replaces a file in one step, keeping its mode. A symbolic link is followed once, to the file it names.
   public func replace(_ path: String, _ bytes: [UInt8]) throws(Failure) {
     try makeFolder(of: path)
-    let target = (try? FileManager.default.destinationOfSymbolicLink(atPath: path)).map { destination in
-      destination.hasPrefix("/") ? destination : (path as NSString).deletingLastPathComponent + "/" + destination
-    } ?? path
+    let target =
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: path)).map { destination in
+        destination.hasPrefix("/") ? destination : (path as NSString).deletingLastPathComponent + "/" + destination
+      } ?? path
     var info = stat()
     let mode = stat(target, &info) == 0 ? info.st_mode & 0o7777 : 0o644
     let temporary = target + ".\(getpid()).notes-lsp~"

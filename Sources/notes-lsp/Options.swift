@@ -59,6 +59,7 @@ struct LogOptions: ParsableArguments {
   @Option(help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"))
   var logLevel = "notice"
 
-  @Option(help: ArgumentHelp("Append everything that passes between editor and service to this file.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("Append everything that passes between editor and service to this file.", valueName: "file"))
   var record: String?
 }

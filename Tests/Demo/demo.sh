@@ -18,7 +18,7 @@ trap cleanup EXIT
 
 if [ ! -x "$NOTES_LSP_BINARY" ]; then echo "Build first: make build (looked for $NOTES_LSP_BINARY)" >&2; exit 1; fi
 
-left="vim -Nu Tests/Demo/demo.vim"
+left="vim -i NONE -Nu Tests/Demo/demo.vim"
 right="emacs -nw -Q -L editor-plugins/emacs -l Tests/Demo/demo.el"
 export TERM=${TERM:-xterm-256color}
 mux new-session -d -s demo -x 120 -y 30 "$left"
@@ -35,8 +35,12 @@ fi
 
 capture=${NOTES_DEMO_CAPTURE:-demo-capture.txt}
 : >"$capture"
-frame() { { echo "--- $1"; mux capture-pane -p -t demo:0.0 >"$NOTES_DEMO_DIR/left"; mux capture-pane -p -t demo:0.1 >"$NOTES_DEMO_DIR/right"
-  paste -d '|' <(cut -c1-59 "$NOTES_DEMO_DIR/left" | sed 's/$/                                                            /' | cut -c1-59) "$NOTES_DEMO_DIR/right"; } >>"$capture"; }
+# Adds both screens to the capture, side by side.
+frame() {
+  mux capture-pane -p -t demo:0.0 >"$NOTES_DEMO_DIR/left"
+  mux capture-pane -p -t demo:0.1 >"$NOTES_DEMO_DIR/right"
+  { echo "--- $1"; paste -d '|' <(LC_ALL=C.UTF-8 sed -E 's/$/                                                            /; s/^(.{59}).*/\1/' "$NOTES_DEMO_DIR/left") "$NOTES_DEMO_DIR/right"; } >>"$capture"
+}
 # Waits until a pane shows a text; polls, with a deadline.
 shows() {
   local pane=$1 text=$2 tries=300
@@ -48,7 +52,7 @@ shows() {
   done
   frame "failed: pane $pane never showed '$text'"
   echo "The demo failed: pane $pane never showed '$text'; see $capture" >&2
-  cp "$NOTES_DEMO_DIR"/*/log . 2>/dev/null || true
+  cat "$NOTES_DEMO_DIR"/*/log >&2 || true
   exit 1
 }
 

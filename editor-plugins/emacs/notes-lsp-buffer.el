@@ -338,6 +338,7 @@ never taken for something about its successor.")
 (defconst notes-lsp--local-hooks
   '((kill-buffer-hook . notes-lsp--detach)
     (after-save-hook . notes-lsp--after-save)
+    (before-revert-hook . notes-lsp--before-revert)
     (after-revert-hook . notes-lsp--after-revert)
     (after-set-visited-file-name-hook . notes-lsp--after-rename)
     (input-method-after-insert-chunk-hook . notes-lsp--after-composing)
@@ -379,12 +380,25 @@ by the base buffer."
       (notes-lsp-service-notify :textDocument/didSave
                                 `(:textDocument (:uri ,(notes-lsp--note-uri note)))))))
 
+(defun notes-lsp--before-revert ()
+  "Send what was typed before the file's text takes its place."
+  (let ((note (notes-lsp--current)))
+    (when (and note (notes-lsp--note-open note))
+      (notes-lsp--flush note))))
+
 (defun notes-lsp--after-revert ()
-  "Send the text that the file had."
+  "Open the note again with the text that the file had.
+It is the file, not what the user did: the service compares it with what
+the file last held, so that nobody's words go because they were not saved."
   (let ((note (notes-lsp--current)))
     (when note
-      (notes-lsp--want-full-text note)
-      (notes-lsp--schedule note))))
+      (if (notes-lsp--note-open note)
+          (progn
+            (setq notes-lsp--last-version
+                  (max notes-lsp--last-version (notes-lsp--note-version note)))
+            (notes-lsp--did-open note nil))
+        (notes-lsp--want-full-text note)
+        (notes-lsp--schedule note)))))
 
 (defun notes-lsp--after-rename ()
   "Let go of the note: the buffer visits another file now."

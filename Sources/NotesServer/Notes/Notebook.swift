@@ -25,7 +25,9 @@ final class Notebook {
   func record(atPath path: String) -> NoteRecord? { idsByPath[path].flatMap { records[$0] } }
 
   /// Newest first.
-  var byModification: [NoteRecord] { records.values.sorted { ($0.modified, $0.id.description) > ($1.modified, $1.id.description) } }
+  var byModification: [NoteRecord] {
+    records.values.sorted { ($0.modified, $0.id.description) > ($1.modified, $1.id.description) }
+  }
 
   /// The newest note with this title; one that differs only in case if there is none.
   func record(titled title: String) -> NoteRecord? {

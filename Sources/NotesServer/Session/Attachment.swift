@@ -28,7 +28,8 @@ final class Attachment {
   private var lastStatus: JSONValue?
 
   /// Attaches a buffer that `buffer` knows; `splices` are what opening it has to do to the document.
-  init(uri: String, handle: DocHandle, note: NoteDocument, buffer: OpenBuffer, splices: [TextSplice], session: Session) {
+  init(uri: String, handle: DocHandle, note: NoteDocument, buffer: OpenBuffer, splices: [TextSplice], session: Session)
+  {
     (self.uri, self.handle, self.note, self.buffer, self.session) = (uri, handle, note, buffer, session)
     observation = handle.observe { [weak self] event in self?.documentDid(event) }
     handle.companions = { [weak self] in self?.companions() ?? [] }

@@ -95,7 +95,10 @@ extension Session {
   }
 
   private var statusOfService: JSONValue {
-    ["stored": .bool(service.repo.handles.allSatisfy(\.isStored)), "network": .string(service.sharing.networkState), "peers": []]
+    [
+      "stored": .bool(service.repo.handles.allSatisfy(\.isStored)), "network": .string(service.sharing.networkState),
+      "peers": [],
+    ]
   }
 
   func status(of attachment: Attachment) -> JSONValue {

@@ -67,7 +67,8 @@ public final class Session {
       connection.reply(to: id, Result { () throws(ResponseError) in try initialize(params) })
     case (.fresh, _):
       connection.reply(
-        to: id, .failure(ResponseError(code: .serverNotInitialized, message: "The first request must be \"initialize\".")))
+        to: id,
+        .failure(ResponseError(code: .serverNotInitialized, message: "The first request must be \"initialize\".")))
     case (.running, "initialize"):
       connection.reply(to: id, .failure(.invalidRequest("The session is initialized already.")))
     case (.running, "shutdown"):
@@ -123,12 +124,17 @@ public final class Session {
     isNotesClient = options != nil
     let asked = try options?.intIfPresent("protocol") ?? 1
     if let name = try options?.stringIfPresent("userName"), !name.isEmpty { setName(name) }
-    if let process = try params.intIfPresent("processId"), let id = Int32(exactly: process), id > 0 { onClientProcess?(id) }
+    if let process = try params.intIfPresent("processId"), let id = Int32(exactly: process), id > 0 {
+      onClientProcess?(id)
+    }
     phase = .running
     if asked > 1 {
       connection.notify(
         "window/showMessage",
-        ["type": 2, "message": "notes-lsp speaks notes protocol 1, the editor's plugin \(JSONValue(asked)): update notes-lsp."])
+        [
+          "type": 2,
+          "message": "notes-lsp speaks notes protocol 1, the editor's plugin \(JSONValue(asked)): update notes-lsp.",
+        ])
     }
     return [
       "serverInfo": ["name": "notes-lsp", "version": .string(Service.version)],
@@ -137,7 +143,8 @@ public final class Session {
         "textDocumentSync": ["openClose": true, "change": 2, "save": true],
         "experimental": [
           "notes": [
-            "protocol": 1, "peerId": .string(service.identity.peer.description), "peerName": .string(service.identity.name),
+            "protocol": 1, "peerId": .string(service.identity.peer.description),
+            "peerName": .string(service.identity.name),
           ]
         ],
       ],

@@ -36,26 +36,24 @@ if !has('patch-9.0.1378') || !has('channel') || !has('job') || !has('timers') ||
 endif
 g:loaded_notes_lsp = true
 
-import autoload 'notes_lsp/commands.vim'
-import autoload 'notes_lsp/files.vim'
-import autoload 'notes_lsp/list.vim'
 
-command! -bar Notes list.ShowNotes()
-command! -nargs=? NotesNew commands.New(<q-args>)
-command! -nargs=1 -complete=customlist,commands.CompleteTitle NotesOpen commands.Open(<q-args>, false)
-command! -bar NotesAdopt commands.Adopt()
-command! -bar -bang NotesShare commands.Share(<bang>false)
-command! -nargs=? NotesJoin commands.Join(<q-args>)
-command! -nargs=? -complete=customlist,commands.CompletePeer NotesUnshare commands.Unshare(<q-args>)
-command! -bar NotesPeers list.ShowPeers()
-command! -nargs=? -complete=customlist,commands.CompletePeer NotesGo commands.Go(<q-args>)
-command! -nargs=? -complete=customlist,commands.CompletePeer NotesFollow commands.Follow(<q-args>)
-command! -bar NotesStatus commands.Status()
-command! -bar NotesRestart commands.Restart()
-command! -bar NotesStop commands.StopService()
-command! -bar NotesDoctor commands.Doctor()
+# By their full names, so that they also work when a legacy script calls them.
+command! -bar Notes call notes_lsp#list#ShowNotes()
+command! -nargs=? NotesNew call notes_lsp#commands#New(<q-args>)
+command! -nargs=1 -complete=customlist,notes_lsp#commands#CompleteTitle NotesOpen call notes_lsp#commands#Open(<q-args>, 0)
+command! -bar NotesAdopt call notes_lsp#commands#Adopt()
+command! -bar -bang NotesShare call notes_lsp#commands#Share(<bang>0)
+command! -nargs=? NotesJoin call notes_lsp#commands#Join(<q-args>)
+command! -nargs=? -complete=customlist,notes_lsp#commands#CompletePeer NotesUnshare call notes_lsp#commands#Unshare(<q-args>)
+command! -bar NotesPeers call notes_lsp#list#ShowPeers()
+command! -nargs=? -complete=customlist,notes_lsp#commands#CompletePeer NotesGo call notes_lsp#commands#Go(<q-args>)
+command! -nargs=? -complete=customlist,notes_lsp#commands#CompletePeer NotesFollow call notes_lsp#commands#Follow(<q-args>)
+command! -bar NotesStatus call notes_lsp#commands#Status()
+command! -bar NotesRestart call notes_lsp#commands#Restart()
+command! -bar NotesStop call notes_lsp#commands#StopService()
+command! -bar NotesDoctor call notes_lsp#commands#Doctor()
 
 augroup notes_lsp
   autocmd!
-  autocmd BufReadPost,BufNewFile * files.OnRead(str2nr(expand('<abuf>')))
+  autocmd BufReadPost,BufNewFile * call notes_lsp#files#OnRead(str2nr(expand('<abuf>')))
 augroup END

@@ -178,14 +178,19 @@ def TheListShowsNotes()
   close
 enddef
 
-def AReloadIsSentAsTheDifference()
+def AReloadOpensTheNoteAgain()
   const note = Note('Reloaded', ['one', 'two'])
   silent write
   WaitTold('textDocument/didSave', 1)
+  const opened = len(Told('textDocument/didOpen'))
   setline(1, 'changed')
   silent edit!
   assert_equal(['one', 'two', ''], note.shadow)
-  Wait('the change', () => Told('textDocument/didChange')[-1].textDocument.version == note.version)
+  WaitTold('textDocument/didOpen', opened + 1)
+  const again = Told('textDocument/didOpen')->filter((_, it) => it.textDocument.uri ==# note.uri)[-1]
+  assert_equal("one\ntwo\n", again.textDocument.text)
+  assert_equal(note.version, again.textDocument.version)
+  assert_false(again->has_key('notes'))
 enddef
 
 def AServiceThatDiesComesBackAndTheNotesWithIt()
@@ -239,7 +244,7 @@ verdict.Run([
   ['PeersAreShownAndMoveWithTheText', PeersAreShownAndMoveWithTheText],
   ['OneSharesAnOrdinaryFile', OneSharesAnOrdinaryFile],
   ['TheListShowsNotes', TheListShowsNotes],
-  ['AReloadIsSentAsTheDifference', AReloadIsSentAsTheDifference],
+  ['AReloadOpensTheNoteAgain', AReloadOpensTheNoteAgain],
   ['AServiceThatDiesComesBackAndTheNotesWithIt', AServiceThatDiesComesBackAndTheNotesWithIt],
   ['AServiceThatKeepsDyingIsGivenUpUntilAsked', AServiceThatKeepsDyingIsGivenUpUntilAsked],
   ['AClosedBufferIsClosed', AClosedBufferIsClosed],

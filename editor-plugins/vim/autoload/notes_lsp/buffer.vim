@@ -180,10 +180,26 @@ def OnReload(bufnr: number)
     listener_remove(note.listener)
     note.listener = listener_add(OnChange, bufnr)
     SetOptions(bufnr)
-    note.hint = {}
-    Flush(note, true)
+    Reopen(note)
     presence.Redraw(note)
   })
+enddef
+
+# What a reload shows is the file, not what the user did: the service compares it with what the file last held, so that
+# nobody's words go because they were not written yet.
+def Reopen(note: dict<any>)
+  note.hint = {}
+  if !note.isOpen || !text.IsSendable(text.OfBuffer(note.bufnr, note.shadow == [''])->join(''))
+    Flush(note, true)
+    return
+  endif
+  note.shadow = text.OfBuffer(note.bufnr, note.shadow == [''])
+  note.bytes = text.ByteCount(note.shadow)
+  note.tick = getbufvar(note.bufnr, 'changedtick')
+  note.version += 1
+  note.wasOpen = false
+  SendOpen(note)
+  presence.SendSoon(note)
 enddef
 
 def OnWritten(bufnr: number)
