@@ -9,6 +9,7 @@ public final class EditorSession {
   private let control: ControlListener
   private let recordPrefix: String
   private var nextId = 1
+  private var growingAudits: [TrafficAudit] = []
 
   /// Makes the service's command line, with the proxy before it, for the editor's settings.
   public static func serviceCommand(
@@ -84,7 +85,12 @@ public final class EditorSession {
     }
   }
 
-  public func audits() throws -> [TrafficAudit] { try records.map { try TrafficAudit(contentsOf: $0.path) } }
+  /// What the records say so far, one audit a service.
+  public func audits() throws -> [TrafficAudit] {
+    for record in records.dropFirst(growingAudits.count) { growingAudits.append(TrafficAudit(of: record.path)) }
+    for index in growingAudits.indices { try growingAudits[index].readMore() }
+    return growingAudits.map(\.settled)
+  }
 
   /// Kills the service now running, which was started by the proxy.
   public func killService() {

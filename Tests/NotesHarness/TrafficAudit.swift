@@ -12,8 +12,8 @@ public struct TrafficAudit {
     /// Edits that the editor has not said anything about yet.
     var unconfirmed: [JSONValue] = []
     var unmatchedChecks: [JSONValue] = []
-    /// Hashes of the latest states, by version and rev.
-    var recent: [State: (bytes: Int, sha256: String)] = [:]
+    /// The latest texts, by version and rev, for checks that the editor has moved on from.
+    var recent: [State: ModelText] = [:]
     var recentOrder: [State] = []
     /// Whether the last `notes/check` proved the text as it is now.
     public internal(set) var isChecked = false
@@ -30,22 +30,34 @@ public struct TrafficAudit {
   public private(set) var fullTextCount = 0
 
   private var encoding = PositionEncoding.utf16
-  private let file: String
+  private let path: String
+  private var bytesRead: UInt64 = 0
 
-  /// Reads the whole record.
-  public init(contentsOf path: String) throws {
-    file = (path as NSString).lastPathComponent
-    let data = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+  /// Audits the record at this path, which may still grow.
+  public init(of path: String) { self.path = path }
+
+  /// Takes in what has been recorded since the last time.
+  public mutating func readMore() throws {
+    let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+    try file.seek(toOffset: bytesRead)
+    let data = [UInt8](try file.readToEnd() ?? Data())
     var index = 0
     while let lineEnd = data[index...].firstIndex(of: 10) {
       let head = String(decoding: data[index..<lineEnd], as: UTF8.self).split(separator: " ")
       guard head.count == 2, let length = Int(head[1]), lineEnd + 1 + length < data.count else { break }
-      let body = Array(data[lineEnd + 1..<lineEnd + 1 + length])
+      let message = try JSONValue(parsing: Array(data[lineEnd + 1..<lineEnd + 1 + length]))
       index = lineEnd + 2 + length
-      let message = try JSONValue(parsing: body)
       if head[0] == "c" { receiveFromEditor(message) } else { receiveFromService(message) }
     }
-    for uri in buffers.keys { confirmTail(of: uri) }
+    bytesRead += UInt64(index)
+  }
+
+  /// What the editor has, if it has applied what came last and was made for its last version, as it should without
+  /// saying so.
+  public var settled: TrafficAudit {
+    var audit = self
+    for uri in buffers.keys { audit.confirm(uri, upTo: .max) }
+    return audit
   }
 
   private mutating func receiveFromEditor(_ message: JSONValue) {
@@ -114,36 +126,35 @@ public struct TrafficAudit {
     }
   }
 
-  /// What came last and was for the editor's last version was applied even if the editor said nothing after it.
-  private mutating func confirmTail(of uri: String) { confirm(uri, upTo: .max) }
-
   private mutating func changeState(of uri: String) {
-    guard var buffer = buffers[uri] else { return }
+    guard let buffer = buffers[uri] else { return }
     let state = State(version: buffer.version, rev: buffer.rev)
-    let known = (bytes: buffer.text.bytes.count, sha256: buffer.text.sha256)
-    buffer.recent[state] = known
-    buffer.recentOrder.append(state)
-    if buffer.recentOrder.count > 200 { buffer.recent[buffer.recentOrder.removeFirst()] = nil }
-    buffer.isChecked = false
-    var left: [JSONValue] = []
+    buffers[uri]?.recent[state] = buffer.text
+    buffers[uri]?.recentOrder.append(state)
+    if buffer.recentOrder.count > 50, let oldest = buffers[uri]?.recentOrder.removeFirst() {
+      buffers[uri]?.recent[oldest] = nil
+    }
+    buffers[uri]?.isChecked = false
+    guard !buffer.unmatchedChecks.isEmpty else { return }
+    buffers[uri]?.unmatchedChecks = []
     for check in buffer.unmatchedChecks {
       if check["version"]?.intValue == state.version, check["rev"]?.intValue == state.rev {
-        compare(check, with: known)
-        buffer.isChecked = true
+        compare(check, with: buffer.text)
+        buffers[uri]?.isChecked = true
       } else if (check["version"]?.intValue ?? 0) >= state.version {
-        left.append(check)
+        buffers[uri]?.unmatchedChecks.append(check)
       }
     }
-    buffer.unmatchedChecks = left
-    buffers[uri] = buffer
   }
 
-  private mutating func compare(_ check: JSONValue, with known: (bytes: Int, sha256: String)) {
+  private mutating func compare(_ check: JSONValue, with text: ModelText) {
     checkCount += 1
-    if check["bytes"]?.intValue != known.bytes || check["sha256"]?.stringValue != known.sha256 {
-      complain("the editor has \(known.bytes) bytes with \(known.sha256), not \(check)")
+    if check["bytes"]?.intValue != text.bytes.count || check["sha256"]?.stringValue != text.sha256 {
+      complain("the editor has \(text.bytes.count) bytes with \(text.sha256), not \(check)")
     }
   }
 
-  private mutating func complain(_ text: String) { complaints.append("\(file): \(text.prefix(1500))") }
+  private mutating func complain(_ text: String) {
+    complaints.append("\((path as NSString).lastPathComponent): \(text.prefix(1500))")
+  }
 }
