@@ -12,6 +12,11 @@ enum Buffer {
 
 /// Messages that came for a buffer before its document was there, in order.
 struct Opening {
+  /// Which `didOpen` of the session it was: the same file may be opened once more meanwhile.
+  let number: Int
+  let isReattached: Bool
+  let version: Int
+  let text: [UInt8]
   var waiting: [@AutomergeRepo (Attachment) -> Void] = []
   /// Kept in step, in case the document cannot be had.
   var plain: PlainBuffer

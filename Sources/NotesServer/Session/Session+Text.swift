@@ -18,14 +18,21 @@ extension Session {
       buffers[uri] = .plain(PlainBuffer(version: version, text: text))
       return
     }
-    buffers[uri] = .opening(Opening(plain: PlainBuffer(version: version, text: text)))
+    let opening = Opening(
+      number: nextOpening, isReattached: isReattached, version: version, text: text,
+      plain: PlainBuffer(version: version, text: text))
+    nextOpening += 1
+    buffers[uri] = .opening(opening)
+    if !isReattached, let handle = service.repo.handle(of: record.id) {
+      return attach(uri: uri, handle: handle, opening: opening.number)
+    }
     Task { @AutomergeRepo in
       do {
         let handle = try await find(record.id)
         if isReattached { await caughtUp(handle) }
-        attach(uri: uri, handle: handle, version: version, text: text, isReattached: isReattached)
+        attach(uri: uri, handle: handle, opening: opening.number)
       } catch {
-        notOpened(uri: uri, error: error)
+        notOpened(uri: uri, opening: opening.number, error: error)
       }
     }
   }
@@ -154,16 +161,17 @@ extension Session {
   /// How long a reopened buffer waits for peers who may be gone.
   private static let catchingUpTime: Duration = .seconds(3)
 
-  private func attach(uri: String, handle: DocHandle, version: Int, text: [UInt8], isReattached: Bool) {
-    // Closed, or opened once more, while the document was being fetched.
-    guard case .opening(let opening)? = buffers[uri] else { return }
+  private func attach(uri: String, handle: DocHandle, opening number: Int) {
+    // It may have been closed, or opened once more, while the document was being fetched.
+    guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
     guard let note = NoteDocument(handle.document) else {
-      return notOpened(uri: uri, error: NotesError(.notANote, "The document \(handle.id) holds no text."))
+      let error = NotesError(.notANote, "The document \(handle.id) holds no text.")
+      return notOpened(uri: uri, opening: number, error: error)
     }
     let record = service.notebook[handle.id]
-    let base = (isReattached ? record?.clientBase : nil) ?? record?.fileBase
+    let base = (opening.isReattached ? record?.clientBase : nil) ?? record?.fileBase
     let merge = OpeningMerge(note: note, base: base, encoding: encoding, gate: isNotesClient ? .notes : .plain)
-    let (buffer, splices) = merge.open(version: version, text: text)
+    let (buffer, splices) = merge.open(version: opening.version, text: opening.text)
     let attachment = Attachment(
       uri: uri, handle: handle, note: note, buffer: buffer, splices: splices, session: self)
     buffers[uri] = .attached(attachment)
@@ -177,8 +185,8 @@ extension Session {
     buffers[uri] = .plain(PlainBuffer(version: attachment.version, text: attachment.clientText))
   }
 
-  private func notOpened(uri: String, error: any Error) {
-    guard case .opening(let opening)? = buffers[uri] else { return }
+  private func notOpened(uri: String, opening number: Int, error: any Error) {
+    guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
     buffers[uri] = .plain(opening.plain)
     log.error("\(uri) was not attached: \(error)")
     let message = ResponseError(replyingTo: error).message

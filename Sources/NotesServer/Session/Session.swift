@@ -18,6 +18,7 @@ public final class Session {
   /// False for a client that knows nothing of notes.
   private(set) var isNotesClient = false
   var buffers: [String: Buffer] = [:]
+  var nextOpening = 0
   /// Files of which nothing was known when a change of them came, and whose full text was asked for.
   var strangers: Set<String> = []
   private var shutdown: Task<Void, Never>?
