@@ -36,11 +36,15 @@ struct EditorFuzzTests {
     let editors: [any EditorUnderTest] = [ana, ben]
 
     do {
+      var tempo = 10
       for number in 1...Self.commandCount * 2 {
         try editors[random.below(2)].performRandomCommand(random.below(1 << 30))
-        EditorSession.pause(.milliseconds(random.chance(70) ? random.below(10) : random.below(60)))
-        // People stop to think. Whoever never does makes every edit of the other come too late.
-        if number % 60 == 0 { try rest(editors) }
+        EditorSession.pause(.milliseconds(random.below(tempo)))
+        // People hurry, dawdle, and stop to think. Whoever never does makes every edit of the other come too late.
+        if number % 60 == 0 {
+          try rest(editors)
+          tempo = [2, 20, 120][random.below(3)]
+        }
       }
       for editor in editors { try editor.settle() }
       let text = try waitForQuiet(editors)

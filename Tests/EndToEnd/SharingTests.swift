@@ -36,6 +36,25 @@ struct SharingTests {
     #expect(try ben.user.storedText(of: ana.id) == ana.client.text.string, "seed \(seed)")
   }
 
+  @Test func editsThatCameTooLateAndToNothingLeaveNoTrace() throws {
+    let ana = try OpenNote("Ana", text: "note\n")
+    let ben = try JoinedNote("Ben", ticket: ana.ticket())
+    ana.client.isUnsafe = true
+    for (range, word) in [(0..<0, "gone"), (0..<4, "")] {
+      let before = ana.client.queuedCount
+      ben.client.edit(range, with: word)
+      ben.client.flush()
+      try NotesProcess.wait(for: "the edit", of: [ana.process, ben.process]) { ana.client.queuedCount > before }
+    }
+    // Typed before the edits were applied: both are dropped, and nothing needs to be sent instead.
+    ana.client.edit(5..<5, with: "kept\n")
+    ana.client.flush()
+    try ModelClient.waitForConvergence([ana.client, ben.client])
+    #expect(ana.client.rev == 0)
+    #expect(ana.client.text.string == "note\nkept\n")
+    expectNoComplaints(ana.client, ben.client)
+  }
+
   @Test func aLateJoinerGetsEverything() throws {
     var random = SplitMix64(seed: 21)
     let ana = try OpenNote("Ana")
