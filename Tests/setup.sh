@@ -22,7 +22,7 @@ if command -v dpkg-query >/dev/null; then
   keep=()
   for package in "${missing[@]+"${missing[@]}"}"; do
     case "$package" in
-      vim-nox) vim --version 2>/dev/null | grep -q '+channel' || keep+=("$package") ;;
+      vim-nox) case "$(vim --version 2>/dev/null)" in *+channel*) ;; *) keep+=("$package") ;; esac ;;
       emacs-nox) command -v emacs >/dev/null || keep+=("$package") ;;
       python3 | python3-venv) python3 -c 'import ensurepip, venv' 2>/dev/null || keep+=("$package") ;;
       pkg-config) command -v pkg-config >/dev/null || keep+=("$package") ;;
