@@ -50,6 +50,9 @@ struct OpenBuffer: Sendable {
     (self.version, self.encoding, self.gate, unsent) = (version, encoding, gate, base)
   }
 
+  /// The rev that the client has once all that is in flight has reached it. Edits that were dropped do not count.
+  var expectedRev: Int { inFlight.last?.rev ?? acknowledgedRev }
+
   /// What turns the text that the client surely has into the document's text.
   var clientToDocument: TextDelta {
     inFlight.reduce(into: TextDelta.identity) { $0 = $0.composed(with: $1.delta) }.composed(with: unsent)

@@ -169,7 +169,7 @@ final class Attachment {
       session.connection.notify(
         "notes/check",
         [
-          "uri": .string(uri), "version": JSONValue(buffer.version), "rev": JSONValue(buffer.lastSentRev),
+          "uri": .string(uri), "version": JSONValue(buffer.version), "rev": JSONValue(buffer.expectedRev),
           "bytes": JSONValue(text.count), "sha256": .string(digest.joined()),
         ])
     }
@@ -206,7 +206,7 @@ final class Attachment {
     session.connection.notify(
       "notes/cursors",
       [
-        "uri": .string(uri), "version": JSONValue(buffer.version), "rev": JSONValue(buffer.lastSentRev),
+        "uri": .string(uri), "version": JSONValue(buffer.version), "rev": JSONValue(buffer.expectedRev),
         "peers": .array(peers),
       ])
   }
