@@ -103,6 +103,20 @@ struct TextSyncTests {
     #expect(note.client.text.string == "xabc\n")
   }
 
+  @Test func manyScatteredChangesInOneBatchAreTakenInTime() throws {
+    let seed: UInt64 = 5
+    var random = SplitMix64(seed: seed)
+    let lineCount = 3000
+    let note = try OpenNote(text: (0..<lineCount).map { "\($0) words 한글\n" }.joined())
+    let changes = (0..<600).map { _ in
+      let line = random.below(lineCount)
+      return change((line, 0), (line, random.below(4)), random.chance(50) ? "77" : "")
+    }
+    note.client.sendRaw(.array(changes))
+    try ModelClient.waitForConvergence([note.client])
+    expectNoComplaints(note.client, seed: seed)
+  }
+
   @Test(arguments: PositionEncoding.allCases)
   func randomEditsOfOnePersonAreKnownExactly(encoding: PositionEncoding) throws {
     let seed: UInt64 = 11
