@@ -103,7 +103,7 @@ struct TextSyncTests {
     #expect(note.client.text.string == "xabc\n")
   }
 
-  @Test(.disabled("quadratic in changes times unsent segments; a known defect of the gate"))
+  @Test
   func manyScatteredChangesInOneBatchAreTakenInTime() throws {
     let seed: UInt64 = 5
     var random = SplitMix64(seed: seed)

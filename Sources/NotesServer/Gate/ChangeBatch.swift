@@ -12,6 +12,12 @@ struct ChangeBatch<Source: TextSource> {
   private var way: TextDelta
   private var text: TextView<Source>
 
+  /// How many runs a batch may have before its text is written out: each costs a walk over all those before it.
+  private static var mostRuns: Int { 32 }
+  private var runs = 0
+  /// The text once it is written out; `finishRun` compares it with `text`.
+  private var flat: LineText?
+
   /// Parts replaced, in the coordinates of `text`, in order from left to right; `before` is reversed.
   private var before: [Edit] = []
   private var after: [Edit] = []
@@ -42,6 +48,7 @@ struct ChangeBatch<Source: TextSource> {
 
   /// Takes in one change. Returns false, and changes nothing more, if its range ends before it starts.
   mutating func take(_ entry: ContentChange) -> Bool {
+    let encoding = encoding
     switch entry {
     case .fullText(let new):
       finishRun()
@@ -49,6 +56,7 @@ struct ChangeBatch<Source: TextSource> {
     case .replace(var range, let new):
       range.start.clamp()
       range.end.clamp()
+      if flat != nil { return flat?.replace(range, with: new, in: encoding) ?? false }
       if let tail, let start = offset(of: range.start, behind: tail), let end = offset(of: range.end, behind: tail) {
         guard start <= end else { return false }
         append(start..<end, new, behind: tail)
@@ -61,6 +69,11 @@ struct ChangeBatch<Source: TextSource> {
         tail = nil
       } else {
         finishRun()
+        runs += 1
+        if runs > Self.mostRuns {
+          flat = LineText(text.allUTF8)
+          return flat?.replace(range, with: new, in: encoding) ?? false
+        }
         let start = text.utf8Offset(of: range.start, in: encoding)
         let end = text.utf8Offset(of: range.end, in: encoding)
         guard start <= end else { return false }
@@ -74,6 +87,11 @@ struct ChangeBatch<Source: TextSource> {
 
   /// Composes what was collected. `change` is complete then.
   mutating func finishRun() {
+    if let written = flat {
+      flat = nil
+      runs = 0
+      compose(TextDiff.delta(from: text.allUTF8, to: written.bytes))
+    }
     guard head != nil else { return }
     var builder = TextDelta.Builder()
     var offset = 0
