@@ -19,7 +19,7 @@ struct Edit: ParsableCommand {
       throw ValidationError("--log-level must be trace, debug, info, notice, warning, error or critical.")
     }
     guard FileLog.bootstrap(path: logging.log, level: level) else {
-      throw ValidationError("The log file \(logging.log ?? "") cannot be opened.")
+      throw Failure(message: "The log file \(logging.log ?? "") cannot be opened.")
     }
     let loop = try Loop()
     AutomergeRepo.install(executor: loop)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import NotesServer
 
 /// `notes-lsp`: without a subcommand it serves the editor that started it.
@@ -11,4 +12,29 @@ struct NotesLSP: AsyncParsableCommand {
     version: "notes-lsp \(Service.version)",
     subcommands: [Edit.self, List.self, Show.self],
     defaultSubcommand: Edit.self)
+
+  /// Exit codes: 0, 1 for what failed (one line on standard error), 2 for a wrong command line.
+  static func main() async {
+    do {
+      var command = try parseAsRoot()
+      if var asynchronous = command as? any AsyncParsableCommand {
+        try await asynchronous.run()
+      } else {
+        try command.run()
+      }
+    } catch let failure as Failure {
+      FileHandle.standardError.write(Data("notes-lsp: \(failure.message)\n".utf8))
+      exit(withError: ExitCode(1))
+    } catch {
+      let code = exitCode(for: error)
+      guard code == .validationFailure else { exit(withError: error) }
+      FileHandle.standardError.write(Data((fullMessage(for: error) + "\n").utf8))
+      exit(withError: ExitCode(2))
+    }
+  }
+}
+
+/// What went wrong and what to do, in one line.
+struct Failure: Error {
+  var message: String
 }

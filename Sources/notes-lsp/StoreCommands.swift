@@ -36,8 +36,8 @@ struct Show: AsyncParsableCommand {
   func run() async throws {
     let notes = try await StoredNotes.open(home: store.homeDirectory)
     guard let text = try await notes.text(of: note) else {
-      FileHandle.standardError.write(Data("There is no note \"\(note)\" in \(store.homeDirectory).\n".utf8))
-      throw ExitCode.failure
+      throw Failure(
+        message: "There is no note \"\(note)\" in \(store.homeDirectory); \"notes-lsp list\" shows what is there.")
     }
     if json {
       let encoder = JSONEncoder()
@@ -55,7 +55,7 @@ private struct StoredNotes {
 
   static func open(home: String) async throws -> StoredNotes {
     guard FileManager.default.fileExists(atPath: home + "/store") else {
-      throw ValidationError("There is no store in \(home).")
+      throw Failure(message: "There is no store in \(home); --home or NOTES_HOME says where it is.")
     }
     let storage = try FileStore(directory: URL(fileURLWithPath: home + "/store", isDirectory: true))
     return StoredNotes(reader: try await StoreReader(storage: storage))

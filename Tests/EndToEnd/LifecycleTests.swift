@@ -65,6 +65,14 @@ struct LifecycleTests {
     #expect(try process.child.waitForExit() == .code(0))
   }
 
+  @Test(arguments: [
+    (["--bogus"], 2), (["--log-level", "loud"], 2), (["list", "--home", "/nowhere"], 1), (["--version"], 0),
+  ])
+  func theExitCodeTellsAWrongCommandLineFromAFailure(arguments: [String], code: Int) throws {
+    let result = try ChildProcess.run([#require(NotesBinary.path)] + arguments)
+    #expect(result.exit == .code(Int32(code)))
+  }
+
   @Test func exitWithoutShutdownIsAFailure() throws {
     let process = try NotesUser("Ana").startInitialized()
     process.notify("exit", nil)

@@ -18,9 +18,10 @@ struct Palette: Sendable {
   private var colorUses = [Int](repeating: 0, count: colorCount)
   private var letters: Set<Character> = []
 
-  mutating func mark(of person: String, name: String) -> PersonMark {
+  /// - Parameter wish: the colour the person would like; granted at the first meeting, if nobody here has it.
+  mutating func mark(of person: String, name: String, wish: Int? = nil) -> PersonMark {
     if let mark = marks[person] { return mark }
-    let mark = PersonMark(color: freeColor(for: person), letter: freeLetter(for: name))
+    let mark = PersonMark(color: freeColor(for: person, wish: wish), letter: freeLetter(for: name))
     if marks.count < Self.mostPeople {
       marks[person] = mark
       colorUses[mark.color] += 1
@@ -29,8 +30,9 @@ struct Palette: Sendable {
     return mark
   }
 
-  /// The colour used least, beginning with the person's own.
-  private func freeColor(for person: String) -> Int {
+  /// The wish if it is free, else the colour used least, beginning with the person's own.
+  private func freeColor(for person: String, wish: Int?) -> Int {
+    if let wish, colorUses.indices.contains(wish), colorUses[wish] == 0 { return wish }
     let own = Int(Self.hash(person) % UInt64(Self.colorCount))
     let order = (0..<Self.colorCount).map { (own + $0) % Self.colorCount }
     return order.min { colorUses[$0] < colorUses[$1] } ?? own

@@ -27,6 +27,8 @@ struct Presence: Sendable {
     /// This user's carets.
     case moved(document: String, ranges: [CursorRange])
     case renamed(name: String)
+    /// The colour this user would like to have, 0–11.
+    case colored(Int)
     case received(document: String, peer: String, PresencePayload)
     /// A peer that shares the document is connected now, or no longer.
     case connected(document: String, peer: String)
@@ -56,6 +58,8 @@ struct Presence: Sendable {
   private enum Pending: Sendable { case update, snapshot }
 
   private(set) var name: String
+  /// The colour this user would like to have, 0–11.
+  private(set) var color: Int?
   private(set) var palette = Palette()
   private var rooms: [String: Room] = [:]
 
@@ -89,7 +93,10 @@ struct Presence: Sendable {
       want(.update, in: document)
     case .renamed(let name):
       self.name = name
-      for document in rooms.keys where rooms[document]?.ranges != nil { want(.update, in: document) }
+      announce()
+    case .colored(let color):
+      self.color = color
+      announce()
     case .received(let document, let peer, let payload):
       receive(payload, from: peer, in: document, at: now, &effects)
     case .connected(let document, _):
@@ -146,7 +153,8 @@ struct Presence: Sendable {
     let ranges = state.ranges.prefix(Self.mostRanges).filter {
       $0.start.count <= Self.mostCursorBytes && $0.end.count <= Self.mostCursorBytes
     }
-    let person = Person(peer: peer, name: name, mark: palette.mark(of: peer, name: name), ranges: ranges)
+    let mark = palette.mark(of: peer, name: name, wish: state.color)
+    let person = Person(peer: peer, name: name, mark: mark, ranges: ranges)
     rooms[document, default: Room()].people[peer] = (person, now)
     if known == nil { effects.append(.joined(document: document, person)) }
     if known != person { rooms[document]?.mustShow = true }
@@ -156,6 +164,10 @@ struct Presence: Sendable {
     guard let person = rooms[document]?.people.removeValue(forKey: peer)?.person else { return }
     rooms[document]?.mustShow = true
     effects.append(.left(document: document, person))
+  }
+
+  private mutating func announce() {
+    for document in rooms.keys where rooms[document]?.ranges != nil { want(.update, in: document) }
   }
 
   private mutating func want(_ kind: Pending, in document: String) {
@@ -173,7 +185,7 @@ struct Presence: Sendable {
       guard var room = rooms[document] else { continue }
       if let ranges = room.ranges {
         let waited = room.lastSent.map { now - $0 }
-        let state = PresenceState(name: name, ranges: ranges)
+        let state = PresenceState(name: name, color: color, ranges: ranges)
         if let pending = room.pending, waited.map({ $0 >= Self.shortestInterval }) ?? true {
           effects.append(.broadcast(document: document, pending == .snapshot ? .snapshot(state) : .update(state)))
           room.pending = nil

@@ -7,6 +7,8 @@ struct CursorRange: Hashable, Sendable {
 /// What somebody shows of themselves in a document.
 struct PresenceState: Hashable, Sendable {
   var name: String
+  /// The colour this person would like to have, 0–11.
+  var color: Int?
   var ranges: [CursorRange]
 }
 

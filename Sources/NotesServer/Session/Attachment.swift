@@ -147,7 +147,12 @@ final class Attachment {
     scheduleCheck(after: Self.checkDelay)
   }
 
-  private func sendPendingEdit() {
+  /// Sends what the client lacks, unless more of its own changes may be waiting to be read.
+  func sendPendingEdit() {
+    guard !session.isReceiving else {
+      session.buffersWithEdits.insert(uri)
+      return
+    }
     guard let edit = buffer.pendingEdit(source: source) else { return }
     session.connection.notify(
       "notes/edit",

@@ -29,6 +29,8 @@ final class Company {
 
   func rename(_ name: String) { receive(.renamed(name: name)) }
 
+  func color(_ color: Int) { receive(.colored(color)) }
+
   func enter(_ handle: DocHandle) {
     handles[handle.id] = handle
     receive(.opened(document: handle.id.description))
@@ -126,8 +128,8 @@ final class Company {
   }
 }
 
-/// `{"__presence": {"type": "update", "channel": "notes", "value": {name, ranges}}}`, and for a snapshot
-/// `"state": {"notes": {name, ranges}}`, as automerge-repo has it.
+/// `{"__presence": {"type": "update", "channel": "notes", "value": {name, color?, ranges}}}`, and for a snapshot
+/// `"state": {"notes": {name, color?, ranges}}`, as automerge-repo has it.
 extension PresencePayload {
   private static let channel = "notes"
 
@@ -165,7 +167,7 @@ extension PresencePayload {
 extension PresenceState {
   fileprivate var cbor: CBOR {
     .record([
-      "name": .text(name),
+      "name": .text(name), "color": color.map { .integer($0) },
       "ranges": .array(ranges.map { .array([.bytes(Data($0.start)), .bytes(Data($0.end))]) }),
     ])
   }
@@ -173,7 +175,7 @@ extension PresenceState {
   fileprivate init?(_ cbor: CBOR) {
     guard let name = cbor["name"]?.text, let ranges = cbor["ranges"]?.array else { return nil }
     self.init(
-      name: name,
+      name: name, color: cbor["color"]?.integer,
       ranges: ranges.compactMap { range in
         guard let pair = range.array, pair.count == 2, let start = pair[0].bytes, let end = pair[1].bytes else {
           return nil

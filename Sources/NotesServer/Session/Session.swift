@@ -21,6 +21,10 @@ public final class Session {
   var nextOpening = 0
   /// Files of which nothing was known when a change of them came, and whose full text was asked for.
   var strangers: Set<String> = []
+  /// More of the editor's messages may lie before us.
+  private(set) var isReceiving = false
+  /// Buffers to which there may be something to send when all messages are read.
+  var buffersWithEdits: Set<String> = []
   private var shutdown: Task<Void, Never>?
   /// Called once, when everything is stored, with the exit code.
   public var onEnd: ((Int32) -> Void)?
@@ -41,7 +45,14 @@ public final class Session {
   public func receive(_ bytes: [UInt8]) {
     guard phase != .ended else { return }
     connection.append(bytes)
+    isReceiving = true
     while phase != .ended, let event = connection.nextEvent() { handle(event) }
+    isReceiving = false
+    // What the others wrote goes out when the editor's changes are in: an edit for a version that is past would be dropped.
+    for uri in buffersWithEdits {
+      if case .attached(let attachment)? = buffers[uri] { attachment.sendPendingEdit() }
+    }
+    buffersWithEdits.removeAll()
   }
 
   public var hasEnded: Bool { phase == .ended }
@@ -125,6 +136,7 @@ public final class Session {
     isNotesClient = options != nil
     let asked = try options?.intIfPresent("protocol") ?? 1
     if let name = try options?.stringIfPresent("userName"), !name.isEmpty { setName(name) }
+    if let color = try options?.intIfPresent("color") { service.company.color(color) }
     if let process = try params.intIfPresent("processId"), let id = Int32(exactly: process), id > 0 {
       onClientProcess?(id)
     }

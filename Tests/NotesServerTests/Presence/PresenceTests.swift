@@ -24,6 +24,23 @@ import Testing
     #expect(presence.receive(.opened(document: "d"), at: .zero) == [])
   }
 
+  @Test func aWishForAColourIsSentAndGrantedToTheFirstWhoHasIt() {
+    var presence = opened()
+    #expect(
+      presence.receive(.colored(7), at: .seconds(1)) == [
+        .broadcast(document: "d", .update(PresenceState(name: "Ana", color: 7, ranges: [])))
+      ])
+    for (peer, color) in [("ben", 3), ("eva", 3), ("foe", -1), ("fob", 99)] {
+      var wish = state(peer)
+      wish.color = color
+      _ = presence.receive(.received(document: "d", peer: peer, .update(wish)), at: .seconds(2))
+    }
+    let colors = presence.people(in: "d").map(\.mark.color)
+    #expect(colors.first == 3)
+    #expect(Set(colors).count == 4)
+    #expect(colors.allSatisfy { 0..<12 ~= $0 })
+  }
+
   @Test func cursorsGoOutAtMostTwentyTimesASecond() {
     var presence = opened()
     var sent: [Duration] = []
