@@ -1,0 +1,17 @@
+/// A stretch of a text that carries a named value, as formatting or a comment does.
+public struct Mark: Hashable, Sendable {
+  /// The first unit marked, in the document's text encoding.
+  public let start: UInt64
+  /// The first unit behind that is not marked.
+  public let end: UInt64
+  public let name: String
+  /// The value; null where the mark was taken away.
+  public let value: Value
+
+  public init(start: UInt64, end: UInt64, name: String, value: Value) {
+    (self.start, self.end, self.name, self.value) = (start, end, name, value)
+  }
+}
+
+/// Whether text that is inserted at the edges of a mark joins it.
+public enum ExpandMark: Hashable, Sendable { case before, after, both, none }
