@@ -6,9 +6,9 @@ public struct Mark: Hashable, Sendable {
   public let end: UInt64
   public let name: String
   /// The value; null where the mark was taken away.
-  public let value: Value
+  public let value: ScalarValue
 
-  public init(start: UInt64, end: UInt64, name: String, value: Value) {
+  public init(start: UInt64, end: UInt64, name: String, value: ScalarValue) {
     (self.start, self.end, self.name, self.value) = (start, end, name, value)
   }
 }
