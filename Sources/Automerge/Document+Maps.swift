@@ -7,7 +7,7 @@ extension Document {
 
   /// Puts a new empty object at a key.
   public func putObject(obj: ObjId, key: String, ty: ObjType) throws -> ObjId {
-    try withCore { try $0.putObject(obj, key: key, type: ty) }
+    try withCore { try $0.putObject(obj, key: key, action: ty.makeAction) }
   }
 
   /// Deletes a key. One that is not there makes no operation.
@@ -31,29 +31,27 @@ extension Document {
     }
   }
 
-  /// The keys that have a value, in the order of their UTF-8.
-  public func keys(obj: ObjId) throws -> [String] {
-    try withCore { try $0.map(obj).map.keys().map(\.string) }
+  /// The keys that have a value, in the order of their UTF-8. None in what is not a map of this document.
+  public func keys(obj: ObjId) -> [String] {
+    withCore { core in core.opId(obj).flatMap { core.store.map($0) }?.keys().map(\.string) ?? [] }
   }
 
-  public func objectType(obj: ObjId) throws -> ObjType {
-    try withCore { core throws in
-      guard let id = core.opId(obj) else { throw DocError.unknownObject(obj) }
-      return core.objectType(id)
-    }
+  /// What kind of object it is; an object that this document does not have counts as an empty map.
+  public func objectType(obj: ObjId) -> ObjType {
+    withCore { core in core.opId(obj).map { core.objectType($0) } ?? .Map }
   }
 
-  /// How many keys a map has, elements a list, or units of `textEncoding` a text.
-  public func length(obj: ObjId) throws -> UInt64 {
-    try withCore { core throws in
-      guard let id = core.opId(obj) else { throw DocError.unknownObject(obj) }
+  /// How many keys a map has, elements a list, or units of `textEncoding` a text. 0 if there is no such object.
+  public func length(obj: ObjId) -> UInt64 {
+    withCore { core in
+      guard let id = core.opId(obj) else { return 0 }
       switch core.store[id] {
       case .map(let map): return UInt64(map.keys().count)
       case .sequence(let tree):
         guard core.store.type(of: id) == .makeText else { return UInt64(tree.total.elements) }
         guard let unit = textEncoding.unit else { return UInt64(tree.string.count) }
         return UInt64(tree.total[unit])
-      case nil: throw DocError.unknownObject(obj)
+      case nil: return 0
       }
     }
   }

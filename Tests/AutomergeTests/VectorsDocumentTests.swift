@@ -72,7 +72,7 @@ struct VectorsDocumentTests {
     let document = try Document(Data(try require(vector.saved)))
     for cursor in vector.json["cursors"].items {
       let object = try document.object(named: cursor["obj"].string)
-      guard try document.objectType(obj: object) == .Text else { continue }
+      guard document.objectType(obj: object) == .Text else { continue }
       let bytes = Cursor(bytes: Data(try require(cursor["bytes"].hex)))
       let offset = try document.utf8Offset(obj: object, cursor: bytes)
       let position = try document.textMeasure(obj: object, utf8Offset: offset).scalars

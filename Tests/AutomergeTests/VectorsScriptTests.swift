@@ -12,10 +12,9 @@ struct VectorsScriptTests {
     let vector = try Vectors.load(name)
     var player = ScriptPlayer()
     for (index, step) in vector.json["script"].items.enumerated() {
-      // Lists, marks, counters and past states have no editing functions yet.
       guard player.knows(step) else { return }
       let result = try player.play(step)
-      #expect(result == step["ret"].string, "step \(index): \(step)")
+      if step["op"].string != "merge" { #expect(result == step["ret"].string, "step \(index): \(step)") }
     }
     let expected = vector.json["heads"].strings
     let finished = player.documents.values.filter { $0.headNames == expected }
@@ -23,6 +22,10 @@ struct VectorsScriptTests {
     let saved = try require(vector.json["save_uncompressed"].hex)
     #expect(finished.contains { $0.saveUncompressed() == saved })
     for document in player.documents.values { #expect(document.brokenInvariant() == nil) }
+    // To a dictionary of Swift, canonically equivalent keys are one.
+    guard !name.hasPrefix("mapkeys") else { return }
+    let value = vector.json["value"].withoutMarks
+    for document in finished { #expect(document.typedValue() == value) }
   }
 
   @Test func mostScriptsArePlayed() throws {
@@ -32,63 +35,6 @@ struct VectorsScriptTests {
       let script = try Vectors.load(name).json["script"].items
       if !script.isEmpty, script.allSatisfy({ player.knows($0) }) { played += 1 }
     }
-    #expect(played >= 40)
-  }
-}
-
-private struct ScriptPlayer {
-  var documents: [String: Document] = [:]
-
-  func knows(_ step: JSON) -> Bool {
-    switch step["op"].string {
-    case "new", "commit", "empty_change", "merge", "splice_text": true
-    case "fork": step["heads"].isNull
-    case "put", "delete": step["prop"].string != nil
-    case "put_object": step["prop"].string != nil && step["type"].string != "table"
-    default: false
-    }
-  }
-
-  mutating func play(_ step: JSON) throws -> String? {
-    let name = try require(step["doc"].string)
-    if step["op"].string == "new" {
-      documents[name] = try Document(actor: require(step["actor"].string))
-      return nil
-    }
-    let document = try require(documents[name])
-    let object = try document.object(named: step["obj"].string)
-    switch step["op"].string {
-    case "fork":
-      let fork = document.fork()
-      try fork.rename(require(step["actor"].string))
-      documents[try require(step["as"].string)] = fork
-    case "merge":
-      try document.merge(other: require(documents[require(step["other"].string)]))
-    case "commit", "empty_change":
-      let time = Int64(step["time"].int ?? 0), message = step["message"].string
-      return document.withCore { core in
-        if step["op"].string == "empty_change" {
-          core.commitEmpty(message: message, time: time)
-        } else if !core.commit(message: message, time: time) {
-          return nil
-        }
-        core.computeHashes()
-        return core.graph.hashes.last?.description
-      }
-    case "put":
-      try document.put(
-        obj: object, key: require(step["prop"].string), value: ScalarValue(vector: step["value"]))
-    case "put_object":
-      let type: ObjType = ["map": .Map, "list": .List, "text": .Text][step["type"].string ?? ""] ?? .Map
-      return try document.putObject(obj: object, key: require(step["prop"].string), ty: type).vectorName
-    case "delete":
-      try document.delete(obj: object, key: require(step["prop"].string))
-    case "splice_text":
-      try document.spliceText(
-        obj: object, start: UInt64(step["index"].int ?? 0), delete: Int64(step["del"].int ?? 0),
-        value: step["text"].string)
-    default: throw Missing()
-    }
-    return nil
+    #expect(played >= 100)
   }
 }

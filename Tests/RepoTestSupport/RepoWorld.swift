@@ -112,7 +112,7 @@ extension DocHandle {
   public func randomEdit(using random: inout some RandomNumberGenerator) throws {
     try change { document in
       guard let id = try document.contentId() else { return }
-      let length = Int(try document.length(obj: id))
+      let length = Int(document.length(obj: id))
       let start = Int.random(in: 0...length, using: &random)
       let delete = Bool.random(using: &random) ? Int.random(in: 0...min(5, length - start), using: &random) : 0
       let words = ["a", "b ", "\n", "word", "é", "😀", ""]

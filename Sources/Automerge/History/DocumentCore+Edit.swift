@@ -26,9 +26,9 @@ extension DocumentCore {
   // MARK: Maps
 
   func put(_ object: ObjId, key: String, value: ScalarValue) throws(DocError) {
-    if case .Unknown(let code, _) = value, !(10..<16).contains(code) { throw .invalidValue }
+    let raw = try checked(value)
     let (id, map) = try map(object)
-    let raw = RawValue(value), key = MapKey(key)
+    let key = MapKey(key)
     let visible = map[key].visible()
     if let winner = visible.last, winner.action == .set, raw.isSameValue(as: winner.value) {
       // The value stands there already; only what it is in conflict with has to go.
@@ -40,14 +40,8 @@ extension DocumentCore {
     try change(map, id, key, .set, raw, predecessors: visible.map(\.id))
   }
 
-  func putObject(_ object: ObjId, key: String, type: ObjType) throws(DocError) -> ObjId {
+  func putObject(_ object: ObjId, key: String, action: OpAction) throws(DocError) -> ObjId {
     let (id, map) = try map(object)
-    let action: OpAction =
-      switch type {
-      case .Map: .makeMap
-      case .List: .makeList
-      case .Text: .makeText
-      }
     let key = MapKey(key)
     let made = try change(map, id, key, action, .null, predecessors: map[key].visible().map(\.id))
     store.make(made, action)
@@ -60,6 +54,13 @@ extension DocumentCore {
     let visible = map[key].visible()
     if visible.isEmpty { return }
     try change(map, id, key, .delete, .null, predecessors: visible.map(\.id))
+  }
+
+  func increment(_ object: ObjId, key: String, by amount: Int64) throws(DocError) {
+    let (id, map) = try map(object)
+    let key = MapKey(key), visible = map[key].visible()
+    guard visible.contains(where: \.isCounter) else { throw .notACounter }
+    try change(map, id, key, .increment, RawValue(.Int(amount)), predecessors: visible.map(\.id))
   }
 
   @discardableResult
@@ -100,7 +101,7 @@ extension DocumentCore {
     if count > 0 { try delete(tree, object, at: start, count: count, unit: unit) }
   }
 
-  private func delete(_ tree: TextTree, _ object: OpId, at start: Int, count: Int, unit: TextUnit) throws(DocError) {
+  func delete(_ tree: TextTree, _ object: OpId, at start: Int, count: Int, unit: TextUnit) throws(DocError) {
     var at = start, left = count
     while left > 0, at < tree.total[unit] {
       let (place, before) = tree.locate(at + 1, unit)

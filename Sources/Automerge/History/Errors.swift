@@ -9,6 +9,8 @@ public enum DocError: Error, Hashable, Sendable {
   case invalidCursor
   /// The cursor's element is not of this object.
   case unknownCursor
+  /// Only counters can be incremented.
+  case notACounter
   /// A value that cannot be stored.
   case invalidValue
   /// UTF-8 that is not valid.

@@ -82,7 +82,9 @@ extension TextTree {
   }
 
   /// Inserts the elements `id`, `id + 1`, … with the scalars of a range of `bytes` as their values.
-  func insertText(at gap: Gap, id: OpId, text: Range<Int>, scalars: Int) {
+  /// Returns the gap behind them.
+  @discardableResult
+  func insertText(at gap: Gap, id: OpId, text: Range<Int>, scalars: Int) -> Gap {
     var gap = gap, id = id, start = text.lowerBound, left = scalars
     while left > 0 {
       let end = cut(start, text)
@@ -92,6 +94,7 @@ extension TextTree {
       id = id.advanced(by: Int(piece.count))
       start = end
     }
+    return gap
   }
 
   /// The end of the longest piece of whole scalars from `start` on that fits one run.
@@ -101,11 +104,12 @@ extension TextTree {
     return end
   }
 
-  /// Inserts one element that is not a plain scalar.
-  func insertOdd(at gap: Gap, op: StoredOp) {
+  /// Inserts one element that is not a plain scalar. Returns the gap behind it.
+  @discardableResult
+  func insertOdd(at gap: Gap, op: StoredOp) -> Gap {
     slots.append(OddSlot(Slot(ops: [op])))
     if op.action == .mark { hasMarks = true }
-    _ = insert(TextRun(odd: op.id, origin: gap.reference, slot: slots.count - 1), at: gap)
+    return insert(TextRun(odd: op.id, origin: gap.reference, slot: slots.count - 1), at: gap)
   }
 
   /// Inserts a run and returns the gap behind it.

@@ -62,7 +62,7 @@ struct NoteDocument {
   }
 
   private static func contentText(of document: Document) -> ObjId? {
-    let keys = (try? document.keys(obj: .ROOT)) ?? []
+    let keys = document.keys(obj: .ROOT)
     for key in ["content", "text"] + keys where key != "title" {
       if case .Object(let text, .Text) = try? document.get(obj: .ROOT, key: key) { return text }
     }

@@ -1,0 +1,195 @@
+/// Local edits of lists, and of single elements of texts. They give the very operations that the reference core would
+/// make. Source: automerge-format, section 6.1.
+extension DocumentCore {
+  /// One element of a sequence: where it stands, and everything that is known of it.
+  struct Element {
+    let place: TextTree.Place
+    /// Which of the run's elements.
+    let offset: Int
+    let id: OpId
+    let slot: Slot
+  }
+
+  func sequence(_ object: ObjId) throws(DocError) -> (id: OpId, tree: TextTree) {
+    guard let id = opId(object) else { throw .unknownObject(object) }
+    guard let tree = store.sequence(id) else { throw .wrongType(object, objectType(id)) }
+    return (id, tree)
+  }
+
+  /// The visible element that covers the unit behind `index` units.
+  func element(_ tree: TextTree, at index: Int, _ unit: TextUnit) throws(DocError) -> Element {
+    guard index >= 0, index < tree.total[unit] else { throw .outOfBounds(UInt64(index.magnitude)) }
+    let (place, start) = tree.locate(index + 1, unit)
+    let run = tree[place]
+    if run.isOdd { return Element(place: place, offset: 0, id: run.id, slot: tree.slots[Int(run.text)].slot) }
+    let offset = tree.elements(covering: index + 1 - start[unit], unit, of: run).count - 1
+    return Element(place: place, offset: offset, id: run.id.advanced(by: offset), slot: tree.slot(of: run, offset))
+  }
+
+  // MARK: Changing an element
+
+  /// Puts a value in the place of an element. The value that won there already makes no operation.
+  func put(_ object: ObjId, index: Int, unit: TextUnit, value: ScalarValue) throws(DocError) {
+    let raw = try checked(value)
+    let (id, tree) = try sequence(object)
+    let element = try element(tree, at: index, unit)
+    let visible = element.slot.visible()
+    if let winner = visible.last, winner.action == .set, raw.isSameValue(as: winner.value) {
+      // The value stands there already; only what it is in conflict with has to go.
+      if visible.count > 1 {
+        try change(tree, id, element, .delete, .null, predecessors: visible.dropLast().map(\.id))
+      }
+      return
+    }
+    try change(tree, id, element, .set, raw, predecessors: visible.map(\.id))
+  }
+
+  func putObject(_ object: ObjId, index: Int, unit: TextUnit, action: OpAction) throws(DocError) -> ObjId {
+    let (id, tree) = try sequence(object)
+    let element = try element(tree, at: index, unit)
+    let made = try change(tree, id, element, action, .null, predecessors: element.slot.visible().map(\.id))
+    store.make(made, action)
+    return objId(made)
+  }
+
+  func increment(_ object: ObjId, index: Int, unit: TextUnit, by amount: Int64) throws(DocError) {
+    let (id, tree) = try sequence(object)
+    let element = try element(tree, at: index, unit)
+    let visible = element.slot.visible()
+    guard visible.contains(where: \.isCounter) else { throw .notACounter }
+    try change(tree, id, element, .increment, RawValue(.Int(amount)), predecessors: visible.map(\.id))
+  }
+
+  /// Deletes an element of a list, or of a text what covers the unit.
+  func delete(_ object: ObjId, index: Int, unit: TextUnit) throws(DocError) {
+    let (id, tree) = try sequence(object)
+    guard index < tree.total[unit] else {
+      // Deleting text behind the end deletes nothing.
+      if store.type(of: id) == .makeText { return }
+      throw .outOfBounds(UInt64(index))
+    }
+    try delete(tree, id, at: index, count: 1, unit: unit)
+  }
+
+  @discardableResult
+  private func change(
+    _ tree: TextTree, _ object: OpId, _ element: Element, _ action: OpAction, _ value: RawValue, predecessors: [OpId]
+  ) throws(DocError) -> OpId {
+    let id = try takeIds(1)
+    let place = tree.makeOdd(element.place, element: element.offset)
+    tree.apply(StoredOp(id: id, action: action, value: value), predecessors: predecessors, to: place)
+    record(
+      OtherOp(
+        object: object, key: .element(element.id), isInsert: false, action: action, value: value,
+        predecessors: predecessors))
+    return id
+  }
+
+  // MARK: Inserting
+
+  /// Inserts values before what stands behind `start` units, and then deletes `count` units behind them, as far as
+  /// there are any.
+  func splice(
+    _ object: ObjId, at start: Int, unit: TextUnit, deleting count: Int, inserting values: [ScalarValue]
+  ) throws(DocError) {
+    var raw: [RawValue] = []
+    for value in values { raw.append(try checked(value)) }
+    let (id, tree) = try sequence(object)
+    guard start >= 0, start <= tree.total[unit] else { throw .outOfBounds(UInt64(start.magnitude)) }
+    var behind = start
+    if !raw.isEmpty {
+      var gap = tree.gap(before: start, unit)
+      let before = tree.visible(before: gap)[unit], old = tree.total[unit]
+      for value in raw { gap = try insert(tree, id, at: gap, value) }
+      behind = before + tree.total[unit] - old
+    }
+    if count > 0 { try delete(tree, id, at: behind, count: count, unit: unit) }
+  }
+
+  func insertObject(_ object: ObjId, at index: Int, unit: TextUnit, action: OpAction) throws(DocError) -> ObjId {
+    let (id, tree) = try sequence(object)
+    guard index >= 0, index <= tree.total[unit] else { throw .outOfBounds(UInt64(index.magnitude)) }
+    let gap = tree.gap(before: index, unit)
+    let made = try takeIds(1)
+    insertOdd(tree, id, at: gap, StoredOp(id: made, action: action, value: .null))
+    store.make(made, action)
+    return objId(made)
+  }
+
+  private func insert(
+    _ tree: TextTree, _ object: OpId, at gap: TextTree.Gap, _ value: RawValue
+  ) throws(DocError) -> TextTree.Gap {
+    guard value.isOneScalar else {
+      let id = try takeIds(1)
+      return insertOdd(tree, object, at: gap, StoredOp(id: id, action: .set, value: value))
+    }
+    guard bytes.hasRoom(for: value.bytes.count) else { throw .tooLarge }
+    let id = try takeIds(1)
+    let offset = bytes.append(value.bytes, actor: id.actor)
+    let behind = tree.insertText(at: gap, id: id, text: offset..<offset + value.bytes.count, scalars: 1)
+    record(
+      .insertion(object: object, behind: gap.reference, count: 1, text: offset, byteCount: value.bytes.count), id: id)
+    return behind
+  }
+
+  /// Inserts one element that is not a plain scalar; returns the gap behind it.
+  @discardableResult
+  func insertOdd(_ tree: TextTree, _ object: OpId, at gap: TextTree.Gap, _ op: StoredOp) -> TextTree.Gap {
+    let behind = tree.insertOdd(at: gap, op: op)
+    record(
+      OtherOp(
+        object: object, key: .element(gap.reference), isInsert: true, action: op.action, value: op.value,
+        expand: op.expand, markName: op.markName, predecessors: []))
+    return behind
+  }
+
+  func checked(_ value: ScalarValue) throws(DocError) -> RawValue {
+    if case .Unknown(let code, _) = value, !(10..<16).contains(code) { throw .invalidValue }
+    return RawValue(value)
+  }
+}
+
+extension ObjType {
+  var makeAction: OpAction {
+    switch self {
+    case .Map: .makeMap
+    case .List: .makeList
+    case .Text: .makeText
+    }
+  }
+}
+
+extension StoredOp {
+  var isCounter: Bool { action == .set && value.code == RawValue.Code.counter }
+}
+
+extension RawValue {
+  /// Whether it is a string that a run of typed text can hold.
+  var isOneScalar: Bool {
+    guard code == Code.string, let lead = bytes.first else { return false }
+    return UTF8Scalar.byteCount(lead: lead) == bytes.count
+  }
+}
+
+extension TextTree {
+  /// The story of one element of a plain run, as a slot.
+  func slot(of run: TextRun, _ element: Int) -> Slot {
+    let start = run.isASCII ? run.textStart + element : bytes.advance(run.textStart, scalars: element)
+    let end = start + UTF8Scalar.byteCount(lead: bytes.bytes[start])
+    var op = StoredOp(
+      id: run.id.advanced(by: element), action: .set, value: RawValue(text: bytes.bytes[start..<end]))
+    if !run.deletion.isZero { op.successors = [run.deletion(of: element)] }
+    return Slot(ops: [op])
+  }
+
+  /// The stories of all elements in document order, deleted ones and marks included.
+  func forEachSlot(_ body: (Slot) -> Void) {
+    forEachRun { run in
+      if run.isOdd {
+        body(slots[Int(run.text)].slot)
+      } else {
+        for element in 0..<Int(run.count) { body(slot(of: run, element)) }
+      }
+    }
+  }
+}
