@@ -56,13 +56,9 @@ struct KeystrokeLatency: ParsableCommand {
     try ModelClient.waitForConvergence([typist, reader])
     let complaints = typist.complaints + reader.complaints
     if !complaints.isEmpty { throw ValidationError("the services broke the protocol: \(complaints)") }
-    Measure(
-      suite: "latency", subject: "\(documentSize) bytes", name: "keystroke_to_edit",
-      values: [
-        ("n", Double(milliseconds.count)), ("p50", milliseconds.percentile(0.5)), ("p90", milliseconds.percentile(0.9)),
-        ("p99", milliseconds.percentile(0.99)), ("max", milliseconds.max() ?? 0),
-      ]
-    ).print(asJSON: output.json)
+    var measure = Measure(trace: "\(documentSize) bytes", name: "keystroke_to_edit", samples: milliseconds)
+    measure.more = [0.9, 0.99].map { ("p\(Int($0 * 100))", milliseconds.percentile($0)) }
+    measure.print(asJSON: output.json)
     try sender.shutdown()
     try receiver.shutdown()
   }

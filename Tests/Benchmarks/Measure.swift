@@ -1,26 +1,43 @@
 import Foundation
 import JSONRPC
 
-/// One measured thing, printed as a line of columns or of JSON.
+/// One measured thing, printed as a line of columns or of JSON. Measures have the same names for every library.
 struct Measure {
-  var suite: String
-  var subject: String
+  var library = "notes-lsp"
+  var trace: String
   var name: String
   var unit = "ms"
-  /// In the order in which they are printed.
-  var values: [(name: String, value: Double)]
+  /// The median.
+  var value: Double
+  var repetitions = 1
+  var minimum: Double
+  var maximum: Double
+  /// What else is known of it, in the order in which it is printed.
+  var more: [(name: String, value: Double)] = []
+
+  /// The median of some samples.
+  init(trace: String, name: String, unit: String = "ms", samples: [Double]) {
+    (self.trace, self.name, self.unit) = (trace, name, unit)
+    value = samples.percentile(0.5)
+    repetitions = samples.count
+    minimum = samples.min() ?? 0
+    maximum = samples.max() ?? 0
+  }
 
   func print(asJSON: Bool) {
     if asJSON {
       var line: JSONObject = [
-        "lib": "notes-lsp", "suite": .string(suite), "trace": .string(subject), "measure": .string(name),
-        "unit": .string(unit),
+        "lib": .string(library), "trace": .string(trace), "measure": .string(name), "unit": .string(unit),
+        "reps": .int(Int64(repetitions)),
       ]
-      for (name, value) in values { line[name] = .double((value * 1_000_000).rounded() / 1_000_000) }
+      for (name, value) in [("value", value), ("min", minimum), ("max", maximum)] + more {
+        line[name] = .double((value * 1_000_000).rounded() / 1_000_000)
+      }
       Swift.print(JSONValue.object(line))
     } else {
-      let columns = values.map { "\($0.name) \(String(format: "%.3f", $0.value))" }.joined(separator: "  ")
-      Swift.print("\(suite)  \(subject)  \(name)  \(columns)  \(unit)")
+      let extras = more.map { "  \($0.name) \(String(format: "%.3f", $0.value))" }.joined()
+      let range = String(format: "%.3f..%.3f, %d", minimum, maximum, repetitions)
+      Swift.print("\(trace)  \(name)  \(String(format: "%.3f", value)) \(unit)  (\(range))\(extras)")
     }
     fflush(nil)
   }

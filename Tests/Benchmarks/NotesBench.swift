@@ -8,8 +8,3 @@ struct NotesBench: ParsableCommand {
     abstract: "Measures keystrokes between two services, and editing traces in the document.",
     subcommands: [ReplayTraces.self, KeystrokeLatency.self], defaultSubcommand: ReplayTraces.self)
 }
-
-struct OutputOptions: ParsableArguments {
-  @Flag(help: "Print one JSON line per measure.")
-  var json = false
-}

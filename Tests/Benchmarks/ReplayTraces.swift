@@ -5,99 +5,75 @@ import Foundation
 /// Replays recorded editing through the document's public API, in processor time.
 struct ReplayTraces: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "replay", abstract: "Editing traces: replay, save, load.")
+    commandName: "replay", abstract: "Editing traces: typing, saving, loading, receiving, memory.")
 
   @Argument(help: "Traces as NAME.json.gz, in the format of josephg/editing-traces.")
   var traces: [String]
 
-  @Option(help: "How often each measure is taken; the median counts.")
-  var repetitions = 3
-
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: MeasureOptions
 
   func run() throws {
-    for path in traces { try measure(EditingTrace(contentsOf: path)) }
+    for path in traces { _ = try TraceMeasures(EditingTrace(contentsOf: path), options).takeAll() }
+  }
+}
+
+/// All measures of one sequential trace.
+struct TraceMeasures {
+  let trace: EditingTrace
+  private let set: MeasureSet
+
+  init(_ trace: EditingTrace, _ options: MeasureOptions) {
+    self.trace = trace
+    set = MeasureSet(trace: trace.name, options)
   }
 
-  private func measure(_ trace: EditingTrace) throws {
-    var saved = Data()
-    try report(trace, "local_txn_each") {
-      let document = Document()
-      let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
-      document.commitWith()
-      for transaction in trace.transactions {
-        for patch in transaction {
-          try document.spliceText(obj: text, start: patch.position, delete: patch.deleted, value: patch.inserted)
-        }
-        document.commitWith()
-      }
-      return (document, text)
-    } check: { document, text in
-      guard try document.text(obj: text) == trace.endContent else { throw TraceError.otherText(trace.name) }
-    }
-    try report(trace, "local_one_txn") {
-      let document = Document()
-      let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
-      for transaction in trace.transactions {
-        for patch in transaction {
-          try document.spliceText(obj: text, start: patch.position, delete: patch.deleted, value: patch.inserted)
-        }
-      }
-      document.commitWith()
-      return (document, text)
-    } check: { document, text in
-      guard try document.text(obj: text) == trace.endContent else { throw TraceError.otherText(trace.name) }
-    }
-    let document = try replay(trace)
-    try report(trace, "save") {
-      document.save()
+  func takeAll() throws -> [Measure] {
+    try set.time("local_txn_each") { try trace.replay(committingEach: true) } check: { try $0.check(trace) }
+    try set.time("local_one_txn") { try trace.replay(committingEach: false) } check: { try $0.check(trace) }
+    let written = try trace.replay(committingEach: true)
+    try save(written)
+    try receive(written)
+    return set.measures
+  }
+
+  private func save(_ written: WrittenText) throws {
+    // The first save also names the changes; what is measured is encoding.
+    let saved = written.document.save()
+    try set.time("save") { written.document.save() }
+    set.size("size", byteCount: saved.count)
+    try set.time("load_verified") { try WrittenText(loading: saved) } check: { try $0.check(trace) }
+  }
+
+  private func receive(_ written: WrittenText) throws {
+    let names = ["receive_each", "receive_last_100", "receive_batch"]
+    guard names.contains(where: set.wants) else { return }
+    let (updates, base) = try trace.updates()
+    try set.time("receive_each", repetitions: 3) {
+      try Document(base)
+    } _: { document in
+      for update in updates { _ = try document.applyEncodedChangesWithTextEdits(encoded: update) }
+      return document
     } check: {
-      saved = $0
+      try WrittenText(document: $0).check(trace)
     }
-    Measure(
-      suite: "replay", subject: trace.name, name: "saved_size", unit: "bytes", values: [("value", Double(saved.count))]
-    ).print(asJSON: output.json)
-    try report(trace, "load_and_read_text") {
-      let loaded = try Document(saved)
-      guard case .Object(let text, _)? = try loaded.get(obj: .ROOT, key: "text") else {
-        throw TraceError.otherText(trace.name)
-      }
-      return try loaded.text(obj: text)
-    } check: { text in
-      guard text == trace.endContent else { throw TraceError.otherText(trace.name) }
+    try set.time("receive_last_100") {
+      let document = try Document(base)
+      try document.applyEncodedChanges(encoded: Data(updates.dropLast(100).joined()))
+      return document
+    } _: { document in
+      for update in updates.suffix(100) { _ = try document.applyEncodedChangesWithTextEdits(encoded: update) }
+      return document
+    } check: {
+      try WrittenText(document: $0).check(trace)
     }
-  }
-
-  private func replay(_ trace: EditingTrace) throws -> Document {
-    let document = Document()
-    let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
-    document.commitWith()
-    for transaction in trace.transactions {
-      for patch in transaction {
-        try document.spliceText(obj: text, start: patch.position, delete: patch.deleted, value: patch.inserted)
-      }
-      document.commitWith()
+    let all = Data(updates.joined())
+    try set.time("receive_batch") {
+      try Document(base)
+    } _: { document in
+      try document.applyEncodedChanges(encoded: all)
+      return document
+    } check: {
+      try WrittenText(document: $0).check(trace)
     }
-    return document
-  }
-
-  /// Measures the work some times, checks what it made, and prints the line.
-  private func report<Result>(
-    _ trace: EditingTrace, _ name: String, work: () throws -> Result, check: (Result) throws -> Void
-  ) throws {
-    var milliseconds: [Double] = []
-    for _ in 0..<max(repetitions, 1) {
-      let start = processorMilliseconds()
-      let result = try work()
-      milliseconds.append(processorMilliseconds() - start)
-      try check(result)
-    }
-    Measure(
-      suite: "replay", subject: trace.name, name: name, unit: "ms CPU",
-      values: [
-        ("value", milliseconds.percentile(0.5)), ("min", milliseconds.min() ?? 0), ("max", milliseconds.max() ?? 0),
-        ("reps", Double(milliseconds.count)),
-      ]
-    ).print(asJSON: output.json)
   }
 }
