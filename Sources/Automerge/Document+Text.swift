@@ -17,14 +17,15 @@ extension Document {
         guard count <= first else { throw DocError.outOfBounds(start) }
         from = first - count
       }
-      let inserted = Array((value ?? "").utf8)
-      if let unit = textEncoding.unit {
-        guard first <= tree.total[unit] else { throw DocError.outOfBounds(start) }
-        try core.splice(tree, id, at: from, deleting: count, unit: unit, inserting: inserted[...])
-      } else {
-        let range = try tree.utf8Range(graphemes: from, count: count)
-        try core.splice(
-          tree, id, at: range.lowerBound, deleting: range.count, unit: .utf8, inserting: inserted[...])
+      var value = value ?? ""
+      try value.withUTF8 { inserted in
+        if let unit = textEncoding.unit {
+          guard first <= tree.total[unit] else { throw DocError.outOfBounds(start) }
+          try core.splice(tree, id, at: from, deleting: count, unit: unit, inserting: inserted)
+        } else {
+          let range = try tree.utf8Range(graphemes: from, count: count)
+          try core.splice(tree, id, at: range.lowerBound, deleting: range.count, unit: .utf8, inserting: inserted)
+        }
       }
     }
   }

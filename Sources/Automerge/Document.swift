@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// What an index into a text counts.
 public enum TextEncoding: Hashable, Sendable { case graphemeCluster, unicodeScalar, utf8, utf16 }
@@ -10,13 +11,13 @@ public enum TextEncoding: Hashable, Sendable { case graphemeCluster, unicodeScal
 public final class Document: @unchecked Sendable {
   public let textEncoding: TextEncoding
 
-  /// Guards `guarded`, and through it everything mutable of this document.
-  private let lock = NSLock()
-  private var guarded: DocumentCore
+  /// Guards `guardedCell`, and through it everything mutable of this document.
+  private let lock = Mutex(())
+  private let guardedCell: Cell<DocumentCore>
 
   private init(core: DocumentCore, textEncoding: TextEncoding) {
     self.textEncoding = textEncoding
-    guarded = core
+    guardedCell = Cell(core)
   }
 
   public convenience init(textEncoding: TextEncoding = .unicodeScalar) {
@@ -50,28 +51,30 @@ public final class Document: @unchecked Sendable {
   }
 
   /// The only way to the document's state.
-  func withCore<Result>(_ body: (DocumentCore) throws -> Result) rethrows -> Result {
-    lock.lock()
-    defer { lock.unlock() }
-    return try body(guarded)
+  @inline(__always)
+  func withCore<Result, Failure: Error>(_ body: (DocumentCore) throws(Failure) -> Result) throws(Failure) -> Result {
+    try replacingCore { (core) throws(Failure) in try body(core) }
   }
 
   /// As `withCore`, for what may put another core in its place.
-  func replacingCore<Result>(_ body: (inout DocumentCore) throws -> Result) rethrows -> Result {
-    lock.lock()
-    defer { lock.unlock() }
-    return try body(&guarded)
+  @inline(__always)
+  func replacingCore<Result, Failure: Error>(
+    _ body: (inout DocumentCore) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    var result: Result?
+    try lock.withLock { (_) throws(Failure) in result = try body(&guardedCell.address.pointee) }
+    guard let result else { preconditionFailure("the body has run") }
+    return result
   }
 
   /// Two documents at once, locked in an order that is the same whoever asks.
   func withCore<Result>(
     and other: Document, _ body: (inout DocumentCore, DocumentCore) throws -> Result
-  ) rethrows -> Result {
-    let isFirst = ObjectIdentifier(self) < ObjectIdentifier(other)
-    let locks = isFirst ? [lock, other.lock] : [other.lock, lock]
-    for each in locks { each.lock() }
-    defer { for each in locks { each.unlock() } }
-    return try body(&guarded, other.guarded)
+  ) throws -> Result {
+    if ObjectIdentifier(self) < ObjectIdentifier(other) {
+      return try replacingCore { core in try other.withCore { try body(&core, $0) } }
+    }
+    return try other.withCore { theirs in try replacingCore { core in try body(&core, theirs) } }
   }
 }
 

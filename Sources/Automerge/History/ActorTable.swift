@@ -2,7 +2,12 @@
 final class ActorTable {
   private(set) var actors: [ActorId] = []
   /// The place of each actor in byte order.
-  private(set) var ranks: [UInt32] = []
+  private(set) var ranks: [UInt32] {
+    @inline(__always) unsafeAddress { UnsafePointer(ranksCell.address) }
+    @inline(__always) unsafeMutableAddress { ranksCell.address }
+  }
+
+  private let ranksCell = Cell<[UInt32]>([])
   /// Actor indices in byte order.
   private(set) var sorted: [UInt32] = []
   private var indices: [ActorId: UInt32] = [:]

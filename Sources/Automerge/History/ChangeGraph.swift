@@ -69,6 +69,24 @@ struct ChangeGraph {
     if record.opCount > 0 { maxOp = max(maxOp, record.maxOp) }
   }
 
+  /// Adds a change by the author of the only head, which it depends on; false if that is not so.
+  mutating func appendToOwnHead(
+    author: UInt32, startOp: UInt32, opCount: UInt32, time: Int64, firstRun: Int, runEnd: Int
+  ) -> Bool {
+    let row = UInt32(count)
+    guard row > 0, heads.count == 1, heads[0] == row - 1, records[Int(row) - 1].actor == author else { return false }
+    let record = ChangeRecord(
+      actor: author, seq: records[Int(row) - 1].seq + 1, startOp: startOp, opCount: opCount, time: time,
+      firstRun: UInt32(firstRun), firstDep: UInt32(deps.count))
+    deps.append(row - 1)
+    records.append(record)
+    runCount = runEnd
+    heads[0] = row
+    lastRows[Int(author)] = row
+    if opCount > 0 { maxOp = max(maxOp, record.maxOp) }
+    return true
+  }
+
   // MARK: Hashes
 
   /// Names the first row that has no hash yet.

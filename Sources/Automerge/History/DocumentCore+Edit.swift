@@ -8,10 +8,12 @@ extension DocumentCore {
   }
 
   func text(_ object: ObjId) throws(DocError) -> (id: OpId, tree: TextTree) {
+    if let last = lastText, last.object == object { return (last.id, last.tree) }
     guard let id = opId(object) else { throw .unknownObject(object) }
     guard store.type(of: id) == .makeText, let tree = store.sequence(id) else {
       throw .wrongType(object, objectType(id))
     }
+    lastText = (object, id, tree)
     return (id, tree)
   }
 
@@ -83,14 +85,32 @@ extension DocumentCore {
     _ tree: TextTree, _ object: OpId, at start: Int, deleting count: Int, unit: TextUnit,
     inserting utf8: ArraySlice<UInt8>
   ) throws(DocError) {
+    try utf8.withUnsafeBufferPointer { (utf8) throws(DocError) in
+      try splice(tree, object, at: start, deleting: count, unit: unit, inserting: utf8)
+    }
+  }
+
+  func splice(
+    _ tree: TextTree, _ object: OpId, at start: Int, deleting count: Int, unit: TextUnit,
+    inserting utf8: UnsafeBufferPointer<UInt8>
+  ) throws(DocError) {
     guard start <= tree.total[unit] else { throw .outOfBounds(UInt64(start)) }
     var start = start
     if !utf8.isEmpty {
       guard bytes.hasRoom(for: utf8.count) else { throw .tooLarge }
-      let gap = tree.gap(before: start, unit)
-      let measure = utf8.withUnsafeBufferPointer { TextMeasure(of: $0) }
+      let measure = TextMeasure(of: utf8)
       let id = try takeIds(measure.scalars)
       let offset = bytes.append(utf8, actor: id.actor)
+      if let last = tree.extendHintedRun(before: start, unit, id: id, text: offset, measure: measure) {
+        record(
+          .insertion(object: object, behind: last, count: measure.scalars, text: offset, byteCount: utf8.count), id: id)
+        if count > 0 {
+          start += TextSums(measure, elements: measure.scalars)[unit]
+          try delete(tree, object, at: start, count: count, unit: unit)
+        }
+        return
+      }
+      let gap = tree.gap(before: start, unit)
       let before = count > 0 ? tree.visible(before: gap)[unit] : 0
       tree.insertText(at: gap, id: id, text: offset..<offset + utf8.count, scalars: measure.scalars)
       record(
@@ -102,6 +122,11 @@ extension DocumentCore {
   }
 
   func delete(_ tree: TextTree, _ object: OpId, at start: Int, count: Int, unit: TextUnit) throws(DocError) {
+    if count == 1, let next = nextId, let element = tree.shrinkHintedRun(before: start + 1, unit, by: next) {
+      let id = try takeIds(1)
+      record(.deletion(object: object, from: element, count: 1, step: 1), id: id)
+      return
+    }
     var at = start, left = count
     while left > 0, at < tree.total[unit] {
       let (place, before) = tree.locate(at + 1, unit)

@@ -5,9 +5,11 @@ final class DocumentCore {
   let bytes: TextBytes
   let store: ObjectStore
   let log: RunLog
-  var graph: ChangeGraph
+  private let graphCell: Cell<ChangeGraph>
+  private let transactionCell = Cell<Transaction?>(nil)
+  /// The text asked for last: who types, types into one text.
+  private let lastTextCell = Cell<(object: ObjId, id: OpId, tree: TextTree)?>(nil)
   var queue: ChangeQueue
-  var transaction: Transaction?
   /// The first row that `encodeNewChanges` has not given out.
   var firstNewRow = 0
   /// The time, in seconds, of changes that end because something else begins.
@@ -20,7 +22,7 @@ final class DocumentCore {
     bytes = TextBytes()
     store = ObjectStore(bytes: bytes, actors: actors)
     log = RunLog(bytes: bytes, actors: actors)
-    graph = ChangeGraph()
+    graphCell = Cell(ChangeGraph())
     queue = ChangeQueue()
   }
 
@@ -32,7 +34,8 @@ final class DocumentCore {
     bytes = TextBytes(copying: other.bytes)
     store = ObjectStore(copying: other.store, bytes: bytes, actors: actors)
     log = RunLog(copying: other.log, bytes: bytes, actors: actors)
-    (graph, queue, firstNewRow) = (other.graph, other.queue, other.firstNewRow)
+    graphCell = Cell(other.graph)
+    (queue, firstNewRow) = (other.queue, other.firstNewRow)
   }
 
   /// A document loaded from a document chunk.
@@ -41,12 +44,29 @@ final class DocumentCore {
   ) {
     self.actor = actor
     self.implicitCommitTime = implicitCommitTime
-    (actors, bytes, self.store, self.log, self.graph) = (store.actors, store.bytes, store, log, graph)
+    (actors, bytes, self.store, self.log) = (store.actors, store.bytes, store, log)
+    graphCell = Cell(graph)
     queue = ChangeQueue()
     firstNewRow = graph.count
   }
 
+  var graph: ChangeGraph {
+    @inline(__always) unsafeAddress { UnsafePointer(graphCell.address) }
+    @inline(__always) unsafeMutableAddress { graphCell.address }
+  }
+
+  var transaction: Transaction? {
+    @inline(__always) unsafeAddress { UnsafePointer(transactionCell.address) }
+    @inline(__always) unsafeMutableAddress { transactionCell.address }
+  }
+
   // MARK: Names
+
+  /// The text with this name, if it was the last one asked for.
+  var lastText: (object: ObjId, id: OpId, tree: TextTree)? {
+    @inline(__always) unsafeAddress { UnsafePointer(lastTextCell.address) }
+    @inline(__always) unsafeMutableAddress { lastTextCell.address }
+  }
 
   func objId(_ id: OpId) -> ObjId {
     id.isZero ? .ROOT : ObjId(counter: UInt64(id.counter), actor: actors[id.actor])

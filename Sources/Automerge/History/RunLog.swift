@@ -107,16 +107,26 @@ protocol OpSource {
 
 /// The operations of all changes of a document, in the order in which they were applied here.
 final class RunLog: OpSource {
-  var runs: [OpRun] = []
-  var others: [OtherOp] = []
+  private let runsCell = Cell<[OpRun]>([])
+  private let othersCell = Cell<[OtherOp]>([])
   let bytes: TextBytes
   let actors: ActorTable
 
   init(bytes: TextBytes, actors: ActorTable) { (self.bytes, self.actors) = (bytes, actors) }
 
   init(copying other: RunLog, bytes: TextBytes, actors: ActorTable) {
-    (runs, others) = (other.runs, other.others)
     (self.bytes, self.actors) = (bytes, actors)
+    (runs, others) = (other.runs, other.others)
+  }
+
+  var runs: [OpRun] {
+    @inline(__always) unsafeAddress { UnsafePointer(runsCell.address) }
+    @inline(__always) unsafeMutableAddress { runsCell.address }
+  }
+
+  var others: [OtherOp] {
+    @inline(__always) unsafeAddress { UnsafePointer(othersCell.address) }
+    @inline(__always) unsafeMutableAddress { othersCell.address }
   }
 
   var text: [UInt8] { bytes.bytes }

@@ -8,6 +8,13 @@ struct Transaction {
 }
 
 extension DocumentCore {
+  /// The id that the next operation of the transaction gets; nil if there is no transaction.
+  @inline(__always)
+  var nextId: OpId? {
+    guard let transaction, transaction.opCount < .max - transaction.startOp else { return nil }
+    return OpId(counter: transaction.startOp + transaction.opCount, actor: transaction.author)
+  }
+
   /// The ids for `count` operations by this document's actor; begins a transaction if there is none.
   func takeIds(_ count: Int) throws(DocError) -> OpId {
     var current: Transaction
@@ -68,6 +75,12 @@ extension DocumentCore {
   }
 
   private func append(author: UInt32, startOp: UInt32, opCount: UInt32, firstRun: Int, message: String?, time: Int64) {
+    if message == nil,
+      graph.appendToOwnHead(
+        author: author, startOp: startOp, opCount: opCount, time: time, firstRun: firstRun, runEnd: log.runs.count)
+    {
+      return
+    }
     var deps = graph.heads
     if let last = graph.lastRow(of: author), !deps.contains(last) { deps.append(last) }
     if deps.count > 1 {

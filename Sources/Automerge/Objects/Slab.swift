@@ -1,57 +1,77 @@
 /// Growing storage of plain values that hands out numbers instead of references.
 ///
-/// The one place in `Objects` with unsafe memory. Its invariants: `count` elements from `base` on are initialised,
-/// `count <= capacity`, and an index comes only from the owner's own links, which `TextTree.checkInvariants` verifies.
-/// Elements move when the slab grows, so no pointer into it is kept across an append.
+/// Unsafe memory. Its invariants: `count` elements from `base` on are initialised, `count <= capacity`, and an index
+/// comes only from the owner's own links, which `TextTree.checkInvariants` verifies (and debug builds assert). Elements
+/// move when the slab grows, so no pointer into it is kept across an append.
 struct Slab<Element: BitwiseCopyable>: ~Copyable {
-  private var base: UnsafeMutablePointer<Element>
-  private var capacity: Int
-  private(set) var count = 0
+  private struct Header {
+    var base: UnsafeMutablePointer<Element>
+    var capacity: Int
+    var count = 0
+  }
+
+  private let header: UnsafeMutablePointer<Header>
 
   init(capacity: Int = 4) {
-    self.capacity = max(capacity, 1)
-    base = .allocate(capacity: self.capacity)
+    let capacity = max(capacity, 1)
+    header = .allocate(capacity: 1)
+    header.initialize(to: Header(base: .allocate(capacity: capacity), capacity: capacity))
   }
 
   init(copying other: borrowing Slab) {
     self.init(capacity: other.count)
-    base.update(from: other.base, count: other.count)
-    count = other.count
+    header.pointee.base.update(from: other.header.pointee.base, count: other.count)
+    header.pointee.count = other.count
   }
 
-  deinit { base.deallocate() }
+  deinit {
+    header.pointee.base.deallocate()
+    header.deallocate()
+  }
+
+  var count: Int { header.pointee.count }
 
   subscript(index: Int) -> Element {
     @inline(__always) unsafeAddress {
       assert(index >= 0 && index < count, "slab index in range")
-      return UnsafePointer(base + index)
+      return UnsafePointer(header.pointee.base + index)
     }
-    @inline(__always) unsafeMutableAddress {
+    @inline(__always) nonmutating unsafeMutableAddress {
       assert(index >= 0 && index < count, "slab index in range")
-      return base + index
+      return header.pointee.base + index
     }
+  }
+
+  /// Where an element stands until the next append.
+  @inline(__always)
+  func pointer(to index: Int) -> UnsafeMutablePointer<Element> {
+    assert(index >= 0 && index < count, "slab index in range")
+    return header.pointee.base + index
   }
 
   /// Adds `repeated` copies of `element` and returns the index of the first.
   @discardableResult
-  mutating func append(_ element: Element, repeated: Int = 1) -> Int {
-    if count + repeated > capacity { grow(to: count + repeated) }
-    (base + count).initialize(repeating: element, count: repeated)
-    count += repeated
-    return count - repeated
+  func append(_ element: Element, repeated: Int = 1) -> Int {
+    let count = header.pointee.count
+    if count + repeated > header.pointee.capacity { grow(to: count + repeated) }
+    (header.pointee.base + count).initialize(repeating: element, count: repeated)
+    header.pointee.count = count + repeated
+    return count
   }
 
   /// Moves `length` elements from one index to another; the places may overlap.
-  mutating func move(from source: Int, to target: Int, count length: Int) {
+  func move(from source: Int, to target: Int, count length: Int) {
     precondition(source >= 0 && target >= 0 && length >= 0 && source + length <= count && target + length <= count)
+    let base = header.pointee.base
     (base + target).update(from: base + source, count: length)
   }
 
-  private mutating func grow(to needed: Int) {
-    let larger = max(needed, capacity * 2)
+  private func grow(to needed: Int) {
+    let larger = max(needed, header.pointee.capacity * 2)
     let moved = UnsafeMutablePointer<Element>.allocate(capacity: larger)
-    moved.update(from: base, count: count)
-    base.deallocate()
-    (base, capacity) = (moved, larger)
+    moved.update(from: header.pointee.base, count: count)
+    header.pointee.base.deallocate()
+    header.pointee.base = moved
+    header.pointee.capacity = larger
   }
 }

@@ -2,8 +2,8 @@
 ///
 /// Every actor writes into a lane of its own, so that the text of one writer stays in one piece while several type.
 final class TextBytes {
-  private(set) var bytes: [UInt8]
-  private var lanes: [Lane]
+  private let bytesCell: Cell<[UInt8]>
+  private let lanesCell: Cell<[Lane]>
 
   /// Room kept for one actor: `next` to `end` is free.
   private struct Lane {
@@ -15,13 +15,23 @@ final class TextBytes {
   private static let largestLane = 512
 
   init() {
-    bytes = []
-    lanes = []
+    bytesCell = Cell([])
+    lanesCell = Cell([])
   }
 
   init(copying other: TextBytes) {
-    bytes = other.bytes
-    lanes = other.lanes
+    bytesCell = Cell(other.bytes)
+    lanesCell = Cell(other.lanes)
+  }
+
+  private(set) var bytes: [UInt8] {
+    @inline(__always) unsafeAddress { UnsafePointer(bytesCell.address) }
+    @inline(__always) unsafeMutableAddress { bytesCell.address }
+  }
+
+  private var lanes: [Lane] {
+    @inline(__always) unsafeAddress { UnsafePointer(lanesCell.address) }
+    @inline(__always) unsafeMutableAddress { lanesCell.address }
   }
 
   /// The most text a document can hold: offsets are 32 bits wide.
@@ -80,6 +90,10 @@ final class TextBytes {
 extension TextMeasure {
   /// Counts valid UTF-8.
   init(of text: UnsafeBufferPointer<UInt8>) {
+    if text.count == 1 {
+      self.init(utf8: 1, scalars: 1, utf16: 1, newlines: text[0] == 0x0A ? 1 : 0)
+      return
+    }
     var scalars = 0, utf16 = 0, newlines = 0
     for byte in text {
       let begins = byte & 0xC0 != 0x80

@@ -15,6 +15,7 @@ extension TextTree {
         return locate(amount, unit, in: hint.leaf, start: hint.leafStart)
       }
     }
+    settle()
     var node = root
     var start = TextSums.zero
     while true {
@@ -52,6 +53,7 @@ extension TextTree {
   /// What is visible before a leaf. - Complexity: O(log n).
   func start(ofLeaf leaf: UInt32) -> TextSums {
     if leaf == hint.leaf { return hint.leafStart }
+    settle()
     var sum = TextSums.zero
     var child = leaf
     var parent = leaves[Int(leaf)].parent

@@ -38,21 +38,27 @@ final class TextTree {
     var runStart = TextSums.zero
   }
 
+  /// A change of what a leaf shows that the nodes above it do not know of yet: who types, changes one leaf many times.
+  private struct Pending {
+    var leaf = TextTree.none
+    var change = TextSums.zero
+  }
+
   let bytes: TextBytes
   let actors: ActorTable
-  /// Elements whose story is longer than a run can tell.
-  var slots: [OddSlot] = []
+  private let slotsCell = Cell<[OddSlot]>([])
   /// Operations that updated an element, and which.
   var updates: [OpId: OpId] = [:]
   /// Whether any mark was ever set; only then does an insertion have to look for sticky ends.
   var hasMarks = false
-  var runs: Slab<TextRun>
-  var leaves: Slab<Leaf>
-  var nodes: Slab<Node>
-  var children: Slab<UInt32>
-  var root: Int
-  var index = OpIndex()
-  var hint = Hint()
+  let runs: Slab<TextRun>
+  let leaves: Slab<Leaf>
+  let nodes: Slab<Node>
+  let children: Slab<UInt32>
+  private let rootCell = Cell(0)
+  private let indexCell = Cell(OpIndex())
+  private let hintCell = Cell(Hint())
+  private let pendingCell = Cell(Pending())
 
   private static let noRun = TextRun(id: .zero, origin: .zero, text: 0, measure: .zero)
 
@@ -71,14 +77,41 @@ final class TextTree {
 
   init(copying other: TextTree, bytes: TextBytes, actors: ActorTable) {
     (self.bytes, self.actors) = (bytes, actors)
-    (slots, updates, hasMarks, root, index) = (other.slots, other.updates, other.hasMarks, other.root, other.index)
+    other.settle()
     runs = Slab(copying: other.runs)
     leaves = Slab(copying: other.leaves)
     nodes = Slab(copying: other.nodes)
     children = Slab(copying: other.children)
+    (slots, updates, hasMarks, root, index) = (other.slots, other.updates, other.hasMarks, other.root, other.index)
   }
 
-  var total: TextSums { nodes[root].sums }
+  /// Elements whose story is longer than a run can tell.
+  var slots: [OddSlot] {
+    @inline(__always) unsafeAddress { UnsafePointer(slotsCell.address) }
+    @inline(__always) unsafeMutableAddress { slotsCell.address }
+  }
+
+  var root: Int {
+    @inline(__always) unsafeAddress { UnsafePointer(rootCell.address) }
+    @inline(__always) unsafeMutableAddress { rootCell.address }
+  }
+
+  var index: OpIndex {
+    @inline(__always) unsafeAddress { UnsafePointer(indexCell.address) }
+    @inline(__always) unsafeMutableAddress { indexCell.address }
+  }
+
+  var hint: Hint {
+    @inline(__always) unsafeAddress { UnsafePointer(hintCell.address) }
+    @inline(__always) unsafeMutableAddress { hintCell.address }
+  }
+
+  private var pending: Pending {
+    @inline(__always) unsafeAddress { UnsafePointer(pendingCell.address) }
+    @inline(__always) unsafeMutableAddress { pendingCell.address }
+  }
+
+  var total: TextSums { nodes[root].sums + pending.change }
   var firstLeaf: UInt32 { 0 }
 
   @inline(__always)
@@ -109,13 +142,25 @@ final class TextTree {
 
   // MARK: Growing
 
+  @inline(__always)
   func add(_ change: TextSums, to leaf: UInt32) {
     leaves[Int(leaf)].sums += change
-    var node = leaves[Int(leaf)].parent
+    if pending.leaf != leaf {
+      settle()
+      pending.leaf = leaf
+    }
+    pending.change += change
+  }
+
+  /// Tells the nodes above what was changed. Whoever reads or moves sums of nodes does this first.
+  func settle() {
+    guard pending.leaf != Self.none else { return }
+    var node = leaves[Int(pending.leaf)].parent
     while node != Self.none {
-      nodes[Int(node)].sums += change
+      nodes[Int(node)].sums += pending.change
       node = nodes[Int(node)].parent
     }
+    pending = Pending()
   }
 
   /// Makes room for `count` runs at a place, which moves along if the leaf has to be split. The caller fills it.
@@ -150,6 +195,7 @@ final class TextTree {
   }
 
   private func splitLeaf(_ leaf: UInt32, keeping keep: Int) -> UInt32 {
+    settle()
     let old = Int(leaf), moved = leaves[old].count - keep
     let new = leaves.append(Leaf(parent: leaves[old].parent, next: leaves[old].next, count: moved))
     runs.append(Self.noRun, repeated: Self.leafCapacity)
