@@ -1,14 +1,43 @@
-import Foundation
-
-/// A place in a text or list that moves with what stands there.
-public struct Cursor: Hashable, Sendable {
-  /// As it travels. Format: automerge-format, section 6.4.
-  public let bytes: Data
-  public init(bytes: Data) { self.bytes = bytes }
-}
-
-/// Cursors: places that stay put while the text around them changes.
+/// Cursors: places that stay put while the text or list around them changes.
 extension Document {
+  /// A cursor that stays with what stands at a position, in a text counted in `textEncoding`. At the length or behind
+  /// it, that is the end.
+  public func cursor(obj: ObjId, position: UInt64, move: MoveCursor = .after) throws -> Cursor {
+    try withCore { core in
+      let unit = try core.unit(of: obj, textEncoding), tree = try core.sequence(obj).tree
+      guard let index = Int(exactly: position), index < tree.total[unit] else { return .end }
+      return core.cursor(at: tree.operation(at: index, unit), move)
+    }
+  }
+
+  /// As `cursor(obj:position:move:)`, of the position as it was at `heads`. Unknown heads count for nothing.
+  public func cursor(
+    obj: ObjId, position: UInt64, heads: Set<ChangeHash>, move: MoveCursor = .after
+  ) throws -> Cursor {
+    try withCore { core in
+      let clock = core.past(heads)
+      guard let winner = try core.slot(obj, position, textEncoding, at: clock)?.winner(at: clock) else { return .end }
+      return core.cursor(at: winner.id, move)
+    }
+  }
+
+  /// Where a cursor is now, in a text counted in `textEncoding`. If what it stood at is deleted, it is at what stood
+  /// behind or before that.
+  public func position(obj: ObjId, cursor: Cursor) throws -> UInt64 {
+    try withCore { core in
+      let unit = try core.unit(of: obj, textEncoding)
+      return UInt64(try core.position(of: cursor, in: core.sequence(obj).tree, at: .now)[unit])
+    }
+  }
+
+  /// As `position(obj:cursor:)`, of what stood there at `heads`. Unknown heads count for nothing.
+  public func position(obj: ObjId, cursor: Cursor, heads: Set<ChangeHash>) throws -> UInt64 {
+    try withCore { core in
+      let unit = try core.unit(of: obj, textEncoding)
+      return UInt64(try core.position(of: cursor, in: core.sequence(obj).tree, at: core.past(heads))[unit])
+    }
+  }
+
   /// A cursor that stays with what stands at the offset. A position at the end gives an end cursor.
   public func cursor(obj: ObjId, utf8Offset: Int) throws -> Cursor {
     try withCore { core in
@@ -16,71 +45,83 @@ extension Document {
       guard utf8Offset >= 0, utf8Offset <= tree.total[.utf8] else {
         throw DocError.outOfBounds(UInt64(utf8Offset.magnitude))
       }
-      if utf8Offset == tree.total[.utf8] { return Cursor(bytes: CursorCode.end.bytes) }
-      let id = tree.operation(at: utf8Offset, .utf8)
-      let code = CursorCode.operation(actor: core.actors[id.actor], counter: id.counter, movesBefore: false)
-      return Cursor(bytes: code.bytes)
+      if utf8Offset == tree.total[.utf8] { return .end }
+      return core.cursor(at: tree.operation(at: utf8Offset, .utf8), .after)
     }
   }
 
   /// Where a cursor is now. If what it stood at is deleted, it is where that was.
   public func utf8Offset(obj: ObjId, cursor: Cursor) throws -> Int {
-    try withCore { core throws in
-      let tree = try core.text(obj).tree
-      switch try CursorCode(cursor.bytes) {
-      case .start: return 0
-      case .end: return tree.total[.utf8]
-      case .operation(let actor, let counter, let movesBefore):
-        guard let index = core.actors.find(actor),
-          let place = tree.position(of: OpId(counter: counter, actor: index), movingBefore: movesBefore)
-        else { throw DocError.unknownCursor }
-        return place.utf8
-      }
+    try withCore { try $0.position(of: cursor, in: $0.text(obj).tree, at: .now)[.utf8] }
+  }
+}
+
+extension DocumentCore {
+  fileprivate func cursor(at id: OpId, _ move: MoveCursor) -> Cursor {
+    Cursor(code: .operation(actor: actors[id.actor], counter: id.counter, move: move))
+  }
+
+  /// What is visible before a cursor.
+  func position(of cursor: Cursor, in tree: TextTree, at clock: Clock) throws(DocError) -> TextSums {
+    switch try CursorCode(cursor.bytes) {
+    case .start: return .zero
+    case .end: return clock.isNow ? tree.total : tree.sums(at: clock)
+    case .operation(let actor, let counter, let move):
+      guard let index = actors.find(actor) else { throw .unknownCursor }
+      let id = OpId(counter: counter, actor: index)
+      let place =
+        clock.isNow
+        ? tree.position(of: id, movingBefore: move == .before)
+        : tree.position(of: id, movingBefore: move == .before, at: clock)
+      guard let place else { throw .unknownCursor }
+      return place
     }
   }
 }
 
-/// What a cursor's bytes say.
-private enum CursorCode {
-  case start
-  case end
-  case operation(actor: ActorId, counter: UInt32, movesBefore: Bool)
-
-  init(_ bytes: Data) throws(DocError) {
-    do throws(FormatError) { self = try CursorCode.read(bytes) } catch { throw .invalidCursor }
+extension TextTree {
+  /// As `position(of:movingBefore:)`, at a past state. - Complexity: O(n) in the runs.
+  fileprivate func position(of operation: OpId, movingBefore: Bool, at clock: Clock) -> TextSums? {
+    guard var (place, element) = find(updates[operation] ?? operation) else { return nil }
+    if movingBefore {
+      while !isVisible(place, element, at: clock) {
+        let origin = element > 0 ? self[place].id.advanced(by: element - 1) : self[place].origin
+        guard let behind = find(origin) else { return .zero }
+        (place, element) = behind
+      }
+    }
+    var sum = TextSums.zero
+    var at = first
+    while let each = at, each.leaf != place.leaf || each.run != place.run {
+      add(self[each], at: clock, to: &sum, elements: Int(self[each].count))
+      at = next(each)
+    }
+    add(self[place], at: clock, to: &sum, elements: element)
+    return sum
   }
 
-  private static func read(_ bytes: Data) throws(FormatError) -> CursorCode {
-    var reader = ByteReader(Array(bytes))
-    let version = try reader.byte()
-    guard version <= 1 else { throw .invalid(.cursor, at: 0) }
-    let tag = version == 0 ? 3 : try reader.byte()
-    switch tag {
-    case 1, 2:
-      try reader.expectEnd()
-      return tag == 1 ? .start : .end
-    case 3:
-      let actor = try reader.actor(), counter = try reader.uleb32()
-      let move = version == 0 ? 2 : try reader.byte()
-      guard counter > 0, move == 1 || move == 2 else { throw .invalid(.cursor, at: reader.offset) }
-      try reader.expectEnd()
-      return .operation(actor: actor, counter: counter, movesBefore: move == 1)
-    default: throw .invalid(.cursor, at: 1)
-    }
+  private func isVisible(_ place: Place, _ element: Int, at clock: Clock) -> Bool {
+    let run = self[place]
+    if run.isOdd { return slots[Int(run.text)].slot.winner(at: clock) != nil }
+    return history(of: run, from: element, clock: clock).visible
   }
 
-  var bytes: Data {
-    var writer = ByteWriter()
-    writer.byte(1)
-    switch self {
-    case .start: writer.byte(1)
-    case .end: writer.byte(2)
-    case .operation(let actor, let counter, let movesBefore):
-      writer.byte(3)
-      writer.actor(actor)
-      writer.uleb(UInt64(counter))
-      writer.byte(movesBefore ? 1 : 2)
+  /// Adds what the first elements of a run showed.
+  private func add(_ run: TextRun, at clock: Clock, to sum: inout TextSums, elements: Int) {
+    if elements == 0 { return }
+    if run.isOdd {
+      guard let winner = slots[Int(run.text)].slot.winner(at: clock) else { return }
+      sum += TextSums(ofElement: winner.textUTF8)
+      return
     }
-    return Data(writer.bytes)
+    var element = 0, start = run.textStart
+    while element < elements {
+      let (isVisible, same) = history(of: run, from: element, clock: clock)
+      let count = min(same, elements - element)
+      let end = run.isASCII ? start + count : bytes.advance(start, scalars: count)
+      if isVisible { sum += TextSums(bytes.measure(start..<end), elements: count) }
+      element += count
+      start = end
+    }
   }
 }

@@ -49,16 +49,9 @@ extension Document {
       case .map(let map): return UInt64(map.keys().count)
       case .sequence(let tree):
         guard core.store.type(of: id) == .makeText else { return UInt64(tree.total.elements) }
-        guard let unit = textEncoding.unit else { return UInt64(tree.string.count) }
-        return UInt64(tree.total[unit])
+        return UInt64(tree.total[textEncoding.unit])
       case nil: return 0
       }
     }
-  }
-}
-
-extension DocumentCore {
-  func value(of op: StoredOp, in slot: Slot) -> Value {
-    op.action.makesObject ? .Object(objId(op.id), objectType(op.id)) : .Scalar(slot.scalar(of: op))
   }
 }

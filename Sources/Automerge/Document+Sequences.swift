@@ -85,26 +85,12 @@ extension Document {
   /// The values of a map in the order of its keys, of a list, or of a text element by element.
   /// - Complexity: O(n) in the elements.
   public func values(obj: ObjId) throws -> [Value] {
-    try withCore { core in
-      var values: [Value] = []
-      func add(_ slot: Slot) {
-        if let winner = slot.winner() { values.append(core.value(of: winner, in: slot)) }
-      }
-      switch try core.object(obj) {
-      case .map(let map): for (_, slot) in map.sortedSlots { add(slot) }
-      case .sequence(let tree): tree.forEachSlot(add)
-      }
-      return values
-    }
+    try withCore { try $0.values(obj, at: .now) }
   }
 
   /// The keys of a map with the values that won there, in the order of the keys' UTF-8.
   public func mapEntries(obj: ObjId) throws -> [(String, Value)] {
-    try withCore { core in
-      try core.map(obj).map.sortedSlots.compactMap { key, slot in
-        slot.winner().map { (key.string, core.value(of: $0, in: slot)) }
-      }
-    }
+    try withCore { try $0.mapEntries(obj, at: .now) }
   }
 
   private func place(_ index: UInt64) throws(DocError) -> Int {
@@ -122,7 +108,7 @@ extension DocumentCore {
   /// What an index into an object counts: elements of a list, units of a text.
   func unit(of object: ObjId, _ encoding: TextEncoding) throws(DocError) -> TextUnit {
     let (id, _) = try sequence(object)
-    return store.type(of: id) == .makeText ? encoding.unit ?? .elements : .elements
+    return store.type(of: id) == .makeText ? encoding.unit : .elements
   }
 
   /// The story of the visible element at an index; nil behind the end.

@@ -17,15 +17,13 @@ extension Document {
         guard count <= first else { throw DocError.outOfBounds(start) }
         from = first - count
       }
+      let unit = textEncoding.unit
+      guard first <= tree.total[unit] else { throw DocError.outOfBounds(start) }
       var value = value ?? ""
-      try value.withUTF8 { inserted in
-        if let unit = textEncoding.unit {
-          guard first <= tree.total[unit] else { throw DocError.outOfBounds(start) }
-          try core.splice(tree, id, at: from, deleting: count, unit: unit, inserting: inserted)
-        } else {
-          let range = try tree.utf8Range(graphemes: from, count: count)
-          try core.splice(tree, id, at: range.lowerBound, deleting: range.count, unit: .utf8, inserting: inserted)
-        }
+      if unit == .graphemes {
+        try core.splice(tree, id, graphemesAt: from, deleting: count, inserting: value)
+      } else {
+        try value.withUTF8 { try core.splice(tree, id, at: from, deleting: count, unit: unit, inserting: $0) }
       }
     }
   }
@@ -104,10 +102,10 @@ extension Document {
 }
 
 extension TextEncoding {
-  /// Nil for grapheme clusters, which no tree counts.
-  var unit: TextUnit? {
+  /// What a text counts in.
+  var unit: TextUnit {
     switch self {
-    case .graphemeCluster: nil
+    case .graphemeCluster: .graphemes
     case .unicodeScalar: .scalars
     case .utf8: .utf8
     case .utf16: .utf16
@@ -117,17 +115,6 @@ extension TextEncoding {
 
 extension TextTree {
   var string: String { String(decoding: utf8(0..<total[.utf8]), as: UTF8.self) }
-
-  /// Where some grapheme clusters stand; fewer if the text ends before.
-  /// - Complexity: O(n) in the text.
-  func utf8Range(graphemes start: Int, count: Int) throws(DocError) -> Range<Int> {
-    let text = string
-    guard let from = text.index(text.startIndex, offsetBy: start, limitedBy: text.endIndex) else {
-      throw .outOfBounds(UInt64(start))
-    }
-    let to = text.index(from, offsetBy: count, limitedBy: text.endIndex) ?? text.endIndex
-    return text.utf8.distance(from: text.startIndex, to: from)..<text.utf8.distance(from: text.startIndex, to: to)
-  }
 }
 
 extension DocumentCore {

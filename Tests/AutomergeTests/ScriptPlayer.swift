@@ -9,7 +9,7 @@ struct ScriptPlayer {
 
   func knows(_ step: JSON) -> Bool {
     switch step["op"].string {
-    case "mark", "unmark", "isolate", "integrate": false
+    case "isolate", "integrate": false
     case "fork": step["heads"].isNull
     default: true
     }
@@ -72,6 +72,16 @@ struct ScriptPlayer {
     case ("splice_text", _):
       try document.spliceText(
         obj: object, start: index("index"), delete: Int64(step["del"].int ?? 0), value: step["text"].string)
+    case ("mark", _), ("unmark", _):
+      let modes: [String: ExpandMark] = ["before": .before, "after": .after, "both": .both, "none": .none]
+      let (start, end) = (try index("start"), try index("end"))
+      let expand = try require(modes[step["expand"].string ?? ""]), name = try require(step["name"].string)
+      if step["op"].string == "unmark" {
+        try document.unmark(obj: object, start: start, end: end, expand: expand, name: name)
+      } else {
+        let value = try ScalarValue(vector: step["value"])
+        try document.mark(obj: object, start: start, end: end, expand: expand, name: name, value: value)
+      }
     case ("put_object", _), ("insert_object", _), ("split_block", _):
       return try makeObject(document, in: object, step).vectorName
     default: throw Missing()

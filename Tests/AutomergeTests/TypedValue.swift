@@ -4,7 +4,7 @@ import TestSupport
 @testable import Automerge
 
 extension Document {
-  /// All values with their ids and conflicts, as the vectors write them, but for marks and spans.
+  /// All values with their ids and conflicts, as the vectors write them.
   func typedValue(at clock: Clock = .now) -> JSON {
     withCore { $0.typedObject(.zero, at: clock) }
   }
@@ -29,10 +29,56 @@ extension DocumentCore {
       let isText = store.type(of: id) == .makeText
       members["t"] = .string(isText ? "text" : "list")
       members["v"] = isText ? .string(String(decoding: text, as: UTF8.self)) : .array(values)
-      if isText { members["length"] = .number(Double(TextMeasure(of: text).scalars)) }
+      if isText {
+        members["length"] = .number(Double(TextMeasure(of: text).scalars))
+        members.merge(typedMarks(tree, at: clock)) { left, _ in left }
+      }
     case nil: break
     }
     return .object(members)
+  }
+
+  /// The marks, and the text in stretches of equal marks with the blocks between; nothing if there are neither.
+  private func typedMarks(_ tree: TextTree, at clock: Clock) -> [String: JSON] {
+    let marks: [JSON] = tree.marks(at: clock, .scalars).map { mark in
+      .object([
+        "start": .number(Double(mark.start)), "end": .number(Double(mark.end)), "name": .string(mark.name),
+        "value": .object(mark.value.vector),
+      ])
+    }
+    var spans: [JSON] = [], text = "", textMarks: [MapKey: RawValue] = [:], active = ActiveMarks(), hasBlock = false
+    func endText() {
+      guard !text.isEmpty else { return }
+      var span: [String: JSON] = ["text": .string(text)]
+      if !textMarks.isEmpty {
+        let pairs = textMarks.map { ($0.key.string, JSON.object($0.value.scalar.vector)) }
+        span["marks"] = .object(Dictionary(uniqueKeysWithValues: pairs))
+      }
+      spans.append(.object(span))
+      text = ""
+    }
+    func add(_ piece: String) {
+      if active.values != textMarks { endText() }
+      textMarks = active.values
+      text += piece
+    }
+    tree.forEachStretch(at: clock) { stretch in
+      switch stretch {
+      case .plain(_, _, let range): add(String(decoding: bytes.bytes[range], as: UTF8.self))
+      case .odd(_, let winner) where winner.action == .makeMap:
+        endText()
+        hasBlock = true
+        spans.append(.object(["block": typedObject(winner.id, at: clock).withoutIds]))
+      case .odd(_, let winner): add(String(decoding: winner.textUTF8, as: UTF8.self))
+      case .mark(let op): active.pass(op, actors: actors)
+      }
+      return true
+    }
+    endText()
+    var members: [String: JSON] = [:]
+    if !marks.isEmpty { members["marks"] = .array(marks) }
+    if !marks.isEmpty || hasBlock { members["spans"] = .array(spans) }
+    return members
   }
 
   private func typedValue(_ slot: Slot, at clock: Clock) -> JSON? {
@@ -73,15 +119,37 @@ extension ScalarValue {
 }
 
 extension JSON {
-  /// A vector's value without what `typedValue` leaves out.
-  var withoutMarks: JSON {
-    switch self {
-    case .array(let items): return .array(items.map(\.withoutMarks))
-    case .object(var members):
-      if members["t"] == .string("text") { (members["marks"], members["spans"]) = (nil, nil) }
+  /// A vector's value without the second spelling of floating-point numbers.
+  var withBitsOnly: JSON {
+    mapObjects { members in
       if members["t"] == .string("f64") { members["v"] = nil }
-      return .object(members.mapValues(\.withoutMarks))
+    }
+  }
+
+  fileprivate var withoutIds: JSON {
+    mapObjects { members in (members["id"], members["conflicts"], members["length"]) = (nil, nil, nil) }
+  }
+
+  private func mapObjects(_ change: (inout [String: JSON]) -> Void) -> JSON {
+    switch self {
+    case .array(let items): return .array(items.map { $0.mapObjects(change) })
+    case .object(var members):
+      change(&members)
+      return .object(members.mapValues { $0.mapObjects(change) })
     case .null, .bool, .number, .string: return self
+    }
+  }
+}
+
+extension TextTree {
+  /// The stories of all elements in document order, deleted ones and marks included.
+  func forEachSlot(_ body: (Slot) -> Void) {
+    forEachRun { run in
+      if run.isOdd {
+        body(slots[Int(run.text)].slot)
+      } else {
+        for element in 0..<Int(run.count) { body(slot(of: run, element)) }
+      }
     }
   }
 }

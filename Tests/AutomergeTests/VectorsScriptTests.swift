@@ -24,7 +24,7 @@ struct VectorsScriptTests {
     for document in player.documents.values { #expect(document.brokenInvariant() == nil) }
     // To a dictionary of Swift, canonically equivalent keys are one.
     guard !name.hasPrefix("mapkeys") else { return }
-    let value = vector.json["value"].withoutMarks
+    let value = vector.json["value"].withBitsOnly
     for document in finished { #expect(document.typedValue() == value) }
   }
 

@@ -11,6 +11,9 @@ struct Clock {
 
   private init(limits: [UInt32], rest: UInt32) { (self.limits, self.rest) = (limits, rest) }
 
+  /// Whether everything is in, without a look at the changes.
+  var isNow: Bool { limits.isEmpty && rest == .max }
+
   @inline(__always)
   func limit(actor: UInt32) -> UInt32 { Int(actor) < limits.count ? limits[Int(actor)] : rest }
 

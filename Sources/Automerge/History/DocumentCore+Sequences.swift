@@ -106,6 +106,18 @@ extension DocumentCore {
     if count > 0 { try delete(tree, id, at: behind, count: count, unit: unit) }
   }
 
+  /// A splice of text whose elements are grapheme clusters, as the documents have it that count in them.
+  func splice(
+    _ tree: TextTree, _ object: OpId, graphemesAt start: Int, deleting count: Int, inserting text: String
+  ) throws(DocError) {
+    guard start <= tree.total[.graphemes] else { throw .outOfBounds(UInt64(start)) }
+    var gap = tree.gap(before: start, .graphemes)
+    let before = tree.visible(before: gap)[.graphemes], old = tree.total[.graphemes]
+    for character in text { gap = try insert(tree, object, at: gap, RawValue(.String(String(character)))) }
+    let behind = text.isEmpty ? start : before + tree.total[.graphemes] - old
+    if count > 0 { try delete(tree, object, at: behind, count: count, unit: .graphemes) }
+  }
+
   func insertObject(_ object: ObjId, at index: Int, unit: TextUnit, action: OpAction) throws(DocError) -> ObjId {
     let (id, tree) = try sequence(object)
     guard index >= 0, index <= tree.total[unit] else { throw .outOfBounds(UInt64(index.magnitude)) }
@@ -180,16 +192,5 @@ extension TextTree {
       id: run.id.advanced(by: element), action: .set, value: RawValue(text: bytes.bytes[start..<end]))
     if !run.deletion.isZero { op.successors = [run.deletion(of: element)] }
     return Slot(ops: [op])
-  }
-
-  /// The stories of all elements in document order, deleted ones and marks included.
-  func forEachSlot(_ body: (Slot) -> Void) {
-    forEachRun { run in
-      if run.isOdd {
-        body(slots[Int(run.text)].slot)
-      } else {
-        for element in 0..<Int(run.count) { body(slot(of: run, element)) }
-      }
-    }
   }
 }

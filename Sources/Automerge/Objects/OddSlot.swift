@@ -18,9 +18,17 @@ struct OddSlot {
       return
     }
     shown = winner.textUTF8
-    sums = TextSums(TextMeasure(of: shown), elements: 1)
+    sums = TextSums(ofElement: shown)
   }
 
   /// What stood in a text here at a past state.
   func shown(at clock: Clock) -> [UInt8] { slot.winner(at: clock)?.textUTF8 ?? [] }
+}
+
+extension TextSums {
+  /// Of one element that shows `text`. An element counts as one in a list whatever it is.
+  init(ofElement text: [UInt8]) {
+    self.init(TextMeasure(of: text), elements: 1)
+    if scalars != 1 { graphemes = Int32(String(decoding: text, as: UTF8.self).count) }
+  }
 }

@@ -5,6 +5,8 @@ struct TextSums: Equatable {
   var utf16: Int32 = 0
   var newlines: Int32 = 0
   var elements: Int32 = 0
+  /// Grapheme clusters, each element by itself, however they would join in the text.
+  var graphemes: Int32 = 0
 
   static let zero = TextSums()
 
@@ -16,6 +18,7 @@ struct TextSums: Equatable {
     utf16 = Int32(measure.utf16)
     newlines = Int32(measure.newlines)
     self.elements = Int32(elements)
+    graphemes = self.elements
   }
 
   var measure: TextMeasure {
@@ -30,6 +33,7 @@ struct TextSums: Equatable {
     case .utf16: Int(utf16)
     case .newlines: Int(newlines)
     case .elements: Int(elements)
+    case .graphemes: Int(graphemes)
     }
   }
 
@@ -39,6 +43,7 @@ struct TextSums: Equatable {
     left.utf16 += right.utf16
     left.newlines += right.newlines
     left.elements += right.elements
+    left.graphemes += right.graphemes
   }
 
   static func -= (left: inout TextSums, right: TextSums) {
@@ -47,6 +52,7 @@ struct TextSums: Equatable {
     left.utf16 -= right.utf16
     left.newlines -= right.newlines
     left.elements -= right.elements
+    left.graphemes -= right.graphemes
   }
 
   static func + (left: TextSums, right: TextSums) -> TextSums {
@@ -63,4 +69,4 @@ struct TextSums: Equatable {
 }
 
 /// In what a place in a sequence is counted.
-enum TextUnit { case utf8, scalars, utf16, newlines, elements }
+enum TextUnit { case utf8, scalars, utf16, newlines, elements, graphemes }

@@ -92,7 +92,7 @@ extension TextTree {
     if amount == 0 { return (0, true) }
     if run.isOdd { return (1, amount == slots[Int(run.text)].sums[unit]) }
     switch unit {
-    case .scalars, .elements: return (amount, true)
+    case .scalars, .elements, .graphemes: return (amount, true)
     case .utf8 where run.isASCII: return (amount, true)
     case .utf16 where run.utf16 == run.count: return (amount, true)
     case .utf8, .utf16, .newlines: break
@@ -104,7 +104,7 @@ extension TextTree {
       case .utf8: passed += width
       case .utf16: passed += width == 4 ? 2 : 1
       case .newlines: passed += lead == 0x0A ? 1 : 0
-      case .scalars, .elements: passed += 1
+      case .scalars, .elements, .graphemes: passed += 1
       }
       offset += width
       elements += 1
@@ -142,6 +142,9 @@ extension TextMeasure {
 
   /// The measure of the longest part of `text`, whole scalars from its start on, that has at most `amount` units.
   static func prefix(of text: [UInt8], amount: Int, _ unit: TextUnit) -> TextMeasure {
+    if unit == .graphemes {
+      return TextMeasure(of: Array(String(decoding: text, as: UTF8.self).prefix(amount).utf8))
+    }
     var offset = 0, passed = 0
     while offset < text.count {
       let lead = text[offset], width = UTF8Scalar.byteCount(lead: lead)
@@ -150,7 +153,7 @@ extension TextMeasure {
         case .utf8: width
         case .utf16: width == 4 ? 2 : 1
         case .newlines: lead == 0x0A ? 1 : 0
-        case .scalars, .elements: 1
+        case .scalars, .elements, .graphemes: 1
         }
       if passed + units > amount || (unit == .newlines && passed == amount) { break }
       passed += units

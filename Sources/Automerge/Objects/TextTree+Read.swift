@@ -74,7 +74,7 @@ extension TextTree {
   }
 
   /// Whether an element of a plain run was visible at a past state, and of how many from there on the same is true.
-  private func history(of run: TextRun, from element: Int, clock: Clock) -> (visible: Bool, count: Int) {
+  func history(of run: TextRun, from element: Int, clock: Clock) -> (visible: Bool, count: Int) {
     let left = Int(run.count) - element
     let known = Int(clock.limit(actor: run.id.actor)) - Int(run.id.counter) - element + 1
     if known <= 0 { return (false, left) }
@@ -101,17 +101,18 @@ extension TextTree {
 
   /// Where an operation's element is now: what is visible before it. Deleted, a cursor goes to the next visible
   /// element, or, if it keeps to what was before it, to the nearest one there.
-  func position(of operation: OpId, movingBefore: Bool) -> TextMeasure? {
+  func position(of operation: OpId, movingBefore: Bool) -> TextSums? {
     guard var (place, element) = find(updates[operation] ?? operation) else { return nil }
     while true {
       let run = self[place]
       let isShown = run.isOdd ? slots[Int(run.text)].sums.elements > 0 : run.isVisible
       if isShown || !movingBefore {
-        let before = start(of: place).measure
-        return isShown && !run.isOdd ? before + measure(ofFirst: element, of: run) : before
+        let before = start(of: place)
+        guard isShown, !run.isOdd else { return before }
+        return before + TextSums(measure(ofFirst: element, of: run), elements: element)
       }
       // Runs are deleted as a whole, so the whole run can be passed.
-      guard let behind = find(run.origin) else { return .zero }
+      guard let behind = find(run.origin) else { return TextSums.zero }
       (place, element) = behind
     }
   }

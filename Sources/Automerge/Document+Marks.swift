@@ -1,0 +1,58 @@
+/// Marks: formatting, comments, links and the like on stretches of a text. Places count in `textEncoding`.
+extension Document {
+  /// Marks the text from `start` up to `end`. The value null takes marks of that name away. An empty stretch is marked
+  /// only if the mark can grow. Throws `DocError.outOfBounds` and marks nothing if the text has no such stretch.
+  public func mark(
+    obj: ObjId, start: UInt64, end: UInt64, expand: ExpandMark, name: String, value: ScalarValue
+  ) throws {
+    guard let first = Int(exactly: start), let last = Int(exactly: end) else { throw DocError.outOfBounds(end) }
+    try withCore { core in
+      try core.mark(
+        obj, from: first, to: last, unit: textEncoding.unit, expand: expand, name: name, value: value)
+    }
+  }
+
+  /// Takes marks of a name away from `start` up to `end`; `expand` says what text that comes in at the edges is like.
+  public func unmark(obj: ObjId, start: UInt64, end: UInt64, expand: ExpandMark, name: String) throws {
+    try mark(obj: obj, start: start, end: end, expand: expand, name: name, value: .Null)
+  }
+
+  /// The marks of a text: by name, and those of a name from left to right. Neighbours of equal value are one.
+  /// - Complexity: O(n) in the runs of the text.
+  public func marks(obj: ObjId) throws -> [Mark] {
+    try withCore { try $0.text(obj).tree.marks(at: .now, textEncoding.unit) }
+  }
+
+  /// As `marks`, of the text as it was at `heads`. Unknown heads count for nothing.
+  public func marksAt(obj: ObjId, heads: Set<ChangeHash>) throws -> [Mark] {
+    try withCore { try $0.text(obj).tree.marks(at: $0.past(heads), textEncoding.unit) }
+  }
+
+  /// The marks of the character at a position, as empty stretches there, by name.
+  public func marksAt(obj: ObjId, position: Position) throws -> [Mark] {
+    try withCore { try $0.marks(obj, position, at: .now, textEncoding) }
+  }
+
+  /// As `marksAt(obj:position:)`, of the text as it was at `heads`. Unknown heads count for nothing.
+  public func marksAt(obj: ObjId, position: Position, heads: Set<ChangeHash>) throws -> [Mark] {
+    try withCore { try $0.marks(obj, position, at: $0.past(heads), textEncoding) }
+  }
+}
+
+extension DocumentCore {
+  fileprivate func marks(
+    _ object: ObjId, _ position: Position, at clock: Clock, _ encoding: TextEncoding
+  ) throws(DocError) -> [Mark] {
+    let tree = try text(object).tree
+    let index: Int
+    switch position {
+    case .cursor(let cursor): index = try self.position(of: cursor, in: tree, at: clock)[encoding.unit]
+    case .index(let given):
+      guard let exact = Int(exactly: given) else { return [] }
+      index = exact
+    }
+    return tree.marks(at: clock, index: index, encoding.unit).map { name, value in
+      Mark(start: UInt64(index), end: UInt64(index), name: name, value: value)
+    }
+  }
+}

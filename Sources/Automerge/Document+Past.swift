@@ -1,0 +1,131 @@
+/// The document as it was. A state is named by its heads; heads that are not changes of this document count for
+/// nothing, so that only unknown heads name the empty document. Ask `unknown` where that matters.
+///
+/// Each of these takes O(n) in the runs of the object, besides finding the state, which takes time in the changes made
+/// since.
+extension Document {
+  /// The value that won at a key.
+  public func getAt(obj: ObjId, key: String, heads: Set<ChangeHash>) throws -> Value? {
+    try withCore { core in
+      let slot = try core.map(obj).map[MapKey(key)], clock = core.past(heads)
+      return slot.winner(at: clock).map { core.value(of: $0, in: slot, at: clock) }
+    }
+  }
+
+  /// The value that won at an index.
+  public func getAt(obj: ObjId, index: UInt64, heads: Set<ChangeHash>) throws -> Value? {
+    try withCore { core in
+      let clock = core.past(heads)
+      guard let slot = try core.slot(obj, index, textEncoding, at: clock) else { return nil }
+      return slot.winner(at: clock).map { core.value(of: $0, in: slot, at: clock) }
+    }
+  }
+
+  /// All values that stood at a key because they were put there concurrently.
+  public func getAllAt(obj: ObjId, key: String, heads: Set<ChangeHash>) throws -> Set<Value> {
+    try withCore { core in
+      let slot = try core.map(obj).map[MapKey(key)], clock = core.past(heads)
+      return Set(slot.visible(at: clock).map { core.value(of: $0, in: slot, at: clock) })
+    }
+  }
+
+  /// All values that stood at an index because they were put there concurrently.
+  public func getAllAt(obj: ObjId, index: UInt64, heads: Set<ChangeHash>) throws -> Set<Value> {
+    try withCore { core in
+      let clock = core.past(heads)
+      guard let slot = try core.slot(obj, index, textEncoding, at: clock) else { return [] }
+      return Set(slot.visible(at: clock).map { core.value(of: $0, in: slot, at: clock) })
+    }
+  }
+
+  /// The keys that had a value, in the order of their UTF-8. None in what is not a map of this document.
+  public func keysAt(obj: ObjId, heads: Set<ChangeHash>) -> [String] {
+    withCore { core in
+      let clock = core.past(heads)
+      return core.opId(obj).flatMap { core.store.map($0) }?.keys(at: clock).map(\.string) ?? []
+    }
+  }
+
+  /// The values of a map in the order of its keys, of a list, or of a text element by element.
+  /// - Complexity: O(n) in the elements.
+  public func valuesAt(obj: ObjId, heads: Set<ChangeHash>) throws -> [Value] {
+    try withCore { try $0.values(obj, at: $0.past(heads)) }
+  }
+
+  /// The keys of a map with the values that won there, in the order of the keys' UTF-8.
+  public func mapEntriesAt(obj: ObjId, heads: Set<ChangeHash>) throws -> [(String, Value)] {
+    try withCore { try $0.mapEntries(obj, at: $0.past(heads)) }
+  }
+
+  /// How many keys a map had, elements a list, or units of `textEncoding` a text. 0 if there is no such object.
+  public func lengthAt(obj: ObjId, heads: Set<ChangeHash>) -> UInt64 {
+    withCore { core in
+      let clock = core.past(heads)
+      guard let id = core.opId(obj) else { return 0 }
+      switch core.store[id] {
+      case .map(let map): return UInt64(map.keys(at: clock).count)
+      case .sequence(let tree):
+        let isText = core.store.type(of: id) == .makeText
+        return UInt64(tree.sums(at: clock)[isText ? textEncoding.unit : .elements])
+      case nil: return 0
+      }
+    }
+  }
+
+  public func textAt(obj: ObjId, heads: Set<ChangeHash>) throws -> String {
+    try withCore { core in
+      let tree = try core.text(obj).tree
+      return String(decoding: tree.utf8(at: core.past(heads)), as: UTF8.self)
+    }
+  }
+}
+
+extension DocumentCore {
+  /// The state that consists of these changes and all before them, without what is pending.
+  func past(_ heads: Set<ChangeHash>) -> Clock {
+    var clock = clock(at: heads)
+    if let transaction {
+      clock.set(min(clock.limit(actor: transaction.author), transaction.startOp - 1), actor: transaction.author)
+    }
+    return clock
+  }
+
+  func slot(_ object: ObjId, _ index: UInt64, _ encoding: TextEncoding, at clock: Clock) throws(DocError) -> Slot? {
+    let unit = try unit(of: object, encoding)
+    guard let index = Int(exactly: index) else { return nil }
+    return try sequence(object).tree.slot(at: index, unit, clock: clock)
+  }
+
+  func values(_ object: ObjId, at clock: Clock) throws(DocError) -> [Value] {
+    switch try self.object(object) {
+    case .map(let map):
+      return map.sortedSlots.compactMap { _, slot in
+        slot.winner(at: clock).map { value(of: $0, in: slot, at: clock) }
+      }
+    case .sequence(let tree):
+      var values: [Value] = []
+      tree.forEachStretch(at: clock) { stretch in
+        switch stretch {
+        case .plain(_, _, let text):
+          for scalar in String(decoding: bytes.bytes[text], as: UTF8.self).unicodeScalars {
+            values.append(.Scalar(.String(String(scalar))))
+          }
+        case .odd(let slot, let winner): values.append(value(of: winner, in: slot, at: clock))
+        case .mark: break
+        }
+        return true
+      }
+      return values
+    }
+  }
+
+  func mapEntries(_ object: ObjId, at clock: Clock) throws(DocError) -> [(String, Value)] {
+    try map(object).map.sortedSlots.compactMap { key, slot in
+      slot.winner(at: clock).map { (key.string, value(of: $0, in: slot, at: clock)) }
+    }
+  }
+
+  func value(of op: StoredOp, in slot: Slot, at clock: Clock = .now) -> Value {
+    op.action.makesObject ? .Object(objId(op.id), objectType(op.id)) : .Scalar(slot.scalar(of: op, at: clock))
+  }
+}
