@@ -10,7 +10,6 @@ struct ScriptPlayer {
   func knows(_ step: JSON) -> Bool {
     switch step["op"].string {
     case "isolate", "integrate": false
-    case "fork": step["heads"].isNull
     default: true
     }
   }
@@ -25,7 +24,7 @@ struct ScriptPlayer {
     let document = try require(documents[name])
     switch step["op"].string {
     case "fork":
-      let fork = document.fork()
+      let fork = try step["heads"].isNull ? document.fork() : document.forkAt(heads: step["heads"].hashes)
       try fork.rename(require(step["actor"].string))
       documents[try require(step["as"].string)] = fork
     case "merge":

@@ -9,6 +9,8 @@ public enum DocError: Error, Hashable, Sendable {
   case invalidCursor
   /// The cursor's element is not of this object.
   case unknownCursor
+  /// No such change.
+  case unknownChange(ChangeHash)
   /// Only counters can be incremented.
   case notACounter
   /// A value that cannot be stored.

@@ -1,0 +1,14 @@
+import Foundation
+
+/// One change of a document, with who made it and when.
+public struct Change: Hashable, Sendable {
+  public let actorId: ActorId
+  public let message: String?
+  /// The changes that it was made on top of, in its own order.
+  public let deps: [ChangeHash]
+  /// When it was made, to the second.
+  public let timestamp: Date
+  /// The change as a chunk of its own, not compressed.
+  public let bytes: Data
+  public let hash: ChangeHash
+}
