@@ -21,7 +21,7 @@ extension Document {
       guard first <= tree.total[unit] else { throw DocError.outOfBounds(start) }
       var value = value ?? ""
       if unit == .graphemes {
-        try core.splice(tree, id, graphemesAt: from, deleting: count, inserting: value)
+        try core.spliceClusters(tree, id, at: from, deleting: count, unit: unit, inserting: value)
       } else {
         try value.withUTF8 { try core.splice(tree, id, at: from, deleting: count, unit: unit, inserting: $0) }
       }

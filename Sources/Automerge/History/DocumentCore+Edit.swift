@@ -175,13 +175,17 @@ extension DocumentCore {
   /// An editor's splice: UTF-8 offsets, which may fall inside what one operation inserted as a whole. Then that is
   /// replaced, so that the text becomes what the editor shows.
   func splice(
-    _ tree: TextTree, _ object: OpId, utf8Offset: Int, deleting count: Int, inserting: [UInt8]
+    _ tree: TextTree, _ object: OpId, utf8Offset: Int, deleting count: Int, inserting: [UInt8],
+    asClusters: Bool = false
   ) throws(DocError) {
     let start = tree.measure(before: utf8Offset, .utf8).utf8
     let end = max(start, tree.measure(before: utf8Offset + count, .utf8).utf8)
     let (from, head) = tree.elementStart(of: start)
     let (to, tail) = tree.elementEnd(of: end, isStart: end == start && head.isEmpty)
-    if head.isEmpty, tail.isEmpty {
+    if asClusters {
+      let text = String(decoding: head + inserting + tail, as: UTF8.self)
+      try spliceClusters(tree, object, at: from, deleting: to - from, unit: .utf8, inserting: text)
+    } else if head.isEmpty, tail.isEmpty {
       try splice(tree, object, at: start, deleting: end - start, unit: .utf8, inserting: inserting[...])
     } else {
       try splice(tree, object, at: from, deleting: to - from, unit: .utf8, inserting: (head + inserting + tail)[...])

@@ -107,15 +107,15 @@ extension DocumentCore {
   }
 
   /// A splice of text whose elements are grapheme clusters, as the documents have it that count in them.
-  func splice(
-    _ tree: TextTree, _ object: OpId, graphemesAt start: Int, deleting count: Int, inserting text: String
+  func spliceClusters(
+    _ tree: TextTree, _ object: OpId, at start: Int, deleting count: Int, unit: TextUnit, inserting text: String
   ) throws(DocError) {
-    guard start <= tree.total[.graphemes] else { throw .outOfBounds(UInt64(start)) }
-    var gap = tree.gap(before: start, .graphemes)
-    let before = tree.visible(before: gap)[.graphemes], old = tree.total[.graphemes]
+    guard start <= tree.total[unit] else { throw .outOfBounds(UInt64(start)) }
+    var gap = tree.gap(before: start, unit)
+    let before = tree.visible(before: gap)[unit], old = tree.total[unit]
     for character in text { gap = try insert(tree, object, at: gap, RawValue(.String(String(character)))) }
-    let behind = text.isEmpty ? start : before + tree.total[.graphemes] - old
-    if count > 0 { try delete(tree, object, at: behind, count: count, unit: .graphemes) }
+    let behind = text.isEmpty ? start : before + tree.total[unit] - old
+    if count > 0 { try delete(tree, object, at: behind, count: count, unit: unit) }
   }
 
   func insertObject(_ object: ObjId, at index: Int, unit: TextUnit, action: OpAction) throws(DocError) -> ObjId {
