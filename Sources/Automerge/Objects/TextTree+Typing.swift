@@ -70,7 +70,7 @@ extension TextRun {
   func units(_ unit: TextUnit) -> Int {
     switch unit {
     case .utf8: Int(utf8)
-    case .scalars, .elements: Int(count)
+    case .scalars, .elements, .graphemes: Int(count)
     case .utf16: Int(utf16)
     case .newlines: Int(newlines)
     }
