@@ -28,8 +28,16 @@ struct TraceMeasures {
   }
 
   func takeAll() throws -> [Measure] {
-    try set.time("local_txn_each") { try trace.replay(committingEach: true) } check: { try $0.check(trace) }
-    try set.time("local_one_txn") { try trace.replay(committingEach: false) } check: { try $0.check(trace) }
+    try set.time("local_txn_each") {
+      try trace.replay(committingEach: true)
+    } check: {
+      try $0.check(trace)
+    }
+    try set.time("local_one_txn") {
+      try trace.replay(committingEach: false)
+    } check: {
+      try $0.check(trace)
+    }
     let written = try trace.replay(committingEach: true)
     try save(written)
     try receive(written)
@@ -41,7 +49,11 @@ struct TraceMeasures {
     let saved = written.document.save()
     try set.time("save") { written.document.save() }
     set.size("size", byteCount: saved.count)
-    try set.time("load_verified") { try WrittenText(loading: saved) } check: { try $0.check(trace) }
+    try set.time("load_verified") {
+      try WrittenText(loading: saved)
+    } check: {
+      try $0.check(trace)
+    }
   }
 
   private func receive(_ written: WrittenText) throws {
