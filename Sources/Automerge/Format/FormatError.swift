@@ -18,6 +18,8 @@ public enum FormatError: Error, Equatable, Sendable {
   case inflatedTooLarge(limit: Int)
   /// Columns are out of order, or one stands there twice.
   case columnOrder(UInt32)
+  /// A column that is not known, where what it holds could not be kept.
+  case unknownColumn(UInt32)
   /// A deflated column where none may be.
   case deflatedColumn(UInt32)
   /// A column of raw values without its lengths.
@@ -45,6 +47,8 @@ public enum FormatError: Error, Equatable, Sendable {
   public enum Field: Equatable, Sendable {
     case actor, action, key, object, predecessor, sequence, startOp, mark, dependency, heads, messageType, bloom, cursor
     case syncState
+    /// Which row of a bundle is which operation.
+    case operationOrder
   }
 }
 

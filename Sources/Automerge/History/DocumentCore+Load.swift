@@ -31,7 +31,7 @@ extension DocumentCore {
           } else {
             changes += try core.missingChanges(in: chunk)
           }
-        case .bundle: throw .unsupportedChunk
+        case .bundle: changes += try BundleDecoder.decode(chunk)
         }
         isAnyGood = true
       } catch {
