@@ -57,7 +57,7 @@ enum FormatLimits {
   /// Rows in one column. An encoded run may claim any number; a counter is 32 bits, so no more could ever be used.
   static let rows = 1 << 28
   /// What all deflated columns of a small chunk, or a small compressed change, may grow to.
-  static let inflatedByteCount = 32 << 20
+  static let inflatedByteCount = 16 << 20
   /// How many times its size a large chunk may grow to. Text deflates to a third or so; `ColumnWriter` stays below half.
   static let inflatedRatio = 32
   static let columns = 256
