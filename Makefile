@@ -5,7 +5,7 @@ PREFIX ?= $(HOME)/.local
 CHECK := --explicit-target-dependency-import-check error
 RELEASE := -c release --static-swift-stdlib $(CHECK)
 
-.PHONY: all build test lint format demo demo-record bench install uninstall setup setup-test clean
+.PHONY: all build test lint format demo demo-record bench fuzz install uninstall setup setup-test clean
 
 all: build
 
@@ -42,6 +42,10 @@ bench: setup
 	swift build $(RELEASE) --product notes-lsp
 	swift build $(RELEASE) --product notes-bench
 	NOTES_LSP_BINARY=$$PWD/.build/release/notes-lsp .build/release/notes-bench latency
+
+# Foreign bytes, for FUZZ_SECONDS each (default 60), with coverage. Not a part of `make test`.
+fuzz: setup
+	@Tests/Fuzz/fuzz.sh $(FUZZ_SECONDS)
 
 install: build
 	install -d $(PREFIX)/bin $(PREFIX)/share/notes-lsp/vim $(PREFIX)/share/notes-lsp/emacs

@@ -22,12 +22,12 @@ extension Document {
   }
 
   private func receive(_ state: SyncState, _ message: Data, collecting: Bool) throws -> [TextEdit] {
-    let message = try SyncMessage(decoding: Array(message)[...])
+    let message = try ReceiveSyncError.decoding(message)
     return try replacingCore { core in
       core.commitPending()
       var history = SyncedHistory(core: core, edits: collecting ? TextEditCollector() : nil)
       defer { core = history.core }
-      try state.progress.withLock { try $0.receive(message, into: &history) }
+      try ReceiveSyncError.naming { try state.progress.withLock { try $0.receive(message, into: &history) } }
       return history.edits?.edits ?? []
     }
   }

@@ -81,7 +81,8 @@ extension DecodedChange {
     return OpId(counter: counter, actor: UInt32(id.actor))
   }
 
-  fileprivate mutating func append(_ rows: OpRows, id: OpId) throws(FormatError) {
+  /// Adds operations behind those that are there. `id` is the first one's; its actor is an index into `actorList`.
+  mutating func append(_ rows: OpRows, id: OpId) throws(FormatError) {
     var object = OpId.zero
     if let named = rows.object { object = try checked(named) }
     var run: OpRun?
@@ -110,7 +111,7 @@ extension DecodedChange {
 
   private mutating func append(_ run: OpRun, id: OpId) {
     if let last = runs.last, last.kind != .other {
-      let lastId = OpId(counter: id.counter - last.count, actor: 0)
+      let lastId = OpId(counter: id.counter - last.count, actor: id.actor)
       if runs[runs.count - 1].merge(run, id: lastId) { return }
     }
     runs.append(run)

@@ -8,6 +8,14 @@ struct ColumnSet {
     columns.first { $0.spec == spec }?.bytes ?? []
   }
 
+  /// Puts other bytes in the place of a column, under another name.
+  mutating func replace(_ spec: ColumnSpec, by other: ColumnSpec, _ bytes: [UInt8]) {
+    remove(spec)
+    columns.append((other, bytes[...]))
+  }
+
+  mutating func remove(_ spec: ColumnSpec) { columns.removeAll { $0.spec == spec } }
+
   /// Columns other than those given.
   func unknown(besides known: Set<ColumnSpec>) -> [ColumnSpec] { columns.map(\.spec).filter { !known.contains($0) } }
 }
@@ -17,7 +25,10 @@ struct ColumnHeader {
   fileprivate var entries: [(spec: ColumnSpec, byteCount: Int)] = []
 
   /// Reads and checks the list: ascending, no column twice, no raw values without their lengths.
-  init(from reader: inout ByteReader, allowingDeflate: Bool) throws(FormatError) {
+  /// - Parameter allowingGroupedValues: the lengths of raw values may be a group column, as in bundles.
+  init(
+    from reader: inout ByteReader, allowingDeflate: Bool, allowingGroupedValues: Bool = false
+  ) throws(FormatError) {
     let start = reader.offset
     let count = try reader.count(itemByteCount: 2)
     guard count <= FormatLimits.columns else { throw .tooMany(limit: FormatLimits.columns, at: start) }
@@ -30,7 +41,9 @@ struct ColumnHeader {
         throw .columnOrder(spec.rawValue)
       }
       if spec.kind == .valueRaw {
-        guard let last = entries.last?.spec, last.kind == .valueMetadata, last.id == spec.id else {
+        guard let last = entries.last?.spec, last.id == spec.id,
+          last.kind == .valueMetadata || (allowingGroupedValues && last.kind == .group)
+        else {
           throw .valuesWithoutMetadata(spec.rawValue)
         }
       }

@@ -8,6 +8,8 @@ enum Deflate {
   /// Raw stream: no zlib header, the largest window.
   private static let windowBits: Int32 = -15
   private static let chunkByteCount = 64 << 10
+  /// After so much output it is judged how much there will be in all.
+  private static let sampleByteCount = 2 << 20
 
   static func deflate(_ input: ArraySlice<UInt8>) -> [UInt8] {
     var stream = z_stream()
@@ -57,6 +59,11 @@ enum Deflate {
           let status = step(&stream)
           let produced = chunkByteCount - Int(stream.avail_out)
           if produced > limit - output.count { return .limitReached }
+          // At this rate the limit will be broken: better now than after all that memory.
+          if output.count >= sampleByteCount {
+            let perByte = Double(stream.total_out) / Double(max(1, stream.total_in))
+            if perByte * Double(available) > 2 * Double(limit) { return .limitReached }
+          }
           output.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<produced]))
           switch status {
           case Z_STREAM_END: return .ended

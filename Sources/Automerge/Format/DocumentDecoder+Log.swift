@@ -41,7 +41,11 @@ struct LogBuilder {
 
   /// The operations on a map's key (`key`) or on an odd element, and their deletions.
   private mutating func collect(_ slot: Slot, object: OpId, key: MapKey?, origin: OpId = .zero) {
+    // What came after which operations; in the end, only the deletions among them.
     var deletions: [OpId: [OpId]] = [:]
+    for op in slot.ops {
+      for successor in op.successors { deletions[successor, default: []].append(op.id) }
+    }
     let element = slot.ops.first?.id ?? .zero
     for (place, op) in slot.ops.enumerated() {
       let isInsert = key == nil && place == 0
@@ -49,8 +53,7 @@ struct LogBuilder {
       add(
         OtherOp(
           object: object, key: opKey, isInsert: isInsert, action: op.action, value: op.value, expand: op.expand,
-          markName: op.markName, predecessors: slot.ops.filter { $0.successors.contains(op.id) }.map(\.id)), id: op.id)
-      for successor in op.successors where slot[successor] == nil { deletions[successor, default: []].append(op.id) }
+          markName: op.markName, predecessors: deletions.removeValue(forKey: op.id) ?? []), id: op.id)
     }
     for (deletion, predecessors) in deletions {
       add(

@@ -8,12 +8,14 @@ struct ObjectBuilder {
   /// The slot being filled, of a map.
   private var key: MapKey?
   private var slot = Slot()
+  /// Operations on the last element of the sequence being filled, not yet added to it.
+  private var updates: [StoredOp] = []
   private var isFirstRow = true
 
   init(store: ObjectStore, size: Int) {
     self.store = store
     bytes = store.bytes
-    limit = FormatLimits.otherOps + 4 * size
+    limit = FormatLimits.otherOps + 16 * size
   }
 
   mutating func read(_ columns: OpColumnReader) throws(FormatError) {
@@ -21,6 +23,7 @@ struct ObjectBuilder {
     while let rows = try columns.next(nextId: nil) { try add(rows) }
     try columns.expectEnd()
     closeSlot()
+    closeElement()
   }
 
   private func checked(_ id: OpRows.Id) throws(FormatError) -> OpId {
@@ -35,6 +38,7 @@ struct ObjectBuilder {
     if let named = rows.object { owner = try checked(named) }
     if owner != object || isFirstRow {
       closeSlot()
+      closeElement()
       guard isFirstRow || store.actors.precedes(object, owner) else { throw .invalid(.object, at: 0) }
       object = owner
       isFirstRow = false
@@ -42,6 +46,8 @@ struct ObjectBuilder {
     guard let stored = store[object], let named = rows.id else { throw .invalid(.object, at: 0) }
     let id = try checked(named)
     guard id.counter <= UInt32.max - UInt32(rows.count) else { throw .valueOutOfRange(at: 0) }
+    // What an operation refers to was there when it was made, so it has a smaller counter.
+    guard object.counter < id.counter else { throw .invalid(.object, at: 0) }
     switch (stored, rows.key) {
     case (.map, .map(let key)):
       guard rows.count == 1, !rows.isInsert else { throw .invalid(.key, at: 0) }
@@ -54,6 +60,7 @@ struct ObjectBuilder {
         return
       }
       guard reference.counter < id.counter else { throw .invalid(.key, at: 0) }
+      closeElement()
       try insert(tree, rows, id: id, reference: reference)
     case (.map, .element), (.sequence, .map):
       throw .invalid(.key, at: 0)
@@ -100,7 +107,11 @@ struct ObjectBuilder {
       if let successor = rows.group.first {
         let counter = successor.counter + Int64(row) * successor.step
         run.deletion = try checked(OpRows.Id(actor: successor.actor, counter: counter))
-        _ = try checked(OpRows.Id(actor: successor.actor, counter: counter + Int64(count - 1) * successor.step))
+        let last = try checked(
+          OpRows.Id(actor: successor.actor, counter: counter + Int64(count - 1) * successor.step))
+        guard run.id.counter < run.deletion.counter, run.lastId.counter < last.counter else {
+          throw .invalid(.predecessor, at: 0)
+        }
         run.step = count > 1 ? Int8(successor.step) : 0
       }
       tree.appendRun(run)
@@ -112,14 +123,19 @@ struct ObjectBuilder {
   /// A row about the element before it: its story is longer than a run can tell.
   private mutating func update(_ tree: TextTree, _ rows: OpRows, id: OpId, element: OpId) throws(FormatError) {
     guard rows.count == 1, let last = tree.lastPlace, tree[last].lastId == element else { throw .invalid(.key, at: 0) }
-    let place = tree.makeOdd(last, element: Int(tree[last].count) - 1)
-    let slot = tree.slots[Int(tree[place].text)].slot
-    guard slot.ops.count < 2 || slot.ops.last.map({ store.actors.precedes($0.id, id) }) ?? true else {
-      throw .invalid(.key, at: 0)
-    }
-    let op = try storedOp(rows, id: id)
-    tree.update(place) { $0.ops.append(op) }
-    tree.updates[id] = element
+    let run = tree[last]
+    let before = updates.last?.id ?? (run.isOdd ? tree.slots[Int(run.text)].slot.ops.last?.id : nil) ?? element
+    guard store.actors.precedes(before, id) else { throw .invalid(.key, at: 0) }
+    updates.append(try storedOp(rows, id: id))
+  }
+
+  /// Adds the operations on the last element to it, all at once.
+  private mutating func closeElement() {
+    guard !updates.isEmpty, let tree = store.sequence(object), let last = tree.lastPlace else { return }
+    let element = tree[last].lastId
+    tree.update(tree.makeOdd(last, element: Int(tree[last].count) - 1)) { $0.ops += updates }
+    for op in updates { tree.updates[op.id] = element }
+    updates.removeAll()
   }
 
   private mutating func storedOp(_ rows: OpRows, id: OpId) throws(FormatError) -> StoredOp {

@@ -29,7 +29,7 @@ enum DocumentDecoder {
     let rows: [DocumentChange]
     do throws(FormatError) {
       rows = try DocumentChange.read(
-        tables.changes, actorCount: actors.count, limit: log.opCount + FormatLimits.emptyChanges)
+        tables.changes, actorCount: actors.count, limit: log.opCount + FormatLimits.emptyChanges + chunk.body.count)
     } catch {
       throw .format(error)
     }
@@ -123,6 +123,7 @@ struct DocumentChange {
 }
 
 extension FormatLimits {
-  /// Changes without operations that a document may hold. A run-length encoded table could claim any number.
-  static let emptyChanges = 65_536
+  /// Changes without operations that a document may hold beyond one for each byte. A run-length encoded table could claim
+  /// any number.
+  static let emptyChanges = 4096
 }

@@ -18,6 +18,8 @@ public enum FormatError: Error, Equatable, Sendable {
   case inflatedTooLarge(limit: Int)
   /// Columns are out of order, or one stands there twice.
   case columnOrder(UInt32)
+  /// A column that is not known, where what it holds could not be kept.
+  case unknownColumn(UInt32)
   /// A deflated column where none may be.
   case deflatedColumn(UInt32)
   /// A column of raw values without its lengths.
@@ -45,6 +47,8 @@ public enum FormatError: Error, Equatable, Sendable {
   public enum Field: Equatable, Sendable {
     case actor, action, key, object, predecessor, sequence, startOp, mark, dependency, heads, messageType, bloom, cursor
     case syncState
+    /// Which row of a bundle is which operation.
+    case operationOrder
   }
 }
 
@@ -53,7 +57,7 @@ enum FormatLimits {
   /// Rows in one column. An encoded run may claim any number; a counter is 32 bits, so no more could ever be used.
   static let rows = 1 << 28
   /// What all deflated columns of a small chunk, or a small compressed change, may grow to.
-  static let inflatedByteCount = 32 << 20
+  static let inflatedByteCount = 16 << 20
   /// How many times its size a large chunk may grow to. Text deflates to a third or so; `ColumnWriter` stays below half.
   static let inflatedRatio = 32
   static let columns = 256

@@ -83,13 +83,14 @@ struct OpColumnReader {
   /// The next rows; nil at the end. `previous` is the id of the row before, which the next one's key may name:
   /// then, or if a deletion goes on in step with its keys, many rows come as one; else typed text comes row by row.
   /// - Parameter nextId: in a change, the id of the row to come.
-  mutating func next(nextId: OpRows.Id?) throws(FormatError) -> OpRows? {
+  /// - Parameter limit: how many rows may come at most.
+  mutating func next(nextId: OpRows.Id?, atMost limit: Int = .max) throws(FormatError) -> OpRows? {
     guard let actionRun = try action.peekRun() else { return nil }
     guard let code = actionRun.value else { throw .unexpectedNull(at: action.offset) }
     guard let opAction = OpAction(rawValue: UInt8(truncatingIfNeeded: code)), code < 8 else {
       throw .invalid(.action, at: action.offset)
     }
-    var count = actionRun.count
+    var count = min(actionRun.count, limit)
     let objectRun = try objectActor.peekRun(), objectCounterRun = try objectCounter.peekRun()
     let keyActorRun = try keyActor.peekRun(), keyCounterRun = try keyCounter.peekRun()
     let keyStringRun = try keyString.peekRun(), markRun = try markName.peekRun(), expandRun = try expand.peekRun()

@@ -37,6 +37,8 @@ struct ChangeCheck {
 
   private func fault(of run: OpRun, counter: UInt32) -> LoadError.Inconsistency? {
     if run.kind == .other { return fault(of: change.others[Int(run.text)], counter: counter) }
+    // What an operation refers to was there when it was made, so it has a smaller counter.
+    guard run.object.counter < counter, run.target.counter < counter else { return .counters }
     guard isSequence(run.object, before: counter) else { return .object }
     if run.kind == .insertText {
       return run.target.isZero || hasElement(run.target, in: run.object, before: counter) ? nil : .element
@@ -45,6 +47,8 @@ struct ChangeCheck {
   }
 
   private func fault(of op: OtherOp, counter: UInt32) -> LoadError.Inconsistency? {
+    guard op.object.counter < counter, op.predecessors.allSatisfy({ $0.counter < counter }) else { return .counters }
+    if case .element(let element) = op.key, element.counter >= counter { return .counters }
     switch op.key {
     case .map:
       guard let type = type(of: op.object, before: counter), type == .makeMap || type == .makeTable else {

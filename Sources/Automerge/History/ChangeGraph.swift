@@ -60,7 +60,9 @@ struct ChangeGraph {
     if !extra.isEmpty { extras[row] = extra }
     records.append(record)
     runCount = runEnd
-    heads.removeAll { rows.contains($0) }
+    for dep in rows {
+      if let place = headPlace(of: dep) { heads.remove(at: place) }
+    }
     heads.append(UInt32(row))
     if Int(record.actor) >= lastRows.count {
       lastRows.append(contentsOf: repeatElement(nil, count: Int(record.actor) + 1 - lastRows.count))
@@ -85,6 +87,16 @@ struct ChangeGraph {
     lastRows[Int(author)] = row
     if opCount > 0 { maxOp = max(maxOp, record.maxOp) }
     return true
+  }
+
+  /// Where a row stands among the heads; there may be very many.
+  private func headPlace(of row: UInt32) -> Int? {
+    var low = 0, high = heads.count
+    while low < high {
+      let middle = (low + high) / 2
+      if heads[middle] < row { low = middle + 1 } else { high = middle }
+    }
+    return low < heads.count && heads[low] == row ? low : nil
   }
 
   // MARK: Hashes

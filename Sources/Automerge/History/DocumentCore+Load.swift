@@ -24,27 +24,26 @@ extension DocumentCore {
         let chunk: Chunk
         do throws(FormatError) { chunk = try next.get() } catch { throw .format(error) }
         switch chunk.kind {
-        case .change, .compressedChange: changes.append(try ChangeDecoder.decode(chunk))
+        case .change, .compressedChange:
+          changes.append(try ChangeDecoder.decode(chunk))
+          continue
         case .document:
           if core.graph.count == 0, core.queue.isEmpty, changes.isEmpty {
             core = try DocumentCore(loading: chunk, like: core, edits: &edits)
           } else {
             changes += try core.missingChanges(in: chunk)
           }
-        case .bundle: throw .unsupportedChunk
+        case .bundle: changes += try BundleDecoder.decode(chunk)
         }
         isAnyGood = true
       } catch {
         firstError = firstError ?? error
       }
     }
-    do throws(LoadError) {
-      if !changes.isEmpty {
-        try core.receive(changes, edits: &edits)
-      }
-    } catch {
-      firstError = firstError ?? error
-      isAnyGood = isAnyGood && core.graph.count > 0
+    if !changes.isEmpty {
+      do throws(LoadError) { try core.receive(changes, edits: &edits) } catch { firstError = firstError ?? error }
+      // Good is what is in the document now, or waits for what it depends on.
+      isAnyGood = isAnyGood || changes.contains { core.row(of: $0.hash) != nil || core.queue[$0.hash] != nil }
     }
     if let firstError, !isAnyGood { throw firstError }
     return core

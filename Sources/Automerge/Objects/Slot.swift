@@ -27,19 +27,49 @@ enum OpAction: UInt8 {
 struct Slot: Equatable {
   var ops: [StoredOp] = []
 
-  subscript(id: OpId) -> StoredOp? { ops.first { $0.id == id } }
+  /// - Complexity: O(log n) in the operations: a key may have been written, or a counter raised, very often.
+  subscript(id: OpId) -> StoredOp? { index(of: id).map { ops[$0] } }
 
   mutating func add(_ op: StoredOp, actors: ActorTable) {
-    let place = ops.firstIndex { actors.precedes(op.id, $0.id) } ?? ops.count
+    var place = firstIndex(from: op.id.counter)
+    while place < ops.count, actors.precedes(ops[place].id, op.id) { place += 1 }
     ops.insert(op, at: place)
   }
 
   /// Records that `successor` came after the operations `ids`. Unknown ids are passed over.
   mutating func addSuccessor(_ successor: OpId, to ids: [OpId], actors: ActorTable) {
-    for index in ops.indices where ids.contains(ops[index].id) {
-      let place = ops[index].successors.firstIndex { actors.precedes(successor, $0) } ?? ops[index].successors.count
+    for id in ids {
+      guard let index = index(of: id) else { continue }
+      var place = ops[index].successors.count
+      while place > 0, actors.precedes(successor, ops[index].successors[place - 1]) { place -= 1 }
       ops[index].successors.insert(successor, at: place)
     }
+  }
+
+  /// Whether an operation sets a counter.
+  func isCounter(_ id: OpId) -> Bool {
+    guard let op = self[id] else { return false }
+    return op.action == .set && op.value.code == RawValue.Code.counter
+  }
+
+  private func index(of id: OpId) -> Int? {
+    var place = firstIndex(from: id.counter)
+    // Several actors may have reached the same counter.
+    while place < ops.count, ops[place].id.counter == id.counter {
+      if ops[place].id == id { return place }
+      place += 1
+    }
+    return nil
+  }
+
+  /// Where the operations with this counter or a greater one begin.
+  private func firstIndex(from counter: UInt32) -> Int {
+    var low = 0, high = ops.count
+    while low < high {
+      let middle = (low + high) / 2
+      if ops[middle].id.counter < counter { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 
   /// The visible operations, ascending; the last one wins.

@@ -135,7 +135,14 @@ extension TextTree {
 
   /// Applies an operation to an element that is there: a new value, an increment, a deletion.
   func apply(_ op: StoredOp, predecessors: [OpId], to place: Place) {
-    let element = self[place].id
+    let element = self[place].id, odd = Int(self[place].text)
+    if op.action == .increment, predecessors.allSatisfy({ slots[odd].slot.isCounter($0) }) {
+      // A counter that is raised shows the same in a text, and may be raised very often.
+      slots[odd].slot.addSuccessor(op.id, to: predecessors, actors: actors)
+      slots[odd].slot.add(op, actors: actors)
+      updates[op.id] = element
+      return
+    }
     update(place) { slot in
       slot.addSuccessor(op.id, to: predecessors, actors: actors)
       if op.action != .delete { slot.add(op, actors: actors) }

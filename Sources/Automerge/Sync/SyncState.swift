@@ -8,9 +8,9 @@ public final class SyncState: Sendable {
 
   public init() { progress = Mutex(SyncProgress()) }
 
-  /// Goes on from what `encode` gave. Throws `FormatError`.
+  /// Goes on from what `encode` gave. Throws `DecodeSyncStateError`.
   public init(bytes: Data) throws {
-    progress = Mutex(try SyncProgress(persisted: Array(bytes)[...]))
+    progress = Mutex(try DecodeSyncStateError.decoding(bytes))
   }
 
   /// The part worth keeping: what both were sure to have. Reconnect with `SyncState(bytes: state.encode())`.

@@ -1,0 +1,91 @@
+/// Reads bundles: several changes in one set of columns, each of which comes out with its exact bytes and hash.
+///
+/// Source: automerge-format, section 5. The changes are written out as chunks of their own, so that whatever is asked of
+/// a change that came alone is asked of one that came in a bundle too.
+enum BundleDecoder {
+  /// The changes of a bundle, each behind those of the bundle that it depends on.
+  /// - Complexity: O(n log n) in the operations; how many there may be is bounded by the chunk's size.
+  static func decode(_ chunk: Chunk) throws(LoadError) -> [DecodedChange] {
+    var decoded: [DecodedChange] = []
+    for change in try changeChunks(chunk) { decoded.append(try ChangeDecoder.decode(change)) }
+    return decoded
+  }
+
+  private static func changeChunks(_ chunk: Chunk) throws(LoadError) -> [Chunk] {
+    do throws(FormatError) {
+      let tables = try readTables(chunk)
+      let limit = FormatLimits.bundleOps + 16 * chunk.body.count
+      let changes = try BundleChange.read(
+        tables.changes, actorCount: tables.actors.count, externalCount: tables.external.count, limit: limit)
+      let rows = try BundleRows(tables.ops, changes: changes, limit: limit)
+      return try BundleWriter(actors: tables.actors, external: tables.external, changes: changes, rows: rows).chunks()
+    } catch {
+      throw .format(error)
+    }
+  }
+
+  private struct Tables {
+    let external: [ChangeHash]
+    let actors: [ActorId]
+    let changes: ColumnSet
+    let ops: ColumnSet
+  }
+
+  private static func readTables(_ chunk: Chunk) throws(FormatError) -> Tables {
+    var reader = ByteReader(chunk.body)
+    let external = try reader.hashes()
+    var actors: [ActorId] = []
+    for _ in 0..<(try reader.count(itemByteCount: 1)) { actors.append(try reader.actor()) }
+    var budget = FormatLimits.inflatedByteCount(stored: reader.remaining)
+    // Unlike in a document, each list stands before its own data.
+    let changes = try ColumnHeader(from: &reader, allowingDeflate: true, allowingGroupedValues: true)
+      .readColumns(from: &reader, inflating: &budget)
+    let ops = try ColumnHeader(from: &reader, allowingDeflate: true).readColumns(from: &reader, inflating: &budget)
+    try reader.expectEnd()
+    // What is in an unknown column would be missing in the changes, and so in what they are named by.
+    for unknown in changes.unknown(besides: ColumnSpec.BundleChange.known) { throw .unknownColumn(unknown.rawValue) }
+    for unknown in ops.unknown(besides: ColumnSpec.BundleOp.known) { throw .unknownColumn(unknown.rawValue) }
+    return Tables(external: external, actors: actors, changes: changes, ops: ops)
+  }
+}
+
+extension FormatLimits {
+  /// Operations and changes that a bundle may hold beyond sixteen for each of its bytes: run-length encoded columns
+  /// could claim any number of them.
+  static let bundleOps = 65_536
+}
+
+extension ColumnSpec {
+  /// Columns of a bundle's changes. Source: automerge-format, section 5.
+  enum BundleChange {
+    static let actor = ColumnSpec(0, .actor)
+    static let sequence = ColumnSpec(0, .delta)
+    static let startOp = ColumnSpec(1, .delta)
+    static let maxOp = ColumnSpec(2, .delta)
+    static let time = ColumnSpec(3, .delta)
+    static let message = ColumnSpec(4, .string)
+    static let dependencyCount = ColumnSpec(5, .group)
+    static let dependencyIndex = ColumnSpec(5, .delta)
+    /// Plain byte counts, without a type code.
+    static let extraByteCount = ColumnSpec(6, .group)
+    /// The same under another name.
+    static let extraByteCountAsMetadata = ColumnSpec(6, .valueMetadata)
+    static let extraRaw = ColumnSpec(6, .valueRaw)
+
+    static let known: Set<ColumnSpec> = [
+      actor, sequence, startOp, maxOp, time, message, dependencyCount, dependencyIndex, extraByteCount,
+      extraByteCountAsMetadata, extraRaw,
+    ]
+  }
+
+  /// Columns of a bundle's operations that a change does not have. Source: automerge-format, section 5.
+  enum BundleOp {
+    static let objectCounter = ColumnSpec(0, .delta)
+    /// For each operation, in the order of their ids, its row.
+    static let rowOfId = ColumnSpec(11, .delta)
+
+    static let known: Set<ColumnSpec> =
+      OpColumnReader.known(isDocument: false).subtracting([Op.objectCounter])
+      .union([objectCounter, Op.idActor, Op.idCounter, rowOfId])
+  }
+}

@@ -1,0 +1,226 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Automerge
+
+/// What stops the reference core, or makes it lose data, and what we do instead.
+@Suite struct HostileInputTests {
+  /// Processor time of this thread that a body took, so that other tests beside it do not count.
+  static func processorTime(_ body: () throws -> Void) rethrows -> Duration {
+    func now() -> Duration {
+      var time = timespec()
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+      return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+    let start = now()
+    try body()
+    return now() - start
+  }
+
+  /// An unoptimised build is twenty to forty times as slow; the promise is 10 ms.
+  static let patience: Duration = .milliseconds(400)
+
+  private func text(_ string: String, actor: String = "aa") throws -> (document: Document, text: ObjId) {
+    let document = try Document(actor: actor)
+    let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
+    try document.spliceText(obj: text, start: 0, delete: 0, value: string)
+    document.commitWith(timestamp: Date(timeIntervalSince1970: 0))
+    return (document, text)
+  }
+
+  private func refusal(_ chunks: [UInt8], by document: Document = Document()) -> LoadError? {
+    do {
+      try document.applyEncodedChanges(encoded: Data(chunks))
+      return nil
+    } catch {
+      return error as? LoadError
+    }
+  }
+
+  // MARK: Sync
+
+  @Test(arguments: ["42000001000301000100", "4200000100070101ffffffff0f00", "430000010005ffffffff0f0a0700"])
+  func aBloomFilterWithoutBitsOrWithAbsurdNumbersIsRefused(hex: String) throws {
+    let (document, _) = try text("a"), state = SyncState()
+    let before = document.heads()
+    let took = try Self.processorTime {
+      let bytes = try require(Hex.bytes(hex))
+      #expect(throws: ReceiveSyncError.self) {
+        try document.receiveSyncMessage(state: state, message: Data(bytes))
+      }
+    }
+    #expect(took < Self.patience)
+    #expect(document.heads() == before)
+    // The conversation goes on.
+    let peer = Document(), peerState = SyncState()
+    try exchange(document, state, peer, peerState)
+    #expect(peer.heads() == before)
+  }
+
+  private func exchange(_ a: Document, _ aState: SyncState, _ b: Document, _ bState: SyncState) throws {
+    for _ in 0..<20 {
+      let here = a.generateSyncMessage(state: aState)
+      if let here { try b.receiveSyncMessage(state: bState, message: here) }
+      let there = b.generateSyncMessage(state: bState)
+      if let there { try a.receiveSyncMessage(state: aState, message: there) }
+      if here == nil, there == nil { return }
+    }
+    Issue.record("there is always something to say")
+  }
+
+  @Test func aMessageWhoseChangesAreAllBadChangesNothing() throws {
+    let (document, _) = try text("a"), state = SyncState()
+    let before = document.heads(), kept = state.encode()
+    var message = SyncMessage()
+    message.version = .v2
+    message.changes = [Chunk.encode(.change, body: [1, 2, 3]).bytes[...]]
+    #expect(throws: ReceiveSyncError.self) {
+      try document.receiveSyncMessage(state: state, message: Data(message.encoded))
+    }
+    #expect(document.heads() == before)
+    #expect(state.encode() == kept)
+  }
+
+  // MARK: Inflation
+
+  @Test func aBombOfTwoMegabytesIsRefusedAfterAFewOfThem() throws {
+    // Stored blocks cannot grow so; this is one block of zeros, repeated: 2 MiB hold 2 GiB.
+    let zeros = Deflate.deflate([UInt8](repeating: 0, count: 64 << 20)[...])
+    var stream: [UInt8] = []
+    // A block is not the last one if its first bit is clear; what follows need not be valid, as nobody gets there.
+    stream.append(zeros[0] & 0xfe)
+    stream += zeros.dropFirst()
+    stream += [UInt8](repeating: 0, count: (2 << 20) - stream.count)
+    for limit in [FormatLimits.inflatedByteCount(stored: stream.count)] {
+      let took = Self.processorTime {
+        #expect(throws: FormatError.inflatedTooLarge(limit: limit)) { try Deflate.inflate(stream[...], limit: limit) }
+      }
+      #expect(took < Self.patience)
+    }
+    let chunk = Chunk.magic + [0, 0, 0, 0, 2] + [0x80, 0x80, 0x80, 0x01] + stream
+    let took = Self.processorTime { #expect(refusal(chunk) != nil) }
+    #expect(took < Self.patience)
+  }
+
+  @Test func aNoteOfOneCharacterFiveMillionTimesIsNoBomb() throws {
+    let (document, text) = try text(String(repeating: "a", count: 5_000_000))
+    let saved = document.save()
+    #expect(try Document(saved).text(obj: text).utf8.count == 5_000_000)
+  }
+
+  // MARK: Changes that a saved document could not give back
+
+  @Test(
+    .enabled(if: Vectors.arePresent, Comment(rawValue: Vectors.absence)),
+    arguments: [
+      "ch_unknown_col", "ch_rle_split", "ch_rle_run1", "ch_bool_trailing0", "ch_expand_allfalse", "null_len1",
+      "bool_with_bytes",
+    ])
+  func aChangeThatASavedDocumentCouldNotGiveBackIsRefusedAndTheRestIsKept(name: String) throws {
+    let inputs = try Vectors.inputs(of: "negative")
+    let input = try require(inputs.first { $0.name == name + ".bin" }).bytes
+    let (document, _) = try text("kept", actor: "bb")
+    let before = document.heads()
+    // The reference takes such a change and saves a document that nobody can load.
+    #expect(refusal(input, by: document) != nil)
+    #expect(document.heads() == before)
+    // In one file with good chunks it harms none of them, whichever comes first.
+    for file in [Array(document.save()) + input, input + Array(document.save())] {
+      let loaded = try Document(Data(file))
+      #expect(loaded.heads() == before)
+      #expect(try Document(loaded.save()).heads() == before)
+    }
+  }
+
+  @Test(
+    .enabled(if: Vectors.arePresent, Comment(rawValue: Vectors.absence)), arguments: ["ch_extra", "unknown_value_type"])
+  func whatIsNotKnownIsKeptAsItIs(name: String) throws {
+    let inputs = try Vectors.inputs(of: "negative")
+    let input = try require(inputs.first { $0.name == name + ".bin" }).bytes
+    let loaded = try Document(Data(input))
+    let again = try Document(loaded.save())
+    #expect(again.heads() == loaded.heads())
+    #expect(try again.encodeChangesSince(heads: []) == loaded.encodeChangesSince(heads: []))
+  }
+
+  // MARK: Torn and mixed files
+
+  @Test func aTornChunkLosesOnlyItself() throws {
+    let (document, text) = try text("one")
+    var chunks = [Array(document.save())]
+    for word in [" two", " three", " four"] {
+      try document.spliceText(obj: text, start: document.length(obj: text), delete: 0, value: word)
+      document.commitWith(timestamp: Date(timeIntervalSince1970: 0))
+      chunks.append(Array(document.encodeNewChanges()))
+    }
+    // What the second change wrote is torn off in the middle, at every place.
+    for length in 1..<chunks[2].count {
+      let file = chunks[0] + chunks[1] + chunks[2].prefix(length) + chunks[3]
+      let loaded = try Document(Data(file))
+      #expect(try loaded.text(obj: text) == "one two", "torn at \(length)")
+      // The last one was read and waits: once the lost one comes from somewhere, all is there.
+      let reloaded = try Document(loaded.save())
+      try reloaded.applyEncodedChanges(encoded: Data(chunks[2]))
+      #expect(try reloaded.text(obj: text) == "one two three four", "torn at \(length)")
+      #expect(reloaded.heads() == document.heads())
+    }
+  }
+
+  @Test func whatIsAppliedToADocumentIsGoodOrAnErrorButNeverSilence() throws {
+    let (document, _) = try text("kept")
+    let before = document.heads()
+    #expect(refusal([1, 2, 3, 4, 5], by: document) == .format(.notAChunk(at: 0)))
+    // The same change number of the same actor again, with other contents.
+    let (other, _) = try text("other")
+    let chunks = Array(try other.encodeChangesSince(heads: []))
+    guard case .inconsistent(_, .sequence)? = refusal(chunks, by: document) else {
+      Issue.record("\(String(describing: refusal(chunks, by: document)))")
+      return
+    }
+    #expect(document.heads() == before)
+    // What is there already is no error.
+    #expect(refusal(Array(document.save()), by: document) == nil)
+  }
+
+  // MARK: References that cannot be
+
+  @Test func anOperationCannotBeOlderThanWhatItRefersTo() throws {
+    let (document, text) = try text("abc")
+    for _ in 0..<10 {
+      try document.put(obj: .ROOT, key: "k", value: .Int(Int64.random(in: 0...9)))
+      document.commitWith(timestamp: Date(timeIntervalSince1970: 0))
+    }
+    try document.spliceText(obj: text, start: 3, delete: 0, value: "d")
+    document.commitWith(timestamp: Date(timeIntervalSince1970: 0))
+    // Without any deps, as operation 1 of another actor, it overwrites the last character.
+    let element = try require(
+      document.withCore { core in core.store.sequence(try require(core.opId(text)))?.lastElementId })
+    let actors = [ActorId(bytes: [0xbb]), ActorId(bytes: [0xaa])]
+    let id = OpId(counter: element.counter, actor: 1), object = OpId(counter: 1, actor: 1)
+    let header = ChangeHeader(deps: [], actor: actors[0], seq: 1, startOp: 1, time: 0, message: nil)
+    let source = SingleOp(
+      op: OtherOp(
+        object: object, key: .element(id), isInsert: false, action: .set, value: RawValue(.String("x")),
+        predecessors: [id]), actorList: actors)
+    let body = ChangeEncoder.body(header, author: 0, runs: 0..<1, of: source)
+    let before = document.heads()
+    guard case .inconsistent(_, .counters)? = refusal(Chunk.encode(.change, body: body).bytes, by: document) else {
+      Issue.record("it was taken")
+      return
+    }
+    #expect(document.heads() == before)
+  }
+}
+
+private struct SingleOp: OpSource {
+  let op: OtherOp
+  let actorList: [ActorId]
+  var runs: [OpRun] { [.other(object: op.object, index: 0)] }
+  var others: [OtherOp] { [op] }
+  var text: [UInt8] { [] }
+}
+
+extension TextTree {
+  fileprivate var lastElementId: OpId? { lastPlace.map { self[$0].lastId } }
+}
