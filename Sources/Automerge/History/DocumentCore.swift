@@ -8,6 +8,8 @@ final class DocumentCore {
   var graph: ChangeGraph
   var queue: ChangeQueue
   var transaction: Transaction?
+  /// Where objects stand; read from the log on demand.
+  var parents = ObjectParents()
   /// The first row that `encodeNewChanges` has not given out.
   var firstNewRow = 0
   /// The time, in seconds, of changes that end because something else begins.

@@ -74,7 +74,7 @@ extension TextTree {
   }
 
   /// Whether an element of a plain run was visible at a past state, and of how many from there on the same is true.
-  private func history(of run: TextRun, from element: Int, clock: Clock) -> (visible: Bool, count: Int) {
+  func history(of run: TextRun, from element: Int, clock: Clock) -> (visible: Bool, count: Int) {
     let left = Int(run.count) - element
     let known = Int(clock.limit(actor: run.id.actor)) - Int(run.id.counter) - element + 1
     if known <= 0 { return (false, left) }
