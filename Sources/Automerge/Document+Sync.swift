@@ -11,7 +11,7 @@ extension Document {
     }
   }
 
-  /// Takes in a message of the peer.
+  /// Takes in a message of the peer. Throws `ReceiveSyncError`.
   public func receiveSyncMessage(state: SyncState, message: Data) throws {
     _ = try receive(state, message, collecting: false)
   }
@@ -22,15 +22,23 @@ extension Document {
   }
 
   private func receive(_ state: SyncState, _ message: Data, collecting: Bool) throws -> [TextEdit] {
-    let message = try SyncMessage(decoding: Array(message)[...])
+    let message = try decoded(message)
     return try replacingCore { core in
       core.commitPending()
       var history = SyncedHistory(core: core, edits: collecting ? TextEditCollector() : nil)
       defer { core = history.core }
-      try state.progress.withLock { try $0.receive(message, into: &history) }
+      do {
+        try state.progress.withLock { try $0.receive(message, into: &history) }
+      } catch let error as LoadError {
+        throw ReceiveSyncError.load(error)
+      }
       return history.edits?.edits ?? []
     }
   }
+}
+
+private func decoded(_ message: Data) throws(ReceiveSyncError) -> SyncMessage {
+  do throws(FormatError) { return try SyncMessage(decoding: Array(message)[...]) } catch { throw .format(error) }
 }
 
 /// What syncing sees of a document.

@@ -111,7 +111,7 @@ import Testing
     #expect(state.encode() == Data([0x43, 0]))
     #expect(state.theirHeads == nil)
     for bad in [[], [0x42, 0], [0x43], [0x43, 1], [0x43, 0, 0]] as [[UInt8]] {
-      #expect(throws: FormatError.self) { try SyncState(bytes: Data(bad)) }
+      #expect(throws: DecodeSyncStateError.self) { try SyncState(bytes: Data(bad)) }
     }
   }
 }

@@ -8,9 +8,13 @@ public final class SyncState: Sendable {
 
   public init() { progress = Mutex(SyncProgress()) }
 
-  /// Goes on from what `encode` gave. Throws `FormatError`.
+  /// Goes on from what `encode` gave. Throws `DecodeSyncStateError`.
   public init(bytes: Data) throws {
-    progress = Mutex(try SyncProgress(persisted: Array(bytes)[...]))
+    do throws(FormatError) {
+      progress = Mutex(try SyncProgress(persisted: Array(bytes)[...]))
+    } catch {
+      throw DecodeSyncStateError.format(error)
+    }
   }
 
   /// The part worth keeping: what both were sure to have. Reconnect with `SyncState(bytes: state.encode())`.
