@@ -10,6 +10,7 @@ extension DocError: LocalizedError {
     case .outOfBounds(let index): "index \(index) is out of bounds"
     case .invalidCursor: "the cursor's bytes are malformed"
     case .unknownCursor: "the cursor does not stand in this object"
+    case .notACounter: "what stands there is not a counter"
     case .invalidValue: "the value cannot be stored"
     case .invalidUTF8: "the text is not valid UTF-8"
     case .tooLarge: "the document is at its limit of text or operations"
