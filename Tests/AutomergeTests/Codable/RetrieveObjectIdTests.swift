@@ -97,4 +97,20 @@ struct RetrieveObjectIdTests {
     #expect(try document.at("list") == .Object(list, .List))
     #expect(try find("list.[0]", .Key, .override) == map)
   }
+
+  @Test func aPathAsTextLeadsToAnObject() throws {
+    #expect(try document.lookupPath(path: "") == .ROOT)
+    #expect(try document.lookupPath(path: ".") == .ROOT)
+    #expect(try document.lookupPath(path: ".list") == list)
+    #expect(try document.lookupPath(path: "list.[0]") == map)
+    #expect(try document.lookupPath(path: "list.[0].notes") != nil)
+    #expect(try document.lookupPath(path: "list.[0].absent") == nil)
+    #expect(try document.lookupPath(path: "name") == nil)
+    #expect(try document.lookupPath(path: "list.[2]") == nil)
+    #expect(try document.lookupPath(path: "list.[3]") == nil)
+    #expect(throws: PathParseError.self) { try document.lookupPath(path: "1") }
+    for path in ["list.[4]", "list.[0].absent.deeper", "name.age", "description.a", "[0]"] {
+      #expect(throws: CodingKeyLookupError.self) { try document.lookupPath(path: path) }
+    }
+  }
 }
