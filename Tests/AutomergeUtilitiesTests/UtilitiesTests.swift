@@ -61,7 +61,7 @@ struct UtilitiesTests {
     let document = Document()
     try AutomergeEncoder(doc: document).encode(Model())
     let lines = try document.outline().split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-    #expect(lines.first == "{" && lines.last == "}" && lines.count == 13)
+    #expect(lines.first == "{" && lines.last == "}" && lines.count == 15)
     #expect(lines.contains("Text[\"one\\ntwo\"]") && lines.contains("\"b\": []"))
     try document.walk()
   }
