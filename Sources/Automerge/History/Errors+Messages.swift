@@ -4,29 +4,17 @@ import Foundation
 
 extension DocError: LocalizedError {
   public var errorDescription: String? {
-    switch self {
-    case .unknownObject(let object): "the document has no object \(object)"
-    case .wrongType(let object, let type): "object \(object) is not fit for this, it is of type \(type)"
-    case .outOfBounds(let index): "index \(index) is out of bounds"
-    case .invalidCursor: "the cursor's bytes are malformed"
-    case .unknownCursor: "the cursor does not stand in this object"
-    case .notACounter: "what stands there is not a counter"
-    case .invalidValue: "the value cannot be stored"
-    case .invalidUTF8: "the text is not valid UTF-8"
-    case .tooLarge: "the document is at its limit of text or operations"
-    }
+    if case .unknownObject(let object) = self { return "the document has no object \(object)" }
+    if case .wrongType(let object, let type) = self { return "object \(object) is a \(type), and not fit for this" }
+    if case .outOfBounds(let index) = self { return "index \(index) is out of bounds" }
+    return "the document refused: \(self)"
   }
 }
 
 extension LoadError: LocalizedError {
   public var errorDescription: String? {
-    switch self {
-    case .format(let error): "the bytes are not in Automerge's format: \(error)"
-    case .notReproducible(let hash): "change \(hash) is not encoded canonically"
-    case .inconsistent(let hash, let what): "change \(hash) does not fit the document: \(what)"
-    case .inconsistentDocument(let what): "the document contradicts itself: \(what)"
-    case .unsupportedChunk: "chunks of this type are not read"
-    }
+    if case .format(let error) = self { return "the bytes are not in Automerge's format: \(error)" }
+    return "the changes do not fit the document: \(self)"
   }
 }
 

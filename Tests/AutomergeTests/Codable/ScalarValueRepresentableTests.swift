@@ -60,10 +60,10 @@ struct ScalarValueRepresentableTests {
       PathParseError.InvalidPathElement("/"), CodingKeyLookupError.SchemaMissing("nothing there"),
       CodingKeyLookupError.AutomergeDocError(DocError.tooLarge), DocError.unknownObject(.ROOT),
       DocError.wrongType(.ROOT, .Map), DocError.outOfBounds(3), DocError.invalidCursor, DocError.unknownCursor,
-      DocError.invalidValue, DocError.invalidUTF8, DocError.notACounter, LoadError.unsupportedChunk,
+      DocError.invalidValue, DocError.invalidUTF8, DocError.notACounter, LoadError.inconsistentDocument(.order),
       LoadError.format(.truncated(at: 3)), LoadError.inconsistentDocument(.heads),
       DecodeSyncStateError.format(.truncated(at: 0)), ReceiveSyncError.format(.badDeflate),
-      ReceiveSyncError.load(.unsupportedChunk),
+      ReceiveSyncError.load(.inconsistentDocument(.size)),
     ]
     for error in errors {
       let line = error.errorDescription ?? ""

@@ -18,6 +18,9 @@ enum ListAlignment {
   /// bounded: at most this many times the length, and its square in numbers.
   static let differenceLimit = 512
 
+  /// Nor are more elements compared than this, which repetitive lists would come to: a fraction of a second.
+  private static let comparisonLimit = 1 << 23
+
   /// The steps from `old` to `new`. Equal elements are matched, as many as possible in order; between two matches elements
   /// are paired by position, to be brought up to date.
   /// - Complexity: O((n + m) · d), d the number of differences, at most `differenceLimit`.
@@ -39,7 +42,7 @@ enum ListAlignment {
   }
 
   /// The equal elements in the order of both lists, as many as possible; only those at the start and at the end if there
-  /// are more than `differenceLimit` differences.
+  /// are more than `differenceLimit` differences, or finding them takes too long.
   /// - Complexity: O((n + m) · d), d the number of differences, at most `differenceLimit`.
   static func matches<Element: Equatable>(_ old: [Element], _ new: [Element]) -> [ListMatch] {
     let shorter = min(old.count, new.count)
@@ -61,12 +64,16 @@ enum ListAlignment {
     let zero = limit + 1
     var reach = [Int](repeating: 0, count: 2 * limit + 3)
     var reachBefore: [[Int]] = []
+    var comparisons = 0
     for differences in 0...limit {
       reachBefore.append(Array(reach[zero - differences - 1...zero + differences + 1]))
       for diagonal in stride(from: -differences, through: differences, by: 2) {
         let inserts = comesByInsertion(diagonal, differences, reach, zero)
         var x = inserts ? reach[zero + diagonal + 1] : reach[zero + diagonal - 1] + 1
+        let start = x
         while x < old.count, x - diagonal < new.count, old[x] == new[x - diagonal] { x += 1 }
+        comparisons += x - start
+        guard comparisons < comparisonLimit else { return [] }
         reach[zero + diagonal] = x
         if x >= old.count, x - diagonal >= new.count { return retrace(reachBefore, old.count, new.count) }
       }
