@@ -15,6 +15,7 @@ let package = Package(
   products: [
     .executable(name: "notes-lsp", targets: ["notes-lsp"]),
     .library(name: "Automerge", targets: ["Automerge"]),
+    .library(name: "AutomergeUtilities", targets: ["AutomergeUtilities"]),
     .library(name: "AutomergeRepo", targets: ["AutomergeRepo"]),
   ],
   dependencies: [
@@ -59,6 +60,9 @@ let package = Package(
       dependencies: ["CZlib", .product(name: "Crypto", package: "swift-crypto")],
       swiftSettings: strict),
 
+    // What helps to look at documents: their content as one value, an outline, equivalence.
+    .target(name: "AutomergeUtilities", dependencies: ["Automerge"], swiftSettings: strict),
+
     // A storage provider on plain files.
     .target(name: "Store", dependencies: ["AutomergeRepo"], swiftSettings: strict),
 
@@ -84,6 +88,8 @@ let package = Package(
       name: "RepoTestSupport", dependencies: ["AutomergeRepo", "Automerge", "UV"], path: "Tests/RepoTestSupport",
       swiftSettings: strict),
     .testTarget(name: "AutomergeTests", dependencies: ["Automerge", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "AutomergeUtilitiesTests", dependencies: ["AutomergeUtilities", "Automerge"], swiftSettings: strict),
     .testTarget(
       name: "AutomergeRepoTests",
       dependencies: ["AutomergeRepo", "Automerge", "Store", "RepoTestSupport", "TestSupport"], swiftSettings: strict),

@@ -16,13 +16,14 @@ done < <(git ls-files -co --exclude-standard -- 'Sources/*.swift' 'Tests/*.swift
 # nobody declares more.
 allow() {
   local folder=$1; shift
-  local own='Automerge|AutomergeRepo|CUV|CZlib|UV|Store|PeerNetwork|JSONRPC|NotesServer'
+  local own='Automerge|AutomergeUtilities|AutomergeRepo|CUV|CZlib|UV|Store|PeerNetwork|JSONRPC|NotesServer'
   while IFS=: read -r file name; do
     case " $* " in *" $name "*) ;; *) fail "$file imports $name, which $folder may not" ;; esac
   done < <(grep -rHoE "^ *((public|internal|package|private|fileprivate|@testable|@preconcurrency) )*import ($own)\$" "Sources/$folder" 2>/dev/null | sed -E 's/:.*import /:/')
 }
 allow JSONRPC
 allow Automerge CZlib
+allow AutomergeUtilities Automerge
 allow AutomergeRepo Automerge
 allow UV CUV
 allow Store AutomergeRepo Automerge

@@ -20,13 +20,16 @@ public final class Document: @unchecked Sendable {
     guardedCell = Cell(core)
   }
 
-  public convenience init(textEncoding: TextEncoding = .unicodeScalar) {
+  /// An empty document with a random actor. Nothing is logged, whatever `logLevel` says.
+  public convenience init(textEncoding: TextEncoding = .unicodeScalar, logLevel: LogVerbosity = .errorOnly) {
     self.init(
       core: DocumentCore(actor: ActorId(), implicitCommitTime: { seconds(of: Date()) }), textEncoding: textEncoding)
   }
 
   /// Loads one or more chunks. Throws `LoadError` if nothing in them can be used.
-  public convenience init(_ bytes: Data, textEncoding: TextEncoding = .unicodeScalar) throws {
+  public convenience init(
+    _ bytes: Data, textEncoding: TextEncoding = .unicodeScalar, logLevel: LogVerbosity = .errorOnly
+  ) throws {
     let core = try DocumentCore.load(Array(bytes), actor: ActorId()) { seconds(of: Date()) }
     self.init(core: core, textEncoding: textEncoding)
   }

@@ -1,0 +1,157 @@
+import Foundation
+import Synchronization
+
+/// A number that several people count up and down at once, as a property of a model.
+///
+/// Made by itself it counts for itself. Encoded at a key of a document, or bound to a counter there, it is that counter
+/// from then on: setting `value` increments the document's counter by the difference, so that no one's counting is lost.
+/// One that was decoded is bound already. Safe to use from several threads.
+public final class Counter: Codable, Sendable {
+  private enum State {
+    case unbound(Int)
+    /// The last value that was read is kept for when somebody deletes the counter.
+    case bound(Place, last: Int)
+  }
+
+  private struct Place {
+    let document: Document
+    let object: ObjId
+    let key: AnyCodingKey
+
+    /// Nil if no counter stands there.
+    var value: Int64? {
+      guard case .Scalar(.Counter(let value))? = try? document.value(in: object, at: key) else { return nil }
+      return value
+    }
+  }
+
+  /// Never held while a document is asked, so that the two cannot wait for one another.
+  private let state: Mutex<State>
+
+  /// A counter that is in no document yet.
+  public init(_ initialValue: Int = 0) { state = Mutex(.unbound(initialValue)) }
+
+  /// A counter bound to a path, as by `bind(doc:path:)`.
+  public convenience init(_ initialValue: Int = 0, doc: Document, path: String) throws {
+    self.init(initialValue)
+    try bind(doc: doc, path: path)
+  }
+
+  /// The counter at a key or index of an object. Throws `BindingError.NotCounter` if there is none.
+  public convenience init(doc: Document, objId: ObjId, key: any CodingKey) throws {
+    self.init()
+    try bind(to: Place(document: doc, object: objId, key: AnyCodingKey(key)))
+  }
+
+  private enum CodingKeys: String, CodingKey { case value }
+
+  /// Unbound, from a decoder other than a document's.
+  public required init(from decoder: any Decoder) throws {
+    let value = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .value)
+    state = Mutex(.unbound(value))
+  }
+
+  /// The number alone, to an encoder other than a document's.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(value, forKey: .value)
+  }
+
+  /// Whether the counter is one of a document.
+  public var isBound: Bool { place != nil }
+
+  /// The number. Of a bound counter that somebody has deleted, the last that was read.
+  ///
+  /// Setting it on a bound counter adds the difference. If the counter was deleted, nothing happens; `add(_:)` says so.
+  public var value: Int {
+    get {
+      let state = state.withLock { $0 }
+      switch state {
+      case .unbound(let value): return value
+      case .bound(let place, let last):
+        guard let value = place.value.map({ Int(clamping: $0) }) else { return last }
+        self.state.withLock { state in
+          if case .bound = state { state = .bound(place, last: value) }
+        }
+        return value
+      }
+    }
+    set {
+      let difference = newValue.subtractingReportingOverflow(value)
+      if !difference.overflow { increment(by: difference.partialValue) }
+    }
+  }
+
+  /// Adds to the number, a negative `value` too. Does nothing if the counter was deleted or would overflow.
+  public func increment(by value: Int) { try? add(value) }
+
+  /// As `increment(by:)`. Throws `BindingError.NotCounter` if the counter was deleted, `DocError` if the sum overflows or
+  /// the document refuses.
+  public func add(_ value: Int) throws {
+    let place = try state.withLock { state -> Place? in
+      switch state {
+      case .bound(let place, _): return place
+      case .unbound(let present):
+        let (sum, overflows) = present.addingReportingOverflow(value)
+        guard !overflows else { throw DocError.invalidValue }
+        state = .unbound(sum)
+        return nil
+      }
+    }
+    guard let place else { return }
+    guard let present = place.value else { throw BindingError.NotCounter }
+    guard !present.addingReportingOverflow(Int64(value)).overflow else { throw DocError.invalidValue }
+    if value != 0 { try place.document.increment(in: place.object, at: place.key, by: Int64(value)) }
+  }
+
+  /// Binds the counter to one that stands at a path such as `ballot.votes`. What this one counted so far is added there.
+  ///
+  /// Throws `PathParseError`, `CodingKeyLookupError`, or `BindingError.NotCounter` if there is no counter.
+  public func bind(doc: Document, path: String) throws {
+    let steps = try AnyCodingKey.parsePath(path)
+    guard let last = steps.last else { throw BindingError.InvalidPath(path) }
+    let container = try doc.retrieveObjectId(path: steps, containerType: .Value, strategy: .readonly).get()
+    try bind(to: Place(document: doc, object: container, key: last))
+  }
+
+  private func bind(to place: Place) throws {
+    guard let present = place.value else { throw BindingError.NotCounter }
+    let counted = state.withLock { state -> Int in
+      guard case .unbound(let counted) = state else { return 0 }
+      return counted
+    }
+    if counted != 0 { try place.document.increment(in: place.object, at: place.key, by: Int64(counted)) }
+    state.withLock { $0 = .bound(place, last: Int(clamping: present)) }
+  }
+
+  private var place: Place? {
+    state.withLock { state in
+      guard case .bound(let place, _) = state else { return nil }
+      return place
+    }
+  }
+
+  func isBound(to document: Document, _ object: ObjId, _ key: AnyCodingKey) -> Bool {
+    guard let place else { return false }
+    return place.document === document && place.object == object && place.key == key && place.value != nil
+  }
+
+  /// Binds an unbound counter to where its value has just been written.
+  func bindUnbound(to document: Document, _ object: ObjId, _ key: AnyCodingKey) {
+    state.withLock { state in
+      guard case .unbound(let value) = state else { return }
+      state = .bound(Place(document: document, object: object, key: key), last: value)
+    }
+  }
+}
+
+extension Counter: Hashable {
+  /// Counters are equal that hold the same number, bound or not.
+  public static func == (left: Counter, right: Counter) -> Bool { left.value == right.value }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(value) }
+}
+
+extension Counter: CustomStringConvertible {
+  public var description: String { String(value) }
+}

@@ -1,0 +1,123 @@
+import Foundation
+
+/// What an `Encodable` value came to, before it meets a document. A reference, because a value may go on filling in one
+/// container while it has others open.
+final class EncodedNode {
+  enum Content {
+    /// Nothing was encoded. That stands for an empty map, as it does in other formats.
+    case nothing
+    case scalar(ScalarValue)
+    case map([MapKey: EncodedNode])
+    case list([EncodedNode])
+    case text(AutomergeText)
+    case counter(Counter)
+  }
+
+  /// The way from the value that is being encoded.
+  let codingPath: [any CodingKey]
+  private(set) var content = Content.nothing
+  /// What the value did wrong where it could not be told.
+  private(set) var fault: (any Error)?
+
+  init(codingPath: [any CodingKey]) { self.codingPath = codingPath }
+
+  /// Encodes a value here. Throws what the value throws, or `EncodingError.invalidValue` for a number that is not finite.
+  func encode<Value: Encodable>(_ value: Value, userInfo: [CodingUserInfoKey: Any]) throws {
+    switch value {
+    case let number as Double:
+      try expectFinite(number, value)
+      content = .scalar(.F64(number))
+    case let number as Float:
+      try expectFinite(Double(number), value)
+      content = .scalar(.F64(Double(number)))
+    case let scalar as any SingleScalar: content = .scalar(scalar.toScalarValue())
+    case let text as AutomergeText: content = .text(text)
+    case let counter as Counter: content = .counter(counter)
+    default:
+      try value.encode(to: CodableEncoder(node: self, userInfo: userInfo))
+    }
+  }
+
+  func encodeNil() { content = .scalar(.Null) }
+
+  private func expectFinite(_ number: Double, _ value: Any) throws {
+    guard number.isFinite else {
+      throw EncodingError.invalidValue(
+        value, .init(codingPath: codingPath, debugDescription: "a document holds only finite numbers"))
+    }
+  }
+
+  /// The node of a key; made if need be, as is the map.
+  func child(_ key: some CodingKey) -> EncodedNode {
+    becomeMap()
+    if let index = key.intValue, key.stringValue == String(index) {
+      fault = CodingKeyLookupError.MismatchedSchema(
+        "the keys of a map are strings, but at \(codingPath.stringPath()) there is the number \(index)")
+    }
+    guard case .map(var children) = content else { return EncodedNode(codingPath: codingPath + [key]) }
+    let name = MapKey(key.stringValue)
+    if let child = children[name] { return child }
+    let child = EncodedNode(codingPath: codingPath + [key])
+    children[name] = child
+    content = .map(children)
+    return child
+  }
+
+  /// The node of a new last element; the list is made if need be.
+  func append() -> EncodedNode {
+    becomeList()
+    guard case .list(var children) = content else { return EncodedNode(codingPath: codingPath) }
+    content = .nothing
+    let child = EncodedNode(codingPath: codingPath + [AnyCodingKey(UInt64(children.count))])
+    children.append(child)
+    content = .list(children)
+    return child
+  }
+
+  var elementCount: Int {
+    guard case .list(let children) = content else { return 0 }
+    return children.count
+  }
+
+  func becomeMap() {
+    switch content {
+    case .map: break
+    case .nothing: content = .map([:])
+    default: noteTwoKinds()
+    }
+  }
+
+  func becomeList() {
+    switch content {
+    case .list: break
+    case .nothing: content = .list([])
+    default: noteTwoKinds()
+    }
+  }
+
+  private func noteTwoKinds() {
+    fault = EncodingError.invalidValue(
+      self, .init(codingPath: codingPath, debugDescription: "one value opened containers of two kinds"))
+  }
+}
+
+/// The types that are one scalar value by themselves, whatever their own `Codable` would make of them.
+protocol SingleScalar: ScalarValueRepresentable {}
+
+extension Bool: SingleScalar {}
+extension String: SingleScalar {}
+extension Int: SingleScalar {}
+extension Int8: SingleScalar {}
+extension Int16: SingleScalar {}
+extension Int32: SingleScalar {}
+extension Int64: SingleScalar {}
+extension UInt: SingleScalar {}
+extension UInt8: SingleScalar {}
+extension UInt16: SingleScalar {}
+extension UInt32: SingleScalar {}
+extension UInt64: SingleScalar {}
+extension Double: SingleScalar {}
+extension Float: SingleScalar {}
+extension Data: SingleScalar {}
+extension Date: SingleScalar {}
+extension URL: SingleScalar {}

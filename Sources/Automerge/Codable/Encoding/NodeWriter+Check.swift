@@ -1,0 +1,96 @@
+/// Whether a document fits what was encoded. Nothing is written here.
+extension NodeWriter {
+  /// Throws if `node` may not be written where `existing` stands.
+  func check(_ node: EncodedNode, against existing: Value?) throws {
+    if let fault = node.fault { throw fault }
+    if isCautious, let existing { try expectSameType(node, existing) }
+    switch node.content {
+    case .scalar, .counter:
+      guard existing != nil || strategy != .readonly else { throw missing(node) }
+    case .text: _ = try container(.Text, node, existing)
+    case .nothing: _ = try container(.Map, node, existing)
+    case .map(let children):
+      let object = try container(.Map, node, existing)
+      for (key, child) in children.sorted(by: { $0.key < $1.key }) {
+        try check(child, against: object.flatMap { try document.get(obj: $0, key: key.string) })
+      }
+    case .list(let children):
+      let object = try container(.List, node, existing)
+      let present = try object.map { try document.values(obj: $0) } ?? []
+      for step in try steps(from: present, to: children) {
+        switch step {
+        case .keep(let old, let new): try check(children[new], against: present[old])
+        case .insert(let new): try check(children[new], against: nil)
+        case .delete: break
+        }
+      }
+    }
+  }
+
+  /// The container that stands there; nil if a new one may be made.
+  private func container(_ type: ObjType, _ node: EncodedNode, _ existing: Value?) throws -> ObjId? {
+    switch existing {
+    case .Object(let object, type): return object
+    case nil, .Scalar(.Null):
+      guard strategy != .readonly else { throw missing(node) }
+      return nil
+    case .some(let other):
+      guard strategy == .override else {
+        throw CodingKeyLookupError.MismatchedSchema(
+          "at \(node.codingPath.stringPath()) there is \(other), where a \(type) is to be")
+      }
+      return nil
+    }
+  }
+
+  private func missing(_ node: EncodedNode) -> CodingKeyLookupError {
+    .SchemaMissing("nothing stands at \(node.codingPath.stringPath()), and nothing may be added")
+  }
+
+  private func expectSameType(_ node: EncodedNode, _ existing: Value) throws {
+    let present = TypeOfValue(existing)
+    guard let wanted = TypeOfValue(node), wanted != present else { return }
+    throw EncodingError.invalidValue(
+      node.content,
+      .init(codingPath: node.codingPath, debugDescription: "the document has \(present) there, not \(wanted)"))
+  }
+}
+
+/// What a cautious writer keeps as it is.
+private enum TypeOfValue: Hashable {
+  case null, bool, int, uint, double, string, bytes, counter, timestamp, map, list, text
+  case unknown(UInt8)
+
+  init(_ scalar: ScalarValue) {
+    switch scalar {
+    case .Null: self = .null
+    case .Boolean: self = .bool
+    case .Int: self = .int
+    case .Uint: self = .uint
+    case .F64: self = .double
+    case .String: self = .string
+    case .Bytes: self = .bytes
+    case .Counter: self = .counter
+    case .Timestamp: self = .timestamp
+    case .Unknown(let code, _): self = .unknown(code)
+    }
+  }
+
+  init(_ value: Value) {
+    switch value {
+    case .Scalar(let scalar): self.init(scalar)
+    case .Object(_, .Map): self = .map
+    case .Object(_, .List): self = .list
+    case .Object(_, .Text): self = .text
+    }
+  }
+
+  /// Of what is one value by itself. Containers have checks of their own.
+  init?(_ node: EncodedNode) {
+    switch node.content {
+    case .scalar(let scalar): self.init(scalar)
+    case .counter: self = .counter
+    case .nothing, .map, .list, .text: return nil
+    }
+  }
+}

@@ -1,0 +1,155 @@
+/// Brings a document to what was encoded: first checks that it can, then writes what differs.
+struct NodeWriter {
+  let document: Document
+  let strategy: SchemaStrategy
+  /// Whether a value of one type may not take the place of a value of another.
+  let isCautious: Bool
+
+  /// Writes at a place; the empty path is the root, where only a map can stand.
+  func write(_ node: EncodedNode, at path: [AnyCodingKey]) throws {
+    guard let last = path.last else { return try writeRoot(node) }
+    let walk = try PathWalk(document: document, path: path, to: .Value, strategy: strategy)
+    let known = try walk.existing()
+    let existing = try known.flatMap { try document.value(in: $0, at: last) }
+    if let index = last.index, existing == nil {
+      let length = known.map { document.length(obj: $0) } ?? 0
+      guard index <= length else {
+        throw CodingKeyLookupError.IndexOutOfBounds(
+          "index \(index) of \(path.stringPath()) is behind the end of a list of \(length)")
+      }
+    }
+    try check(node, against: existing)
+    try update(existing, to: node, in: try walk.making(), at: last)
+  }
+
+  private func writeRoot(_ node: EncodedNode) throws {
+    switch node.content {
+    case .nothing: node.becomeMap()
+    case .map: break
+    case .list: throw CodingKeyLookupError.InvalidIndexLookup("the root is a map, a list stands at a key of it")
+    case .scalar, .text, .counter:
+      throw CodingKeyLookupError.NoPathForSingleValue("the root is a map, a single value stands at a key of it")
+    }
+    try check(node, against: .Object(.ROOT, .Map))
+    try updateMap(.ROOT, to: node)
+  }
+
+  // MARK: writing
+
+  /// Brings a place to what was encoded. `existing` is what stands there.
+  private func update(_ existing: Value?, to node: EncodedNode, in object: ObjId, at step: AnyCodingKey) throws {
+    switch node.content {
+    case .scalar(let value):
+      if case .Scalar(let present)? = existing, RawValue(present) == RawValue(value) { return }
+      try document.putScalar(value, in: object, at: step)
+    case .counter(let counter): try update(existing, to: counter, in: object, at: step)
+    case .text(let text):
+      if let bound = text.object(in: document), existing == .Object(bound, .Text) { return }
+      let target = try container(.Text, existing, in: object, at: step)
+      try text.write(to: document, object: target)
+    case .map, .nothing: try updateMap(container(.Map, existing, in: object, at: step), to: node)
+    case .list: try updateList(container(.List, existing, in: object, at: step), to: node)
+    }
+  }
+
+  private func container(_ type: ObjType, _ existing: Value?, in object: ObjId, at step: AnyCodingKey) throws -> ObjId {
+    if case .Object(let present, type)? = existing { return present }
+    return try document.makeObject(type, in: object, at: step)
+  }
+
+  private func update(_ existing: Value?, to counter: Counter, in object: ObjId, at step: AnyCodingKey) throws {
+    if counter.isBound(to: document, object, step) { return }
+    let wanted = Int64(counter.value)
+    if case .Scalar(.Counter(let present))? = existing {
+      let (difference, overflows) = wanted.subtractingReportingOverflow(present)
+      if overflows {
+        try document.putScalar(.Counter(wanted), in: object, at: step)
+      } else if difference != 0 {
+        try document.increment(in: object, at: step, by: difference)
+      }
+    } else {
+      try document.putScalar(.Counter(wanted), in: object, at: step)
+    }
+    // In a list the index of a counter changes with its neighbours, so there it is not bound.
+    if step.index == nil { counter.bindUnbound(to: document, object, step) }
+  }
+
+  private func updateMap(_ object: ObjId, to node: EncodedNode) throws {
+    guard case .map(let children) = node.content else {
+      for key in document.keys(obj: object) { try document.delete(obj: object, key: key) }
+      return
+    }
+    for (key, child) in children.sorted(by: { $0.key < $1.key }) {
+      try update(document.get(obj: object, key: key.string), to: child, in: object, at: AnyCodingKey(key.string))
+    }
+    for key in document.keys(obj: object) where children[MapKey(key)] == nil {
+      try document.delete(obj: object, key: key)
+    }
+  }
+
+  private func updateList(_ object: ObjId, to node: EncodedNode) throws {
+    guard case .list(let children) = node.content else { return }
+    let present = try document.values(obj: object)
+    var index: UInt64 = 0
+    var inserted: [ScalarValue] = []
+    func insertCollected() throws {
+      guard !inserted.isEmpty else { return }
+      try document.splice(obj: object, start: index, delete: 0, values: inserted)
+      index += UInt64(inserted.count)
+      inserted = []
+    }
+    for step in try steps(from: present, to: children) {
+      if case .insert(let new) = step, case .scalar(let value) = children[new].content {
+        inserted.append(value)
+        continue
+      }
+      try insertCollected()
+      switch step {
+      case .keep(let old, let new):
+        try update(present[old], to: children[new], in: object, at: AnyCodingKey(index))
+        index += 1
+      case .delete: try document.delete(obj: object, index: index)
+      case .insert(let new):
+        try insert(children[new], in: object, at: index)
+        index += 1
+      }
+    }
+    try insertCollected()
+  }
+
+  private func insert(_ node: EncodedNode, in object: ObjId, at index: UInt64) throws {
+    func make(_ type: ObjType) throws -> ObjId { try document.insertObject(obj: object, index: index, ty: type) }
+    switch node.content {
+    case .scalar(let value): try document.insert(obj: object, index: index, value: value)
+    case .counter(let counter):
+      try document.insert(obj: object, index: index, value: .Counter(Int64(counter.value)))
+    case .text(let text): try text.write(to: document, object: try make(.Text))
+    case .map, .nothing: try updateMap(try make(.Map), to: node)
+    case .list: try updateList(try make(.List), to: node)
+    }
+  }
+
+  /// How the elements of a list become the encoded ones.
+  func steps(from present: [Value], to children: [EncodedNode]) throws -> [ListStep] {
+    var anchors: Set<ObjId> = []
+    let new = children.map { ContentSignature($0, in: document, anchors: &anchors) }
+    let old = try present.map { try ContentSignature($0, in: document, anchors: anchors) }
+    var numbers: [ContentSignature: Int] = [:]
+    func number(_ signature: ContentSignature) -> Int {
+      let next = numbers.count
+      return numbers[signature, default: next, insertingIfAbsent: next]
+    }
+    return ListAlignment.steps(from: old.map(number), to: new.map(number))
+  }
+}
+
+extension Dictionary {
+  /// The value of a key, which is `value` from now on if it had none.
+  fileprivate subscript(key: Key, default unused: Value, insertingIfAbsent value: Value) -> Value {
+    mutating get {
+      if let present = self[key] { return present }
+      self[key] = value
+      return value
+    }
+  }
+}

@@ -1,0 +1,16 @@
+/// How much is to be logged. Taken for the sake of programs written for automerge-swift: this library does no I/O, so
+/// it logs nothing at any level; what goes wrong is thrown.
+public enum LogVerbosity: Int, Comparable, Sendable {
+  // The numbers are the severities of syslog. Source: RFC 5424, section 6.2.1.
+  case errorOnly = 3
+  case debug = 6
+  case tracing = 8
+
+  public static func < (left: LogVerbosity, right: LogVerbosity) -> Bool { left.rawValue < right.rawValue }
+
+  /// Whether messages for debugging are wanted.
+  public func canDebug() -> Bool { self >= .debug }
+
+  /// Whether messages for tracing are wanted.
+  public func canTrace() -> Bool { self >= .tracing }
+}
