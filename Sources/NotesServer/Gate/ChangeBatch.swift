@@ -12,9 +12,10 @@ struct ChangeBatch<Source: TextSource> {
   private var way: TextDelta
   private var text: TextView<Source>
 
-  /// How many runs a batch may have before its text is written out: each costs a walk over all those before it.
-  private static var mostRuns: Int { 32 }
-  private var runs = 0
+  /// How many segments may be walked for a batch's runs before its text is written out: each run costs a walk over all
+  /// that those before it, and what the client lacks, left.
+  private static var mostSegments: Int { 4096 }
+  private var segments = 0
   /// The text once it is written out; `finishRun` compares it with `text`.
   private var flat: LineText?
 
@@ -69,8 +70,8 @@ struct ChangeBatch<Source: TextSource> {
         tail = nil
       } else {
         finishRun()
-        runs += 1
-        if runs > Self.mostRuns {
+        segments += way.segments.count + 1
+        if segments > Self.mostSegments, !change.isIdentity {
           flat = LineText(text.allUTF8)
           return flat?.replace(range, with: new, in: encoding) ?? false
         }
@@ -89,7 +90,7 @@ struct ChangeBatch<Source: TextSource> {
   mutating func finishRun() {
     if let written = flat {
       flat = nil
-      runs = 0
+      segments = 0
       compose(TextDiff.delta(from: text.allUTF8, to: written.bytes))
     }
     guard head != nil else { return }

@@ -4,8 +4,8 @@ extension OpenBuffer {
   /// - Parameters:
   ///   - rev: the last edit that the client had applied when it made them; ignored for a plain client
   ///   - source: the document's text, before the splices
-  /// - Complexity: O(c · s · log n), c changes, s the segments of what the client lacks; a full text costs a diff, and
-  ///   changes that jump to and fro cost a walk over those before them
+  /// - Complexity: O(s · log n + c · log (s · n)), c changes in order, s the segments of what the client lacks; a full text
+  ///   costs a diff, and changes that jump to and fro cost a walk over those before them
   mutating func didChange(
     version: Int, rev: Int?, changes: [ContentChange], source: some TextSource
   ) -> ChangeOutcome {

@@ -1,23 +1,34 @@
 import Automerge
 
 /// A text seen through a delta: what `base` becomes by it, without being made.
-/// - Complexity: O(s · log n) a question, s the segments of the delta
+/// - Complexity: O(s · log n) to make, s the segments of the delta; O(log s + log n) a question
 struct TextView<Base: TextSource>: TextSource {
   let base: Base
   let delta: TextDelta
   let measure: TextMeasure
+  /// How far each segment, and what follows the last, reaches in the view and in the base.
+  private let ends: [(view: TextMeasure, base: TextMeasure)]
 
   init(of base: Base, through delta: TextDelta) {
     (self.base, self.delta) = (base, delta)
-    var measure = base.measure
+    let whole = base.measure
+    var (view, place) = (TextMeasure.zero, TextMeasure.zero)
+    var ends: [(view: TextMeasure, base: TextMeasure)] = []
+    ends.reserveCapacity(delta.segments.count + 1)
     for segment in delta.segments {
       switch segment {
-      case .retain: break
-      case .insert(let piece): measure = measure + piece.measure
-      case .delete(let piece): measure = measure - piece.measure
+      case .retain(let count):
+        let end = base.measure(utf8Offset: min(whole.utf8, place.utf8 + count))
+        view = view + (end - place)
+        place = end
+      case .insert(let piece): view = view + piece.measure
+      case .delete(let piece): place = place + piece.measure
       }
+      ends.append((view, place))
     }
-    self.measure = measure
+    measure = view + (whole - place)
+    ends.append((measure, whole))
+    self.ends = ends
   }
 
   func measure(utf8Offset: Int) -> TextMeasure { measure(.utf8, upTo: utf8Offset) }
@@ -27,46 +38,32 @@ struct TextView<Base: TextSource>: TextSource {
   func measure(line: Int) -> TextMeasure? {
     guard line > 0 else { return .zero }
     guard line <= measure.newlines else { return nil }
-    var (place, baseStart) = (TextMeasure.zero, TextMeasure.zero)
-    for part in parts {
-      switch part {
-      case .base(let end):
-        let after = place + (end - baseStart)
-        if after.newlines >= line {
-          let found = base.measure(line: baseStart.newlines + line - place.newlines) ?? end
-          return place + (found - baseStart)
-        }
-        (place, baseStart) = (after, end)
-      case .inserted(let piece):
-        let after = place + piece.measure
-        if after.newlines >= line { return place + piece.measure(throughNewline: line - place.newlines) }
-        place = after
-      case .skipped(let measure): baseStart = baseStart + measure
-      }
+    let index = firstSegment { $0.newlines >= line }
+    let start = start(of: index)
+    switch segment(index) {
+    case .insert(let piece): return start.view + piece.measure(throughNewline: line - start.view.newlines)
+    case .retain, .delete:
+      let found = base.measure(line: start.base.newlines + line - start.view.newlines) ?? ends[index].base
+      return start.view + (found - start.base)
     }
-    return nil
   }
 
   func utf8(_ range: Range<Int>) -> [UInt8] {
     var bytes: [UInt8] = []
-    var (place, baseStart) = (0, 0)
-    for segment in segmentsWithTail {
-      guard place < range.upperBound else { break }
-      switch segment {
-      case .retain(let count):
-        let length = min(count, base.measure.utf8 - baseStart)
-        let lower = max(0, range.lowerBound - place)
-        let upper = min(length, range.upperBound - place)
-        if lower < upper { bytes += base.utf8(baseStart + lower..<baseStart + upper) }
-        place += length
-        baseStart += length
-      case .insert(let piece):
-        let lower = max(0, range.lowerBound - place)
-        let upper = min(piece.count, range.upperBound - place)
-        if lower < upper { bytes += piece.bytes[lower..<upper] }
-        place += piece.count
-      case .delete(let piece): baseStart += piece.count
+    bytes.reserveCapacity(range.count)
+    var index = firstSegment { $0.utf8 > range.lowerBound }
+    while index < ends.count {
+      let start = start(of: index)
+      guard start.view.utf8 < range.upperBound else { break }
+      let lower = max(0, range.lowerBound - start.view.utf8)
+      let upper = min(ends[index].view.utf8, range.upperBound) - start.view.utf8
+      if lower < upper {
+        switch segment(index) {
+        case .insert(let piece): bytes += piece.bytes[lower..<upper]
+        case .retain, .delete: bytes += base.utf8(start.base.utf8 + lower..<start.base.utf8 + upper)
+        }
       }
+      index += 1
     }
     return bytes
   }
@@ -74,49 +71,32 @@ struct TextView<Base: TextSource>: TextSource {
   private func measure(_ unit: TextUnit, upTo offset: Int) -> TextMeasure {
     guard offset > 0 else { return .zero }
     guard offset < measure[unit] else { return measure }
-    var (place, baseStart) = (TextMeasure.zero, TextMeasure.zero)
-    for part in parts {
-      switch part {
-      case .base(let end):
-        let after = place + (end - baseStart)
-        if after[unit] >= offset {
-          let found = base.measure(unit, offset: baseStart[unit] + offset - place[unit])
-          return place + (found - baseStart)
-        }
-        (place, baseStart) = (after, end)
-      case .inserted(let piece):
-        let after = place + piece.measure
-        if after[unit] >= offset { return place + piece.measure(unit, offset: offset - place[unit]) }
-        place = after
-      case .skipped(let measure): baseStart = baseStart + measure
-      }
+    let index = firstSegment { $0[unit] >= offset }
+    let start = start(of: index)
+    switch segment(index) {
+    case .insert(let piece): return start.view + piece.measure(unit, offset: offset - start.view[unit])
+    case .retain, .delete:
+      let found = base.measure(unit, offset: start.base[unit] + offset - start.view[unit])
+      return start.view + (found - start.base)
     }
-    return measure
   }
 
-  private var segmentsWithTail: [TextDelta.Segment] { delta.segments + [.retain(base.measure.utf8)] }
-
-  private enum Part {
-    /// Text of the base, up to this place in the base.
-    case base(end: TextMeasure)
-    case inserted(TextPiece)
-    /// Text of the base that is not in the view.
-    case skipped(TextMeasure)
+  private func segment(_ index: Int) -> TextDelta.Segment {
+    index < delta.segments.count ? delta.segments[index] : .retain(.max)
   }
 
-  /// The view from left to right; the base is asked only for as many parts as are looked at.
-  private var parts: some Sequence<Part> {
-    var baseOffset = 0
-    return segmentsWithTail.lazy.map { segment in
-      switch segment {
-      case .retain(let count):
-        baseOffset = min(base.measure.utf8, baseOffset + count)
-        return .base(end: base.measure(utf8Offset: baseOffset))
-      case .insert(let piece): return .inserted(piece)
-      case .delete(let piece):
-        baseOffset += piece.count
-        return .skipped(piece.measure)
-      }
+  private func start(of index: Int) -> (view: TextMeasure, base: TextMeasure) {
+    index > 0 ? ends[index - 1] : (.zero, .zero)
+  }
+
+  /// The first segment whose end in the view satisfies a condition that all ends behind it satisfy too; one past the last
+  /// if there is none.
+  private func firstSegment(where condition: (TextMeasure) -> Bool) -> Int {
+    var (low, high) = (0, ends.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if condition(ends[middle].view) { high = middle } else { low = middle + 1 }
     }
+    return low
   }
 }

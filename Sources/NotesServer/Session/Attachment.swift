@@ -12,6 +12,12 @@ final class Attachment {
   /// How often they are compared while others are connected.
   static let checkInterval: Duration = .seconds(30)
 
+  /// An edit of more parts than this waits until the client has been quiet for a moment: it would come too late, be dropped
+  /// and have to be made again for the next keystroke.
+  static let mostPartsAtOnce = 64
+  static let quietDelay: Duration = .milliseconds(60)
+  static let longestWait: Duration = .seconds(1)
+
   /// How long changes of the status are gathered.
   static let statusDelay: Duration = .milliseconds(200)
 
@@ -24,6 +30,10 @@ final class Attachment {
   private var observation: Observation?
   private var check: (any ScheduledAction)?
   private var statusTimer: (any ScheduledAction)?
+  private var editTimer: (any ScheduledAction)?
+  /// When the client last changed something, and when the edit that waits for it to be quiet began to wait.
+  private var lastChange: Duration?
+  private var waitingSince: Duration?
   private var hasEnteredName = false
   private var lastStatus: JSONValue?
 
@@ -53,6 +63,7 @@ final class Attachment {
 
   func didChange(version: Int, rev: Int?, changes: [ContentChange]) {
     let wasLost = buffer.awaitsFullText
+    lastChange = service.clock.now
     switch buffer.didChange(version: version, rev: rev, changes: changes, source: source) {
     case .splices(let splices):
       if wasLost { keepRecovered(before: splices) }
@@ -153,6 +164,7 @@ final class Attachment {
       session.buffersWithEdits.insert(uri)
       return
     }
+    guard !waitsForQuiet() else { return }
     guard let edit = buffer.pendingEdit(source: source) else { return }
     session.connection.notify(
       "notes/edit",
@@ -162,6 +174,24 @@ final class Attachment {
           edit.edits.map { ["range": $0.range.json, "newText": .string(String(decoding: $0.newText, as: UTF8.self))] }),
         "bytes": JSONValue(edit.bytes), "cause": .string(edit.cause.rawValue),
       ])
+  }
+
+  /// Whether what is unsent is large and the client busy; it is then sent later.
+  private func waitsForQuiet() -> Bool {
+    editTimer?.cancel()
+    editTimer = nil
+    let now = service.clock.now
+    guard buffer.unsent.segments.count > Self.mostPartsAtOnce, let lastChange, now - lastChange < Self.quietDelay,
+      now - (waitingSince ?? now) < Self.longestWait
+    else {
+      waitingSince = nil
+      return false
+    }
+    waitingSince = waitingSince ?? now
+    editTimer = service.clock.schedule(after: Self.quietDelay - (now - lastChange)) { [weak self] in
+      self?.sendPendingEdit()
+    }
+    return true
   }
 
   private func sendCheck() {
@@ -280,6 +310,7 @@ final class Attachment {
   func detach() {
     check?.cancel()
     statusTimer?.cancel()
+    editTimer?.cancel()
     observation?.cancel()
     service.openDocuments.remove(id)
     handle.companions = nil
