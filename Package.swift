@@ -22,6 +22,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     // The command: options, wiring, exit codes.
@@ -63,8 +64,14 @@ let package = Package(
     // What helps to look at documents: their content as one value, an outline, equivalence.
     .target(name: "AutomergeUtilities", dependencies: ["Automerge"], swiftSettings: strict),
 
-    // A storage provider on plain files.
-    .target(name: "Store", dependencies: ["AutomergeRepo"], swiftSettings: strict),
+    // The storage provider on SQLite, and the working files.
+    .target(
+      name: "Store",
+      dependencies: [
+        "AutomergeRepo", .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
+        .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      swiftSettings: strict),
 
     // Network providers over the event loop: frames, tickets, reconnecting.
     .target(
@@ -93,6 +100,15 @@ let package = Package(
     .testTarget(
       name: "AutomergeRepoTests",
       dependencies: ["AutomergeRepo", "Automerge", "Store", "RepoTestSupport", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "StoreTests",
+      dependencies: [
+        "Store", "AutomergeRepo", "Automerge", "RepoTestSupport", "TestSupport", "store-writer",
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ], swiftSettings: strict),
+    // A process that commits until it is killed, for the tests that kill it.
+    .executableTarget(
+      name: "store-writer", dependencies: ["Store", "AutomergeRepo"], path: "Tests/StoreWriter", swiftSettings: strict),
     .testTarget(name: "UVTests", dependencies: ["UV", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "JSONRPCTests", dependencies: ["JSONRPC", "TestSupport"], swiftSettings: strict),
     .testTarget(

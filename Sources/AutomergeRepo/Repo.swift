@@ -34,6 +34,7 @@ public final class Repo {
   let sessionId: String
   var ephemeralCount: UInt64 = 0
   private var random: RandomSource
+  private var knownLossCount: Int
 
   /// - Parameters:
   ///   - storage: without one, everything is gone when the program ends.
@@ -45,6 +46,7 @@ public final class Repo {
   ) {
     (self.peerId, self.metadata, self.storage, self.policy) = (peerId, metadata, storage, sharePolicy)
     (self.clock, self.random, self.logger) = (clock, random, logger)
+    knownLossCount = storage?.lossCount ?? 0
     sessionId = String(self.random.next(), radix: 36)
   }
 
@@ -93,8 +95,8 @@ public final class Repo {
       await handle.store?.close()
     }
     if let storage {
-      try await storage.saveRecord(.bool(true), at: Repo.tombstone(of: id))
-      try await storage.removeRange([id.description])
+      let tombstone = StoredItem(key: Repo.tombstone(of: id), data: Data(CBOR.bool(true).encoded()))
+      try await storage.commit([.save(tombstone), .removeRange([id.description])])
     }
     observers.send(.documentDeleted(id))
   }
@@ -128,8 +130,19 @@ public final class Repo {
 
   func attachStore(to handle: DocHandle, loaded: StoredChunks?) {
     guard let storage else { return }
-    handle.attach(
-      DocumentStore(id: handle.id, document: handle.document, loaded: loaded, storage: storage, clock: clock))
+    let store = DocumentStore(
+      id: handle.id, document: handle.document, loaded: loaded, storage: storage, clock: clock)
+    store.onWritten = { [weak self] in self?.storeAnewAfterLoss() }
+    handle.attach(store)
+    storeAnewAfterLoss()
+  }
+
+  /// A store that had to be rebuilt may lack what it once had: everything in memory goes there again.
+  private func storeAnewAfterLoss() {
+    guard let storage, storage.lossCount != knownLossCount else { return }
+    knownLossCount = storage.lossCount
+    logger.warning("The store had to be rebuilt; everything in memory is stored anew.")
+    for handle in handles { handle.store?.storeWhole() }
   }
 }
 

@@ -185,11 +185,6 @@ struct StoreFiles: Sendable {
   }
 
   private static func error(_ operation: String, _ code: Int? = nil) -> StorageError {
-    let code = code.flatMap { Int32(exactly: $0) } ?? errno
-    return switch code {
-    case ENOSPC, EDQUOT: .full
-    case EACCES, EPERM, EROFS: .notPermitted
-    default: .failed(operation: operation, code: code)
-    }
+    StorageError(operation: operation, code: code.flatMap { Int32(exactly: $0) } ?? errno)
   }
 }

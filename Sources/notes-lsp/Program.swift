@@ -45,14 +45,16 @@ final class Program {
       do {
         try await open()
       } catch {
-        complain("notes-lsp cannot start: \(error)")
+        complain(
+          error is StorageError
+            ? "The store in \(settings.home) cannot be used: \(error)." : "notes-lsp cannot start: \(error)")
         loop.stop()
       }
     }
   }
 
   private func open() async throws {
-    let storage = try FileStore(directory: URL(fileURLWithPath: settings.home + "/store", isDirectory: true))
+    let storage = try await SQLiteStore.open(directory: URL(fileURLWithPath: settings.home, isDirectory: true))
     let identity = try await Identity.load(from: storage)
     let grants = try await Grants.load(from: storage)
     let repo = Repo(

@@ -54,14 +54,24 @@ private struct StoredNotes {
   let reader: StoreReader
 
   static func open(home: String) async throws -> StoredNotes {
-    guard FileManager.default.fileExists(atPath: home + "/store") else {
-      throw Failure(message: "There is no store in \(home); --home or NOTES_HOME says where it is.")
-    }
-    let storage = try FileStore(directory: URL(fileURLWithPath: home + "/store", isDirectory: true))
-    return StoredNotes(reader: try await StoreReader(storage: storage))
+    StoredNotes(reader: try await StoreReader(storage: try await SQLiteStore.ofCommand(home: home)))
   }
 
   func list() async throws -> [StoreReader.Note] { await reader.notes() }
 
   func text(of note: String) async throws -> StoreReader.NoteText? { try await reader.text(of: note) }
+}
+
+extension SQLiteStore {
+  /// The store in `home`, which must be there.
+  static func ofCommand(home: String) async throws -> SQLiteStore {
+    guard ["notes.db", "store"].contains(where: { FileManager.default.fileExists(atPath: home + "/" + $0) }) else {
+      throw Failure(message: "There is no store in \(home); --home or NOTES_HOME says where it is.")
+    }
+    do {
+      return try await SQLiteStore.open(directory: URL(fileURLWithPath: home, isDirectory: true))
+    } catch {
+      throw Failure(message: "The store in \(home) cannot be used: \(error).")
+    }
+  }
 }

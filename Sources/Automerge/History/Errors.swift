@@ -30,8 +30,6 @@ public enum LoadError: Error, Hashable, Sendable {
   case inconsistent(ChangeHash, Inconsistency)
   /// A document whose changes do not come together: broken links, or hashes that differ from the ones it states.
   case inconsistentDocument(Inconsistency)
-  /// A chunk of a type that is known but not read. There is none at present.
-  case unsupportedChunk
 
   public enum Inconsistency: Hashable, Sendable {
     /// An actor's changes are not numbered 1, 2, 3, …, or two share a number.

@@ -18,8 +18,10 @@ final class DocumentStore {
   private(set) var damaged: [StorageKey] = []
   /// Called when what is stored, or the problem, has changed.
   var onChange: (() -> Void)?
-  /// What to store beside the document, asked for at each writing. It is written after the chunks, so it never speaks of
-  /// changes that are not in the store.
+  /// Called after each attempt to write, before `onChange`.
+  var onWritten: (() -> Void)?
+  /// What to store beside the document, asked for at each writing. It is committed with the chunks, or after them where the
+  /// provider knows no transactions, so it never speaks of changes that are not in the store.
   var companions: (@AutomergeRepo () -> [StoredItem])?
 
   private var schedule = StorageSchedule()
@@ -117,22 +119,18 @@ final class DocumentStore {
     let new = document.encodeNewChanges()
     if !new.isEmpty { pending.append(StoredItem(key: StoredChunks.key(.incremental, id, new), data: new)) }
     let (items, companions, generation) = (pending, companions?() ?? [], current)
+    let changes = (items + companions).map { StorageChange.save($0) }
     work = Task { [storage] in
-      var written = 0
       do throws(StorageError) {
-        for item in items {
-          try await storage.save(item.key, item.data)
-          written += 1
-        }
-        for item in companions { try await storage.save(item.key, item.data) }
-        self.wrote(items[...], generation: generation, error: nil)
+        if !changes.isEmpty { try await storage.commit(changes) }
+        self.wrote(items, generation: generation, error: nil)
       } catch {
-        self.wrote(items.prefix(written), generation: generation, error: error)
+        self.wrote([], generation: generation, error: error)
       }
     }
   }
 
-  private func wrote(_ items: ArraySlice<StoredItem>, generation: Generation, error: StorageError?) {
+  private func wrote(_ items: [StoredItem], generation: Generation, error: StorageError?) {
     pending.removeFirst(items.count)
     for item in items {
       if item.key.dropLast().last == StoredChunks.Kind.snapshot.rawValue {
@@ -144,6 +142,7 @@ final class DocumentStore {
     problem = error
     if error == nil { stored = generation }
     perform(schedule.receive(error == nil ? .saved : .failed))
+    onWritten?()
     resume { error != nil || stored.covers($0) }
     if !waiters.isEmpty { perform(schedule.receive(.flushRequested)) }
     onChange?()
@@ -168,8 +167,9 @@ final class DocumentStore {
           self.snapshotByteCount = result.snapshotByteCount
           self.incrementalByteCount = max(0, self.incrementalByteCount - result.mergedByteCount)
         } else {
-          // Not now: try again when as much has come in again.
+          // Try again when as much has come in again. What is in memory mends the store meanwhile, if it is whole.
           self.snapshotByteCount = max(self.snapshotByteCount, self.incrementalByteCount * 2)
+          if StoredChunks.isComplete(self.document) { self.storeWhole() }
         }
       } catch {
         self.problem = error
@@ -189,8 +189,8 @@ final class DocumentStore {
     guard chunks.isComplete, let document = chunks.document else { return nil }
     let snapshot = document.save()
     let key = StoredChunks.key(.snapshot, id, snapshot)
-    try await storage.save(key, snapshot)
-    for old in chunks.used.keys where old != key { try await storage.remove(old) }
+    let merged = chunks.used.keys.filter { $0 != key }.map { StorageChange.remove($0) }
+    try await storage.commit([.save(StoredItem(key: key, data: snapshot))] + merged)
     return (snapshot.count, chunks.incrementalByteCount)
   }
 }

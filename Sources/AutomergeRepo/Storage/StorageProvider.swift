@@ -20,6 +20,38 @@ public protocol StorageProvider: Sendable {
   func removeRange(_ prefix: StorageKey) async throws(StorageError)
   /// The names that follow `prefix` in some key, each once, without reading what lies there.
   func children(of prefix: StorageKey) async throws(StorageError) -> [String]
+
+  /// Makes the changes in their order; where the provider can, all of them or none.
+  func commit(_ changes: [StorageChange]) async throws(StorageError)
+  /// Puts bytes that are not what their key says where no load finds them and a person can. Does nothing if something
+  /// else lies there by now.
+  func setAside(_ item: StoredItem) async throws(StorageError)
+  /// How many times something that had been stored may have been lost. Whoever has it in memory then stores it anew.
+  var lossCount: Int { get }
+}
+
+extension StorageProvider {
+  public func commit(_ changes: [StorageChange]) async throws(StorageError) {
+    for change in changes {
+      switch change {
+      case .save(let item): try await save(item.key, item.data)
+      case .remove(let key): try await remove(key)
+      case .removeRange(let prefix): try await removeRange(prefix)
+      }
+    }
+  }
+
+  /// Leaves it where it is.
+  public func setAside(_ item: StoredItem) async throws(StorageError) {}
+
+  public var lossCount: Int { 0 }
+}
+
+/// One step of a commit.
+public enum StorageChange: Hashable, Sendable {
+  case save(StoredItem)
+  case remove(StorageKey)
+  case removeRange(StorageKey)
 }
 
 /// One key with its bytes.
@@ -38,10 +70,33 @@ public enum StorageError: Error, Hashable, Sendable {
   case full
   /// The store may not be read or written.
   case notPermitted
+  /// Others have been writing for too long; later it may work.
+  case busy
+  /// A later notes-lsp has written it in a way that this one does not know. Nothing was touched.
+  case newerVersion(found: Int, known: Int)
+  /// It is the file of another program. Nothing was touched.
+  case foreign
   /// The key cannot be stored: no components, or one that is too long.
   case invalidKey(StorageKey)
   /// What lies there is not what was put there.
   case damaged(StorageKey)
   /// Anything else that the system says; `code` is its errno.
   case failed(operation: String, code: Int32)
+}
+
+extension StorageError: CustomStringConvertible {
+  /// A part of a sentence, fit to show to a person.
+  public var description: String {
+    switch self {
+    case .full: "there is no room left on the disk"
+    case .notPermitted: "it may not be written"
+    case .busy: "other programs have kept it to themselves for too long"
+    case .newerVersion(let found, let known):
+      "it is of version \(found), and this notes-lsp knows version \(known) and older; update notes-lsp"
+    case .foreign: "it is not a store of notes-lsp"
+    case .invalidKey(let key): "nothing can be kept under the name \(key)"
+    case .damaged(let key): "what lies at \(key.joined(separator: "/")) is damaged"
+    case .failed(let operation, let code): "\(operation) failed with error \(code)"
+    }
+  }
 }

@@ -7,8 +7,9 @@
 struct StorageSchedule {
   /// How long changes are gathered. Source: Storage.md, "Write path".
   static let gatheringTime: Duration = .milliseconds(50)
-  static let firstRetry: Duration = .seconds(1)
-  static let longestRetry: Duration = .seconds(30)
+  /// How long after a failure it is tried again: a person who makes room on a full disk does not wait. Source: Storage.md,
+  /// "When it fails".
+  static let retryInterval: Duration = .seconds(1)
 
   enum Event { case changed, timerFired, flushRequested, saved, failed }
   enum Effect: Equatable { case startTimer(Duration), cancelTimer, write }
@@ -16,8 +17,8 @@ struct StorageSchedule {
   private enum State {
     case idle
     case waiting
-    case writing(changed: Bool, failures: Int)
-    case backingOff(failures: Int)
+    case writing(changed: Bool)
+    case backingOff
   }
 
   private var state = State.idle
@@ -27,33 +28,27 @@ struct StorageSchedule {
     case (.idle, .changed):
       state = .waiting
       return [.startTimer(StorageSchedule.gatheringTime)]
-    case (.waiting, .timerFired), (.waiting, .flushRequested):
-      state = .writing(changed: false, failures: 0)
+    case (.waiting, .timerFired), (.waiting, .flushRequested), (.backingOff, .timerFired),
+      (.backingOff, .flushRequested):
+      state = .writing(changed: false)
       return [.cancelTimer, .write]
-    case (.backingOff(let failures), .timerFired), (.backingOff(let failures), .flushRequested):
-      state = .writing(changed: false, failures: failures)
-      return [.cancelTimer, .write]
-    case (.writing(_, let failures), .changed):
-      state = .writing(changed: true, failures: failures)
+    case (.writing, .changed):
+      state = .writing(changed: true)
       return []
-    case (.writing(changed: false, _), .saved):
+    case (.writing(changed: false), .saved):
       state = .idle
       return []
-    case (.writing(changed: true, _), .saved):
+    case (.writing(changed: true), .saved):
       state = .waiting
       return [.startTimer(StorageSchedule.gatheringTime)]
-    case (.writing(_, let failures), .failed):
-      state = .backingOff(failures: failures + 1)
-      return [.startTimer(StorageSchedule.retry(after: failures))]
+    case (.writing, .failed):
+      state = .backingOff
+      return [.startTimer(StorageSchedule.retryInterval)]
     case (.idle, .timerFired), (.idle, .flushRequested), (.idle, .saved), (.idle, .failed),
       (.waiting, .changed), (.waiting, .saved), (.waiting, .failed),
       (.writing, .timerFired), (.writing, .flushRequested),
       (.backingOff, .changed), (.backingOff, .saved), (.backingOff, .failed):
       return []
     }
-  }
-
-  private static func retry(after failures: Int) -> Duration {
-    min(longestRetry, firstRetry * (1 << min(failures, 10)))
   }
 }

@@ -12,8 +12,11 @@ struct StoredChunks: Sendable {
   var used: [StorageKey: Int] = [:]
   var snapshotByteCount = 0
   var incrementalByteCount = 0
-  /// Chunks that are not what their names say, or that the document would not have. They stay where they are.
+  /// Chunks that are not what their names say, or that the document would not have.
   var damaged: [StorageKey] = []
+  /// Those of them that are not what their names say. The store puts them aside, so that the true ones can take their
+  /// place.
+  private var forged: [StoredItem] = []
 
   static func key(_ kind: Kind, _ id: DocumentId, _ data: Data) -> StorageKey {
     [id.description, kind.rawValue, hash(data)]
@@ -36,14 +39,19 @@ struct StoredChunks: Sendable {
       chunks.snapshotByteCount += item.data.count
     }
     for item in incrementals where chunks.merge(item) { chunks.incrementalByteCount += item.data.count }
+    for item in chunks.forged { try await storage.setAside(item) }
     // What was just read is not new: the next incremental chunk begins after it.
     _ = chunks.document?.encodeNewChanges()
     return chunks
   }
 
   private mutating func merge(_ item: StoredItem) -> Bool {
+    guard item.key.last == StoredChunks.hash(item.data) else {
+      damaged.append(item.key)
+      forged.append(item)
+      return false
+    }
     do {
-      guard item.key.last == StoredChunks.hash(item.data) else { throw StorageError.damaged(item.key) }
       if let document {
         try document.applyEncodedChanges(encoded: item.data)
       } else if item.key.dropLast().last == Kind.snapshot.rawValue {
@@ -63,7 +71,12 @@ struct StoredChunks: Sendable {
 
   /// Whether every change that was read has found its place: none waits for one that is missing.
   var isComplete: Bool {
-    guard damaged.isEmpty, let message = document?.generateSyncMessage(state: SyncState()) else { return false }
+    guard damaged.isEmpty, let document else { return false }
+    return StoredChunks.isComplete(document)
+  }
+
+  static func isComplete(_ document: Document) -> Bool {
+    guard let message = document.generateSyncMessage(state: SyncState()) else { return false }
     return SyncOutline(message)?.needCount == 0
   }
 }

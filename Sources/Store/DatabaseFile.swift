@@ -1,0 +1,222 @@
+import AutomergeRepo
+import Foundation
+import GRDB
+import Logging
+import Synchronization
+
+/// The database of a store on disk: opened when it is first used, opened again when the disk has failed, rebuilt when it
+/// is damaged, followed when its file is replaced. Blocks; its caller sees to it that this is not on the loop.
+final class DatabaseFile: Sendable {
+  static let name = "notes.db"
+  /// How long others may keep the database to themselves. Source: Storage.md, "When it fails".
+  static let longestWait: TimeInterval = 5
+  /// The write-ahead log is cut to this after a checkpoint.
+  private static let largestLogByteCount = 64 << 20
+
+  /// What is open.
+  private struct State {
+    var database: DatabaseQueue?
+    var identity: FileIdentity?
+    /// A read-only store's copy, if that is what is open.
+    var copy: ReadOnlyCopy?
+  }
+
+  let directory: String
+  private let kind: FileSystemKind
+  private let log = Logger(label: "store")
+  private let state = Mutex(State())
+  private let losses = Atomic<Int>(0)
+
+  init(directory: String, kind: FileSystemKind) {
+    (self.directory, self.kind) = (directory, kind)
+  }
+
+  var path: String { directory + "/" + DatabaseFile.name }
+  var lossCount: Int { losses.load(ordering: .relaxed) }
+  var isReadOnly: Bool { state.withLock { $0.copy != nil } }
+
+  /// Runs `body` on the open database. If it finds the database damaged, it is rebuilt and `body` runs once more.
+  func perform<Result: Sendable>(_ body: (Database) throws -> Result) throws(StorageError) -> Result {
+    do {
+      return try attempt(body)
+    } catch is Damage {
+      do {
+        return try attempt(body)
+      } catch let error as StorageError {
+        throw error
+      } catch {
+        throw .failed(operation: "rebuild", code: EIO)
+      }
+    } catch let error as StorageError {
+      throw error
+    } catch {
+      throw StorageError(database: error)
+    }
+  }
+
+  /// The database had to be rebuilt; it is open, and what was read from it before does not count.
+  private struct Damage: Error {}
+
+  private func attempt<Result: Sendable>(_ body: (Database) throws -> Result) throws -> Result {
+    try state.withLock { state throws in
+      do {
+        let database = try opened(&state)
+        let result = try database.writeWithoutTransaction(body)
+        // What was committed to a file that has no name any more is not stored.
+        guard state.copy != nil || FileIdentity(path: path) == state.identity else {
+          try follow(&state)
+          throw Damage()
+        }
+        return result
+      } catch let error as DatabaseError {
+        switch error.resultCode {
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB:
+          log.error("The store is damaged (\(error.message ?? "")); it is being rebuilt.")
+          try rebuild(&state)
+          throw Damage()
+        case .SQLITE_IOERR:
+          // The kernel may have forgotten what it could not write, so nothing that is open is believed.
+          close(&state)
+          throw StorageError(database: error)
+        default:
+          throw StorageError(database: error)
+        }
+      }
+    }
+  }
+
+  // MARK: Opening
+
+  private func opened(_ state: inout State) throws -> DatabaseQueue {
+    if let database = state.database {
+      if state.copy != nil || FileIdentity(path: path) == state.identity { return database }
+      try follow(&state)
+    }
+    if let database = state.database { return database }
+    if let copy = try ReadOnlyCopy(ofStoreIn: directory) {
+      log.warning("The store in \(directory) cannot be written; nothing will be stored.")
+      let database = try connect(copy.path, isCopy: true)
+      state = State(database: database, identity: nil, copy: copy)
+      return database
+    }
+    let lock = try StoreLock(directory: directory)
+    let database = try openLocked()
+    _ = consume lock
+    state = State(database: database, identity: FileIdentity(path: path), copy: nil)
+    return database
+  }
+
+  /// Opens, makes or rebuilds the database. The caller has the lock.
+  private func openLocked() throws -> DatabaseQueue {
+    do {
+      return try connect(path, isCopy: false)
+    } catch let error as DatabaseError {
+      guard error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB else { throw error }
+      log.error("The store is damaged (\(error.message ?? "")); it is being rebuilt.")
+      return try rebuildLocked()
+    }
+  }
+
+  private func connect(_ path: String, isCopy: Bool) throws -> DatabaseQueue {
+    // Made here, because SQLite would let everybody read it.
+    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw StorageError(operation: "open \(path)", code: errno) }
+    Foundation.close(descriptor)
+    let database = try DatabaseQueue(path: path, configuration: configuration(isCopy: isCopy))
+    try database.writeWithoutTransaction { database in
+      try StoreSchema.prepare(database)
+      // After a failed fsync the log may be in memory only: this writes it once more, and syncs.
+      if kind == .local || isCopy { try database.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
+    }
+    return database
+  }
+
+  private func configuration(isCopy: Bool) -> Configuration {
+    var configuration = Configuration()
+    configuration.label = "store"
+    configuration.busyMode = .timeout(DatabaseFile.longestWait)
+    let usesLog = kind == .local || isCopy
+    configuration.prepareDatabase { database in
+      if usesLog {
+        try database.execute(sql: "PRAGMA journal_mode = WAL")
+        try database.execute(sql: "PRAGMA journal_size_limit = \(DatabaseFile.largestLogByteCount)")
+      } else {
+        try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = TRUNCATE")
+      }
+      try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF")
+    }
+    return configuration
+  }
+
+  private func close(_ state: inout State) {
+    try? state.database?.close()
+    state = State()
+  }
+
+  // MARK: Mending
+
+  /// The file has been removed or replaced while it was open: what it held goes to the one that is there now.
+  private func follow(_ state: inout State) throws {
+    log.error("The store's file was removed or replaced; what it held is written to the one that is there now.")
+    guard let old = state.database else { return }
+    let lock = try StoreLock(directory: directory)
+    let new = try openLocked()
+    let count = try Salvage.copy(from: old, to: new)
+    _ = consume lock
+    log.notice("\(count) items were carried over.")
+    close(&state)
+    state = State(database: new, identity: FileIdentity(path: path), copy: nil)
+    losses.add(1, ordering: .relaxed)
+  }
+
+  private func rebuild(_ state: inout State) throws {
+    let lock = try StoreLock(directory: directory)
+    let isOurs = FileIdentity(path: path) == state.identity
+    close(&state)
+    // Another process may have rebuilt it already.
+    let database = isOurs ? try rebuildLocked() : try openLocked()
+    _ = consume lock
+    losses.add(1, ordering: .relaxed)
+    state = State(database: database, identity: FileIdentity(path: path), copy: nil)
+  }
+
+  /// Puts the damaged files aside and begins a new database with everything that can still be read of the old.
+  private func rebuildLocked() throws -> DatabaseQueue {
+    let aside = directory + "/damaged-\(Int64(Date().timeIntervalSince1970 * 1000))"
+    guard mkdir(aside, 0o700) == 0 else { throw StorageError(operation: "mkdir \(aside)", code: errno) }
+    for ending in ["", "-wal", "-shm"] {
+      guard rename(path + ending, aside + "/" + DatabaseFile.name + ending) == 0 || errno == ENOENT else {
+        throw StorageError(operation: "rename \(path)\(ending)", code: errno)
+      }
+    }
+    let new = try connect(path, isCopy: false)
+    do {
+      let old = try Salvage.open(aside + "/" + DatabaseFile.name)
+      let count = try Salvage.copy(from: old, to: new)
+      try? old.close()
+      log.error("The damaged store is kept in \(aside); \(count) items of it could be read.")
+    } catch {
+      log.error("The damaged store is kept in \(aside); nothing of it could be read: \(error)")
+    }
+    return new
+  }
+}
+
+extension StorageError {
+  /// What an error of SQLite means for a store.
+  init(database error: any Error) {
+    guard let error = error as? DatabaseError else {
+      self = (error as? StorageError) ?? .failed(operation: "\(error)", code: EIO)
+      return
+    }
+    self =
+      switch error.resultCode {
+      case .SQLITE_FULL: .full
+      case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH: .notPermitted
+      case .SQLITE_BUSY, .SQLITE_LOCKED: .busy
+      case .SQLITE_NOTADB: .foreign
+      default:
+        .failed(operation: error.message ?? "sqlite \(error.extendedResultCode.rawValue)", code: EIO)
+      }
+  }
+}

@@ -1,0 +1,232 @@
+import AutomergeRepo
+import Dispatch
+import Foundation
+import GRDB
+import Logging
+import Synchronization
+
+/// A store in one SQLite database, which any number of processes may use at a time.
+///
+/// What `save` or `commit` has returned for survives a loss of power. Everything is done on a queue of its own; commits
+/// that wait there together become one transaction.
+public final class SQLiteStore: StorageProvider {
+  private let file: DatabaseFile
+  private let queue = DispatchQueue(label: "notes-lsp.store", qos: .userInitiated)
+  private let waiting = Mutex<[Commit]>([])
+  private let log = Logger(label: "store")
+
+  /// Opens the store in `directory`, which is made, for its owner only, if it is not there. A store of plain files in
+  /// `directory/store`, of an earlier notes-lsp, is taken over whole.
+  ///
+  /// - Parameter fileSystem: asked of the system if it is not given.
+  /// Throws what a later `load` would throw too, so that a store that cannot be used is known at once.
+  public static func open(
+    directory: URL, fileSystem: FileSystemKind? = nil
+  ) async throws(StorageError) -> SQLiteStore {
+    let path = directory.path
+    do {
+      try FileManager.default.createDirectory(
+        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      let code = ((error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError)?.code
+      throw StorageError(operation: "mkdir \(path)", code: code.flatMap { Int32(exactly: $0) } ?? EIO)
+    }
+    let kind = fileSystem ?? FileSystemKind(of: path)
+    let store = SQLiteStore(DatabaseFile(directory: path, kind: kind))
+    if kind == .network {
+      store.log.warning("The store lies on a network file system: one process at a time may use it, and slowly.")
+    }
+    try await store.run { file throws(StorageError) in
+      try file.perform { _ in }
+      if !file.isReadOnly { try FileStoreImport.run(into: file) }
+    }
+    return store
+  }
+
+  private init(_ file: DatabaseFile) { self.file = file }
+
+  public var lossCount: Int { file.lossCount }
+
+  /// Whether nothing can be stored, because the directory or the file may not be written.
+  public var isReadOnly: Bool { file.isReadOnly }
+
+  // MARK: Reading
+
+  public func load(_ key: StorageKey) async throws(StorageError) -> Data? {
+    let text = try StoreKeyText.encode(key)
+    let rows = try await run { file throws(StorageError) in
+      try file.perform { database in
+        try Row.fetchAll(
+          database, sql: "SELECT id, key, sha256, bytes FROM item WHERE key = ?", arguments: [text]
+        ).map { StoredRow($0) }
+      }
+    }
+    guard let found = rows.first else { return nil }
+    guard let row = found, row.isSound else { throw .damaged(key) }
+    return row.data
+  }
+
+  /// Rows that are not what they were are left out, except those whose key names their content: who asks for them
+  /// checks them, and has something to say about it.
+  public func loadRange(_ prefix: StorageKey) async throws(StorageError) -> [StoredItem] {
+    try await run { [log] file throws(StorageError) in
+      let rows = try file.perform { database in
+        let (condition, arguments) = SQLiteStore.range(prefix)
+        return try Row.fetchAll(
+          database, sql: "SELECT id, key, sha256, bytes FROM item WHERE \(condition)", arguments: arguments
+        ).map { StoredRow($0) }
+      }
+      return rows.compactMap { row in
+        guard let row, let key = StoreKeyText.decode(row.keyText), key.starts(with: prefix) else {
+          log.error("A row below \(prefix) cannot be read.")
+          return nil
+        }
+        guard StoreKeyText.namesContent(key) || row.isSound else {
+          log.error("What lies at \(key) is not what was put there.")
+          return nil
+        }
+        return StoredItem(key: key, data: row.data)
+      }
+    }
+  }
+
+  /// - Complexity: O(children × log n)
+  public func children(of prefix: StorageKey) async throws(StorageError) -> [String] {
+    try await run { file throws(StorageError) in
+      try file.perform { database in
+        let text = StoreKeyText.prefix(prefix)
+        let next = try database.cachedStatement(sql: "SELECT min(key) FROM item WHERE key > ?")
+        var (children, from): ([String], String) = ([], text)
+        while let found = try String.fetchOne(next, arguments: [from]), found.utf8.starts(with: text.utf8) {
+          let component = found.utf8.dropFirst(text.utf8.count).prefix { $0 != UInt8(ascii: "/") }
+          let path = text + String(Substring(component)) + "/"
+          if let key = StoreKeyText.decode(path), let child = key.last { children.append(child) }
+          from = StoreKeyText.end(ofPrefix: path)
+        }
+        return children
+      }
+    }
+  }
+
+  private static func range(_ prefix: StorageKey) -> (condition: String, arguments: StatementArguments) {
+    let text = StoreKeyText.prefix(prefix)
+    return text.isEmpty
+      ? ("true", []) : ("key >= ? AND key < ?", [text, StoreKeyText.end(ofPrefix: text)])
+  }
+
+  // MARK: Writing
+
+  public func save(_ key: StorageKey, _ data: Data) async throws(StorageError) {
+    try await commit([.save(StoredItem(key: key, data: data))])
+  }
+
+  public func remove(_ key: StorageKey) async throws(StorageError) { try await commit([.remove(key)]) }
+
+  public func removeRange(_ prefix: StorageKey) async throws(StorageError) {
+    try await commit([.removeRange(prefix)])
+  }
+
+  public func setAside(_ item: StoredItem) async throws(StorageError) {
+    let text = try StoreKeyText.encode(item.key)
+    let found = Int64(Date().timeIntervalSince1970 * 1000)
+    try await write { database in
+      try database.execute(
+        sql: """
+          INSERT INTO damaged (key, sha256, bytes, found)
+          SELECT key, sha256, bytes, ? FROM item WHERE key = ? AND bytes = ?
+          """, arguments: [found, text, item.data])
+      try database.execute(sql: "DELETE FROM item WHERE key = ? AND bytes = ?", arguments: [text, item.data])
+    }
+  }
+
+  public func commit(_ changes: [StorageChange]) async throws(StorageError) {
+    var steps: [Step] = []
+    for change in changes {
+      switch change {
+      case .save(let item): steps.append(.save(try StoreKeyText.encode(item.key), item.data))
+      case .remove(let key): steps.append(.remove(try StoreKeyText.encode(key)))
+      case .removeRange(let prefix): steps.append(.removeRange(prefix))
+      }
+    }
+    guard !steps.isEmpty else { return }
+    let all = steps
+    try await write { database in for step in all { try step.carryOut(in: database) } }
+  }
+
+  private enum Step: Sendable {
+    case save(String, Data)
+    case remove(String)
+    case removeRange(StorageKey)
+
+    func carryOut(in database: Database) throws {
+      switch self {
+      case .save(let key, let data): try StoreSchema.save(key, data, in: database)
+      case .remove(let key):
+        try database.cachedStatement(sql: "DELETE FROM item WHERE key = ?").execute(arguments: [key])
+      case .removeRange(let prefix):
+        let (condition, arguments) = SQLiteStore.range(prefix)
+        try database.execute(sql: "DELETE FROM item WHERE \(condition)", arguments: arguments)
+      }
+    }
+  }
+
+  // MARK: Committing together
+
+  private struct Commit: Sendable {
+    var body: @Sendable (Database) throws -> Void
+    var continuation: CheckedContinuation<StorageError?, Never>
+  }
+
+  private func write(_ body: @escaping @Sendable (Database) throws -> Void) async throws(StorageError) {
+    let error: StorageError? = await withCheckedContinuation { continuation in
+      waiting.withLock { $0.append(Commit(body: body, continuation: continuation)) }
+      queue.async { self.commitWaiting() }
+    }
+    if let error { throw error }
+  }
+
+  /// All commits that have come in since the last one, in one transaction. If that fails, each on its own, so that one
+  /// that cannot be made does not keep the others back.
+  private func commitWaiting() {
+    let commits = waiting.withLock { waiting in
+      defer { waiting = [] }
+      return waiting
+    }
+    guard !commits.isEmpty else { return }
+    if commits.count > 1, transaction(commits) == nil {
+      for commit in commits { commit.continuation.resume(returning: nil) }
+    } else {
+      for commit in commits { commit.continuation.resume(returning: transaction([commit])) }
+    }
+  }
+
+  private func transaction(_ commits: [Commit]) -> StorageError? {
+    if file.isReadOnly { return .notPermitted }
+    do throws(StorageError) {
+      try file.perform { database in
+        try database.inTransaction(.immediate) {
+          for commit in commits { try commit.body(database) }
+          return .commit
+        }
+      }
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  func run<Result: Sendable>(
+    _ body: @escaping @Sendable (DatabaseFile) throws(StorageError) -> Result
+  ) async throws(StorageError) -> Result {
+    let outcome: Swift.Result<Result, StorageError> = await withCheckedContinuation { continuation in
+      queue.async { [file] in
+        do throws(StorageError) {
+          continuation.resume(returning: .success(try body(file)))
+        } catch {
+          continuation.resume(returning: .failure(error))
+        }
+      }
+    }
+    return try outcome.get()
+  }
+}

@@ -1,0 +1,55 @@
+import AutomergeRepo
+import Foundation
+
+/// Keeps the processes of a store apart while one of them makes, imports or rebuilds the database. Lost at death.
+struct StoreLock: ~Copyable {
+  /// How long the others may take.
+  static let longestWait: Duration = .seconds(10)
+  private let descriptor: Int32
+
+  /// Waits for it. Blocks.
+  init(directory: String) throws(StorageError) {
+    descriptor = open(directory + "/notes.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw StorageError(operation: "open notes.lock", code: errno) }
+    let deadline = ContinuousClock.now + StoreLock.longestWait
+    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      guard errno == EWOULDBLOCK || errno == EINTR else {
+        let code = errno
+        close(descriptor)
+        throw StorageError(operation: "lock", code: code)
+      }
+      guard ContinuousClock.now < deadline else {
+        close(descriptor)
+        throw .busy
+      }
+      usleep(5_000)
+    }
+  }
+
+  deinit { close(descriptor) }
+}
+
+/// Which file a path names now: another one after it was removed, renamed or replaced.
+struct FileIdentity: Hashable, Sendable {
+  private let device: UInt64
+  private let number: UInt64
+
+  /// Nil if there is none.
+  init?(path: String) {
+    var info = stat()
+    guard stat(path, &info) == 0 else { return nil }
+    (device, number) = (UInt64(truncatingIfNeeded: info.st_dev), UInt64(info.st_ino))
+  }
+}
+
+extension StorageError {
+  /// What an `errno` means for a store.
+  init(operation: String, code: Int32) {
+    self =
+      switch code {
+      case ENOSPC, EDQUOT: .full
+      case EACCES, EPERM, EROFS: .notPermitted
+      default: .failed(operation: operation, code: code)
+      }
+  }
+}

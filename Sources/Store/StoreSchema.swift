@@ -1,0 +1,84 @@
+import AutomergeRepo
+import Crypto
+import Foundation
+import GRDB
+
+/// The tables of a store, and what a row of them must be.
+///
+///     item     key, SHA-256 of the bytes, bytes
+///     damaged  what was found under a key and was not what it should be; nothing reads it but people
+enum StoreSchema {
+  /// Goes up when an older notes-lsp would misunderstand the tables.
+  static let version = 1
+  /// `note` in ASCII: marks the file as ours, for file(1) too.
+  static let applicationId: Int32 = 0x6E6F_7465
+
+  /// Makes the tables in an empty database, and refuses one that is not ours or too new.
+  static func prepare(_ database: Database) throws {
+    if try check(database) { return }
+    try database.inTransaction(.immediate) {
+      // Another process may have been first.
+      if try check(database) { return .rollback }
+      try database.execute(
+        sql: """
+          CREATE TABLE item (
+            id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, sha256 BLOB NOT NULL, bytes BLOB NOT NULL);
+          CREATE TABLE damaged (
+            id INTEGER PRIMARY KEY, key TEXT NOT NULL, sha256 BLOB, bytes BLOB, found INTEGER NOT NULL);
+          PRAGMA application_id = \(applicationId);
+          PRAGMA user_version = \(version);
+          """)
+      return .commit
+    }
+  }
+
+  /// True if it is ours, false if it is empty.
+  private static func check(_ database: Database) throws -> Bool {
+    let id = try Int64.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+    let found = try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+    if id == Int64(applicationId) {
+      guard found <= version else {
+        throw StorageError.newerVersion(found: Int(clamping: found), known: version)
+      }
+      return true
+    }
+    let tables = try Int64.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") ?? 0
+    guard id == 0, found == 0, tables == 0 else { throw StorageError.foreign }
+    return false
+  }
+
+  static func save(_ key: String, _ data: Data, in database: Database) throws {
+    try database.cachedStatement(
+      sql: """
+        INSERT INTO item (key, sha256, bytes) VALUES (?, ?, ?)
+        ON CONFLICT (key) DO UPDATE SET sha256 = excluded.sha256, bytes = excluded.bytes
+        WHERE sha256 <> excluded.sha256 OR bytes <> excluded.bytes
+        """
+    ).execute(arguments: [key, hash(data), data])
+  }
+
+  static func hash(_ data: Data) -> Data { Data(SHA256.hash(data: data)) }
+}
+
+/// A row of `item` as it was found; a damaged database may hold anything in any column.
+struct StoredRow: Sendable {
+  var id: Int64
+  var keyText: String
+  var sha256: Data
+  var data: Data
+
+  /// Columns: id, key, sha256, bytes. Nil if they are not of the types they should be.
+  init?(_ row: Row) {
+    guard row.count == 4, case .int64(let id) = Self.value(row, 0), case .string(let key) = Self.value(row, 1),
+      case .blob(let sha256) = Self.value(row, 2), case .blob(let data) = Self.value(row, 3)
+    else { return nil }
+    (self.id, keyText, self.sha256, self.data) = (id, key, sha256, data)
+  }
+
+  private static func value(_ row: Row, _ index: Int) -> DatabaseValue.Storage {
+    (row[index] as DatabaseValue).storage
+  }
+
+  /// - Complexity: O(n) in the bytes.
+  var isSound: Bool { StoreSchema.hash(data) == sha256 }
+}
