@@ -62,11 +62,11 @@ let package = Package(
     // A storage provider on plain files.
     .target(name: "Store", dependencies: ["AutomergeRepo"], swiftSettings: strict),
 
-    // Network providers over the event loop: frames, tickets, reconnecting.
+    // Network providers over the event loop: encryption, frames, tickets, reconnecting.
     .target(
       name: "PeerNetwork",
       dependencies: [
-        "AutomergeRepo", "UV", .product(name: "Logging", package: "swift-log"),
+        "AutomergeRepo", "UV", "COpenSSL", .product(name: "Logging", package: "swift-log"),
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: strict),
@@ -76,6 +76,7 @@ let package = Package(
 
     // The doors to C.
     .systemLibrary(name: "CUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"]), .brew(["libuv"])]),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     // Tests mirror Sources; what several of them need stands in TestSupport.

@@ -72,7 +72,7 @@ extension PeerDirectory {
   ) async throws(StorageError) -> Ticket? {
     let secret = random.bytes(Ticket.secretByteCount)
     let expires = expiresIn.map { repo.clock.date.addingTimeInterval(TimeInterval($0.components.seconds)) }
-    let reachable = addresses ?? listening.map { [$0] } ?? []
+    let reachable = addresses ?? provider.reachableAddresses
     guard
       let ticket = Ticket(
         peer: repo.peerId, document: document, secret: secret, access: access, expires: expires, addresses: reachable)
@@ -122,12 +122,13 @@ extension PeerDirectory {
   /// The grant is stored before it is promised.
   private func admit(_ peer: PeerId, to document: DocumentId, _ access: Access) async {
     let (grants, record) = (grants, book.record)
+    provider.trust(peer)
     await keep { storage throws(StorageError) in
       try await storage.saveRecord(record, at: KnownPeer.ticketsKey)
       try await grants.grant(access, on: document, to: peer)
     }
     let metadata = repo.peers[peer]
-    remember(peer, name: metadata?.name, addresses: (metadata?.addresses ?? []).compactMap { PeerAddress($0) })
+    remember(peer, name: metadata?.name, addresses: PeerDirectory.addresses(in: metadata))
     repo.send(type: TicketMessage.type, fields: TicketMessage.accepted(document, access).fields, to: peer)
     onEvent?(.joined(peer, name: name(of: peer), document))
     repo.policyChanged(for: document)
@@ -152,23 +153,22 @@ extension PeerDirectory {
     if ticket.isExpired(at: repo.clock.date) { throw .ticket(.ticketExpired) }
     try await reach(ticket)
     _ = try await present(ticket).get()
-    // Only those that have worked are worth remembering, and all that the host names.
-    remember(ticket.peer, name: repo.peers[ticket.peer]?.name, addresses: ticket.addresses.filter(\.isLoopback))
+    let metadata = repo.peers[ticket.peer]
+    remember(
+      ticket.peer, name: metadata?.name, addresses: ticket.addresses + PeerDirectory.addresses(in: metadata))
     return ticket.document
   }
 
   private func reach(_ ticket: Ticket) async throws(JoinError) {
     if provider.isConnected(ticket.peer) { return }
-    var failure = JoinError.unreachable(address: "", reason: "the ticket names no address")
-    for address in ticket.addresses {
-      do {
-        _ = try await provider.connect(to: address, expecting: ticket.peer)
-        return
-      } catch {
-        failure = .unreachable(address: address.description, reason: "\(error)")
-      }
+    guard let first = ticket.addresses.first else {
+      throw .unreachable(address: "", reason: "the ticket names no address")
     }
-    throw failure
+    do {
+      _ = try await provider.connect(toAnyOf: ticket.addresses, expecting: ticket.peer)
+    } catch {
+      throw .unreachable(address: first.description, reason: "\(error)")
+    }
   }
 
   private func present(_ ticket: Ticket) async -> Result<Access, JoinError> {
@@ -195,6 +195,7 @@ extension PeerDirectory {
     let key = PendingJoin.Key(host: host, document: document)
     guard pendingJoins[key] != nil else { return }
     joined[document] = access
+    provider.trust(host)
     let grants = grants
     Task {
       await self.keep { storage throws(StorageError) in

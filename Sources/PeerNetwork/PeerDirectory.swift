@@ -81,6 +81,7 @@ public final class PeerDirectory {
   }
 
   private func begin() {
+    provider.isKnown = { [weak self] peer in self?.grants.allPeers.contains(peer) ?? false }
     repo.observe { [weak self] event in self?.receive(event) }
     repo.onMessage(ofType: TicketMessage.type) { [weak self] fields, peer in
       self?.receive(TicketMessage(fields: fields), from: peer)
@@ -170,6 +171,12 @@ public final class PeerDirectory {
     for peer in repo.peers.keys { repo.send(type: "name", fields: ["name": .text(name)], to: peer) }
   }
 
+  /// Where a peer says that it can be reached.
+  static func addresses(in metadata: PeerMetadata?) -> [PeerAddress] {
+    let addresses = (metadata?.addresses ?? []).prefix(Ticket.maximumAddresses)
+    return addresses.compactMap { PeerAddress($0) }.filter(\.isCallable)
+  }
+
   private func receive(_ event: Repo.Event) {
     switch event {
     case .peerConnected(let peer, let metadata): connected(peer, metadata)
@@ -179,8 +186,9 @@ public final class PeerDirectory {
   }
 
   private func connected(_ peer: PeerId, _ metadata: PeerMetadata) {
-    let addresses = metadata.addresses.compactMap { PeerAddress($0) }.filter(\.isLoopback)
-    if grants.allPeers.contains(peer) { remember(peer, name: metadata.name, addresses: addresses) }
+    if grants.allPeers.contains(peer) {
+      remember(peer, name: metadata.name, addresses: PeerDirectory.addresses(in: metadata))
+    }
     onEvent?(.connected(peer, name: name(of: peer)))
     openShared(with: peer)
   }

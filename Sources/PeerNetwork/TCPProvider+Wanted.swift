@@ -3,8 +3,6 @@ import AutomergeRepo
 /// A peer that is to be connected whenever it can be.
 struct WantedPeer {
   var addresses: [PeerAddress]
-  /// Which of them is called next.
-  var next = 0
   var reconnect = Reconnect()
   var timer: (any ScheduledAction)?
 }
@@ -13,12 +11,12 @@ extension TCPProvider {
   /// Keeps a peer connected: calls it at these addresses, again and again, until `forget`. New addresses replace the old.
   public func keepConnected(to peer: PeerId, at addresses: [PeerAddress]) {
     guard let local, peer != local.peerId else { return }
-    let usable = addresses.filter(\.isLoopback)
+    trust(peer)
     if wanted[peer] != nil {
-      if !usable.isEmpty { wanted[peer]?.addresses = usable }
+      if !addresses.isEmpty { wanted[peer]?.addresses = addresses }
       return
     }
-    wanted[peer] = WantedPeer(addresses: usable)
+    wanted[peer] = WantedPeer(addresses: addresses)
     tell(peer, isConnected(peer) ? .connected : .wanted)
   }
 
@@ -49,9 +47,7 @@ extension TCPProvider {
       wanted[peer]?.timer = clock.schedule(after: .zero) { [weak self] in self?.tell(peer, .failed) }
       return
     }
-    wanted[peer]?.next = target.next &+ 1
-    let address = target.addresses[target.next % target.addresses.count]
-    call(address, expecting: peer) { [weak self] result in
+    call(target.addresses, expecting: peer) { [weak self] result in
       if case .failure = result { self?.tell(peer, .failed) }
     }
   }

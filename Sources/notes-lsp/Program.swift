@@ -53,12 +53,12 @@ final class Program {
 
   private func open() async throws {
     let storage = try FileStore(directory: URL(fileURLWithPath: settings.home + "/store", isDirectory: true))
-    let identity = try await Identity.load(from: storage)
+    let identity = try IdentityFile(path: settings.home + "/identity.pem").load()
     let grants = try await Grants.load(from: storage)
     let repo = Repo(
       peerId: identity.peerId, metadata: PeerMetadata(name: settings.name), storage: storage, sharePolicy: grants,
       clock: clock)
-    let sharing = SharingAdapter(directory: try await openNetwork(repo, grants, storage))
+    let sharing = SharingAdapter(directory: try await openNetwork(repo, identity, grants, storage))
     if networkLock == nil && settings.hasNetwork {
       sharing.reasonForNoNetwork = "another notes-lsp of yours has the network"
     }
@@ -71,11 +71,11 @@ final class Program {
 
   /// Nil if there is to be no network, or another process of this store has it.
   private func openNetwork(
-    _ repo: Repo, _ grants: Grants, _ storage: any StorageProvider
+    _ repo: Repo, _ identity: PeerNetwork.Identity, _ grants: Grants, _ storage: any StorageProvider
   ) async throws -> PeerDirectory? {
     guard settings.hasNetwork, let lock = NetworkLock(home: settings.home) else { return nil }
     networkLock = lock
-    let provider = TCPProvider(loop: loop, clock: clock)
+    let provider = try TCPProvider(loop: loop, clock: clock, identity: identity)
     self.provider = provider
     repo.add(provider)
     let directory = try await PeerDirectory.open(repo: repo, provider: provider, grants: grants, storage: storage)
