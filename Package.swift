@@ -66,7 +66,7 @@ let package = Package(
     .target(
       name: "PeerNetwork",
       dependencies: [
-        "AutomergeRepo", "UV", "COpenSSL", .product(name: "Logging", package: "swift-log"),
+        "AutomergeRepo", "UV", "CAvahi", "COpenSSL", .product(name: "Logging", package: "swift-log"),
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: strict),
@@ -75,6 +75,7 @@ let package = Package(
     .target(name: "UV", dependencies: ["CUV"], swiftSettings: strict),
 
     // The doors to C.
+    .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-core-dev"])]),
     .systemLibrary(name: "CUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"]), .brew(["libuv"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),

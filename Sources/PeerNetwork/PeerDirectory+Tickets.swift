@@ -56,6 +56,7 @@ struct PendingJoin {
 
   static let timeout: Duration = .seconds(10)
 
+  let secret: [UInt8]
   let continuation: CheckedContinuation<Result<Access, JoinError>, Never>
   let timer: any ScheduledAction
 }
@@ -86,6 +87,7 @@ extension PeerDirectory {
   public func unshare(_ document: DocumentId, from peer: PeerId? = nil) async throws(StorageError) {
     let peers = peer.map { [$0] } ?? Array(grants.peers(on: document).keys)
     book.revoke(document)
+    perform(invitations.withdraw(from: peer, document: document))
     defer { repo.policyChanged(for: document) }
     try await grants.revoke(document, from: peer)
     try await storage.saveRecord(book.record, at: KnownPeer.ticketsKey)
@@ -122,6 +124,7 @@ extension PeerDirectory {
   /// The grant is stored before it is promised.
   private func admit(_ peer: PeerId, to document: DocumentId, _ access: Access) async {
     let (grants, record) = (grants, book.record)
+    known[peer, default: KnownPeer()].isPinned = true
     provider.trust(peer)
     await keep { storage throws(StorageError) in
       try await storage.saveRecord(record, at: KnownPeer.ticketsKey)
@@ -178,7 +181,7 @@ extension PeerDirectory {
       let timer = repo.clock.schedule(after: PendingJoin.timeout) { [weak self] in
         self?.finish(key, .failure(.timedOut))
       }
-      pendingJoins[key] = PendingJoin(continuation: continuation, timer: timer)
+      pendingJoins[key] = PendingJoin(secret: ticket.secret, continuation: continuation, timer: timer)
       let message = TicketMessage.present(ticket.document, secret: ticket.secret)
       repo.send(type: TicketMessage.type, fields: message.fields, to: ticket.peer)
     }
@@ -194,21 +197,35 @@ extension PeerDirectory {
   private func accepted(_ document: DocumentId, _ access: Access, host: PeerId) {
     let key = PendingJoin.Key(host: host, document: document)
     guard pendingJoins[key] != nil else { return }
+    known[host, default: KnownPeer()].isPinned = true
+    let admission = admission(host: host, of: document, access)
+    Task {
+      await admission()
+      self.finish(key, .success(access))
+    }
+  }
+
+  func admit(host: PeerId, of document: DocumentId, _ access: Access) async {
+    await admission(host: host, of: document, access)()
+  }
+
+  /// Takes a host's changes from now on.
+  /// - Returns: what is left to do, none of it in a hurry: storing it, and telling the repo.
+  private func admission(
+    host: PeerId, of document: DocumentId, _ access: Access
+  ) -> @AutomergeRepo () async -> Void {
     joined[document] = access
     provider.trust(host)
     let grants = grants
-    Task {
+    grants.admit(.write, on: document, to: host)
+    return {
       await self.keep { storage throws(StorageError) in
         try await storage.saveRecord(
           .record(["access": .text(access.rawValue), "host": .text(host.description)]),
           at: ["joined", document.description])
+        try await grants.store(document)
       }
-    }
-    grants.admit(.write, on: document, to: host)
-    Task {
-      await self.keep { _ throws(StorageError) in try await grants.store(document) }
       self.repo.policyChanged(for: document)
-      self.finish(key, .success(access))
     }
   }
 }

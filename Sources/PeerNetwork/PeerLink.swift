@@ -34,6 +34,7 @@ final class PeerLink {
   private let role: PeerHandshake.Role
   private let local: LocalPeer
   private let clock: any RepoClock
+  private let admits: (PeerId) -> Bool
   private let onEvent: (PeerLink, Event) -> Void
   private var frames = FrameDecoder()
   /// Nil until the other side's key is known.
@@ -44,13 +45,15 @@ final class PeerLink {
 
   /// - Parameters:
   ///   - tls: encrypts all that passes; without it everything is plain.
+  ///   - admits: whether a peer that has proved its key gets a word out of us.
   ///   - onEvent: called for everything that happens from now on, never inside a call of the provider's.
   init(
     stream: ByteStream, tls: TLSSession?, address: PeerAddress, role: PeerHandshake.Role, local: LocalPeer,
-    clock: any RepoClock, onEvent: @escaping @AutomergeRepo (PeerLink, Event) -> Void
+    clock: any RepoClock, admits: @escaping @AutomergeRepo (PeerId) -> Bool = { _ in true },
+    onEvent: @escaping @AutomergeRepo (PeerLink, Event) -> Void
   ) {
     (self.stream, self.tls, self.address, self.role, self.local) = (stream, tls, address, role, local)
-    (self.clock, self.onEvent) = (clock, onEvent)
+    (self.clock, self.admits, self.onEvent) = (clock, admits, onEvent)
     direction = role == .listener ? .incoming : .outgoing
     keepalive = Keepalive(now: clock.now)
   }
@@ -142,6 +145,7 @@ final class PeerLink {
 
   /// - Parameter certified: whom the other side has proved to be.
   private func begin(with certified: PeerId?) {
+    if let certified, !admits(certified) { return close(.stopped, politely: false) }
     handshake = PeerHandshake(role: role, local: local, certified: certified)
     perform(.opened)
   }

@@ -20,6 +20,9 @@ extension TCPProvider {
     tell(peer, isConnected(peer) ? .connected : .wanted)
   }
 
+  /// Calls a wanted peer at once if it is only waited for: there is news of where it is.
+  func callNow(_ peer: PeerId) { tell(peer, .found) }
+
   /// No longer calls a peer. A connection that there is stays.
   public func forget(_ peer: PeerId) {
     tell(peer, .unwanted)

@@ -22,6 +22,8 @@ public final class TCPProvider: NetworkProvider {
   var connectTimeout = PeerHandshake.timeout
   /// Whether we have anything to do with a peer, so that it may send more than a few words.
   var isKnown: @AutomergeRepo (PeerId) -> Bool = { _ in false }
+  /// Whether a peer gets no answer, whatever it says.
+  var isBlocked: @AutomergeRepo (PeerId) -> Bool = { _ in false }
   /// Nil until started and after stopping.
   private(set) var local: LocalPeer?
   private let tls: TLSContext
@@ -204,10 +206,10 @@ public final class TCPProvider: NetworkProvider {
   ) -> PeerLink {
     var local = local
     local.metadata.addresses = reachableAddresses.map(\.description)
-    let link = PeerLink(stream: stream, tls: session, address: address, role: role, local: local, clock: clock) {
-      [weak self] link, event in
-      self?.handle(event, of: link)
-    }
+    let link = PeerLink(
+      stream: stream, tls: session, address: address, role: role, local: local, clock: clock,
+      admits: { [weak self] peer in self?.isBlocked(peer) == false },
+      onEvent: { [weak self] link, event in self?.handle(event, of: link) })
     links[ObjectIdentifier(link)] = link
     return link
   }

@@ -17,6 +17,7 @@ final class Program {
     var name: String
     var listen: String
     var hasNetwork: Bool
+    var hasDiscovery: Bool
     var record: String?
   }
 
@@ -29,6 +30,7 @@ final class Program {
   private var input: StandardInput?
   private var output: StandardOutput?
   private var provider: TCPProvider?
+  private var directory: PeerDirectory?
   private var signals: [SignalWatcher] = []
   private var editor: ProcessWatcher?
   private var networkLock: NetworkLock?
@@ -85,6 +87,8 @@ final class Program {
     } catch {
       log.error("Peers cannot reach us: \(error)")
     }
+    if settings.hasDiscovery { directory.startDiscovery() }
+    self.directory = directory
     return directory
   }
 
@@ -132,6 +136,7 @@ final class Program {
   /// Everything is stored. What is still on its way to the editor and the peers is sent, for a moment at most.
   private func end(_ code: Int32) {
     exitCode = code
+    directory?.stopDiscovery()
     provider?.stop()
     editor?.close()
     for signal in signals { signal.close() }

@@ -12,6 +12,7 @@ final class Person {
   let repo: Repo
   let provider: TCPProvider
   let directory: PeerDirectory
+  var grants: Grants { directory.grants }
   var events: [PeerDirectory.Event] = []
 
   /// Starts over what an earlier one has stored.
