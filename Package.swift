@@ -73,11 +73,11 @@ let package = Package(
       ],
       swiftSettings: strict),
 
-    // Network providers over the event loop: frames, tickets, reconnecting.
+    // Network providers over the event loop: encryption, frames, tickets, reconnecting.
     .target(
       name: "PeerNetwork",
       dependencies: [
-        "AutomergeRepo", "UV", .product(name: "Logging", package: "swift-log"),
+        "AutomergeRepo", "UV", "CAvahi", "COpenSSL", .product(name: "Logging", package: "swift-log"),
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: strict),
@@ -86,7 +86,9 @@ let package = Package(
     .target(name: "UV", dependencies: ["CUV"], swiftSettings: strict),
 
     // The doors to C.
+    .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-core-dev"])]),
     .systemLibrary(name: "CUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"]), .brew(["libuv"])]),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     // Tests mirror Sources; what several of them need stands in TestSupport.

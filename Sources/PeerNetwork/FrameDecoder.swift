@@ -26,10 +26,14 @@ public enum FrameError: Error, Hashable, Sendable {
 public struct FrameDecoder: Sendable {
   /// The longest body that is taken from now on.
   public var limit: Int
+  /// Whether a frame beyond `limit`, but within what a frame may have at all, is passed over instead of being an error.
+  public var skipsTooLong = false
 
   private var buffer: [UInt8] = []
   /// Where the next frame begins in `buffer`.
   private var start = 0
+  /// Bytes of a frame that is passed over which are still to come.
+  private var skippedByteCount = 0
 
   public init(limit: Int = Frame.maximumByteCountBeforeHandshake) { self.limit = limit }
 
@@ -47,18 +51,40 @@ public struct FrameDecoder: Sendable {
 
   /// The next whole body; nil until more has come in.
   public mutating func next() throws(FrameError) -> [UInt8]? {
-    guard bufferedByteCount >= 4 else { return nil }
-    let byteCount = buffer[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
-    guard byteCount > 0 else { throw .empty }
-    guard byteCount <= limit else { throw .tooLong(byteCount: byteCount, limit: limit) }
+    while true {
+      skip()
+      guard bufferedByteCount >= 4 else { return nil }
+      let byteCount = buffer[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
+      guard byteCount > 0 else { throw .empty }
+      guard byteCount > limit else { return take(byteCount) }
+      guard skipsTooLong, byteCount <= Frame.maximumByteCount else {
+        throw .tooLong(byteCount: byteCount, limit: limit)
+      }
+      skippedByteCount = 4 + byteCount
+    }
+  }
+
+  /// The body of so many bytes at the beginning; nil until it has come in.
+  private mutating func take(_ byteCount: Int) -> [UInt8]? {
     guard bufferedByteCount >= 4 + byteCount else { return nil }
     let body = Array(buffer[start + 4..<start + 4 + byteCount])
     start += 4 + byteCount
-    if start == buffer.count {
-      // A frame that was large does not keep its room for ever.
-      buffer.removeAll(keepingCapacity: buffer.count <= 64 << 10)
-      start = 0
-    }
+    letGoOfTheRead()
     return body
+  }
+
+  private mutating func skip() {
+    guard skippedByteCount > 0 else { return }
+    let count = min(skippedByteCount, bufferedByteCount)
+    skippedByteCount -= count
+    start += count
+    letGoOfTheRead()
+  }
+
+  private mutating func letGoOfTheRead() {
+    guard start == buffer.count else { return }
+    // A frame that was large does not keep its room for ever.
+    buffer.removeAll(keepingCapacity: buffer.count <= 64 << 10)
+    start = 0
   }
 }

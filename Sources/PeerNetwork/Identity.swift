@@ -1,38 +1,70 @@
 import AutomergeRepo
+import Crypto
 import Foundation
 
-/// Who we are on the network, the same at every start: 32 random bytes, kept in the store.
-///
-/// Until links are encrypted it is a name and proves nothing.
-public struct Identity: Hashable, Sendable {
+/// Who we are on the network, the same at every start: an Ed25519 key, and the hash by which others know it.
+public struct Identity: Sendable {
+  /// Of the fingerprint and of the key.
   public static let byteCount = 32
 
-  /// What others know us by.
+  /// What others know us by: SHA-256 of the public key.
   public let fingerprint: [UInt8]
+  /// The seed of the private key. Never logged, never sent.
+  let privateKey: [UInt8]
 
   /// The fingerprint in Base32.
   public var peerId: PeerId { Identity.peerId(of: fingerprint) }
 
-  static func peerId(of fingerprint: [UInt8]) -> PeerId { PeerId(Base32.encode(fingerprint)) }
+  /// Makes a new one.
+  public init(random: RandomSource = RandomSource()) {
+    var random = random
+    self.init(randomBytes: random.bytes(Identity.byteCount))
+  }
+
+  private init(randomBytes: [UInt8]) {
+    privateKey = randomBytes
+    // Every 32 bytes are the seed of a key.
+    let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: randomBytes)
+    fingerprint = key.map { Identity.fingerprint(ofPublicKey: Array($0.publicKey.rawRepresentation)) } ?? []
+    precondition(fingerprint.count == Identity.byteCount, "an Ed25519 seed has 32 bytes")
+  }
+
+  /// Takes the seed of a private key; nil unless it has 32 bytes.
+  init?(privateKey: [UInt8]) {
+    guard privateKey.count == Identity.byteCount else { return nil }
+    self.init(randomBytes: privateKey)
+  }
+
+  static func fingerprint(ofPublicKey bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes)) }
+
+  public static func peerId(of fingerprint: [UInt8]) -> PeerId { PeerId(Base32.encode(fingerprint)) }
 
   static func fingerprint(of peer: PeerId) -> [UInt8]? {
     Base32.decode(peer.description).flatMap { $0.count == byteCount ? $0 : nil }
   }
+}
 
-  /// The store's identity, made when there is none. One that is damaged is refused, never silently replaced.
-  public static func load(
-    from storage: any StorageProvider, random: RandomSource = RandomSource()
-  ) async throws(StorageError) -> Identity {
-    let key = ["identity"]
-    if let record = try await storage.record(at: key) {
-      guard let bytes = record["fingerprint"]?.bytes, bytes.count == byteCount else { throw .damaged(key) }
-      return Identity(fingerprint: Array(bytes))
-    }
-    var random = random
-    let identity = Identity(fingerprint: random.bytes(byteCount))
-    try await storage.saveRecord(.record(["fingerprint": .bytes(Data(identity.fingerprint))]), at: key)
-    return identity
+extension Identity {
+  /// PKCS #8 around an Ed25519 seed, up to the seed. Source: RFC 8410, section 7.
+  private static let derPrefix: [UInt8] = [
+    0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
+  ]
+  private static let pemBegin = "-----BEGIN PRIVATE KEY-----"
+  private static let pemEnd = "-----END PRIVATE KEY-----"
+
+  /// The private key as other programs read it, OpenSSL among them.
+  var pem: String {
+    let body = Data(Identity.derPrefix + privateKey).base64EncodedString()
+    return "\(Identity.pemBegin)\n\(body)\n\(Identity.pemEnd)\n"
   }
 
-  init(fingerprint: [UInt8]) { self.fingerprint = fingerprint }
+  /// Nil if the text is no Ed25519 key in PEM.
+  init?(pem: String) {
+    let lines = pem.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
+    guard lines.count >= 3, lines.first == Identity.pemBegin, lines.last == Identity.pemEnd,
+      let der = Data(base64Encoded: lines.dropFirst().dropLast().joined()),
+      der.count == Identity.derPrefix.count + Identity.byteCount, der.starts(with: Identity.derPrefix)
+    else { return nil }
+    self.init(privateKey: Array(der.suffix(Identity.byteCount)))
+  }
 }

@@ -10,17 +10,24 @@ struct KnownPeer {
 
   var name: String?
   var addresses: [PeerAddress] = []
+  /// The person has said yes to it: its key is its name from then on.
+  var isPinned = false
+  /// The person wants to hear nothing of it.
+  var isBlocked = false
 
   init() {}
 
   init(record: CBOR) {
     name = record["name"]?.text.flatMap(KnownPeer.clean)
     addresses = (record["addresses"]?.array ?? []).compactMap(\.text).compactMap { PeerAddress($0) }
+    isPinned = record["pinned"]?.bool ?? false
+    isBlocked = record["blocked"]?.bool ?? false
   }
 
   var record: CBOR {
     .record([
       "name": name.map { .text($0) }, "addresses": .array(addresses.map { .text($0.description) }),
+      "pinned": .bool(isPinned), "blocked": .bool(isBlocked),
     ])
   }
 

@@ -1,3 +1,5 @@
+import UV
+
 /// Where a peer listens: a host and a port, written `127.0.0.1:7000`, `[::1]:7000` or `localhost:7000`.
 public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
   public let host: String
@@ -24,21 +26,23 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
 
   public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// Whether it never leaves this machine. A name is not believed.
-  public var isLoopback: Bool {
-    if host == "::1" { return true }
-    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
-  }
+  /// Stands for every address of this machine when listening.
+  static let anyHost = "*"
+
+  /// Whether it stands for every address of this machine.
+  var isAny: Bool { [PeerAddress.anyHost, "::", "0.0.0.0"].contains(host) }
+
+  /// Whether it names a machine that can be called, by number. What peers say of themselves must: their names are not
+  /// looked up.
+  var isCallable: Bool { port != 0 && !isAny && SocketAddress(host: host, port: port) != nil }
 }
 
 /// Why there is no connection, or no listening.
 public enum PeerNetworkError: Error, Hashable, Sendable {
   case badAddress(String)
-  /// Links are not encrypted yet, so nothing may leave this machine.
-  case notLoopback(PeerAddress)
   case cannotListen(PeerAddress, reason: String)
   case unreachable(PeerAddress, reason: String)
+  case insecure(TLSError)
   case handshake(HandshakeError)
   case tooManyConnections
   case stopped
@@ -49,10 +53,10 @@ extension PeerNetworkError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .badAddress(let text): "\(text) is no address; write host:port"
-    case .notLoopback(let address):
-      "\(address) is not on this machine, and links are not encrypted yet; use 127.0.0.1 or ::1"
     case .cannotListen(let address, let reason): "cannot listen at \(address): \(reason)"
     case .unreachable(let address, let reason): "\(address) cannot be reached: \(reason)"
+    case .insecure(let error): error.description
+    case .handshake(.wrongPeer): "somebody else answers there"
     case .handshake(let error): "the other side is no peer that can be talked to: \(error)"
     case .tooManyConnections: "there are too many connections"
     case .stopped: "the network is off"

@@ -56,6 +56,7 @@ struct PendingJoin {
 
   static let timeout: Duration = .seconds(10)
 
+  let secret: [UInt8]
   let continuation: CheckedContinuation<Result<Access, JoinError>, Never>
   let timer: any ScheduledAction
 }
@@ -72,7 +73,7 @@ extension PeerDirectory {
   ) async throws(StorageError) -> Ticket? {
     let secret = random.bytes(Ticket.secretByteCount)
     let expires = expiresIn.map { repo.clock.date.addingTimeInterval(TimeInterval($0.components.seconds)) }
-    let reachable = addresses ?? listening.map { [$0] } ?? []
+    let reachable = addresses ?? provider.reachableAddresses
     guard
       let ticket = Ticket(
         peer: repo.peerId, document: document, secret: secret, access: access, expires: expires, addresses: reachable)
@@ -86,6 +87,7 @@ extension PeerDirectory {
   public func unshare(_ document: DocumentId, from peer: PeerId? = nil) async throws(StorageError) {
     let peers = peer.map { [$0] } ?? Array(grants.peers(on: document).keys)
     book.revoke(document)
+    perform(invitations.withdraw(from: peer, document: document))
     defer { repo.policyChanged(for: document) }
     try await grants.revoke(document, from: peer)
     try await storage.saveRecord(book.record, at: KnownPeer.ticketsKey)
@@ -122,12 +124,14 @@ extension PeerDirectory {
   /// The grant is stored before it is promised.
   private func admit(_ peer: PeerId, to document: DocumentId, _ access: Access) async {
     let (grants, record) = (grants, book.record)
+    known[peer, default: KnownPeer()].isPinned = true
+    provider.trust(peer)
     await keep { storage throws(StorageError) in
       try await storage.saveRecord(record, at: KnownPeer.ticketsKey)
       try await grants.grant(access, on: document, to: peer)
     }
     let metadata = repo.peers[peer]
-    remember(peer, name: metadata?.name, addresses: (metadata?.addresses ?? []).compactMap { PeerAddress($0) })
+    remember(peer, name: metadata?.name, addresses: PeerDirectory.addresses(in: metadata))
     repo.send(type: TicketMessage.type, fields: TicketMessage.accepted(document, access).fields, to: peer)
     onEvent?(.joined(peer, name: name(of: peer), document))
     repo.policyChanged(for: document)
@@ -152,23 +156,22 @@ extension PeerDirectory {
     if ticket.isExpired(at: repo.clock.date) { throw .ticket(.ticketExpired) }
     try await reach(ticket)
     _ = try await present(ticket).get()
-    // Only those that have worked are worth remembering, and all that the host names.
-    remember(ticket.peer, name: repo.peers[ticket.peer]?.name, addresses: ticket.addresses.filter(\.isLoopback))
+    let metadata = repo.peers[ticket.peer]
+    remember(
+      ticket.peer, name: metadata?.name, addresses: ticket.addresses + PeerDirectory.addresses(in: metadata))
     return ticket.document
   }
 
   private func reach(_ ticket: Ticket) async throws(JoinError) {
     if provider.isConnected(ticket.peer) { return }
-    var failure = JoinError.unreachable(address: "", reason: "the ticket names no address")
-    for address in ticket.addresses {
-      do {
-        _ = try await provider.connect(to: address, expecting: ticket.peer)
-        return
-      } catch {
-        failure = .unreachable(address: address.description, reason: "\(error)")
-      }
+    guard let first = ticket.addresses.first else {
+      throw .unreachable(address: "", reason: "the ticket names no address")
     }
-    throw failure
+    do {
+      _ = try await provider.connect(toAnyOf: ticket.addresses, expecting: ticket.peer)
+    } catch {
+      throw .unreachable(address: first.description, reason: "\(error)")
+    }
   }
 
   private func present(_ ticket: Ticket) async -> Result<Access, JoinError> {
@@ -178,7 +181,7 @@ extension PeerDirectory {
       let timer = repo.clock.schedule(after: PendingJoin.timeout) { [weak self] in
         self?.finish(key, .failure(.timedOut))
       }
-      pendingJoins[key] = PendingJoin(continuation: continuation, timer: timer)
+      pendingJoins[key] = PendingJoin(secret: ticket.secret, continuation: continuation, timer: timer)
       let message = TicketMessage.present(ticket.document, secret: ticket.secret)
       repo.send(type: TicketMessage.type, fields: message.fields, to: ticket.peer)
     }
@@ -194,20 +197,35 @@ extension PeerDirectory {
   private func accepted(_ document: DocumentId, _ access: Access, host: PeerId) {
     let key = PendingJoin.Key(host: host, document: document)
     guard pendingJoins[key] != nil else { return }
-    joined[document] = access
-    let grants = grants
+    known[host, default: KnownPeer()].isPinned = true
+    let admission = admission(host: host, of: document, access)
     Task {
+      await admission()
+      self.finish(key, .success(access))
+    }
+  }
+
+  func admit(host: PeerId, of document: DocumentId, _ access: Access) async {
+    await admission(host: host, of: document, access)()
+  }
+
+  /// Takes a host's changes from now on.
+  /// - Returns: what is left to do, none of it in a hurry: storing it, and telling the repo.
+  private func admission(
+    host: PeerId, of document: DocumentId, _ access: Access
+  ) -> @AutomergeRepo () async -> Void {
+    joined[document] = access
+    provider.trust(host)
+    let grants = grants
+    grants.admit(.write, on: document, to: host)
+    return {
       await self.keep { storage throws(StorageError) in
         try await storage.saveRecord(
           .record(["access": .text(access.rawValue), "host": .text(host.description)]),
           at: ["joined", document.description])
+        try await grants.store(document)
       }
-    }
-    grants.admit(.write, on: document, to: host)
-    Task {
-      await self.keep { _ throws(StorageError) in try await grants.store(document) }
       self.repo.policyChanged(for: document)
-      self.finish(key, .success(access))
     }
   }
 }

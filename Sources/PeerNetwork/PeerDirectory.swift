@@ -14,6 +14,17 @@ public final class PeerDirectory {
     case renamed(PeerId, name: String)
     /// A peer came with one of our tickets.
     case joined(PeerId, name: String, DocumentId)
+    /// Somebody is on the local network, or no longer.
+    case appeared(PeerId, name: String)
+    case vanished(PeerId, name: String)
+    /// Our person is to be asked, or no longer.
+    case invited(Invitations.Received, name: String)
+    case withdrawn(Invitations.Received, name: String)
+    /// An invitation was answered: by the other, or an answer of ours was confirmed late.
+    case accepted(PeerId, name: String, DocumentId)
+    case declined(PeerId, name: String, DocumentId)
+    /// The other has accepted, and our person is to compare the digits.
+    case toBeConfirmed(Invitations.Sent, name: String)
     /// Where we listen, or whether, is not as it was.
     case networkChanged
   }
@@ -23,6 +34,7 @@ public final class PeerDirectory {
     public var peer: PeerId
     public var name: String
     public var isConnected: Bool
+    public var standing: Standing
     /// The address of the connection, or one at which it may be found.
     public var via: String
     public var notes: [Note]
@@ -49,6 +61,16 @@ public final class PeerDirectory {
   /// Documents that we joined, and what their hosts let us do.
   var joined: [DocumentId: Access]
   var pendingJoins: [PendingJoin.Key: PendingJoin] = [:]
+  /// Who is on the local network.
+  var nearby: [PeerId: NearbyPeers.Peer] = [:]
+  var invitations: Invitations
+  var pendingInvitations: [[UInt8]: PendingInvitation] = [:]
+  /// Who has declined, until asked again.
+  var rejecters: Set<PeerId> = []
+  /// What peers that we do not know call themselves in their invitations.
+  var claimedNames: [PeerId: String] = [:]
+  /// Nil unless `startDiscovery` was called.
+  public internal(set) var discovery: MulticastDiscovery?
 
   /// Reads what is known, and begins to call the peers with whom something is shared.
   public static func open(
@@ -78,9 +100,15 @@ public final class PeerDirectory {
   ) {
     (self.repo, self.provider, self.grants, self.storage) = (repo, provider, grants, storage)
     (self.random, self.logger, self.book, self.known, self.joined) = (random, logger, book, known, joined)
+    invitations = Invitations(local: repo.peerId)
   }
 
   private func begin() {
+    provider.isKnown = { [weak self] peer in self?.isTrusted(peer) ?? false }
+    provider.isBlocked = { [weak self] peer in self?.isBlocked(peer) ?? false }
+    for type in [InviteMessage.inviteType, InviteMessage.answerType] {
+      repo.onMessage(ofType: type) { [weak self] fields, peer in self?.receive(type, fields, from: peer) }
+    }
     repo.observe { [weak self] event in self?.receive(event) }
     repo.onMessage(ofType: TicketMessage.type) { [weak self] fields, peer in
       self?.receive(TicketMessage(fields: fields), from: peer)
@@ -89,7 +117,9 @@ public final class PeerDirectory {
       if let name = fields["name"]?.text { self?.note(name: name, of: peer) }
     }
     for (peer, metadata) in repo.peers { connected(peer, metadata) }
-    for peer in grants.allPeers { provider.keepConnected(to: peer, at: known[peer]?.addresses ?? []) }
+    for peer in grants.allPeers where !isBlocked(peer) {
+      provider.keepConnected(to: peer, at: known[peer]?.addresses ?? [])
+    }
   }
 
   // MARK: Listening
@@ -104,6 +134,7 @@ public final class PeerDirectory {
       guard let address = PeerAddress(text) else { throw .badAddress(text) }
       let actual = try await listen(at: address)
       listenProblem = nil
+      announce()
       onEvent?(.networkChanged)
       return actual
     } catch {
@@ -127,20 +158,21 @@ public final class PeerDirectory {
 
   // MARK: Peers
 
-  /// Everybody who is connected, and everybody with whom something is shared, by name.
+  /// Everybody who is connected or nearby, whom we have met, or with whom something is shared, by name.
   public var peers: [Peer] {
     let connected = repo.peers
-    return Set(connected.keys).union(grants.allPeers).map { peer in
+    let met = known.filter { $0.value.isPinned || $0.value.isBlocked }.keys
+    return Set(connected.keys).union(grants.allPeers).union(nearby.keys).union(met).map { peer in
       Peer(
-        peer: peer, name: name(of: peer), isConnected: connected[peer] != nil,
-        via: (provider.address(of: peer) ?? known[peer]?.addresses.first)?.description ?? "",
+        peer: peer, name: name(of: peer), isConnected: connected[peer] != nil, standing: standing(with: peer),
+        via: (provider.address(of: peer) ?? addresses(of: peer).first)?.description ?? "",
         notes: grants.documents(for: peer).map { Peer.Note(document: $0.document, access: $0.access) })
     }.sorted { ($0.name, $0.peer) < ($1.name, $1.peer) }
   }
 
   /// What a peer calls itself, without control characters, or the beginning of its id.
   public func name(of peer: PeerId) -> String {
-    let claimed = known[peer]?.name ?? repo.peers[peer]?.name
+    let claimed = known[peer]?.name ?? repo.peers[peer]?.name ?? nearby[peer]?.name ?? claimedNames[peer]
     return claimed.flatMap(KnownPeer.clean) ?? String(peer.description.prefix(8))
   }
 
@@ -167,21 +199,38 @@ public final class PeerDirectory {
     metadata.name = name
     repo.update(metadata)
     provider.update(metadata)
+    announce()
     for peer in repo.peers.keys { repo.send(type: "name", fields: ["name": .text(name)], to: peer) }
+  }
+
+  /// Where a peer says that it can be reached.
+  static func addresses(in metadata: PeerMetadata?) -> [PeerAddress] {
+    let addresses = (metadata?.addresses ?? []).prefix(Ticket.maximumAddresses)
+    return addresses.compactMap { PeerAddress($0) }.filter(\.isCallable)
   }
 
   private func receive(_ event: Repo.Event) {
     switch event {
     case .peerConnected(let peer, let metadata): connected(peer, metadata)
-    case .peerDisconnected(let peer): onEvent?(.disconnected(peer, name: name(of: peer)))
+    case .peerDisconnected(let peer):
+      onEvent?(.disconnected(peer, name: name(of: peer)))
+      // Of who was a stranger nothing is kept.
+      if !isTrusted(peer), !isBlocked(peer) { (known[peer], claimedNames[peer]) = (nil, nil) }
     case .documentOpened, .documentDeleted: break
     }
   }
 
   private func connected(_ peer: PeerId, _ metadata: PeerMetadata) {
-    let addresses = metadata.addresses.compactMap { PeerAddress($0) }.filter(\.isLoopback)
-    if grants.allPeers.contains(peer) { remember(peer, name: metadata.name, addresses: addresses) }
+    if isTrusted(peer) {
+      remember(peer, name: metadata.name, addresses: PeerDirectory.addresses(in: metadata))
+    }
     onEvent?(.connected(peer, name: name(of: peer)))
+    perform(invitations.reconnected(to: peer))
+    for (key, pending) in pendingJoins where key.host == peer {
+      // What was said on the last link may be lost. The host lets the same peer in twice for one use.
+      let message = TicketMessage.present(key.document, secret: pending.secret)
+      repo.send(type: TicketMessage.type, fields: message.fields, to: peer)
+    }
     openShared(with: peer)
   }
 
@@ -196,7 +245,7 @@ public final class PeerDirectory {
 
   private func note(name: String, of peer: PeerId) {
     guard let name = KnownPeer.clean(name), name != self.name(of: peer) else { return }
-    if grants.allPeers.contains(peer) {
+    if isTrusted(peer) {
       remember(peer, name: name, addresses: [])
     } else if repo.peers[peer] != nil {
       known[peer, default: KnownPeer()].name = name

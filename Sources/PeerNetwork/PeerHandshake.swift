@@ -58,10 +58,12 @@ public struct PeerHandshake {
 
   private let role: Role
   private let local: LocalPeer
+  private let certified: PeerId?
   private var state = State.idle
 
-  public init(role: Role, local: LocalPeer) {
-    (self.role, self.local) = (role, local)
+  /// - Parameter certified: whom the other side has proved to be; nothing else is believed. Nil where it need not prove it.
+  public init(role: Role, local: LocalPeer, certified: PeerId? = nil) {
+    (self.role, self.local, self.certified) = (role, local, certified)
   }
 
   /// Who is at the other end, once that is known.
@@ -125,6 +127,7 @@ public struct PeerHandshake {
 
   private func problem(with sender: PeerId) -> HandshakeError? {
     if sender == local.peerId { return .ownPeerId }
+    if let certified, sender != certified { return .wrongPeer }
     return sender.description.utf8.count > PeerHandshake.longestPeerId ? .unusablePeerId : nil
   }
 

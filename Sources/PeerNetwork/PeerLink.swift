@@ -1,7 +1,9 @@
 import AutomergeRepo
 import UV
 
-/// One TCP connection: bytes to messages and back, the handshake, and signs of life.
+/// One connection: bytes to messages and back, encryption, the handshake, and signs of life.
+///
+///     (encrypting) ──the other side's key──► handshaking ──established──► talking ──► closed
 @AutomergeRepo
 final class PeerLink {
   /// What a link tells its provider, never inside a call of the provider's.
@@ -21,35 +23,51 @@ final class PeerLink {
   /// Who is at the other end, also after it has gone.
   private(set) var peer: PeerId?
 
-  private let stream: TCPStream
+  /// Whether it may send long messages. Whoever is not known has little to say.
+  var isTrusted = false {
+    didSet { frames.limit = isTrusted ? Frame.maximumByteCount : Frame.maximumByteCountBeforeHandshake }
+  }
+
+  private let stream: ByteStream
+  /// Nil where nobody can listen in: between processes of one person.
+  private let tls: TLSSession?
+  private let role: PeerHandshake.Role
+  private let local: LocalPeer
   private let clock: any RepoClock
+  private let admits: (PeerId) -> Bool
   private let onEvent: (PeerLink, Event) -> Void
   private var frames = FrameDecoder()
-  private var handshake: PeerHandshake
+  /// Nil until the other side's key is known.
+  private var handshake: PeerHandshake?
   private var keepalive: Keepalive
   private var timer: (any ScheduledAction)?
   private var reason: PeerNetworkError?
 
+  /// - Parameters:
+  ///   - tls: encrypts all that passes; without it everything is plain.
+  ///   - admits: whether a peer that has proved its key gets a word out of us.
+  ///   - onEvent: called for everything that happens from now on, never inside a call of the provider's.
   init(
-    stream: TCPStream, address: PeerAddress, role: PeerHandshake.Role, local: LocalPeer, clock: any RepoClock,
+    stream: ByteStream, tls: TLSSession?, address: PeerAddress, role: PeerHandshake.Role, local: LocalPeer,
+    clock: any RepoClock, admits: @escaping @AutomergeRepo (PeerId) -> Bool = { _ in true },
     onEvent: @escaping @AutomergeRepo (PeerLink, Event) -> Void
   ) {
-    (self.stream, self.address, self.clock, self.onEvent) = (stream, address, clock, onEvent)
+    (self.stream, self.tls, self.address, self.role, self.local) = (stream, tls, address, role, local)
+    (self.clock, self.admits, self.onEvent) = (clock, admits, onEvent)
     direction = role == .listener ? .incoming : .outgoing
-    handshake = PeerHandshake(role: role, local: local)
     keepalive = Keepalive(now: clock.now)
   }
 
   func open() {
-    stream.queueLimit = PeerLink.queueLimit
     // The stream holds its callbacks, and so this link, until it is closed.
     stream.onRead = { bytes in AutomergeRepo.assumeIsolated { self.read(bytes) } }
     stream.onClose = { error in AutomergeRepo.assumeIsolated { self.closed(error) } }
     timer = clock.schedule(after: PeerHandshake.timeout) { [weak self] in
-      guard let self, self.handshake.peer == nil else { return }
-      self.perform(self.handshake.receive(.timedOut))
+      guard let self, self.peer == nil else { return }
+      if self.handshake == nil { self.close(.handshake(.timedOut), politely: false) }
+      self.perform(.timedOut)
     }
-    perform(handshake.receive(.opened))
+    if tls == nil { begin(with: nil) } else { encrypted { () throws(TLSError) in try self.advance() } }
     stream.resumeReading()
   }
 
@@ -58,10 +76,23 @@ final class PeerLink {
   /// Sends in this turn. A peer that has let too much pile up is cut off.
   func send(_ message: RepoMessage) {
     guard isOpen else { return }
+    guard stream.queuedByteCount <= PeerLink.queueLimit else {
+      return close(.unreachable(address, reason: "it does not read what it is sent"), politely: false)
+    }
     do {
-      try stream.write(try Frame.encode(message.encoded()))
+      try write(try Frame.encode(message.encoded()))
     } catch {
       close(.unreachable(address, reason: "\(error)"), politely: false)
+    }
+  }
+
+  private func write(_ bytes: [UInt8]) throws {
+    guard let tls else { return try stream.write(bytes) }
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      try tls.write(rest.prefix(TLSSession.writeByteCount))
+      try stream.write(tls.takeOutput())
+      rest = rest.dropFirst(TLSSession.writeByteCount)
     }
   }
 
@@ -69,13 +100,57 @@ final class PeerLink {
   func close(_ reason: PeerNetworkError, politely: Bool = true) {
     guard self.reason == nil else { return }
     self.reason = reason
-    if politely { stream.shutdownThenClose(within: .seconds(1)) } else { stream.close() }
+    if politely {
+      tls?.finish()
+      flush()
+      stream.shutdownThenClose(within: .seconds(1))
+    } else {
+      stream.close()
+    }
   }
 
   // MARK: From the stream
 
   private func read(_ bytes: UnsafeRawBufferPointer) {
     keepalive.heard(at: clock.now)
+    guard let tls else { return take(bytes) }
+    encrypted { () throws(TLSError) in
+      try tls.receive(bytes)
+      try self.advance()
+      while self.handshake != nil, self.isOpen, let plain = try tls.read() { self.take(plain) }
+    }
+  }
+
+  /// Does something with the encryption, sends what comes of it, and closes if nothing good does.
+  private func encrypted(_ body: () throws(TLSError) -> Void) {
+    do throws(TLSError) {
+      try body()
+      flush()
+    } catch {
+      flush()
+      close(error == .wrongKey ? .handshake(.wrongPeer) : .insecure(error), politely: false)
+    }
+  }
+
+  private func flush() {
+    guard let output = tls?.takeOutput(), !output.isEmpty, stream.isOpen else { return }
+    // What cannot be written closes the stream, which is reported then.
+    try? stream.write(output)
+  }
+
+  private func advance() throws(TLSError) {
+    guard let tls, handshake == nil, try tls.advance() else { return }
+    begin(with: tls.peerFingerprint.map { Identity.peerId(of: $0) })
+  }
+
+  /// - Parameter certified: whom the other side has proved to be.
+  private func begin(with certified: PeerId?) {
+    if let certified, !admits(certified) { return close(.stopped, politely: false) }
+    handshake = PeerHandshake(role: role, local: local, certified: certified)
+    perform(.opened)
+  }
+
+  private func take(_ bytes: UnsafeRawBufferPointer) {
     frames.append(bytes)
     do {
       while isOpen, let body = try frames.next() { try receive(body) }
@@ -92,24 +167,24 @@ final class PeerLink {
       message = try RepoMessage(body)
     } catch {
       // Of a peer that we know one bad message is dropped; a stranger gets no second chance.
-      guard handshake.peer != nil else { throw error }
+      guard peer != nil else { throw error }
       return
     }
     switch message {
-    case .other("ping", _) where handshake.peer != nil: send(.other(type: "pong", fields: [:]))
-    case .other("pong", _) where handshake.peer != nil: break
-    default: perform(handshake.receive(.received(message)))
+    case .other("ping", _) where peer != nil: send(.other(type: "pong", fields: [:]))
+    case .other("pong", _) where peer != nil: break
+    default: perform(.received(message))
     }
   }
 
-  private func perform(_ effects: [PeerHandshake.Effect]) {
-    for effect in effects {
+  private func perform(_ event: PeerHandshake.Event) {
+    for effect in handshake?.receive(event) ?? [] {
       switch effect {
       case .send(let message):
         send(message)
       case .established(let peer, let metadata):
         (self.peer, self.metadata) = (peer, metadata)
-        frames.limit = Frame.maximumByteCount
+        frames.skipsTooLong = true
         timer?.cancel()
         watch()
         onEvent(self, .established(peer, metadata))

@@ -16,6 +16,8 @@ public struct Reconnect: Sendable {
     case lost
     case failed
     case timerFired
+    /// There is reason to believe that it can be reached now.
+    case found
     case unwanted
   }
 
@@ -56,11 +58,17 @@ public struct Reconnect: Sendable {
     case (.pausing, .timerFired):
       state = .dialing
       return [.dial]
+    case (.pausing, .found):
+      state = .dialing
+      failures = 0
+      return [.cancelTimer, .dial]
     case (.pausing, .unwanted):
       state = .off
       return [.cancelTimer]
     case (.dialing, .unwanted), (.connected, .unwanted), (.off, .unwanted):
       state = .off
+      return []
+    case (.off, .found), (.dialing, .found), (.connected, .found):
       return []
     case (.off, .lost), (.off, .failed), (.off, .timerFired), (.dialing, .wanted), (.dialing, .lost),
       (.dialing, .timerFired), (.connected, .wanted), (.connected, .connected), (.connected, .failed),

@@ -3,8 +3,6 @@ import AutomergeRepo
 /// A peer that is to be connected whenever it can be.
 struct WantedPeer {
   var addresses: [PeerAddress]
-  /// Which of them is called next.
-  var next = 0
   var reconnect = Reconnect()
   var timer: (any ScheduledAction)?
 }
@@ -13,14 +11,17 @@ extension TCPProvider {
   /// Keeps a peer connected: calls it at these addresses, again and again, until `forget`. New addresses replace the old.
   public func keepConnected(to peer: PeerId, at addresses: [PeerAddress]) {
     guard let local, peer != local.peerId else { return }
-    let usable = addresses.filter(\.isLoopback)
+    trust(peer)
     if wanted[peer] != nil {
-      if !usable.isEmpty { wanted[peer]?.addresses = usable }
+      if !addresses.isEmpty { wanted[peer]?.addresses = addresses }
       return
     }
-    wanted[peer] = WantedPeer(addresses: usable)
+    wanted[peer] = WantedPeer(addresses: addresses)
     tell(peer, isConnected(peer) ? .connected : .wanted)
   }
+
+  /// Calls a wanted peer at once if it is only waited for: there is news of where it is.
+  func callNow(_ peer: PeerId) { tell(peer, .found) }
 
   /// No longer calls a peer. A connection that there is stays.
   public func forget(_ peer: PeerId) {
@@ -49,9 +50,7 @@ extension TCPProvider {
       wanted[peer]?.timer = clock.schedule(after: .zero) { [weak self] in self?.tell(peer, .failed) }
       return
     }
-    wanted[peer]?.next = target.next &+ 1
-    let address = target.addresses[target.next % target.addresses.count]
-    call(address, expecting: peer) { [weak self] result in
+    call(target.addresses, expecting: peer) { [weak self] result in
       if case .failure = result { self?.tell(peer, .failed) }
     }
   }

@@ -2,37 +2,51 @@ import AutomergeRepo
 import Logging
 import UV
 
-/// Peers over TCP: listens, calls, keeps wanted peers connected, and at most one connection to each.
+/// Peers over encrypted TCP: listens, calls, keeps wanted peers connected, and at most one connection to each.
 ///
-/// Until links are encrypted it neither listens nor calls beyond this machine. Without `listen` it only calls.
+/// A peer is who has proved the key whose fingerprint is the peer's id. Without `listen` it only calls.
 public final class TCPProvider: NetworkProvider {
   /// Source: PeerProtocol.md, "Limits".
   public static let maximumConnections = 128
+  /// Of which so many may be to peers that we do not know.
   static let maximumStrangers = 32
+  /// How long an address has to itself before the next one of the same peer is called as well.
+  static let dialStagger: Duration = .milliseconds(150)
+
+  typealias Attempt = @AutomergeRepo (Result<PeerId, PeerNetworkError>) -> Void
 
   let loop: Loop
   let clock: any RepoClock
   let logger: Logger
   var random: RandomSource
   var connectTimeout = PeerHandshake.timeout
+  /// Whether we have anything to do with a peer, so that it may send more than a few words.
+  var isKnown: @AutomergeRepo (PeerId) -> Bool = { _ in false }
+  /// Whether a peer gets no answer, whatever it says.
+  var isBlocked: @AutomergeRepo (PeerId) -> Bool = { _ in false }
   /// Nil until started and after stopping.
   private(set) var local: LocalPeer?
+  private let tls: TLSContext
+  private let identity: Identity
   private weak var delegate: (any NetworkDelegate)?
   private var listener: TCPListener?
   private var links: [ObjectIdentifier: PeerLink] = [:]
   private var linkOfPeer: [PeerId: PeerLink] = [:]
-  private var attempts: [ObjectIdentifier: @AutomergeRepo (Result<PeerId, PeerNetworkError>) -> Void] = [:]
+  private var attempts: [ObjectIdentifier: Attempt] = [:]
   var wanted: [PeerId: WantedPeer] = [:]
 
   public init(
-    loop: Loop, clock: any RepoClock, random: RandomSource = RandomSource(), logger: Logger = Logger(label: "peers")
-  ) {
-    (self.loop, self.clock, self.random, self.logger) = (loop, clock, random, logger)
+    loop: Loop, clock: any RepoClock, identity: Identity, random: RandomSource = RandomSource(),
+    logger: Logger = Logger(label: "peers")
+  ) throws(TLSError) {
+    tls = try TLSContext(identity)
+    (self.loop, self.clock, self.identity, self.random, self.logger) = (loop, clock, identity, random, logger)
   }
 
   // MARK: Provider
 
   public func start(as local: LocalPeer, delegate: any NetworkDelegate) {
+    precondition(local.peerId == identity.peerId, "a peer is called what its key says")
     (self.local, self.delegate) = (local, delegate)
   }
 
@@ -60,48 +74,68 @@ public final class TCPProvider: NetworkProvider {
   }
 
   /// What we tell peers that connect from now on.
-  public func update(_ metadata: PeerMetadata) {
-    local?.metadata = metadata
-    if let listening { local?.metadata.addresses = [listening.description] }
-  }
+  public func update(_ metadata: PeerMetadata) { local?.metadata = metadata }
 
   // MARK: Listening
 
-  /// Where peers can reach us; nil if they cannot.
+  /// Where we listen; nil if we do not.
   public var listening: PeerAddress? {
     listener?.address.map { PeerAddress(host: $0.host, port: $0.port) }
   }
 
-  /// Takes connections from now on, at one address. Port 0 takes a free one.
+  /// Where peers may reach us, the likeliest first, `Ticket.maximumAddresses` at most.
+  ///
+  /// - Complexity: O(n) in the machine's interfaces, with a few system calls.
+  public var reachableAddresses: [PeerAddress] {
+    guard let listening else { return [] }
+    guard listening.isAny else { return [listening] }
+    let usable = NetworkInterface.all.filter { interface in
+      // A link-local address means another machine on every link.
+      let host = interface.address.host
+      return !host.hasPrefix("fe80:") && (!interface.address.isIPv6 || listening.host == "::")
+    }
+    let ordered =
+      usable.filter { !$0.isInternal && !$0.address.isIPv6 }
+      + usable.filter { !$0.isInternal && $0.address.isIPv6 } + usable.filter { $0.isInternal && !$0.address.isIPv6 }
+    return ordered.prefix(Ticket.maximumAddresses).map { PeerAddress(host: $0.address.host, port: listening.port) }
+  }
+
+  /// Takes connections from now on, at one address or, at host `*`, at all. Port 0 takes a free one.
   /// - Returns: where.
   @discardableResult
   public func listen(at address: PeerAddress) throws(PeerNetworkError) -> PeerAddress {
-    guard let local else { throw .stopped }
-    guard address.isLoopback else { throw .notLoopback(address) }
-    do {
-      let new = try TCPListener(on: loop, host: address.host, port: address.port) { [weak self] stream in
-        nonisolated(unsafe) let stream = stream
-        AutomergeRepo.assumeIsolated {
-          if let self { self.accept(stream) } else { stream.close() }
+    guard local != nil else { throw .stopped }
+    // Where there is IPv6, its any address takes both kinds.
+    let hosts = address.host == PeerAddress.anyHost ? ["::", "0.0.0.0"] : [address.host]
+    var problem = PeerNetworkError.badAddress(address.description)
+    for host in hosts {
+      do {
+        let new = try TCPListener(on: loop, host: host, port: address.port) { [weak self] stream in
+          nonisolated(unsafe) let stream = stream
+          AutomergeRepo.assumeIsolated {
+            if let self { self.accept(stream) } else { stream.close() }
+          }
         }
+        listener?.close()
+        listener = new
+        return listening ?? address
+      } catch {
+        problem = .cannotListen(address, reason: error.message)
       }
-      listener?.close()
-      listener = new
-    } catch {
-      throw .cannotListen(address, reason: error.message)
     }
-    update(local.metadata)
-    return listening ?? address
+    throw problem
   }
 
   private func accept(_ stream: TCPStream) {
-    let strangers = links.values.count { $0.peer == nil }
+    let strangers = links.values.count { !$0.isTrusted }
     guard let local, let source = stream.peerAddress, links.count < TCPProvider.maximumConnections,
       strangers < TCPProvider.maximumStrangers
     else { return stream.close() }
-    let address = PeerAddress(host: source.host, port: source.port)
-    guard address.isLoopback else { return stream.close() }
-    add(stream, address, .listener, local)
+    // An IPv4 caller of an IPv6 socket.
+    let host = source.host.hasPrefix("::ffff:") ? String(source.host.dropFirst(7)) : source.host
+    let address = PeerAddress(host: host, port: source.port)
+    guard let session = try? TLSSession(tls, .listener) else { return stream.close() }
+    add(stream, session, address, .listener, local).open()
   }
 
   // MARK: Calling
@@ -110,50 +144,73 @@ public final class TCPProvider: NetworkProvider {
   public func connect(
     to address: PeerAddress, expecting peer: PeerId? = nil
   ) async throws(PeerNetworkError) -> PeerId {
-    if let peer, linkOfPeer[peer] != nil { return peer }
+    try await connect(toAnyOf: [address], expecting: peer)
+  }
+
+  /// Calls these addresses of a peer, one after another without waiting for long, until one leads to it.
+  public func connect(
+    toAnyOf addresses: [PeerAddress], expecting peer: PeerId?
+  ) async throws(PeerNetworkError) -> PeerId {
     let result = await withCheckedContinuation { continuation in
-      call(address, expecting: peer) { continuation.resume(returning: $0) }
+      call(addresses, expecting: peer) { continuation.resume(returning: $0) }
     }
     return try result.get()
   }
 
-  func call(
-    _ address: PeerAddress, expecting peer: PeerId?,
-    done: @escaping @AutomergeRepo (Result<PeerId, PeerNetworkError>) -> Void
-  ) {
+  func call(_ addresses: [PeerAddress], expecting peer: PeerId?, done: @escaping Attempt) {
+    Dialing(addresses: addresses, done: done).start(clock: clock) { [weak self] address, done in
+      guard let self else { return done(.failure(.stopped)) }
+      self.call(address, expecting: peer, done: done)
+    }
+  }
+
+  private func call(_ address: PeerAddress, expecting peer: PeerId?, done: @escaping Attempt) {
     guard local != nil else { return done(.failure(.stopped)) }
-    guard address.isLoopback else { return done(.failure(.notLoopback(address))) }
+    if let peer, isConnected(peer) { return done(.success(peer)) }
     guard links.count < TCPProvider.maximumConnections else { return done(.failure(.tooManyConnections)) }
     TCPStream.connect(on: loop, host: address.host, port: address.port, timeout: connectTimeout) { result in
       nonisolated(unsafe) let result = result
       AutomergeRepo.assumeIsolated {
         switch result {
-        case .failure(let error):
-          done(.failure(.unreachable(address, reason: "\(error)")))
-        case .success(let stream):
-          guard let local = self.local else {
-            stream.close()
-            return done(.failure(.stopped))
-          }
-          let link = self.add(stream, address, .dialer(expecting: peer), local, done: done)
-          link.open()
+        case .failure(let error): done(.failure(.unreachable(address, reason: "\(error)")))
+        case .success(let stream): self.called(stream, address, expecting: peer, done)
         }
       }
     }
   }
 
-  @discardableResult
-  private func add(
-    _ stream: TCPStream, _ address: PeerAddress, _ role: PeerHandshake.Role, _ local: LocalPeer,
-    done: (@AutomergeRepo (Result<PeerId, PeerNetworkError>) -> Void)? = nil
-  ) -> PeerLink {
-    let link = PeerLink(stream: stream, address: address, role: role, local: local, clock: clock) {
-      [weak self] link, event in
-      self?.handle(event, of: link)
+  private func called(_ stream: TCPStream, _ address: PeerAddress, expecting peer: PeerId?, _ done: @escaping Attempt) {
+    do throws(PeerNetworkError) {
+      guard let local else { throw .stopped }
+      if let peer, isConnected(peer) {
+        stream.close()
+        return done(.success(peer))
+      }
+      let session: TLSSession
+      do {
+        session = try TLSSession(tls, .dialer, expecting: peer.map { Identity.fingerprint(of: $0) ?? [] })
+      } catch {
+        throw .insecure(error)
+      }
+      let link = add(stream, session, address, .dialer(expecting: peer), local)
+      attempts[ObjectIdentifier(link)] = done
+      link.open()
+    } catch {
+      stream.close()
+      done(.failure(error))
     }
+  }
+
+  private func add(
+    _ stream: TCPStream, _ session: TLSSession, _ address: PeerAddress, _ role: PeerHandshake.Role, _ local: LocalPeer
+  ) -> PeerLink {
+    var local = local
+    local.metadata.addresses = reachableAddresses.map(\.description)
+    let link = PeerLink(
+      stream: stream, tls: session, address: address, role: role, local: local, clock: clock,
+      admits: { [weak self] peer in self?.isBlocked(peer) == false },
+      onEvent: { [weak self] link, event in self?.handle(event, of: link) })
     links[ObjectIdentifier(link)] = link
-    attempts[ObjectIdentifier(link)] = done
-    if role == .listener { link.open() }
     return link
   }
 
@@ -165,7 +222,10 @@ public final class TCPProvider: NetworkProvider {
   /// Connections of any kind, strangers included.
   var linkCount: Int { links.count }
 
-  public func isConnected(_ peer: PeerId) -> Bool { linkOfPeer[peer] != nil }
+  public func isConnected(_ peer: PeerId) -> Bool { linkOfPeer[peer]?.isOpen == true }
+
+  /// Lets a peer say more than a few words from now on, on the connection that there is.
+  func trust(_ peer: PeerId) { linkOfPeer[peer]?.isTrusted = true }
 
   private func handle(_ event: PeerLink.Event, of link: PeerLink) {
     switch event {
@@ -191,6 +251,7 @@ public final class TCPProvider: NetworkProvider {
       delegate?.network(self, disconnected: peer)
     }
     linkOfPeer[peer] = link
+    link.isTrusted = isKnown(peer) || wanted[peer] != nil
     logger.debug("connected to \(peer) at \(link.address)")
     tell(peer, .connected)
     delegate?.network(self, connected: peer, metadata: metadata)

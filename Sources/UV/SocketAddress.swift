@@ -9,6 +9,12 @@ public struct SocketAddress: Hashable, Sendable {
 
   public var isLoopback: Bool { isIPv6 ? host == "::1" : host.hasPrefix("127.") }
 
+  /// The address that a numeric host means; nil for a name. The host is written as libuv writes it.
+  public init?(host: String, port: UInt16) {
+    guard let storage = sockaddr_storage(numericHost: host, port: port) else { return nil }
+    self.init(storage)
+  }
+
   init?(_ storage: sockaddr_storage) {
     var storage = storage
     var text = [CChar](repeating: 0, count: 64)

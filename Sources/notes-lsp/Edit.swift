@@ -25,7 +25,7 @@ struct Edit: ParsableCommand {
     AutomergeRepo.install(executor: loop)
     let settings = Program.Settings(
       home: store.homeDirectory, notes: store.notesDirectory, name: store.userName, listen: network.listen,
-      hasNetwork: !network.noNetwork, record: logging.record)
+      hasNetwork: !network.noNetwork, hasDiscovery: !network.noDiscovery, record: logging.record)
     let program = AutomergeRepo.assumeIsolated { Program(settings: settings, loop: loop) }
     AutomergeRepo.assumeIsolated { program.start() }
     loop.run()

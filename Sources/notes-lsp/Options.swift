@@ -41,8 +41,10 @@ struct StoreOptions: ParsableArguments {
 
 /// How to talk to peers.
 struct NetworkOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("The loopback address to listen on; port 0 chooses one.", valueName: "host:port"))
-  var listen = "127.0.0.1:0"
+  @Option(
+    help: ArgumentHelp(
+      "The address to listen on; host * is all of this machine's, port 0 chooses one.", valueName: "host:port"))
+  var listen = "*:0"
 
   @Flag(help: "Do not announce this service or look for others nearby.")
   var noDiscovery = false

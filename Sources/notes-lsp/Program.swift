@@ -17,6 +17,7 @@ final class Program {
     var name: String
     var listen: String
     var hasNetwork: Bool
+    var hasDiscovery: Bool
     var record: String?
   }
 
@@ -29,6 +30,7 @@ final class Program {
   private var input: StandardInput?
   private var output: StandardOutput?
   private var provider: TCPProvider?
+  private var directory: PeerDirectory?
   private var signals: [SignalWatcher] = []
   private var editor: ProcessWatcher?
   private var networkLock: NetworkLock?
@@ -55,12 +57,12 @@ final class Program {
 
   private func open() async throws {
     let storage = try await SQLiteStore.open(directory: URL(fileURLWithPath: settings.home, isDirectory: true))
-    let identity = try await Identity.load(from: storage)
+    let identity = try IdentityFile(path: settings.home + "/identity.pem").load()
     let grants = try await Grants.load(from: storage)
     let repo = Repo(
       peerId: identity.peerId, metadata: PeerMetadata(name: settings.name), storage: storage, sharePolicy: grants,
       clock: clock)
-    let sharing = SharingAdapter(directory: try await openNetwork(repo, grants, storage))
+    let sharing = SharingAdapter(directory: try await openNetwork(repo, identity, grants, storage))
     if networkLock == nil && settings.hasNetwork {
       sharing.reasonForNoNetwork = "another notes-lsp of yours has the network"
     }
@@ -73,11 +75,11 @@ final class Program {
 
   /// Nil if there is to be no network, or another process of this store has it.
   private func openNetwork(
-    _ repo: Repo, _ grants: Grants, _ storage: any StorageProvider
+    _ repo: Repo, _ identity: PeerNetwork.Identity, _ grants: Grants, _ storage: any StorageProvider
   ) async throws -> PeerDirectory? {
     guard settings.hasNetwork, let lock = NetworkLock(home: settings.home) else { return nil }
     networkLock = lock
-    let provider = TCPProvider(loop: loop, clock: clock)
+    let provider = try TCPProvider(loop: loop, clock: clock, identity: identity)
     self.provider = provider
     repo.add(provider)
     let directory = try await PeerDirectory.open(repo: repo, provider: provider, grants: grants, storage: storage)
@@ -87,6 +89,8 @@ final class Program {
     } catch {
       log.error("Peers cannot reach us: \(error)")
     }
+    if settings.hasDiscovery { directory.startDiscovery() }
+    self.directory = directory
     return directory
   }
 
@@ -134,6 +138,7 @@ final class Program {
   /// Everything is stored. What is still on its way to the editor and the peers is sent, for a moment at most.
   private func end(_ code: Int32) {
     exitCode = code
+    directory?.stopDiscovery()
     provider?.stop()
     editor?.close()
     for signal in signals { signal.close() }

@@ -25,11 +25,16 @@ final class SharingAdapter: SharingService {
     return directory.listening == nil ? "off" : "on"
   }
 
+  var discoveryState: String {
+    guard let discovery = directory?.discovery else { return "off" }
+    return discovery.problem ?? "on"
+  }
+
   var peers: [PeerSummary] {
     (directory?.peers ?? []).map { peer in
       PeerSummary(
         peer: peer.peer, name: peer.name, fingerprint: peer.peer.description,
-        state: peer.isConnected ? .connected : .known, via: peer.via,
+        state: PeerSummary.State(peer.standing), via: peer.via,
         notes: peer.notes.map { ($0.document, $0.access) })
     }
   }
@@ -73,6 +78,51 @@ final class SharingAdapter: SharingService {
     }
   }
 
+  func invite(
+    _ peer: PeerId, to document: DocumentId, title: String, access: Access, confirms: Bool
+  ) async throws(SharingError) -> String? {
+    let directory = try network()
+    do {
+      return try await directory.invite(peer, to: document, title: title, access: access, confirms: confirms)
+    } catch {
+      throw SharingError(error)
+    }
+  }
+
+  var invitations: [InvitationSummary] {
+    guard let directory else { return [] }
+    return directory.receivedInvitations.map { InvitationSummary($0, name: directory.name(of: $0.peer)) }
+      + directory.sentInvitations.map { InvitationSummary($0, name: directory.name(of: $0.peer)) }
+  }
+
+  func answer(_ invitation: String, accepts: Bool, blocks: Bool) async throws(SharingError) -> DocumentId? {
+    let directory = try network()
+    let id = InvitationSummary.id(invitation)
+    if directory.sentInvitations.contains(where: { $0.id == id && $0.awaitsConfirmation }) {
+      // Ours: our person says whether the digits are equal.
+      guard accepts, let peer = directory.sentInvitations.first(where: { $0.id == id })?.peer else {
+        directory.refuse(id)
+        return nil
+      }
+      try await trust(peer, name: nil, .trusted)
+      return nil
+    }
+    do {
+      return try await directory.answer(id, accepts: accepts, blocks: blocks)
+    } catch {
+      throw SharingError(error)
+    }
+  }
+
+  func trust(_ peer: PeerId, name: String?, _ trust: PeerTrust) async throws(SharingError) {
+    let directory = try network()
+    do {
+      try await directory.setTrust(PeerDirectory.Trust(trust), of: peer, name: name)
+    } catch {
+      throw .notAllowed(reason: "It holds until the end of this program, but the store did not take it: \(error).")
+    }
+  }
+
   func connect(address: String) async throws(SharingError) -> PeerId {
     let directory = try network()
     do {
@@ -89,29 +139,5 @@ final class SharingAdapter: SharingService {
   private func network() throws(SharingError) -> PeerDirectory {
     guard let directory else { throw .networkOff(reason: "The network is not available: \(reasonForNoNetwork).") }
     return directory
-  }
-}
-
-extension SharingEvent {
-  fileprivate init(_ event: PeerDirectory.Event) {
-    switch event {
-    case .connected(let peer, let name): self = .online(peer, name: name)
-    case .disconnected(let peer, let name): self = .offline(peer, name: name)
-    case .joined(let peer, let name, let document): self = .joined(peer, name: name, document)
-    case .renamed, .networkChanged: self = .networkState
-    }
-  }
-}
-
-extension SharingError {
-  fileprivate init(_ error: JoinError) {
-    switch error {
-    case .ticket(.ticketInvalid): self = .ticketInvalid
-    case .ticket(.ticketExpired): self = .ticketExpired
-    case .ticket(.ticketUsed): self = .ticketUsed
-    case .refused: self = .refused
-    case .unreachable(let address, _): self = .unreachable(address: address)
-    case .timedOut: self = .timedOut
-    }
   }
 }

@@ -35,6 +35,19 @@ public final class NotesUser {
     try NotesProcess(ChildProcess(command(["--log", logPath] + extra), input: input), of: self)
   }
 
+  /// Starts a service with everything that a person has who sets nothing: all addresses, and discovery.
+  ///
+  /// - Parameter prefix: a command that runs the rest of the line, in a network namespace for instance.
+  public func startInTheOpen(prefix: [String] = []) throws -> NotesProcess {
+    guard let binary = NotesBinary.path else {
+      throw ProcessError.ended(waitingFor: "notes-lsp", details: "it is not built, and NOTES_LSP_BINARY is not set")
+    }
+    let command = prefix + [binary, "--home", home, "--notes", notes, "--name", name, "--log", logPath]
+    let process = try NotesProcess(ChildProcess(command), of: self)
+    try process.initialize(userName: name)
+    return process
+  }
+
   /// Starts a service and initializes it as a notes plugin would.
   public func startInitialized(encoding: PositionEncoding = .utf8) throws -> NotesProcess {
     let process = try start()

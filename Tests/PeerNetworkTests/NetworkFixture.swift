@@ -12,18 +12,19 @@ final class Person {
   let repo: Repo
   let provider: TCPProvider
   let directory: PeerDirectory
+  var grants: Grants { directory.grants }
   var events: [PeerDirectory.Event] = []
 
   /// Starts over what an earlier one has stored.
   static func start(
     _ name: String, on loop: Loop, storage: any StorageProvider, listen: String? = "127.0.0.1:0"
   ) async throws -> Person {
-    let identity = try await Identity.load(from: storage)
+    let identity = try await Identity.kept(in: storage)
     let grants = try await Grants.load(from: storage)
     let clock = PatientClock(loop)
     let repo = Repo(
       peerId: identity.peerId, metadata: PeerMetadata(name: name), storage: storage, sharePolicy: grants, clock: clock)
-    let provider = TCPProvider(loop: loop, clock: clock)
+    let provider = try TCPProvider(loop: loop, clock: clock, identity: identity)
     provider.connectTimeout = .seconds(60)
     repo.add(provider)
     let directory = try await PeerDirectory.open(repo: repo, provider: provider, grants: grants, storage: storage)
@@ -47,6 +48,18 @@ final class Person {
   func find(_ id: DocumentId) async throws -> DocHandle {
     guard case .found(let handle) = await repo.find(id) else { throw NeverHappened(what: "found") }
     return handle
+  }
+}
+
+extension Identity {
+  /// The identity of a person whose store is in memory, the same at every start.
+  static func kept(in storage: any StorageProvider) async throws -> Identity {
+    if let bytes = try await storage.load(["test identity"]), let identity = Identity(privateKey: Array(bytes)) {
+      return identity
+    }
+    let identity = Identity()
+    try await storage.save(["test identity"], Data(identity.privateKey))
+    return identity
   }
 }
 
@@ -98,46 +111,5 @@ final class Listener: NetworkDelegate {
   func network(_ provider: any NetworkProvider, disconnected peer: PeerId) { disconnected.append(peer) }
   func network(_ provider: any NetworkProvider, received message: RepoMessage, from peer: PeerId) {
     messages.append(message)
-  }
-}
-
-/// A bare connection that sends whatever bytes a test likes.
-@AutomergeRepo
-final class RawPeer {
-  let stream: TCPStream
-  private var frames = FrameDecoder(limit: Frame.maximumByteCount)
-  private(set) var messages: [RepoMessage] = []
-  private(set) var isClosed = false
-
-  static func connect(to address: PeerAddress, on loop: Loop, reads: Bool = true) async throws -> RawPeer {
-    let result: Result<RawPeer, ConnectError> = await withCheckedContinuation { continuation in
-      TCPStream.connect(on: loop, host: address.host, port: address.port) { result in
-        nonisolated(unsafe) let result = result
-        AutomergeRepo.assumeIsolated { continuation.resume(returning: result.map { RawPeer($0, reads: reads) }) }
-      }
-    }
-    return try result.get()
-  }
-
-  private init(_ stream: TCPStream, reads: Bool) {
-    self.stream = stream
-    stream.onRead = { bytes in
-      AutomergeRepo.assumeIsolated {
-        self.frames.append(bytes)
-        while let body = try? self.frames.next() {
-          if let message = try? RepoMessage(body) { self.messages.append(message) }
-        }
-      }
-    }
-    stream.onClose = { _ in AutomergeRepo.assumeIsolated { self.isClosed = true } }
-    if reads { stream.resumeReading() }
-  }
-
-  func send(_ bytes: [UInt8]) { try? stream.write(bytes) }
-
-  func send(_ message: RepoMessage) throws { send(try Frame.encode(message.encoded())) }
-
-  func join(as name: String) throws {
-    try send(RepoMessage.join(senderId: PeerId(name), metadata: PeerMetadata(name: name), versions: ["1"]))
   }
 }

@@ -7,94 +7,144 @@ import UV
 @testable import PeerNetwork
 
 @Suite struct TCPProviderTests {
+  /// A provider that listens on this machine, and what it reports.
   @AutomergeRepo
-  private func make(_ name: String, _ loop: Loop, clock: (any RepoClock)? = nil) throws -> (
-    TCPProvider, Listener, PeerAddress
-  ) {
-    let provider = TCPProvider(loop: loop, clock: clock ?? PatientClock(loop))
-    provider.connectTimeout = .seconds(60)
-    let listener = Listener()
-    provider.start(as: LocalPeer(peerId: PeerId(name), metadata: PeerMetadata(name: name)), delegate: listener)
-    return (provider, listener, try provider.listen(at: PeerAddress(host: "127.0.0.1", port: 0)))
+  private final class Station {
+    let provider: TCPProvider
+    let identity: Identity
+    let heard = Listener()
+    let address: PeerAddress
+
+    init(_ loop: Loop, clock: (any RepoClock)? = nil, identity: Identity = Identity(), at address: PeerAddress? = nil)
+      throws
+    {
+      self.identity = identity
+      provider = try TCPProvider(loop: loop, clock: clock ?? PatientClock(loop), identity: identity)
+      provider.connectTimeout = .seconds(60)
+      provider.start(as: LocalPeer(peerId: identity.peerId, metadata: PeerMetadata(name: "Station")), delegate: heard)
+      self.address = try provider.listen(at: address ?? PeerAddress(host: "127.0.0.1", port: 0))
+    }
+
+    var peerId: PeerId { identity.peerId }
   }
 
   @Test func twoMeetAndTalkBothWays() async throws {
     try await TestLoop.run { loop in
-      let (one, heardByOne, _) = try self.make("one", loop)
-      let (two, heardByTwo, address) = try self.make("two", loop)
-      #expect(try await one.connect(to: address) == PeerId("two"))
-      try await eventually("both know", on: loop) { heardByTwo.connected == [PeerId("one")] }
-      #expect(heardByOne.connected == [PeerId("two")])
+      let (one, two) = (try Station(loop), try Station(loop))
+      #expect(try await one.provider.connect(to: two.address) == two.peerId)
+      try await eventually("both know", on: loop) { two.heard.connected == [one.peerId] }
+      #expect(one.heard.connected == [two.peerId])
       for number in 0..<100 {
-        one.send(.other(type: "x", fields: ["n": .integer(number)]), to: PeerId("two"))
-        two.send(.other(type: "y", fields: ["n": .integer(number)]), to: PeerId("one"))
+        one.provider.send(.other(type: "x", fields: ["n": .integer(number)]), to: two.peerId)
+        two.provider.send(.other(type: "y", fields: ["n": .integer(number)]), to: one.peerId)
       }
       try await eventually("all arrive", on: loop) {
-        heardByOne.messages.count == 100 && heardByTwo.messages.count == 100
+        one.heard.messages.count == 100 && two.heard.messages.count == 100
       }
-      #expect(heardByTwo.messages == (0..<100).map { .other(type: "x", fields: ["n": .integer($0)]) })
-      one.disconnect(PeerId("two"))
+      #expect(two.heard.messages == (0..<100).map { .other(type: "x", fields: ["n": .integer($0)]) })
+      one.provider.disconnect(two.peerId)
       try await eventually("both hear of it", on: loop) {
-        heardByOne.disconnected == [PeerId("two")] && heardByTwo.disconnected == [PeerId("one")]
+        one.heard.disconnected == [two.peerId] && two.heard.disconnected == [one.peerId]
       }
-      one.stop()
-      two.stop()
+      one.provider.stop()
+      two.provider.stop()
+    }
+  }
+
+  @Test func aMessageOfManyMegabytesArrivesWhole() async throws {
+    try await TestLoop.run { loop in
+      let (one, two) = (try Station(loop), try Station(loop))
+      two.provider.isKnown = { $0 == one.peerId }
+      _ = try await one.provider.connect(to: two.address, expecting: two.peerId)
+      let message = RepoMessage.other(
+        type: "big", fields: ["data": .bytes(Data((0..<(5 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }))])
+      one.provider.send(message, to: two.peerId)
+      try await eventually("it arrives", on: loop) { two.heard.messages == [message] }
+      one.provider.stop()
+      two.provider.stop()
     }
   }
 
   @Test func twoThatCallEachOtherKeepOneConnection() async throws {
     try await TestLoop.run { loop in
       for _ in 0..<10 {
-        let (one, heardByOne, addressOfOne) = try self.make("one", loop)
-        let (two, heardByTwo, addressOfTwo) = try self.make("two", loop)
-        async let first = one.connect(to: addressOfTwo)
-        async let second = two.connect(to: addressOfOne)
+        let (one, two) = (try Station(loop), try Station(loop))
+        async let first = one.provider.connect(to: two.address)
+        async let second = two.provider.connect(to: one.address)
         _ = try? await first
         _ = try? await second
         try await eventually("one connection is left", on: loop) {
-          one.isConnected(PeerId("two")) && two.isConnected(PeerId("one"))
-            && heardByOne.connected.count - heardByOne.disconnected.count == 1
-            && heardByTwo.connected.count - heardByTwo.disconnected.count == 1 && one.linkCount == 1
-            && two.linkCount == 1
+          one.provider.isConnected(two.peerId) && two.provider.isConnected(one.peerId)
+            && one.heard.connected.count - one.heard.disconnected.count == 1
+            && two.heard.connected.count - two.heard.disconnected.count == 1 && one.provider.linkCount == 1
+            && two.provider.linkCount == 1
         }
-        one.send(.other(type: "x", fields: [:]), to: PeerId("two"))
-        two.send(.other(type: "y", fields: [:]), to: PeerId("one"))
+        one.provider.send(.other(type: "x", fields: [:]), to: two.peerId)
+        two.provider.send(.other(type: "y", fields: [:]), to: one.peerId)
         try await eventually("it works both ways", on: loop) {
-          !heardByOne.messages.isEmpty && !heardByTwo.messages.isEmpty
+          !one.heard.messages.isEmpty && !two.heard.messages.isEmpty
         }
-        one.stop()
-        two.stop()
-        try await eventually("gone", on: loop) { one.linkCount == 0 && two.linkCount == 0 }
+        one.provider.stop()
+        two.provider.stop()
+        try await eventually("gone", on: loop) { one.provider.linkCount == 0 && two.provider.linkCount == 0 }
       }
     }
   }
 
-  @Test func nothingLeavesThisMachine() async throws {
+  @Test func allAddressesAreListenedAtAndTicketsNameThem() async throws {
     try await TestLoop.run { loop in
-      let (provider, _, _) = try self.make("one", loop)
-      let elsewhere = PeerAddress(host: "192.0.2.1", port: 9)
-      for host in ["0.0.0.0", "::", "192.0.2.1", "example.org"] {
-        let address = PeerAddress(host: host, port: 0)
-        #expect(throws: PeerNetworkError.notLoopback(address)) { try provider.listen(at: address) }
+      let one = try Station(loop, at: PeerAddress(host: "*", port: 0))
+      let two = try Station(loop)
+      let own = one.provider.reachableAddresses
+      #expect(!own.isEmpty && own.count <= Ticket.maximumAddresses)
+      for address in own {
+        #expect(address.isCallable && address.port == one.address.port)
+        #expect(try await two.provider.connect(to: address, expecting: one.peerId) == one.peerId)
+        two.provider.disconnect(one.peerId)
+        try await eventually("gone", on: loop) { two.provider.linkCount == 0 }
       }
-      await #expect(throws: PeerNetworkError.notLoopback(elsewhere)) { try await provider.connect(to: elsewhere) }
-      #expect(PeerNetworkError.notLoopback(elsewhere).description.contains("not encrypted"))
-      provider.stop()
+      one.provider.stop()
+      two.provider.stop()
+    }
+  }
+
+  @Test func ofSeveralAddressesOneThatAnswersIsEnough() async throws {
+    try await TestLoop.run { loop in
+      let (one, two, other) = (try Station(loop), try Station(loop), try Station(loop))
+      let (deaf, silent) = (PeerAddress(host: "127.0.0.1", port: 1), PeerAddress(host: "192.0.2.1", port: 9))
+      let addresses = [deaf, silent, other.address, two.address]
+      #expect(try await one.provider.connect(toAnyOf: addresses, expecting: two.peerId) == two.peerId)
+      #expect(one.heard.connected == [two.peerId])
+      await #expect(throws: PeerNetworkError.self) {
+        try await one.provider.connect(toAnyOf: [deaf, other.address], expecting: Identity().peerId)
+      }
+      for station in [one, two, other] { station.provider.stop() }
     }
   }
 
   @Test func whoCallsItselfOrSomebodyElseIsRefused() async throws {
     try await TestLoop.run { loop in
-      let (one, heard, address) = try self.make("one", loop)
-      let (two, _, addressOfTwo) = try self.make("two", loop)
-      await #expect(throws: PeerNetworkError.self) { try await one.connect(to: address) }
+      let (one, two) = (try Station(loop), try Station(loop))
+      await #expect(throws: PeerNetworkError.self) { try await one.provider.connect(to: one.address) }
       await #expect(throws: PeerNetworkError.handshake(.wrongPeer)) {
-        try await one.connect(to: addressOfTwo, expecting: PeerId("three"))
+        try await one.provider.connect(to: two.address, expecting: Identity().peerId)
       }
-      #expect(heard.connected.isEmpty)
-      two.stop()
-      await #expect(throws: PeerNetworkError.self) { try await one.connect(to: addressOfTwo) }
-      one.stop()
+      #expect(one.heard.connected.isEmpty && two.heard.connected.isEmpty)
+      two.provider.stop()
+      await #expect(throws: PeerNetworkError.self) { try await one.provider.connect(to: two.address) }
+      one.provider.stop()
+    }
+  }
+
+  @Test func nobodyIsCalledWhatItsKeyDoesNotSay() async throws {
+    try await TestLoop.run { loop in
+      let (one, two) = (try Station(loop), try Station(loop))
+      let raw = try await RawPeer.connect(to: one.address, on: loop)
+      try raw.join(as: two.peerId)
+      try await eventually("cut off", on: loop) { raw.isClosed && one.provider.linkCount == 0 }
+      #expect(one.heard.connected.isEmpty && raw.messages.isEmpty)
+      one.provider.stop()
+      two.provider.stop()
     }
   }
 
@@ -103,108 +153,132 @@ import UV
       [0, 0, 0, 0], [0xff, 0xff, 0xff, 0xff], [0x7f, 0xff, 0xff, 0xff], [0, 0, 0x10, 1],
       Array("GET / HTTP/1.1\r\n\r\n".utf8),
       [0, 0, 0, 1, 0xff], [0, 0, 0, 1, 0xa0], [0, 0, 0, 2, 0x81, 0x81],
-    ] as [[UInt8]])
-  func aStrangerThatTalksNonsenseIsCutOff(bytes: [UInt8]) async throws {
+    ] as [[UInt8]], [true, false])
+  func aStrangerThatTalksNonsenseIsCutOff(bytes: [UInt8], isEncrypted: Bool) async throws {
     try await TestLoop.run { loop in
-      let (provider, heard, address) = try self.make("one", loop)
-      let raw = try await RawPeer.connect(to: address, on: loop)
-      raw.send(bytes)
-      try await eventually("cut off", on: loop) { raw.isClosed && provider.linkCount == 0 }
-      #expect(heard.connected.isEmpty)
-      provider.stop()
+      let one = try Station(loop)
+      let raw = try await RawPeer.connect(to: one.address, on: loop, isEncrypted: isEncrypted)
+      raw.send(bytes + [UInt8](repeating: 0, count: 16))
+      try await eventually("cut off", on: loop) { raw.isClosed && one.provider.linkCount == 0 }
+      #expect(one.heard.connected.isEmpty)
+      // Unencrypted: a TLS alert at most.
+      if !isEncrypted { #expect(raw.receivedByteCount <= 7 && raw.messages.isEmpty) }
+      one.provider.stop()
     }
   }
 
   @Test func silenceIsCutOffAfterFiveSecondsAndAfterAMinute() async throws {
     try await TestLoop.run { loop in
       let clock = ManualClock()
-      let (provider, heard, address) = try self.make("one", loop, clock: clock)
-      let mute = try await RawPeer.connect(to: address, on: loop)
-      try await eventually("accepted", on: loop) { provider.linkCount == 1 }
+      let one = try Station(loop, clock: clock)
+      let mute = try await RawPeer.connect(to: one.address, on: loop, isEncrypted: false)
+      let wordless = try await RawPeer.connect(to: one.address, on: loop)
+      try await eventually("accepted", on: loop) { one.provider.linkCount == 2 }
       clock.advance(by: .milliseconds(4900))
-      let peer = try await RawPeer.connect(to: address, on: loop)
-      try peer.join(as: "slow")
-      try await eventually("joined", on: loop) { heard.connected == [PeerId("slow")] }
-      #expect(!mute.isClosed)
+      let peer = try await RawPeer.connect(to: one.address, on: loop)
+      try peer.join()
+      try await eventually("joined", on: loop) { one.heard.connected == [peer.peerId] }
+      #expect(!mute.isClosed && !wordless.isClosed)
       clock.advance(by: .milliseconds(200))
-      try await eventually("the mute one is gone", on: loop) { mute.isClosed }
+      try await eventually("the mute ones are gone", on: loop) { mute.isClosed && wordless.isClosed }
       clock.advance(by: .seconds(16))
       try await eventually("it is pinged", on: loop) { peer.messages.contains(.other(type: "ping", fields: [:])) }
       try peer.send(.other(type: "pong", fields: [:]))
       try peer.send(.other(type: "ping", fields: [:]))
       try await eventually("and answered", on: loop) { peer.messages.contains(.other(type: "pong", fields: [:])) }
       clock.advance(by: .seconds(44))
-      #expect(provider.isConnected(PeerId("slow")))
+      #expect(one.provider.isConnected(peer.peerId))
       clock.advance(by: .seconds(2))
-      try await eventually("dead", on: loop) { peer.isClosed && heard.disconnected == [PeerId("slow")] }
-      provider.stop()
+      try await eventually("dead", on: loop) { peer.isClosed && one.heard.disconnected == [peer.peerId] }
+      one.provider.stop()
     }
   }
 
-  @Test func badMessagesOfAKnownPeerAreDropped() async throws {
+  @Test(arguments: [true, false])
+  func badMessagesOfAPeerAreDropped(isKnown: Bool) async throws {
     try await TestLoop.run { loop in
-      let (provider, heard, address) = try self.make("one", loop)
-      let raw = try await RawPeer.connect(to: address, on: loop)
-      try raw.join(as: "raw")
+      let one = try Station(loop)
+      one.provider.isKnown = { _ in isKnown }
+      let raw = try await RawPeer.connect(to: one.address, on: loop)
+      try raw.join()
       raw.send(try Frame.encode([0xff]))
-      try raw.join(as: "raw")
+      try raw.join()
       try raw.send(.other(type: "x", fields: ["senderId": "somebody else"]))
       raw.send(try Frame.encode([UInt8](repeating: 0x81, count: 100_000)))
+      let long = RepoMessage.other(type: "long", fields: ["data": .bytes(Data(count: 100_000))])
+      try raw.send(long)
       try raw.send(.other(type: "good", fields: [:]))
-      try await eventually("the good one arrives", on: loop) { !heard.messages.isEmpty }
-      #expect(heard.messages == [.other(type: "good", fields: [:])])
+      let good = RepoMessage.other(type: "good", fields: [:])
+      try await eventually("the good one arrives", on: loop) { one.heard.messages.contains(good) }
+      // Whoever is not known is not listened to for long.
+      #expect(one.heard.messages == (isKnown ? [long, good] : [good]))
       raw.send([0xff, 0xff, 0xff, 0xff])
-      try await eventually("a lying length ends it", on: loop) { raw.isClosed && heard.disconnected == [PeerId("raw")] }
-      provider.stop()
+      try await eventually("a lying length ends it", on: loop) {
+        raw.isClosed && one.heard.disconnected == [raw.peerId]
+      }
+      one.provider.stop()
+    }
+  }
+
+  @Test func damagedRecordsEndTheConnection() async throws {
+    try await TestLoop.run { loop in
+      let one = try Station(loop)
+      let raw = try await RawPeer.connect(to: one.address, on: loop)
+      try raw.join()
+      try await eventually("joined", on: loop) { one.heard.connected == [raw.peerId] }
+      // A record that nobody with the keys has written.
+      try raw.stream.write([0x17, 3, 3, 0, 32] + [UInt8](repeating: 7, count: 32))
+      try await eventually("cut off", on: loop) { raw.isClosed && one.heard.disconnected == [raw.peerId] }
+      #expect(one.heard.messages.isEmpty)
+      one.provider.stop()
     }
   }
 
   @Test func aPeerThatDoesNotReadIsDroppedAndOthersAreNot() async throws {
     try await TestLoop.run { loop in
-      let (provider, heard, address) = try self.make("one", loop)
-      let slow = try await RawPeer.connect(to: address, on: loop, reads: false)
-      try slow.join(as: "slow")
-      let quick = try await RawPeer.connect(to: address, on: loop)
-      try quick.join(as: "quick")
-      try await eventually("both joined", on: loop) { heard.connected.count == 2 }
+      let one = try Station(loop)
+      let slow = try await RawPeer.connect(to: one.address, on: loop, reads: false)
+      try slow.join()
+      let quick = try await RawPeer.connect(to: one.address, on: loop)
+      try quick.join()
+      try await eventually("both joined", on: loop) { one.heard.connected.count == 2 }
       let block = CBOR.bytes(Data(count: 4 << 20))
       var sent = 0
-      while provider.isConnected(PeerId("slow")), sent < 40 {
-        provider.send(.other(type: "big", fields: ["data": block]), to: PeerId("slow"))
+      while one.provider.isConnected(slow.peerId), sent < 40 {
+        one.provider.send(.other(type: "big", fields: ["data": block]), to: slow.peerId)
         sent += 1
         try await eventually("a turn", on: loop) { true }
         await Task.yield()
       }
       #expect(sent >= 16)
-      provider.send(.other(type: "small", fields: [:]), to: PeerId("quick"))
-      try await eventually("dropped", on: loop) { heard.disconnected == [PeerId("slow")] }
+      one.provider.send(.other(type: "small", fields: [:]), to: quick.peerId)
+      try await eventually("dropped", on: loop) { one.heard.disconnected == [slow.peerId] }
       try await eventually("the other one hears", on: loop) {
         quick.messages.contains(.other(type: "small", fields: [:]))
       }
-      #expect(provider.isConnected(PeerId("quick")))
+      #expect(one.provider.isConnected(quick.peerId))
       quick.stream.close()
       slow.stream.close()
-      provider.stop()
+      one.provider.stop()
     }
   }
 
   @Test func aWantedPeerIsCalledUntilItIsThere() async throws {
     try await TestLoop.run { loop in
-      let (one, heard, _) = try self.make("one", loop)
-      let (first, _, address) = try self.make("two", loop)
-      first.stop()
-      one.keepConnected(to: PeerId("two"), at: [address])
-      let two = TCPProvider(loop: loop, clock: PatientClock(loop))
+      let (one, first) = (try Station(loop), try Station(loop))
+      first.provider.stop()
+      one.provider.keepConnected(to: first.peerId, at: [first.address])
+      let two = try TCPProvider(loop: loop, clock: PatientClock(loop), identity: first.identity)
       let listener = Listener()
-      two.start(as: LocalPeer(peerId: PeerId("two")), delegate: listener)
-      try await eventually("the port is free again", on: loop) { (try? two.listen(at: address)) != nil }
-      try await eventually("called", on: loop) { heard.connected == [PeerId("two")] }
-      two.disconnect(PeerId("one"))
-      try await eventually("called again", on: loop) { heard.connected.count == 2 }
-      one.forget(PeerId("two"))
+      two.start(as: LocalPeer(peerId: first.peerId), delegate: listener)
+      try await eventually("the port is free again", on: loop) { (try? two.listen(at: first.address)) != nil }
+      try await eventually("called", on: loop) { one.heard.connected == [first.peerId] }
+      two.disconnect(one.peerId)
+      try await eventually("called again", on: loop) { one.heard.connected.count == 2 }
+      one.provider.forget(first.peerId)
       two.stop()
-      try await eventually("lost", on: loop) { heard.disconnected.count == 2 }
-      one.stop()
+      try await eventually("lost", on: loop) { one.heard.disconnected.count == 2 }
+      one.provider.stop()
     }
   }
 }

@@ -6,6 +6,8 @@ public protocol SharingService: AnyObject {
   var fingerprint: String { get }
   /// `on`, or why there is no network.
   var networkState: String { get }
+  /// `on`, `off`, or why nobody nearby is found.
+  var discoveryState: String { get }
   var peers: [PeerSummary] { get }
 
   func share(
@@ -15,6 +17,16 @@ public protocol SharingService: AnyObject {
   func join(ticket: String) async throws(SharingError) -> DocumentId
   /// Without a peer: withdraws every grant and ticket of the document.
   func unshare(_ document: DocumentId, from peer: PeerId?) async throws(SharingError)
+  /// Asks somebody nearby to a document. Ends when the other side has it.
+  /// - Returns: six digits for both people to compare, if they meet for the first time.
+  func invite(
+    _ peer: PeerId, to document: DocumentId, title: String, access: Access, confirms: Bool
+  ) async throws(SharingError) -> String?
+  /// What waits for an answer, of us or of somebody else.
+  var invitations: [InvitationSummary] { get }
+  /// Ends when the document may be opened; nil after a no.
+  func answer(_ invitation: String, accepts: Bool, blocks: Bool) async throws(SharingError) -> DocumentId?
+  func trust(_ peer: PeerId, name: String?, _ trust: PeerTrust) async throws(SharingError)
   func connect(address: String) async throws(SharingError) -> PeerId
   func disconnect(_ peer: PeerId)
   /// The name others see from now on.
@@ -35,7 +47,7 @@ public struct SharedTicket: Sendable {
 }
 
 public struct PeerSummary: Sendable {
-  public enum State: String, Sendable { case connected, known }
+  public enum State: String, Sendable { case nearby, invitationPending, connected, rejected, blocked, known }
 
   public var peer: PeerId
   public var name: String
@@ -54,11 +66,50 @@ public struct PeerSummary: Sendable {
   }
 }
 
+/// An invitation that somebody has sent us, or that we have sent and that waits.
+public struct InvitationSummary: Hashable, Sendable {
+  public enum Direction: String, Sendable { case received, sent }
+
+  public var invitation: String
+  public var direction: Direction
+  public var peer: PeerId
+  public var name: String
+  public var document: DocumentId
+  /// As the inviter calls it; nil for our own.
+  public var title: String?
+  public var access: Access
+  /// Six digits for both people to compare.
+  public var code: String?
+  /// The other has accepted, and our person is to say whether the digits are equal.
+  public var awaitsConfirmation: Bool
+
+  public init(
+    invitation: String, direction: Direction, peer: PeerId, name: String, document: DocumentId, title: String?,
+    access: Access, code: String?, awaitsConfirmation: Bool
+  ) {
+    (self.invitation, self.direction, self.peer, self.name) = (invitation, direction, peer, name)
+    (self.document, self.title, self.access, self.code) = (document, title, access, code)
+    self.awaitsConfirmation = awaitsConfirmation
+  }
+}
+
+/// What the person thinks of a peer.
+public enum PeerTrust: String, CaseIterable, Sendable { case trusted, blocked, forgotten }
+
 public enum SharingEvent: Hashable, Sendable {
   case online(PeerId, name: String)
   case offline(PeerId, name: String)
   /// A peer was let in to a document by a ticket.
   case joined(PeerId, name: String, DocumentId)
+  /// Somebody is on the local network, or no longer.
+  case nearby(PeerId, name: String)
+  case gone(PeerId, name: String)
+  case invited(InvitationSummary)
+  case withdrawn(InvitationSummary)
+  case accepted(PeerId, name: String, DocumentId)
+  case declined(PeerId, name: String, DocumentId)
+  /// Accepted by the other; our person is to compare the digits.
+  case toBeConfirmed(InvitationSummary)
   case networkState
 }
 
@@ -67,6 +118,10 @@ public enum SharingError: Error, Hashable, Sendable {
   case refused
   case unreachable(address: String)
   case timedOut
+  /// There is no such invitation, or no longer.
+  case noInvitation
+  case notReached(reason: String)
+  case noAnswer(reason: String)
   case notAllowed(reason: String)
   case networkOff(reason: String)
 }

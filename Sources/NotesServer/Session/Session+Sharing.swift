@@ -97,7 +97,7 @@ extension Session {
   private var statusOfService: JSONValue {
     [
       "stored": .bool(service.repo.handles.allSatisfy(\.isStored)), "network": .string(service.sharing.networkState),
-      "peers": [],
+      "discovery": .string(service.sharing.discoveryState), "peers": [],
     ]
   }
 
@@ -106,6 +106,7 @@ extension Session {
     return [
       "stored": .bool(attachment.handle.isStored),
       "network": .string(service.sharing.networkState),
+      "discovery": .string(service.sharing.discoveryState),
       "peers": .array(
         peers.map { peer in
           let inSync = attachment.handle.inSync(with: peer.peer)
@@ -126,6 +127,7 @@ extension Session {
       let title = service.notebook[document]?.title ?? document.description
       tell("accepted", peer, name, "\(name) has come to \"\(title)\" with your ticket.", uri: uri(of: document))
     case .networkState: break
+    case .nearby, .gone, .invited, .withdrawn, .accepted, .declined, .toBeConfirmed: tell(event)
     }
     for case .attached(let attachment) in buffers.values { attachment.statusChanged() }
   }
@@ -143,16 +145,18 @@ extension Session {
     return nil
   }
 
-  private func uri(of document: DocumentId) -> String? {
+  func uri(of document: DocumentId) -> String? {
     attachment(of: document)?.uri ?? service.notebook[document]?.path.map(FileURI.uri(path:))
   }
 
-  private func tell(_ kind: String, _ peer: PeerId, _ name: String, _ message: String, uri: String? = nil) {
+  func tell(
+    _ kind: String, _ peer: PeerId, _ name: String, _ message: String, uri: String? = nil, invitation: String? = nil
+  ) {
     connection.notify(
       "notes/event",
       .object(present: [
         "uri": uri.map(JSONValue.string), "kind": .string(kind), "peer": .string(peer.description),
-        "name": .string(name), "message": .string(message),
+        "name": .string(name), "message": .string(message), "invitation": invitation.map(JSONValue.string),
       ]))
   }
 }

@@ -1,0 +1,112 @@
+import AutomergeRepo
+import JSONRPC
+
+/// Asking people in who are nearby, and answering those who ask.
+extension Session {
+  private enum AccessName: String, CaseIterable { case write, read }
+
+  func invite(_ params: Parameters) async throws -> JSONValue {
+    let access: Access = try params.choiceIfPresent("access", as: AccessName.self) == .read ? .read : .write
+    let peer = try peer(params)
+    let confirms = try params.boolIfPresent("confirm") ?? false
+    let record: NoteRecord
+    if let known = try target(params) {
+      record = known
+    } else {
+      record = try await adopt(uri: try params.string("uri"))
+    }
+    _ = try await find(record.id)
+    let code = try await service.sharing.invite(
+      peer, to: record.id, title: record.title, access: access, confirms: confirms)
+    return .object(present: [
+      "state": .string(PeerSummary.State.invitationPending.rawValue), "code": code.map(JSONValue.string),
+    ])
+  }
+
+  func invitations(_ params: Parameters) throws -> JSONValue {
+    let all = service.sharing.invitations
+    return [
+      "invitations": .array(all.filter { $0.direction == .received }.map(json)),
+      "sent": .array(all.filter { $0.direction == .sent }.map(json)),
+    ]
+  }
+
+  func answer(_ params: Parameters) async throws -> JSONValue {
+    let invitation = try params.string("invitation")
+    let blocks = try params.boolIfPresent("block") ?? false
+    let accepts = try params.bool("accept") && !blocks
+    let id = try await service.sharing.answer(invitation, accepts: accepts, blocks: blocks)
+    guard let id else { return [:] }
+    return place(try await open(id))
+  }
+
+  func trust(_ params: Parameters) async throws -> JSONValue {
+    let peer = try peer(params)
+    try await service.sharing.trust(
+      peer, name: try params.stringIfPresent("name"), try params.choice("state", as: PeerTrust.self))
+    return [:]
+  }
+
+  /// The peer that a field names: by its id, or by a name that only one has.
+  private func peer(_ params: Parameters) throws -> PeerId {
+    let text = try params.string("peer")
+    let peers = service.sharing.peers
+    if let match = peers.first(where: { $0.peer.description == text }) { return match.peer }
+    let named = peers.filter { $0.name == text && $0.state != .blocked }
+    guard named.count <= 1 else {
+      throw NotesError(.conflict, "There are \(named.count) people called \(text); choose one by its id.")
+    }
+    guard let match = named.first else { throw NotesError(.notFound, "Nobody called \(text) is known or nearby.") }
+    return match.peer
+  }
+
+  private func json(_ invitation: InvitationSummary) -> JSONValue {
+    let person: JSONValue = [
+      "peer": .string(invitation.peer.description), "name": .string(invitation.name),
+      "fingerprint": .string(invitation.peer.description),
+    ]
+    let title = invitation.title ?? service.notebook[invitation.document]?.title
+    return .object(present: [
+      "invitation": .string(invitation.invitation),
+      (invitation.direction == .received ? "from" : "to"): person,
+      "id": .string(invitation.document.description), "title": title.map(JSONValue.string),
+      "access": .string(invitation.access.rawValue), "code": invitation.code.map(JSONValue.string),
+      "awaitsConfirmation": invitation.direction == .sent ? .bool(invitation.awaitsConfirmation) : nil,
+    ])
+  }
+
+  /// What an event about an invitation says to the person.
+  func tell(_ event: SharingEvent) {
+    switch event {
+    case .nearby(let peer, let name): tell("online", peer, name, "\(name) is nearby.")
+    case .gone(let peer, let name): tell("offline", peer, name, "\(name) is no longer nearby.")
+    case .invited(let invitation):
+      let digits = invitation.code.map { " Compare these digits: \(spaced($0))." } ?? ""
+      tell(
+        "invited", invitation.peer, invitation.name,
+        "\(invitation.name) invites you to \"\(invitation.title ?? "")\".\(digits)",
+        invitation: invitation.invitation)
+    case .withdrawn(let invitation):
+      tell(
+        "declined", invitation.peer, invitation.name,
+        "\(invitation.name) has taken back the invitation to \"\(invitation.title ?? "")\".",
+        invitation: invitation.invitation)
+    case .accepted(let peer, let name, let document):
+      tell("accepted", peer, name, "\(name) and you share \"\(title(of: document))\" now.", uri: uri(of: document))
+    case .declined(let peer, let name, let document):
+      tell("declined", peer, name, "\(name) does not want \"\(title(of: document))\".", uri: uri(of: document))
+    case .toBeConfirmed(let invitation):
+      tell(
+        "accepted", invitation.peer, invitation.name,
+        "\(invitation.name) accepts. Does \(invitation.name) see the digits \(spaced(invitation.code ?? ""))?",
+        uri: uri(of: invitation.document), invitation: invitation.invitation)
+    case .online, .offline, .joined, .networkState: break
+    }
+  }
+
+  private func title(of document: DocumentId) -> String {
+    service.notebook[document]?.title ?? "a note"
+  }
+
+  private func spaced(_ code: String) -> String { "\(code.prefix(3)) \(code.dropFirst(3))" }
+}

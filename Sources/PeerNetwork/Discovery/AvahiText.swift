@@ -1,0 +1,52 @@
+internal import CAvahi
+import Foundation
+import Logging
+
+/// What avahi hands over, as Swift's own values. All of it comes from the network.
+enum AvahiText {
+  /// More strings than these in a record, or longer ones, are nobody's we know.
+  private static let maximumTexts = 16
+
+  /// The strings of a TXT record that have the form `key=value` and are UTF-8. Of equal keys the first counts.
+  static func pairs(in list: UnsafeMutablePointer<AvahiStringList>?) -> [String: String] {
+    var pairs: [String: String] = [:]
+    var entry = list
+    var count = 0
+    while let text = entry, count < maximumTexts {
+      let bytes = UnsafeBufferPointer(start: avahi_string_list_get_text(text), count: avahi_string_list_get_size(text))
+      if let split = bytes.firstIndex(of: UInt8(ascii: "=")),
+        let key = String(validating: bytes[..<split], as: UTF8.self),
+        let value = String(validating: bytes[(split + 1)...], as: UTF8.self), pairs[key] == nil
+      {
+        pairs[key] = value
+      }
+      entry = avahi_string_list_get_next(text)
+      count += 1
+    }
+    return pairs
+  }
+
+  /// A numeric host; one that only means something on its link gets the interface's name behind it.
+  static func host(of address: AvahiAddress, interface: Int32) -> String {
+    var address = address
+    var text = [CChar](repeating: 0, count: 64)
+    guard avahi_address_snprint(&text, text.count, &address) != nil else { return "" }
+    let host = String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    guard host.hasPrefix("fe80:"), let index = UInt32(exactly: interface) else { return host }
+    var name = [CChar](repeating: 0, count: Int(IF_NAMESIZE) + 1)
+    guard if_indextoname(index, &name) != nil else { return "" }
+    return host + "%" + String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+}
+
+/// Avahi's own log, which has one receiver for the whole process.
+enum AvahiLog {
+  private static let logger = Logger(label: "avahi")
+
+  /// It is chatty about networks that have no multicast, so all of it is for those who look for trouble.
+  static func connect() {
+    avahi_set_log_function { _, text in
+      if let text { AvahiLog.logger.debug("\(String(cString: text))") }
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import AutomergeRepo
+
+/// What a service on the local network says of itself. Nothing of it is proved; only a link can do that.
+public struct Announcement: Hashable, Sendable {
+  /// The service's kind in DNS-SD.
+  public static let serviceType = "_notes-lsp._tcp"
+  /// The version of what stands in the record.
+  static let version = "1"
+  /// A string of a TXT record has a length of one byte. Source: RFC 6763, section 6.1.
+  private static let longestText = 255
+
+  public var peer: PeerId
+  public var name: String
+  public var port: UInt16
+
+  public init(peer: PeerId, name: String, port: UInt16) {
+    (self.peer, self.name, self.port) = (peer, name, port)
+  }
+
+  /// Reads the strings of a TXT record; nil if a peer of our kind would not have written them.
+  init?(texts: [String: String], port: UInt16) {
+    guard texts["v"] == Announcement.version, port != 0, let id = texts["peer_id"],
+      Identity.fingerprint(of: PeerId(id)) != nil
+    else { return nil }
+    let peer = PeerId(id.lowercased())
+    self.init(peer: peer, name: texts["name"].flatMap(KnownPeer.clean) ?? String(id.prefix(8)), port: port)
+  }
+
+  /// The strings of its TXT record: who, and nothing about documents.
+  var texts: [(key: String, value: String)] {
+    let name = KnownPeer.clean(self.name) ?? ""
+    var short = name
+    while short.utf8.count > Announcement.longestText - "name=".utf8.count { short.removeLast() }
+    return [("v", Announcement.version), ("name", short), ("peer_id", peer.description)]
+  }
+
+  /// What the service and its host are called, unlike all others.
+  var label: String { "notes-" + peer.description.prefix(16) }
+}
+
+/// Who is nearby, from what is heard and no longer heard of them on each network interface.
+public struct NearbyPeers: Sendable {
+  /// One service as one interface and protocol hears it.
+  public struct Source: Hashable, Sendable {
+    public var interface: Int32
+    public var networkProtocol: Int32
+    public var service: String
+
+    public init(interface: Int32, networkProtocol: Int32, service: String) {
+      (self.interface, self.networkProtocol, self.service) = (interface, networkProtocol, service)
+    }
+  }
+
+  public struct Peer: Hashable, Sendable {
+    public var peer: PeerId
+    public var name: String
+    public var addresses: [PeerAddress]
+  }
+
+  public enum Change: Hashable, Sendable {
+    case appeared(Peer)
+    /// Another name, other addresses.
+    case changed(Peer)
+    case vanished(PeerId, name: String)
+  }
+
+  /// Beyond these, what is heard is forgotten at once: a flood shall not fill the memory.
+  static let maximumSources = 512
+
+  private struct Heard {
+    var announcement: Announcement
+    var address: PeerAddress
+  }
+
+  private let local: PeerId
+  private var heard: [Source: Heard] = [:]
+
+  public init(local: PeerId) { self.local = local }
+
+  /// Everybody who is nearby, by name.
+  public var peers: [Peer] {
+    Set(heard.values.map(\.announcement.peer)).compactMap { self[$0] }.sorted {
+      ($0.name, $0.peer) < ($1.name, $1.peer)
+    }
+  }
+
+  /// The newest name is as good as any; the addresses are in a fixed order.
+  public subscript(peer: PeerId) -> Peer? {
+    let entries = heard.filter { $0.value.announcement.peer == peer }
+      .sorted {
+        ($0.key.networkProtocol, $0.key.interface, $0.key.service) < (
+          $1.key.networkProtocol, $1.key.interface, $1.key.service
+        )
+      }
+    guard let first = entries.first else { return nil }
+    var addresses: [PeerAddress] = []
+    for entry in entries where !addresses.contains(entry.value.address) { addresses.append(entry.value.address) }
+    return Peer(
+      peer: peer, name: first.value.announcement.name, addresses: Array(addresses.prefix(Ticket.maximumAddresses)))
+  }
+
+  /// A service was heard, for the first time or again.
+  public mutating func hear(_ announcement: Announcement?, at host: String, from source: Source) -> Change? {
+    guard let announcement, announcement.peer != local else { return lose(source) }
+    let address = PeerAddress(host: host, port: announcement.port)
+    guard address.isCallable, heard[source] != nil || heard.count < NearbyPeers.maximumSources else { return nil }
+    // A service that now claims to be somebody else has gone as whom it was.
+    if let old = heard[source], old.announcement.peer != announcement.peer { heard[source] = nil }
+    let before = self[announcement.peer]
+    heard[source] = Heard(announcement: announcement, address: address)
+    guard let after = self[announcement.peer], after != before else { return nil }
+    return before == nil ? .appeared(after) : .changed(after)
+  }
+
+  /// A service is no longer heard.
+  public mutating func lose(_ source: Source) -> Change? {
+    guard let old = heard.removeValue(forKey: source) else { return nil }
+    let peer = old.announcement.peer
+    guard let after = self[peer] else { return .vanished(peer, name: old.announcement.name) }
+    return .changed(after)
+  }
+
+  /// Nothing is heard any more.
+  public mutating func loseAll() -> [Change] {
+    heard.keys.sorted { $0.service < $1.service }.compactMap { lose($0) }.filter {
+      if case .vanished = $0 { true } else { false }
+    }
+  }
+}

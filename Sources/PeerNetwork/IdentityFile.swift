@@ -1,0 +1,85 @@
+import AutomergeRepo
+import Foundation
+
+/// Why the identity of a store cannot be used.
+public enum IdentityError: Error, Hashable, Sendable {
+  /// Others on this machine can read the key, so it may be theirs as well.
+  case readableByOthers(path: String)
+  /// The file holds no Ed25519 key. It is never replaced silently: peers know us by it.
+  case damaged(path: String)
+  case unusable(path: String, reason: String)
+}
+
+extension IdentityError: CustomStringConvertible {
+  /// One sentence that says what to do.
+  public var description: String {
+    switch self {
+    case .readableByOthers(let path): "others can read the key in \(path); run: chmod 600 '\(path)'"
+    case .damaged(let path):
+      "\(path) holds no key; put a copy back, or remove it to start as somebody whom peers do not know yet"
+    case .unusable(let path, let reason): "the key in \(path) cannot be used: \(reason)"
+    }
+  }
+}
+
+/// Where an identity is kept: one file, in PEM, for its owner's eyes only.
+public struct IdentityFile: Sendable {
+  private static let longestFile = 4096
+
+  public let path: String
+
+  public init(path: String) { self.path = path }
+
+  /// Reads the identity; makes one when there is no file. Of two processes that do so at once one makes it, both have it.
+  public func load(random: RandomSource = RandomSource()) throws(IdentityError) -> Identity {
+    if let identity = try read() { return identity }
+    try create(Identity(random: random))
+    guard let identity = try read() else { throw .unusable(path: path, reason: "it vanished") }
+    return identity
+  }
+
+  /// Nil if there is no file.
+  private func read() throws(IdentityError) -> Identity? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw failure()
+    }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw failure() }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw .unusable(path: path, reason: "it is no plain file") }
+    guard status.st_mode & 0o077 == 0 else { throw .readableByOthers(path: path) }
+    var bytes = [UInt8](repeating: 0, count: IdentityFile.longestFile)
+    let count = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+    guard count >= 0 else { throw failure() }
+    guard let identity = Identity(pem: String(decoding: bytes.prefix(count), as: UTF8.self)) else {
+      throw .damaged(path: path)
+    }
+    return identity
+  }
+
+  /// Writes a temporary file, then gives it its name, unless somebody else was quicker.
+  private func create(_ identity: Identity) throws(IdentityError) {
+    let temporary = "\(path).\(getpid()).new"
+    unlink(temporary)
+    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw failure() }
+    defer { unlink(temporary) }
+    let bytes = Array(identity.pem.utf8)
+    let isWritten = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) } == bytes.count
+    let isSafe = isWritten && fsync(descriptor) == 0
+    let problem = failure()
+    close(descriptor)
+    guard isSafe else { throw problem }
+    // Unlike a renaming, a link never takes the place of a file that is there.
+    guard link(temporary, path) == 0 || errno == EEXIST else { throw failure() }
+    let directory = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_CLOEXEC)
+    if directory >= 0 {
+      fsync(directory)
+      close(directory)
+    }
+  }
+
+  private func failure() -> IdentityError { .unusable(path: path, reason: String(cString: strerror(errno))) }
+}

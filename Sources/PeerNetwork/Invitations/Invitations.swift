@@ -1,0 +1,274 @@
+import AutomergeRepo
+
+/// Decides what becomes of invitations: those that we send, and those that we get.
+///
+///     sent:      offered ──nonce──► open ──accepted──► (unconfirmed ──confirmed──►) granted
+///     received:  offered ──opening──► open ──accepted──► awaited ──granted──► done
+///
+/// Nothing here reads a clock or draws a random number, and nothing is told to a person before the digits are there.
+public struct Invitations: Sendable {
+  /// Sources: PeerProtocol.md, "Invitations".
+  public static let maximumOpen = 16
+  public static let maximumPerPeerAndHour = 3
+  /// After which nobody answers any more.
+  public static let lifetime: Duration = .seconds(24 * 60 * 60)
+  private static let hour: Duration = .seconds(60 * 60)
+  /// Peers of whom it is remembered how often they have invited us of late.
+  private static let maximumCounted = 1024
+
+  public struct Sent: Hashable, Sendable {
+    public var id: [UInt8]
+    public var peer: PeerId
+    public var document: DocumentId
+    public var access: Access
+    /// Six digits, if one of the two has not met the other.
+    public var code: String?
+    /// The other has accepted, and our person is to say whether the digits are equal.
+    public var awaitsConfirmation = false
+    var nonce: [UInt8]
+    var knowsInvited: Bool
+    /// Whether our person wants to compare before anything is sent.
+    var wantsConfirmation: Bool
+    /// For sending it again, should the link break before it has arrived.
+    var offer: InviteMessage.Offer
+    var isOpen = false
+    /// Done; remembered in case that the other asks again, for the answer may have been lost.
+    var isGranted = false
+    var time: Duration
+  }
+
+  public struct Received: Hashable, Sendable {
+    public var id: [UInt8]
+    public var peer: PeerId
+    public var name: String
+    public var document: DocumentId
+    public var title: String
+    public var access: Access
+    public var code: String?
+    var commitment: [UInt8]
+    var nonce: [UInt8]
+    var isFirstMeeting: Bool
+    var state = State.offered
+    var time: Duration
+
+    enum State { case offered, open, awaited }
+  }
+
+  enum Effect: Equatable {
+    case send(InviteMessage, invitation: [UInt8], to: PeerId)
+    /// The other side has it, and the digits are there if there are to be any.
+    case delivered(Sent)
+    /// Our person is to be asked.
+    case arrived(Received)
+    /// It no longer counts.
+    case withdrawn(Received)
+    /// The other accepts: to be granted.
+    case grant(Sent)
+    /// The other accepts; our person is to compare the digits first.
+    case confirm(Sent)
+    case declined(Sent)
+    /// The document may be opened.
+    case granted(Received, Access)
+    /// What it said cannot be true: somebody is in between, or plays tricks.
+    case cheated(PeerId)
+  }
+
+  private let local: [UInt8]
+  private var sentOnes: [Sent] = []
+  private var receivedOnes: [Received] = []
+  private var recent: [PeerId: [Duration]] = [:]
+
+  public init(local: PeerId) { self.local = Identity.fingerprint(of: local) ?? [] }
+
+  /// Those that our person may answer.
+  public func received(at now: Duration) -> [Received] {
+    receivedOnes.filter { $0.state == .open && now - $0.time < Invitations.lifetime }
+  }
+
+  /// Those that somebody else may answer, or our person may confirm.
+  public func sent(at now: Duration) -> [Sent] {
+    sentOnes.filter { $0.isOpen && !$0.isGranted && now - $0.time < Invitations.lifetime }
+  }
+
+  // MARK: Sending
+
+  /// - Parameters:
+  ///   - id, nonce: random.
+  ///   - knowsInvited: whether the two have met.
+  ///   - wantsConfirmation: whether an acceptance waits for `confirm` when digits were shown.
+  mutating func invite(
+    _ peer: PeerId, to document: DocumentId, title: String, access: Access, name: String, id: [UInt8], nonce: [UInt8],
+    knowsInvited: Bool, wantsConfirmation: Bool, at now: Duration
+  ) -> [Effect] {
+    forgetOld(at: now)
+    // The same person is not asked the same thing twice.
+    sentOnes.removeAll { $0.peer == peer && $0.document == document }
+    if sentOnes.count >= Invitations.maximumOpen { sentOnes.removeFirst() }
+    let commitment = MeetingCode.commitment(to: nonce, inviter: local, invited: Identity.fingerprint(of: peer) ?? [])
+    let offer = InviteMessage.Offer(
+      document: document, title: title, access: access, name: name, commitment: commitment, knowsInvited: knowsInvited)
+    sentOnes.append(
+      Sent(
+        id: id, peer: peer, document: document, access: access, nonce: nonce, knowsInvited: knowsInvited,
+        wantsConfirmation: wantsConfirmation, offer: offer, time: now))
+    return [.send(.offer(offer), invitation: id, to: peer)]
+  }
+
+  /// Our person says whether the digits are equal.
+  mutating func confirm(_ id: [UInt8], areEqual: Bool) -> [Effect] {
+    guard let index = sentOnes.firstIndex(where: { $0.id == id && $0.awaitsConfirmation }) else { return [] }
+    guard areEqual else { return [.send(.withdrawn, invitation: id, to: sentOnes.remove(at: index).peer)] }
+    return grant(at: index)
+  }
+
+  /// Takes back what was sent to a peer, for one document or for all.
+  mutating func withdraw(from peer: PeerId?, document: DocumentId?) -> [Effect] {
+    let gone = sentOnes.filter {
+      (peer == nil || $0.peer == peer) && (document == nil || $0.document == document)
+    }
+    sentOnes.removeAll { gone.contains($0) }
+    return gone.map { .send(.withdrawn, invitation: $0.id, to: $0.peer) }
+  }
+
+  /// It has not arrived.
+  mutating func forget(_ id: [UInt8]) { sentOnes.removeAll { $0.id == id } }
+
+  /// A new link to a peer: what may have been lost with the last one is said again.
+  mutating func reconnected(to peer: PeerId) -> [Effect] {
+    let sent = sentOnes.filter { $0.peer == peer && !$0.isGranted }.map { sent in
+      Effect.send(sent.isOpen ? .opening(nonce: sent.nonce) : .offer(sent.offer), invitation: sent.id, to: peer)
+    }
+    let answered = receivedOnes.filter { $0.peer == peer && $0.state == .awaited }.map { received in
+      Effect.send(.answer(accepts: true), invitation: received.id, to: peer)
+    }
+    return sent + answered
+  }
+
+  // MARK: Answering
+
+  /// Our person has answered. Nil if there is no such invitation.
+  mutating func answer(_ id: [UInt8], accepts: Bool) -> (Received, [Effect])? {
+    guard let index = receivedOnes.firstIndex(where: { $0.id == id && $0.state == .open }) else { return nil }
+    let received = receivedOnes[index]
+    if accepts { receivedOnes[index].state = .awaited } else { receivedOnes.remove(at: index) }
+    return (received, [.send(.answer(accepts: accepts), invitation: id, to: received.peer)])
+  }
+
+  /// Forgets everything from a peer, without a word to it.
+  mutating func drop(_ peer: PeerId) {
+    receivedOnes.removeAll { $0.peer == peer }
+    sentOnes.removeAll { $0.peer == peer }
+  }
+
+  // MARK: Receiving
+
+  /// - Parameters:
+  ///   - nonce: random, for an answer that needs one.
+  ///   - isKnown: whether we have met the peer.
+  mutating func receive(
+    _ message: InviteMessage, invitation id: [UInt8], from peer: PeerId, isKnown: Bool, nonce: [UInt8],
+    at now: Duration
+  ) -> [Effect] {
+    switch message {
+    case .offer(let offer): return offered(offer, id, from: peer, isKnown: isKnown, nonce: nonce, at: now)
+    case .opening(let nonce): return opened(nonce, id, from: peer)
+    case .granted(let access):
+      guard let index = receivedOnes.firstIndex(where: { $0.id == id && $0.peer == peer && $0.state == .awaited })
+      else { return [] }
+      return [.granted(receivedOnes.remove(at: index), access)]
+    case .withdrawn:
+      guard let index = receivedOnes.firstIndex(where: { $0.id == id && $0.peer == peer }) else { return [] }
+      let received = receivedOnes.remove(at: index)
+      return received.state == .offered ? [] : [.withdrawn(received)]
+    case .nonce(let nonce, let knowsInviter): return answered(nonce, knowsInviter, id, from: peer)
+    case .answer(let accepts): return answered(accepts, id, from: peer)
+    }
+  }
+
+  private mutating func offered(
+    _ offer: InviteMessage.Offer, _ id: [UInt8], from peer: PeerId, isKnown: Bool, nonce: [UInt8], at now: Duration
+  ) -> [Effect] {
+    forgetOld(at: now)
+    if let known = receivedOnes.first(where: { $0.id == id }) {
+      guard known.peer == peer, known.state == .offered else { return [] }
+      return [.send(.nonce(known.nonce, knowsInviter: isKnown), invitation: id, to: peer)]
+    }
+    guard mayInvite(peer, at: now) else { return [] }
+    // A newer one for the same document takes the older one's place.
+    receivedOnes.removeAll { $0.peer == peer && $0.document == offer.document && $0.state != .awaited }
+    guard receivedOnes.count < Invitations.maximumOpen else { return [] }
+    receivedOnes.append(
+      Received(
+        id: id, peer: peer, name: offer.name, document: offer.document, title: offer.title, access: offer.access,
+        commitment: offer.commitment, nonce: nonce, isFirstMeeting: !isKnown || !offer.knowsInvited, time: now))
+    return [.send(.nonce(nonce, knowsInviter: isKnown), invitation: id, to: peer)]
+  }
+
+  /// Counts what a peer has sent of late, whatever became of it.
+  private mutating func mayInvite(_ peer: PeerId, at now: Duration) -> Bool {
+    let times = (recent[peer] ?? []).filter { now - $0 < Invitations.hour }
+    guard times.count < Invitations.maximumPerPeerAndHour else { return false }
+    if recent[peer] == nil, recent.count >= Invitations.maximumCounted { return false }
+    recent[peer] = times + [now]
+    return true
+  }
+
+  private mutating func opened(_ nonce: [UInt8], _ id: [UInt8], from peer: PeerId) -> [Effect] {
+    guard let index = receivedOnes.firstIndex(where: { $0.id == id && $0.peer == peer && $0.state == .offered }),
+      let inviter = Identity.fingerprint(of: peer)
+    else { return [] }
+    guard MeetingCode.commitment(to: nonce, inviter: inviter, invited: local) == receivedOnes[index].commitment else {
+      receivedOnes.remove(at: index)
+      return [.cheated(peer)]
+    }
+    receivedOnes[index].state = .open
+    if receivedOnes[index].isFirstMeeting {
+      receivedOnes[index].code = MeetingCode.digits(
+        inviter: inviter, inviterNonce: nonce, invited: local, invitedNonce: receivedOnes[index].nonce)
+    }
+    return [.arrived(receivedOnes[index])]
+  }
+
+  private mutating func answered(
+    _ nonce: [UInt8], _ knowsInviter: Bool, _ id: [UInt8], from peer: PeerId
+  ) -> [Effect] {
+    guard let index = sentOnes.firstIndex(where: { $0.id == id && $0.peer == peer && !$0.isOpen }),
+      let invited = Identity.fingerprint(of: peer)
+    else { return [] }
+    sentOnes[index].isOpen = true
+    if !knowsInviter || !sentOnes[index].knowsInvited {
+      sentOnes[index].code = MeetingCode.digits(
+        inviter: local, inviterNonce: sentOnes[index].nonce, invited: invited, invitedNonce: nonce)
+    }
+    return [.send(.opening(nonce: sentOnes[index].nonce), invitation: id, to: peer), .delivered(sentOnes[index])]
+  }
+
+  private mutating func answered(_ accepts: Bool, _ id: [UInt8], from peer: PeerId) -> [Effect] {
+    guard
+      let index = sentOnes.firstIndex(where: {
+        $0.id == id && $0.peer == peer && $0.isOpen && !$0.awaitsConfirmation
+      })
+    else { return [] }
+    guard accepts else { return sentOnes[index].isGranted ? [] : [.declined(sentOnes.remove(at: index))] }
+    if sentOnes[index].isGranted {
+      return [.send(.granted(sentOnes[index].access), invitation: id, to: peer)]
+    }
+    if sentOnes[index].code != nil, sentOnes[index].wantsConfirmation {
+      sentOnes[index].awaitsConfirmation = true
+      return [.confirm(sentOnes[index])]
+    }
+    return grant(at: index)
+  }
+
+  private mutating func grant(at index: Int) -> [Effect] {
+    sentOnes[index].awaitsConfirmation = false
+    sentOnes[index].isGranted = true
+    return [.grant(sentOnes[index])]
+  }
+
+  private mutating func forgetOld(at now: Duration) {
+    sentOnes.removeAll { now - $0.time >= Invitations.lifetime }
+    receivedOnes.removeAll { now - $0.time >= Invitations.lifetime }
+    recent = recent.filter { now - ($0.value.last ?? .zero) < Invitations.hour }
+  }
+}

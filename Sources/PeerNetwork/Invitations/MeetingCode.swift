@@ -1,0 +1,28 @@
+import Crypto
+import Foundation
+
+/// The six digits that two people compare when they meet for the first time.
+///
+/// They depend on both keys and on a random number of each side, and the inviter has committed to its number before it
+/// sees the other's. Somebody in between, who has to use keys of his own, can therefore only guess: one try in a million,
+/// each before two people's eyes.
+enum MeetingCode {
+  private static let commitmentTag = Array("notes-lsp commitment 1".utf8)
+  private static let digitsTag = Array("notes-lsp digits 1".utf8)
+
+  /// What the inviter sends before it shows `nonce`.
+  static func commitment(to nonce: [UInt8], inviter: [UInt8], invited: [UInt8]) -> [UInt8] {
+    Array(SHA256.hash(data: commitmentTag + nonce + inviter + invited))
+  }
+
+  /// - Parameters: both fingerprints, and both numbers.
+  static func digits(
+    inviter: [UInt8], inviterNonce: [UInt8], invited: [UInt8], invitedNonce: [UInt8]
+  ) -> String {
+    let key = SymmetricKey(data: inviterNonce + invitedNonce)
+    let code = HMAC<SHA256>.authenticationCode(for: digitsTag + inviter + invited, using: key)
+    let number = code.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } % 1_000_000
+    let digits = String(number)
+    return String(repeating: "0", count: 6 - digits.count) + digits
+  }
+}

@@ -1,0 +1,185 @@
+import AutomergeRepo
+
+/// Why an invitation, or an answer to one, did not get through.
+public enum InvitationError: Error, Hashable, Sendable {
+  /// There is no such invitation, or no longer.
+  case unknown
+  /// The peer is blocked by our person.
+  case blocked
+  case unreachable(name: String, reason: String)
+  /// The other side does not say a word: it may be blocked there, or have too many invitations.
+  case timedOut(name: String)
+}
+
+/// Somebody who waits for something to happen to an invitation.
+struct PendingInvitation {
+  /// How long the machine at the other side may take.
+  static let deliveryTimeout: Duration = .seconds(10)
+  /// How long the other person may take to compare the digits, before the one who has accepted is told to wait.
+  static let grantTimeout: Duration = .seconds(60)
+
+  let continuation: CheckedContinuation<Bool, Never>
+  let timer: any ScheduledAction
+}
+
+extension PeerDirectory {
+  // MARK: Inviting
+
+  /// Invites somebody to a document. Returns when it has arrived, with the digits to compare if the two meet for the
+  /// first time.
+  ///
+  /// - Parameter confirms: if digits are shown, the document is sent only after `setTrust(.trusted, …)` as well as the
+  ///   other's yes; without it the yes is enough.
+  public func invite(
+    _ peer: PeerId, to document: DocumentId, title: String, access: Access = .write, confirms: Bool = false
+  ) async throws(InvitationError) -> String? {
+    guard !isBlocked(peer) else { throw .blocked }
+    try await reach(peer)
+    rejecters.remove(peer)
+    let id = random.bytes(InviteMessage.idByteCount)
+    let nonce = random.bytes(InviteMessage.nonceByteCount)
+    let effects = invitations.invite(
+      peer, to: document, title: title, access: access, name: repo.metadata.name ?? "", id: id, nonce: nonce,
+      knowsInvited: isTrusted(peer), wantsConfirmation: confirms, at: repo.clock.now)
+    guard await wait(for: id, PendingInvitation.deliveryTimeout, after: { self.perform(effects) }) else {
+      invitations.forget(id)
+      throw .timedOut(name: name(of: peer))
+    }
+    return invitations.sent(at: repo.clock.now).first { $0.id == id }?.code
+  }
+
+  /// The invitations that our person may answer.
+  public var receivedInvitations: [Invitations.Received] { invitations.received(at: repo.clock.now) }
+
+  /// Those that we have sent and nobody has answered, or of which our person is to compare the digits.
+  public var sentInvitations: [Invitations.Sent] { invitations.sent(at: repo.clock.now) }
+
+  /// The digits are not equal: the document is not sent.
+  public func refuse(_ invitation: [UInt8]) { perform(invitations.confirm(invitation, areEqual: false)) }
+
+  // MARK: Answering
+
+  /// Answers an invitation. After a yes it returns when the document may be opened.
+  ///
+  /// - Parameter blocks: with a no, the peer is never heard of again.
+  /// - Returns: the document, nil after a no.
+  public func answer(
+    _ id: [UInt8], accepts: Bool, blocks: Bool = false
+  ) async throws(InvitationError) -> DocumentId? {
+    guard let invitation = receivedInvitations.first(where: { $0.id == id }) else { throw .unknown }
+    let peer = invitation.peer
+    if blocks {
+      do throws(StorageError) {
+        try await setTrust(.blocked, of: peer)
+      } catch {
+        logger.error("the store does not take what is known of peers: \(error)")
+      }
+      return nil
+    }
+    try await reach(peer)
+    guard let (received, effects) = invitations.answer(id, accepts: accepts) else { throw .unknown }
+    guard accepts else {
+      perform(effects)
+      onEvent?(.networkChanged)
+      return nil
+    }
+    pin(peer, name: received.name)
+    guard await wait(for: id, PendingInvitation.grantTimeout, after: { self.perform(effects) }) else {
+      throw .timedOut(name: name(of: peer))
+    }
+    return received.document
+  }
+
+  // MARK: What happens
+
+  func receive(_ type: String, _ fields: [String: CBOR], from peer: PeerId) {
+    guard !isBlocked(peer), let (id, message) = InviteMessage.parse(type: type, fields) else { return }
+    let nonce = random.bytes(InviteMessage.nonceByteCount)
+    perform(
+      invitations.receive(
+        message, invitation: id, from: peer, isKnown: isTrusted(peer), nonce: nonce, at: repo.clock.now))
+  }
+
+  func perform(_ effects: [Invitations.Effect]) {
+    for effect in effects {
+      switch effect {
+      case .send(let message, let id, let peer):
+        repo.send(type: message.type, fields: message.fields(of: id), to: peer)
+      case .delivered(let sent):
+        finish(sent.id, true)
+        onEvent?(.networkChanged)
+      case .arrived(let received):
+        if known[received.peer]?.name == nil { claimedNames[received.peer] = received.name }
+        onEvent?(.invited(received, name: name(of: received.peer)))
+      case .withdrawn(let received):
+        finish(received.id, false)
+        onEvent?(.withdrawn(received, name: name(of: received.peer)))
+      case .grant(let sent):
+        Task { await self.grant(sent) }
+      case .confirm(let sent):
+        onEvent?(.toBeConfirmed(sent, name: name(of: sent.peer)))
+      case .declined(let sent):
+        rejecters.insert(sent.peer)
+        onEvent?(.declined(sent.peer, name: name(of: sent.peer), sent.document))
+      case .granted(let received, let access):
+        Task { await self.granted(received, access) }
+      case .cheated(let peer):
+        logger.warning("\(peer) sent an invitation whose numbers do not belong together; it is not shown")
+      }
+    }
+  }
+
+  /// The other has accepted: what it may do is stored before it is promised.
+  private func grant(_ sent: Invitations.Sent) async {
+    let grants = grants
+    pin(sent.peer, name: nil)
+    await keep { _ throws(StorageError) in try await grants.grant(sent.access, on: sent.document, to: sent.peer) }
+    remember(sent.peer, name: nil, addresses: addresses(of: sent.peer))
+    perform([.send(.granted(sent.access), invitation: sent.id, to: sent.peer)])
+    onEvent?(.accepted(sent.peer, name: name(of: sent.peer), sent.document))
+    repo.policyChanged(for: sent.document)
+    if repo.handle(of: sent.document) == nil { _ = await repo.find(sent.document) }
+  }
+
+  /// We may open it: the inviter's changes are taken from now on.
+  private func granted(_ received: Invitations.Received, _ access: Access) async {
+    await admit(host: received.peer, of: received.document, access)
+    remember(received.peer, name: received.name, addresses: addresses(of: received.peer))
+    if !finish(received.id, true) {
+      onEvent?(.accepted(received.peer, name: name(of: received.peer), received.document))
+    }
+  }
+
+  /// Somebody whom our person has accepted is not asked for digits again.
+  private func pin(_ peer: PeerId, name: String?) {
+    known[peer, default: KnownPeer()].isPinned = true
+    provider.trust(peer)
+    remember(peer, name: known[peer]?.name ?? name ?? self.name(of: peer), addresses: addresses(of: peer))
+  }
+
+  private func reach(_ peer: PeerId) async throws(InvitationError) {
+    if provider.isConnected(peer) { return }
+    do {
+      _ = try await provider.connect(toAnyOf: addresses(of: peer), expecting: peer)
+    } catch {
+      throw .unreachable(name: name(of: peer), reason: "\(error)")
+    }
+  }
+
+  /// Does something and waits for what comes of it; false if nothing does in time.
+  private func wait(for id: [UInt8], _ timeout: Duration, after action: () -> Void) async -> Bool {
+    await withCheckedContinuation { continuation in
+      let timer = repo.clock.schedule(after: timeout) { [weak self] in self?.finish(id, false) }
+      pendingInvitations[id] = PendingInvitation(continuation: continuation, timer: timer)
+      action()
+    }
+  }
+
+  @discardableResult
+  private func finish(_ id: [UInt8], _ isDone: Bool) -> Bool {
+    guard let pending = pendingInvitations.removeValue(forKey: id) else { return false }
+    pending.timer.cancel()
+    pending.continuation.resume(returning: isDone)
+    return true
+  }
+}

@@ -1,0 +1,162 @@
+import AutomergeRepo
+
+extension PeerDirectory {
+  /// How we stand with somebody.
+  public enum Standing: String, Hashable, Sendable {
+    /// On the local network, and nothing more.
+    case nearby
+    /// Asked by us or asking us, and not answered.
+    case invitationPending
+    case connected
+    /// It has said no to our last invitation.
+    case rejected
+    /// Neither seen nor heard by our person's wish.
+    case blocked
+    /// Met before, or something is shared, and not connected now.
+    case known
+  }
+
+  /// Announces us on the local network, at the port where we listen, and looks for others there.
+  public func startDiscovery() {
+    guard discovery == nil else { return }
+    let discovery = MulticastDiscovery(loop: provider.loop, clock: repo.clock, announcement: announcement)
+    discovery.onChange = { [weak self] change in self?.discovered(change) }
+    discovery.onAddressesChanged = { [weak self] in
+      guard let self else { return }
+      // Whoever was out of reach may be in reach now.
+      for peer in self.grants.allPeers { self.provider.callNow(peer) }
+      self.onEvent?(.networkChanged)
+    }
+    self.discovery = discovery
+    discovery.start()
+  }
+
+  /// Says goodbye on the local network.
+  public func stopDiscovery() {
+    discovery?.stop()
+    discovery = nil
+  }
+
+  private var announcement: Announcement {
+    Announcement(peer: repo.peerId, name: repo.metadata.name ?? "", port: listening?.port ?? 0)
+  }
+
+  /// Our name or our port is another.
+  func announce() { discovery?.update(announcement) }
+
+  /// What discovery has found out. A peer with whom something is shared is called, but not by all at the same moment.
+  public func discovered(_ change: NearbyPeers.Change) {
+    switch change {
+    case .appeared(let peer):
+      let isNew = nearby[peer.peer] == nil
+      nearby[peer.peer] = peer
+      callIfShared(peer)
+      if isNew, !isBlocked(peer.peer) { onEvent?(.appeared(peer.peer, name: name(of: peer.peer))) }
+    case .changed(let peer):
+      let oldName = nearby[peer.peer]?.name
+      nearby[peer.peer] = peer
+      callIfShared(peer)
+      if oldName != peer.name, !isBlocked(peer.peer) { onEvent?(.renamed(peer.peer, name: name(of: peer.peer))) }
+    case .vanished(let peer, _):
+      let name = name(of: peer)
+      guard nearby.removeValue(forKey: peer) != nil, !isBlocked(peer) else { return }
+      onEvent?(.vanished(peer, name: name))
+    }
+  }
+
+  private func callIfShared(_ nearby: NearbyPeers.Peer) {
+    let peer = nearby.peer
+    guard grants.allPeers.contains(peer), !isBlocked(peer), !provider.isConnected(peer) else { return }
+    // Of two that find each other one comes first, mostly.
+    let pause = Duration.milliseconds(Int.random(in: 50...500, using: &random))
+    _ = repo.clock.schedule(after: pause) { [weak self] in
+      guard let self, let found = self.nearby[peer], self.grants.allPeers.contains(peer), !self.isBlocked(peer) else {
+        return
+      }
+      self.provider.keepConnected(to: peer, at: self.addresses(of: peer))
+      if !found.addresses.isEmpty { self.provider.callNow(peer) }
+    }
+  }
+
+  /// Where a peer may be: where it is heard now, then where it was.
+  func addresses(of peer: PeerId) -> [PeerAddress] {
+    let heard = nearby[peer]?.addresses ?? []
+    let cached = (known[peer]?.addresses ?? []).filter { !heard.contains($0) }
+    return Array((heard + cached).prefix(Ticket.maximumAddresses))
+  }
+
+  func standing(with peer: PeerId) -> Standing {
+    if isBlocked(peer) { return .blocked }
+    let now = repo.clock.now
+    if invitations.received(at: now).contains(where: { $0.peer == peer })
+      || invitations.sent(at: now).contains(where: { $0.peer == peer })
+    {
+      return .invitationPending
+    }
+    if provider.isConnected(peer), isTrusted(peer) { return .connected }
+    if rejecters.contains(peer) { return .rejected }
+    if isTrusted(peer) { return .known }
+    return nearby[peer] == nil && provider.isConnected(peer) ? .connected : .nearby
+  }
+
+  // MARK: Trust
+
+  public enum Trust: Hashable, Sendable { case trusted, blocked, forgotten }
+
+  func isBlocked(_ peer: PeerId) -> Bool { known[peer]?.isBlocked == true }
+
+  /// Whether we have met: somebody said yes to somebody, or something is shared.
+  func isTrusted(_ peer: PeerId) -> Bool {
+    guard !isBlocked(peer) else { return false }
+    return known[peer]?.isPinned == true || grants.allPeers.contains(peer)
+  }
+
+  /// What our person thinks of a peer, for good.
+  ///
+  /// Who is trusted is not asked for digits again. Who is blocked gets no answer any more, and who is forgotten is a
+  /// stranger again; both lose all that was shared with them, as far as it has not been sent.
+  public func setTrust(_ trust: Trust, of peer: PeerId, name: String? = nil) async throws(StorageError) {
+    var entry = known[peer] ?? KnownPeer()
+    if let name = name.flatMap(KnownPeer.clean) { entry.name = name }
+    switch trust {
+    case .trusted:
+      (entry.isPinned, entry.isBlocked) = (true, false)
+      known[peer] = entry
+      provider.trust(peer)
+      // Those that waited for our person to compare the digits.
+      for sent in invitations.sent(at: repo.clock.now) where sent.peer == peer && sent.awaitsConfirmation {
+        perform(invitations.confirm(sent.id, areEqual: true))
+      }
+      try await storage.saveRecord(entry.record, at: KnownPeer.prefix + [peer.description])
+    case .blocked:
+      (entry.isPinned, entry.isBlocked) = (false, true)
+      known[peer] = entry
+      try await end(with: peer)
+      try await storage.saveRecord(entry.record, at: KnownPeer.prefix + [peer.description])
+    case .forgotten:
+      known[peer] = nil
+      try await end(with: peer)
+      try await storage.remove(KnownPeer.prefix + [peer.description])
+    }
+    rejecters.remove(peer)
+    onEvent?(.networkChanged)
+  }
+
+  /// Takes back everything from a peer and hangs up.
+  private func end(with peer: PeerId) async throws(StorageError) {
+    perform(invitations.withdraw(from: peer, document: nil))
+    invitations.drop(peer)
+    provider.forget(peer)
+    provider.disconnect(peer)
+    var failure: StorageError?
+    for (document, _) in grants.documents(for: peer) {
+      do throws(StorageError) {
+        try await grants.revoke(document, from: peer)
+      } catch {
+        failure = error
+      }
+      repo.policyChanged(for: document)
+    }
+    if let failure { throw failure }
+  }
+}

@@ -1,0 +1,25 @@
+/// Why a connection is not encrypted, or no longer.
+public enum TLSError: Error, Hashable, Sendable {
+  /// OpenSSL would not do what every copy of it does.
+  case unavailable(String)
+  /// The other side speaks no TLS 1.3, has no certificate of our kind, or was not content with ours.
+  case handshake(String)
+  /// It proved another key than the one we called.
+  case wrongKey
+  /// It speaks TLS, but not our protocol inside.
+  case otherProtocol
+  /// Bytes came that nobody who has the keys would send, or it closed.
+  case broken(String)
+}
+
+extension TLSError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .unavailable(let reason): "encryption does not work here: \(reason)"
+    case .handshake(let reason): "no encrypted connection came about: \(reason)"
+    case .wrongKey: "somebody else answers there"
+    case .otherProtocol: "what answers there is not notes-lsp"
+    case .broken(let reason): "the encrypted connection broke: \(reason)"
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import JSONRPC
+import NotesHarness
+import TestSupport
+import Testing
+
+/// People on one network who know nothing of each other: network namespaces, real multicast, real links.
+@Suite(
+  .ownThreads, .serialized, .enabled(if: Requirements.binary, Requirements.binaryComment),
+  .enabled(
+    if: NetworkNamespaces.problem == nil,
+    "SKIPPED: network namespaces are not allowed here: \(NetworkNamespaces.problem ?? "")"))
+struct NearbyTests {
+  /// Somebody at a machine of their own.
+  private struct Resident {
+    let user: NotesUser
+    let process: NotesProcess
+
+    init(_ name: String, in network: NetworkNamespaces, at index: Int) throws {
+      user = try NotesUser(name)
+      process = try user.startInTheOpen(prefix: network.prefix(index))
+    }
+
+    /// How this person stands with another; nil if the other is not known here.
+    func peer(named name: String) throws -> JSONValue? {
+      try process.request("notes/peers")["peers"]?.arrayValue?.first { $0["name"]?.stringValue == name }
+    }
+
+    func invitation() throws -> JSONValue? {
+      try process.request("notes/invitations")["invitations"]?.arrayValue?.first
+    }
+  }
+
+  /// Invites and accepts; both have the note open afterwards.
+  private func meet(_ host: Resident, _ guest: Resident, note: JSONValue) throws -> ModelClient {
+    try NotesProcess.wait(for: "being found", of: [host.process, guest.process]) {
+      try host.peer(named: guest.user.name) != nil && guest.peer(named: host.user.name) != nil
+    }
+    let state = try host.process.request(
+      "notes/invite", ["id": note["id"] ?? .null, "peer": .string(guest.user.name)])
+    var invitation: JSONValue?
+    try NotesProcess.wait(for: "the invitation", of: [host.process, guest.process]) {
+      invitation = try guest.invitation()
+      return invitation != nil
+    }
+    #expect(invitation?["code"] == state["code"] && state["code"]?.stringValue?.count == 6)
+    #expect(invitation?["title"] == "Plans")
+    #expect(invitation?["from"]?["name"]?.stringValue == host.user.name)
+    let opened = try guest.process.request(
+      "notes/answer", ["invitation": invitation?["invitation"] ?? .null, "accept": true])
+    return try ModelClient(guest.process, note: opened)
+  }
+
+  @Test func twoFindEachOtherByNameInviteAcceptAndType() throws {
+    let network = try NetworkNamespaces(count: 2)
+    let ana = try Resident("Ana", in: network, at: 0)
+    let start = ContinuousClock.now
+    let ben = try Resident("Ben", in: network, at: 1)
+    try NotesProcess.wait(for: "being found", of: [ana.process, ben.process]) {
+      try ana.peer(named: "Ben")?["state"] == "nearby" && ben.peer(named: "Ana")?["state"] == "nearby"
+    }
+    #expect(ContinuousClock.now - start < .seconds(3))
+    let note = try ana.process.request("notes/create", ["title": "Plans", "text": "one\n"])
+    let anas = try ModelClient(ana.process, note: note)
+    let bens = try meet(ana, ben, note: note)
+    #expect(bens.text.string == "one\n")
+    bens.edit(4..<4, with: "two, by Ben\n")
+    anas.edit(0..<0, with: "zero, by Ana\n")
+    try ModelClient.waitForConvergence([anas, bens])
+    #expect(anas.text.string == "zero, by Ana\none\ntwo, by Ben\n")
+    #expect(try ana.peer(named: "Ben")?["via"]?.stringValue?.hasPrefix(network.address(1)) == true)
+    // Who goes, vanishes; what is shared brings them together again.
+    try ben.process.shutdown()
+    try NotesProcess.wait(for: "Ben to vanish", of: [ana.process]) { try ana.peer(named: "Ben")?["state"] == "known" }
+    let back = try ben.user.startInTheOpen(prefix: network.prefix(1))
+    try NotesProcess.wait(for: "Ben to be back", of: [ana.process, back]) {
+      try ana.peer(named: "Ben")?["state"] == "connected"
+    }
+    expectNoComplaints(anas)
+  }
+
+  @Test func cablesArePulledAndNothingIsLost() throws {
+    let seed: UInt64 = 17
+    var random = SplitMix64(seed: seed)
+    let network = try NetworkNamespaces(count: 3)
+    let people = try ["Ana", "Ben", "Eva"].enumerated().map { try Resident($1, in: network, at: $0) }
+    let note = try people[0].process.request("notes/create", ["title": "Plans", "text": "start\n"])
+    var clients = [try ModelClient(people[0].process, note: note)]
+    for guest in people.dropFirst() { clients.append(try meet(people[0], guest, note: note)) }
+    let rounds = numbers(fromEnvironment: "NOTES_PARTITIONS")?.first ?? 4
+    for round in 0..<rounds {
+      let victim = random.below(3)
+      let isOneWay = random.chance(40)
+      let other = (victim + 1) % 3
+      if isOneWay {
+        try network.setOneWay(from: victim, to: other, isOpen: false)
+      } else {
+        try network.setConnected(victim, false)
+      }
+      for _ in 0..<30 {
+        for client in clients { client.edit(0..<0, with: "\(round)\(random.below(10))") }
+        for client in clients {
+          client.flush()
+          try client.process.collect()
+        }
+      }
+      if isOneWay {
+        try network.setOneWay(from: victim, to: other, isOpen: true)
+      } else {
+        try network.setConnected(victim, true)
+      }
+      let healed = ContinuousClock.now
+      try ModelClient.waitForConvergence(clients, checked: false)
+      let pause = ContinuousClock.now - healed
+      #expect(pause < .seconds(10), "round \(round), one way: \(isOneWay), seed \(seed)")
+      // 30 edits of two characters by each of the three, every round.
+      #expect(clients[0].text.string.count == 6 + (round + 1) * 180, "round \(round), seed \(seed)")
+    }
+  }
+}
