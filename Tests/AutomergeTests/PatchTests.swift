@@ -93,7 +93,7 @@ struct PatchTests {
         ])
   }
 
-  @Test func aJoiningCharacterReplacesItsWholeCluster() throws {
+  @Test func aJoiningCharacterCountsByItselfAsItDoesInTheText() throws {
     let document = Document(textEncoding: .graphemeCluster)
     let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
     try document.spliceText(obj: text, start: 0, delete: 0, value: "abc")
@@ -102,8 +102,7 @@ struct PatchTests {
     let path = [PathElement(obj: .ROOT, prop: .Key("text"))]
     #expect(
       try document.mergeWithPatches(other: fork) == [
-        Patch(action: .DeleteSeq(DeleteSeq(obj: text, index: 1, length: 1)), path: path),
-        Patch(action: .SpliceText(obj: text, index: 1, value: "b\u{301}", marks: [:]), path: path),
+        Patch(action: .SpliceText(obj: text, index: 2, value: "\u{301}", marks: [:]), path: path)
       ])
   }
 }

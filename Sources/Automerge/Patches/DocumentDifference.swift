@@ -56,7 +56,7 @@ struct DocumentDifference {
       compare(object, keys.lazy.map { ($0, map[$0]) }, from: before, &open)
     case .sequence(let tree)?:
       var places: [TextTree.Place]?
-      if isToNow, !tree.hasMarks, !isCountedInClusters(object) {
+      if isToNow, !tree.hasMarks {
         places = tree.places(of: scope.elements[object] ?? [])
       }
       compare(object, tree, at: places, from: before, &open)
@@ -93,21 +93,12 @@ struct DocumentDifference {
     found.append((object, actions))
   }
 
-  private func isCountedInClusters(_ object: OpId) -> Bool {
-    encoding == .graphemeCluster && core.store.type(of: object) == .makeText
-  }
-
   private mutating func compare(
     _ object: OpId, _ tree: TextTree, at places: [TextTree.Place]?, from before: Clock, _ open: inout [OpId]
   ) {
-    let unit: TextUnit = core.store.type(of: object) == .makeText ? encoding.unit ?? .utf8 : .elements
+    let unit: TextUnit = core.store.type(of: object) == .makeText ? encoding.unit : .elements
     var walk = SequenceWalk(core, tree, object, unit: unit, from: before, to: after)
-    var actions: [PatchAction]
-    if let places { actions = walk.walk(places) } else { actions = walk.walk() }
-    if isCountedInClusters(object), !actions.isEmpty {
-      var clusters = ClusterPatches(tree.pastUTF8(at: before))
-      actions = actions.flatMap { clusters.convert($0) }
-    }
+    let actions = places.map { walk.walk($0) } ?? walk.walk()
     open += walk.exposed
     found.append((object, actions))
   }

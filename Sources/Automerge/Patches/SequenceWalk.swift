@@ -72,7 +72,7 @@ struct SequenceWalk {
   private func length(of measure: TextMeasure, _ count: Int) -> Int { TextSums(measure, elements: count)[unit] }
 
   private func length(ofText range: Range<Int>, _ count: Int, _ run: TextRun) -> Int {
-    if unit == .elements || unit == .scalars || run.isASCII { return count }
+    if unit == .elements || unit == .scalars || unit == .graphemes || run.isASCII { return count }
     return length(of: tree.bytes.measure(range), count)
   }
 
@@ -97,7 +97,7 @@ struct SequenceWalk {
   // MARK: Single elements
 
   private func length(of shown: ShownValue) -> Int {
-    isText ? length(of: TextMeasure(of: shown.op.textUTF8), 1) : 1
+    isText ? TextSums(ofElement: shown.op.textUTF8)[unit] : 1
   }
 
   private mutating func visit(_ slot: Slot) {
