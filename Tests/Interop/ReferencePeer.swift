@@ -33,8 +33,8 @@ final class ReferencePeer {
   func load(_ document: Data) throws -> Status { try status(exchange("l", Array(document))) }
 
   /// Makes so many random edits of objects and values of all kinds, each a change.
-  func editAnything(seed: UInt64, count: Int) throws -> Status {
-    try status(exchange("g", Array("[\(seed), \(count)]".utf8)))
+  func editAnything(seed: UInt64, count: Int, marking: Bool) throws -> Status {
+    try status(exchange("g", Array("[\(seed), \(count), \(marking)]".utf8)))
   }
 
   func setActor(_ bytes: [UInt8]) throws { _ = try exchange("n", bytes) }

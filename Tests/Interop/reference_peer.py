@@ -8,7 +8,7 @@ Frames both ways: one letter, four bytes big-endian length, that many bytes. Eac
   q            answers q JSON {"heads": [...], "text": ... or null}
   s            answers s with the saved document
   l DOCUMENT   loads it instead of what was there; answers q
-  g JSON       [seed, count]: so many random edits of objects and values of all kinds, in one change; answers q
+  g JSON       [seed, count, marks]: so many random edits of objects and values of all kinds; answers q
   v            answers v JSON: all values with their types, and marks; keys that begin with c are left out, since the
                package cannot read counters
   n ACTOR      goes on as this actor; answers q
@@ -93,15 +93,15 @@ class Peer:
             return [key for key in self.document.keys(parent) if not key.startswith("c")]
         return range(self.document.length(parent))
 
-    def edit_anything(self, seed, count):
+    def edit_anything(self, seed, count, marks):
         chance = random.Random(seed)
         for _ in range(count):
             parent, kind = chance.choice(self.objects())
             length = self.document.length(parent)
             with self.document.transaction() as transaction:
-                self.edit_object(transaction, chance, parent, kind, length)
+                self.edit_object(transaction, chance, parent, kind, length, marks)
 
-    def edit_object(self, transaction, chance, parent, kind, length):
+    def edit_object(self, transaction, chance, parent, kind, length, marks):
         what = chance.randrange(5)
         if kind == core.ObjType.Map:
             key = chance.choice(KEYS)
@@ -114,7 +114,7 @@ class Peer:
         elif what == 0 and length:
             transaction.delete(parent, chance.randrange(length))
         elif kind == core.ObjType.Text:
-            if what == 1 and length > 1:
+            if what == 1 and length > 1 and marks:
                 start = chance.randrange(length - 1)
                 end = chance.randrange(start + 1, length)
                 expand = chance.choice(
