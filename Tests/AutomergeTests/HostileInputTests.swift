@@ -183,6 +183,66 @@ import Testing
     #expect(refusal(Array(document.save()), by: document) == nil)
   }
 
+  // MARK: Absurd counts
+
+  @Test func veryManyOperationsOnOneKeyOrElementDoNotCostTheirSquare() throws {
+    let document = try Document(actor: "aa"), count = 5000, raises = 500
+    let list = try document.putObject(obj: .ROOT, key: "list", ty: .List)
+    try document.insert(obj: list, index: 0, value: .Counter(0))
+    try document.put(obj: .ROOT, key: "counter", value: .Counter(0))
+    document.commitWith(timestamp: Date(timeIntervalSince1970: 0))
+    let took = try Self.processorTime {
+      for number in 0..<count {
+        try document.put(obj: .ROOT, key: "key", value: .Int(Int64(number)))
+        guard number < raises else { continue }
+        try document.increment(obj: .ROOT, key: "counter", by: 1)
+        try document.increment(obj: list, index: 0, by: 1)
+      }
+      document.commitWith(timestamp: Date(timeIntervalSince1970: 0))
+    }
+    let changes = try document.encodeChangesSince(heads: []), saved = document.save()
+    let loading = try Self.processorTime {
+      let loaded = try Document(saved)
+      #expect(loaded.heads() == document.heads())
+      #expect(try loaded.get(obj: list, index: 0) == .Scalar(.Counter(Int64(raises))))
+    }
+    let applying = try Self.processorTime {
+      let applied = Document()
+      try applied.applyEncodedChanges(encoded: changes)
+      #expect(try applied.get(obj: .ROOT, key: "counter") == .Scalar(.Counter(Int64(raises))))
+    }
+    print("\(count + 2 * raises) operations on three slots: made in \(took), loaded in \(loading), applied in \(applying)")
+    #expect(loading < .seconds(4) && applying < .seconds(4))
+  }
+
+  @Test func aSmallFileThatClaimsVeryManyChangesIsRefused() throws {
+    // One actor; a million changes without operations, in columns of a few bytes each.
+    let million = 1_000_000
+    var actor = RunLengthEncoder<UInt64>(), ascending = DeltaEncoder(), zeros = RunLengthEncoder<UInt64>()
+    actor.append(0, count: million)
+    ascending.appendAscending(1, count: million)
+    zeros.append(0, count: million)
+    let counts = zeros.finish(), sequence = ascending.finish()
+    var columns = ColumnWriter()
+    columns.append(ColumnSpec.Change.actor, actor.finish())
+    columns.append(ColumnSpec.Change.sequence, sequence)
+    columns.append(ColumnSpec.Change.maxOp, sequence)
+    columns.append(ColumnSpec.Change.time, counts)
+    columns.append(ColumnSpec.Change.dependencyCount, counts)
+    columns.append(ColumnSpec.Change.extraMetadata, counts)
+    var writer = ByteWriter()
+    writer.uleb(1)
+    writer.actor(ActorId(bytes: [0xaa]))
+    writer.hashes([])
+    columns.writeHeader(to: &writer)
+    writer.uleb(0)
+    columns.writeData(to: &writer)
+    let file = Chunk.encode(.document, body: writer.bytes).bytes
+    #expect(file.count < 100)
+    let took = Self.processorTime { #expect(throws: LoadError.self) { try Document(Data(file)) } }
+    #expect(took < Self.patience)
+  }
+
   // MARK: References that cannot be
 
   @Test func anOperationCannotBeOlderThanWhatItRefersTo() throws {

@@ -32,6 +32,19 @@ final class ReferencePeer {
   func status() throws -> Status { try status(exchange("q")) }
   func load(_ document: Data) throws -> Status { try status(exchange("l", Array(document))) }
 
+  /// Makes so many random edits of objects and values of all kinds, each a change.
+  func editAnything(seed: UInt64, count: Int, marking: Bool) throws -> Status {
+    try status(exchange("g", Array("[\(seed), \(count), \(marking)]".utf8)))
+  }
+
+  func setActor(_ bytes: [UInt8]) throws { _ = try exchange("n", bytes) }
+
+  /// Merges what is in another document's file.
+  func merge(_ document: Data) throws -> Status { try status(exchange("a", Array(document))) }
+
+  /// All values with their types, and marks; without what is at keys that begin with c.
+  func values() throws -> JSON { try JSON.parse(Data(exchange("v"))) }
+
   /// Replaces `delete` scalars at `index` of the text, in one change.
   func edit(at index: Int, delete: Int, insert: String) throws -> Status {
     let edit = try JSONSerialization.data(withJSONObject: [[index, delete, insert] as [Any]])

@@ -1,0 +1,58 @@
+import Foundation
+
+/// What a file holds at one place: a chunk, or bytes that are none.
+public struct ChunkReport: Sendable {
+  public enum Kind: String, Sendable { case document, change, bundle, unreadable }
+
+  public let kind: Kind
+  /// In bytes from the start of the file.
+  public let offset: Int
+  public let byteCount: Int
+  /// How many changes are in it; 0 if it cannot be used.
+  public let changeCount: Int
+  /// Why it cannot be used; nil if it can.
+  public let error: LoadError?
+
+  /// All chunks of a file, each looked at by itself. Whether their changes come together is for `Document.init` to say.
+  public static func of(_ file: Data) -> [ChunkReport] {
+    var reports: [ChunkReport] = [], reader = ChunkReader(Array(file)), offset = 0
+    while let next = reader.next() {
+      let byteCount = reader.offset - offset
+      switch next {
+      case .failure(let error):
+        reports.append(
+          ChunkReport(kind: .unreadable, offset: offset, byteCount: byteCount, changeCount: 0, error: .format(error)))
+      case .success(let chunk):
+        let (count, error) = count(chunk)
+        reports.append(
+          ChunkReport(kind: Kind(chunk.kind), offset: offset, byteCount: byteCount, changeCount: count, error: error))
+      }
+      offset = reader.offset
+    }
+    return reports
+  }
+
+  private static func count(_ chunk: Chunk) -> (Int, LoadError?) {
+    do throws(LoadError) {
+      switch chunk.kind {
+      case .document: return (try DocumentDecoder.decode(chunk).graph.count, nil)
+      case .change, .compressedChange:
+        _ = try ChangeDecoder.decode(chunk)
+        return (1, nil)
+      case .bundle: return (try BundleDecoder.decode(chunk).count, nil)
+      }
+    } catch {
+      return (0, error)
+    }
+  }
+}
+
+extension ChunkReport.Kind {
+  fileprivate init(_ kind: Chunk.Kind) {
+    switch kind {
+    case .document: self = .document
+    case .change, .compressedChange: self = .change
+    case .bundle: self = .bundle
+    }
+  }
+}

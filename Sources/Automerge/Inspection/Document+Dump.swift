@@ -1,0 +1,79 @@
+/// A whole document as JSON, to look at and to compare with other implementations.
+extension Document {
+  /// `heads`; `value` with types, ids, conflicts and marks; `texts` by path; `stats`; and the `changes` in the order of
+  /// this replica, each with its bytes.
+  /// - Complexity: O(n) in the document and, with changes, in its history.
+  public func dump(includingChanges: Bool = true) -> DumpedJSON {
+    withCore { core in
+      core.commitPending()
+      var texts: [(key: String, value: DumpedJSON)] = []
+      let value = DocumentDump(core: core).object(.zero, path: "", texts: &texts)
+      var members: [(key: String, value: DumpedJSON)] = [
+        ("heads", .array(core.heads.map { .string($0.description) })), ("value", value), ("texts", .object(texts)),
+        ("stats", .object([("changes", .number(core.graph.count)), ("ops", .number(core.keptOpCount))])),
+      ]
+      if includingChanges {
+        members.append(("changes", .array(core.graph.records.indices.map { core.dumpedChange($0) })))
+      }
+      return .object(members)
+    }
+  }
+}
+
+extension DocumentCore {
+  /// How many operations a saved document lists: all but deletions.
+  fileprivate var keptOpCount: Int {
+    log.runs.reduce(0) { sum, run in
+      switch run.kind {
+      case .insertText: sum + Int(run.count)
+      case .deleteForward, .deleteBackward: sum
+      case .other: sum + (log.others[Int(run.text)].action == .delete ? 0 : 1)
+      }
+    }
+  }
+
+  fileprivate func dumpedChange(_ row: Int) -> DumpedJSON {
+    let record = graph.records[row], header = header(ofRow: row), raw = chunk(ofRow: row)
+    let body = ArraySlice(raw)
+    var members: [(key: String, value: DumpedJSON)] = [
+      ("hash", .string(graph.hashes[row].description)), ("actor", .string(header.actor.description)),
+      ("seq", .number(Int(header.seq))), ("start_op", .number(Int(record.startOp))),
+      ("max_op", .number(Int(record.startOp) - 1 + Int(record.opCount))), ("ops", .number(Int(record.opCount))),
+      ("time", .number(Int(header.time))), ("message", header.message.map { .string($0) } ?? .null),
+      ("deps", .array(header.deps.map { .string($0.description) })), ("extra", .string(hexadecimal(header.extra))),
+      ("other_actors", .array(otherActors(of: body).map { .string($0.description) })),
+      ("raw", .string(hexadecimal(raw))),
+    ]
+    if raw.count > Chunk.compressionThreshold {
+      let compressed = Chunk.encodeCompressed(changeBody: self.body(ofRow: row), hash: graph.hashes[row])
+      members.append(("compressed", .string(hexadecimal(compressed))))
+    }
+    return .object(members)
+  }
+
+  /// The actors besides the author that a change's chunk names, in the chunk's order.
+  private func otherActors(of chunk: ArraySlice<UInt8>) -> [ActorId] {
+    var actors: [ActorId] = []
+    do throws(FormatError) {
+      guard let body = try ChunkReader.all(chunk).first?.body else { return [] }
+      var reader = ByteReader(body)
+      _ = try reader.hashes()
+      _ = try reader.actor()
+      for _ in 0..<2 { _ = try reader.uleb() }
+      _ = try reader.sleb()
+      _ = try reader.lengthPrefixed()
+      for _ in 0..<(try reader.count(itemByteCount: 1)) { actors.append(try reader.actor()) }
+    } catch {
+      preconditionFailure("a change that was written can be read: \(error)")
+    }
+    return actors
+  }
+}
+
+/// Bytes in lower-case hexadecimal.
+func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+  let digits = Array("0123456789abcdef".utf8)
+  var text: [UInt8] = []
+  for byte in bytes { text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
+  return String(decoding: text, as: UTF8.self)
+}

@@ -1,0 +1,35 @@
+import ArgumentParser
+import Automerge
+
+/// `notes-lsp join-files A B -o C`: one document with all that is in several copies of it.
+struct JoinFiles: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "join-files", abstract: "Merge Automerge files into one.",
+    discussion: "Copies of one document become one document with all that was written in any of them.")
+
+  @Argument(help: "The files to merge.") var files: [String]
+  @Option(name: .shortAndLong, help: "Where to write the merged file.") var output: String
+  @Flag(help: "Replace the output if it exists.") var force = false
+  @Flag(help: "Print JSON.") var json = false
+
+  func validate() throws {
+    guard files.count >= 2 else { throw ValidationError("Name at least two files to merge.") }
+  }
+
+  func run() throws {
+    let documents = try files.map(DocumentFile.load)
+    let merged = documents[0]
+    for other in documents.dropFirst() { try merged.merge(other: other) }
+    try DocumentFile.write(merged.save(), to: output, replacing: force)
+    let changes = merged.getHistory().count
+    guard json else {
+      print("\(output): \(changes) changes")
+      return
+    }
+    print(
+      DumpedJSON.object([
+        ("file", .string(output)), ("heads", .array(merged.headNames.map { .string($0) })),
+        ("changes", .number(changes)),
+      ]).text(indented: true))
+  }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import NotesHarness
+import TestSupport
+import Testing
+
+/// The commands that look at files.
+@Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
+struct DocumentFileTests {
+  /// A change that puts a text with two characters into a document, and one behind it that deletes the first, as the
+  /// reference implementation writes them.
+  private static let changes = [
+    "856f4a83c3852f3c01480001aa010105016d000a01040204110413051507340242055605570470020002020000020202"
+      + "00037f0000027e00037e016b0174000202027e010402017e26000216686961620400",
+    "856f4a83c5b11e48015001c3852f3cd2fa6a618d33e8d579b2d609101a6aaf689488e96e40cc19bd3dfbaa01aa020500"
+      + "00000a01020202110213023401420256027002710273027f007f027f007f03017f037f007f017f007f03",
+  ]
+
+  private func run(_ arguments: String...) throws -> (code: ChildProcess.Exit, output: String, errors: String) {
+    let binary = try #require(NotesBinary.path)
+    let result = try ChildProcess.run([binary] + arguments)
+    return (
+      result.exit, String(decoding: result.output, as: UTF8.self), String(decoding: result.errorOutput, as: UTF8.self)
+    )
+  }
+
+  private func file(_ name: String, _ bytes: [UInt8], in directory: TemporaryDirectory) throws -> String {
+    let path = directory.file(name)
+    try Data(bytes).write(to: URL(filePath: path))
+    return path
+  }
+
+  private func change(_ index: Int) throws -> [UInt8] { try #require(Hex.bytes(Self.changes[index])) }
+
+  @Test func aFileIsDumpedAsJSON() throws {
+    let directory = try TemporaryDirectory()
+    let path = try file("a.automerge", change(0) + change(1), in: directory)
+    let dumped = try run("dump", path)
+    #expect(dumped.code == .code(0) && dumped.errors.isEmpty)
+    let json = try JSON.parse(Data(dumped.output.utf8))
+    #expect(json["texts"]["/t"].string == "b")
+    #expect(json["value"]["v"]["k"]["v"].string == "hi")
+    #expect(json["changes"].items.map { $0["raw"].string } == Self.changes)
+    let brief = try run("dump", "--no-changes", "--compact", path)
+    #expect(brief.output.filter { $0 == "\n" }.count == 1)
+    #expect(try JSON.parse(Data(brief.output.utf8))["changes"].isNull)
+    let missing = try run("dump", directory.file("none"))
+    #expect(missing.code == .code(1) && missing.output.isEmpty)
+    #expect(try run("dump").code == .code(2))
+  }
+
+  @Test func damageIsFoundAndPlaced() throws {
+    let directory = try TemporaryDirectory()
+    let good = try file("good", change(0) + change(1), in: directory)
+    let bad = try file("bad", change(0) + change(1).dropLast(), in: directory)
+    #expect(try run("validate", good).code == .code(0))
+    let verdict = try run("validate", "--json", good, bad)
+    #expect(verdict.code == .code(1) && verdict.errors.contains(bad) && !verdict.errors.contains(good))
+    let json = try JSON.parse(Data(verdict.output.utf8))
+    #expect(json.items.map { $0["ok"].bool } == [true, false])
+    #expect(json[1]["changes"].int == 1)
+    let first = try change(0)
+    #expect(json[1]["chunks"].items.map { $0["offset"].int } == [0, first.count])
+    #expect(try run("validate").code == .code(2))
+  }
+
+  @Test func copiesBecomeOneFile() throws {
+    let directory = try TemporaryDirectory()
+    let short = try file("short", change(0), in: directory)
+    let long = try file("long", change(0) + change(1), in: directory)
+    let output = directory.file("joined")
+    let joined = try run("join-files", short, long, "-o", output, "--json")
+    #expect(joined.code == .code(0), "\(joined.errors)")
+    let json = try JSON.parse(Data(try run("dump", output).output.utf8))
+    #expect(json["texts"]["/t"].string == "b")
+    #expect(try JSON.parse(Data(joined.output.utf8))["heads"] == json["heads"])
+    // What is there is not replaced unless asked for.
+    #expect(try run("join-files", short, long, "-o", output).code == .code(1))
+    #expect(try run("join-files", short, long, "-o", output, "--force").code == .code(0))
+    #expect(try run("join-files", short, "-o", output).code == .code(2))
+  }
+
+  /// Data that a process may hold while it reads the odd files: far less than one that believes them would need.
+  private static let dataKibibytes = 160 << 10
+
+  @Test(.enabled(if: Vectors.arePresent, Comment(rawValue: Vectors.absence)))
+  func oddFilesAreJudgedInLittleMemory() throws {
+    let folder = try #require(Vectors.shared).appending(path: "vectors/negative")
+    let files = try Vectors.inputs(of: "negative").map { folder.appending(path: $0.name).path }
+    let binary = try #require(NotesBinary.path)
+    let script = "ulimit -d \(Self.dataKibibytes); exec \"$@\""
+    let result = try ChildProcess.run(["bash", "-c", script, "bash", binary, "validate", "--json"] + files)
+    #expect(result.exit == .code(1), "\(String(decoding: result.errorOutput, as: UTF8.self))")
+    let json = try JSON.parse(Data(result.output))
+    #expect(json.items.count == files.count)
+    #expect(json.items.contains { $0["ok"].bool == true } && json.items.contains { $0["ok"].bool == false })
+  }
+}
