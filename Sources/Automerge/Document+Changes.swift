@@ -57,6 +57,18 @@ extension Document {
     return edits?.edits ?? []
   }
 
+  /// As `applyEncodedChanges`; returns what it did to the document.
+  /// - Complexity: that of `difference(since:)`.
+  public func applyEncodedChangesWithPatches(encoded: Data) throws -> [Patch] {
+    try replacingCore { core in
+      core.commitPending()
+      let heads = core.graph.heads
+      var edits: TextEditCollector?
+      core = try core.take(Array(encoded)[...], edits: &edits)
+      return core.patches(since: heads, encoding: textEncoding)
+    }
+  }
+
   private func take(_ encoded: Data, _ edits: inout TextEditCollector?) throws {
     try replacingCore { core in core = try core.take(Array(encoded)[...], edits: &edits) }
   }
@@ -74,14 +86,30 @@ extension Document {
     return edits?.edits ?? []
   }
 
+  /// As `merge`; returns what it did to the document.
+  /// - Complexity: that of `difference(since:)`.
+  public func mergeWithPatches(other: Document) throws -> [Patch] {
+    var edits: TextEditCollector?
+    return try merge(other, &edits) { core, heads in core.patches(since: heads, encoding: textEncoding) } ?? []
+  }
+
   private func merge(_ other: Document, _ edits: inout TextEditCollector?) throws {
-    guard other !== self else { return }
-    try withCore(and: other) { core, other in
+    _ = try merge(other, &edits) { _, _ in }
+  }
+
+  /// Passes the state after, and the rows of the heads before, to `report`. Nil if the other document is this one.
+  private func merge<Report>(
+    _ other: Document, _ edits: inout TextEditCollector?, report: (DocumentCore, [UInt32]) -> Report
+  ) throws -> Report? {
+    guard other !== self else { return nil }
+    return try withCore(and: other) { core, other in
       core.commitPending()
+      let heads = core.graph.heads
       other.commitPending()
       var changes: [DecodedChange] = []
       for row in core.rowsMissing(from: other) { changes.append(try other.decodedChange(ofRow: row)) }
       try core.receive(changes, edits: &edits)
+      return report(core, heads)
     }
   }
 }

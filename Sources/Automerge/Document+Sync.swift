@@ -13,22 +13,34 @@ extension Document {
 
   /// Takes in a message of the peer.
   public func receiveSyncMessage(state: SyncState, message: Data) throws {
-    _ = try receive(state, message, collecting: false)
+    try receive(state, message, collecting: false) { _, _ in }
   }
 
   /// As `receiveSyncMessage`; returns what it did to texts.
   public func receiveSyncMessageWithTextEdits(state: SyncState, message: Data) throws -> [TextEdit] {
-    try receive(state, message, collecting: true)
+    try receive(state, message, collecting: true) { history, _ in history.edits?.edits ?? [] }
   }
 
-  private func receive(_ state: SyncState, _ message: Data, collecting: Bool) throws -> [TextEdit] {
+  /// As `receiveSyncMessage`; returns what it did to the document.
+  /// - Complexity: that of `difference(since:)`.
+  public func receiveSyncMessageWithPatches(state: SyncState, message: Data) throws -> [Patch] {
+    try receive(state, message, collecting: false) { history, heads in
+      history.core.patches(since: heads, encoding: textEncoding)
+    }
+  }
+
+  /// Passes the history as it is then, and the rows of the heads before, to `report`.
+  private func receive<Report>(
+    _ state: SyncState, _ message: Data, collecting: Bool, report: (SyncedHistory, [UInt32]) -> Report
+  ) throws -> Report {
     let message = try SyncMessage(decoding: Array(message)[...])
     return try replacingCore { core in
       core.commitPending()
+      let heads = core.graph.heads
       var history = SyncedHistory(core: core, edits: collecting ? TextEditCollector() : nil)
       defer { core = history.core }
       try state.progress.withLock { try $0.receive(message, into: &history) }
-      return history.edits?.edits ?? []
+      return report(history, heads)
     }
   }
 }

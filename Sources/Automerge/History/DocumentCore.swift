@@ -10,6 +10,10 @@ final class DocumentCore {
   /// The text asked for last: who types, types into one text.
   private let lastTextCell = Cell<(object: ObjId, id: OpId, tree: TextTree)?>(nil)
   var queue: ChangeQueue
+  /// Where objects stand; read from the log on demand.
+  var parents = ObjectParents()
+  /// Which change an operation is of; read from the graph on demand.
+  var changeLookup = ChangeLookup()
   /// The first row that `encodeNewChanges` has not given out.
   var firstNewRow = 0
   /// The time, in seconds, of changes that end because something else begins.

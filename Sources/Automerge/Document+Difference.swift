@@ -1,0 +1,35 @@
+/// What happened between two states of a document, as patches.
+extension Document {
+  /// The patches that lead from one state to another, forward or backward in history. Unknown heads count for nothing,
+  /// so none at all are the empty document.
+  ///
+  /// Patches come object by object, older objects first; in a map by key, in a list or text from front to back. An
+  /// object that came into view comes empty, and its own patches fill it.
+  /// - Complexity: O(n) in the operations' runs of the changes between the states, and in the runs of the lists and
+  ///   texts that they touch; near the present state without the latter.
+  public func difference(from before: Set<ChangeHash>, to after: Set<ChangeHash>) -> [Patch] {
+    withCore { core in
+      core.commitPending()
+      let old = before.compactMap { core.row(of: $0) }, new = after.compactMap { core.row(of: $0) }
+      return core.patches(from: old, to: new, encoding: textEncoding)
+    }
+  }
+
+  /// The patches that lead from a past state to the present one.
+  public func difference(since lastSynced: Set<ChangeHash>) -> [Patch] {
+    withCore { core in
+      core.commitPending()
+      let old = lastSynced.compactMap { core.row(of: $0) }
+      return core.patches(from: old, to: core.graph.heads.map(Int.init), encoding: textEncoding)
+    }
+  }
+
+  /// The patches that lead back from the present state to a past one.
+  public func difference(to previous: Set<ChangeHash>) -> [Patch] {
+    withCore { core in
+      core.commitPending()
+      let new = previous.compactMap { core.row(of: $0) }
+      return core.patches(from: core.graph.heads.map(Int.init), to: new, encoding: textEncoding)
+    }
+  }
+}

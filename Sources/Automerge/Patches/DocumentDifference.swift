@@ -1,0 +1,131 @@
+/// Finds the patches that lead from one state of a document to another.
+///
+/// Only what the changes between the two touch is looked at, and what came into view by that.
+struct DocumentDifference {
+  private let core: DocumentCore
+  private let before: Clock
+  private let after: Clock
+  /// Whether the new state is the present one.
+  private let isToNow: Bool
+  private let encoding: TextEncoding
+  private let scope: DifferenceScope
+  private var whereabouts: Whereabouts
+  private var whereaboutsBefore: Whereabouts
+  /// Objects that came into view.
+  private var exposed: Set<OpId> = []
+  private var found: [(object: OpId, actions: [PatchAction])] = []
+
+  /// States are given by the rows of their heads. The document has no pending transaction.
+  init(_ core: DocumentCore, from old: [Int], to new: [Int], encoding: TextEncoding) {
+    (self.core, self.encoding) = (core, encoding)
+    isToNow = Set(new) == Set(core.graph.heads.map(Int.init))
+    before = core.graph.clock(of: old)
+    after = isToNow ? .now : core.graph.clock(of: new)
+    // What is in both or in neither makes no difference.
+    let outsideOld = Set(core.graph.rows(notAncestorsOf: old))
+    let rows = isToNow ? outsideOld : outsideOld.symmetricDifference(core.graph.rows(notAncestorsOf: new))
+    scope = DifferenceScope(rows: rows.sorted(), of: core)
+    if !rows.isEmpty { core.parents.update(from: core) }
+    whereabouts = Whereabouts(core, at: after, isNow: isToNow, encoding: encoding)
+    whereaboutsBefore = Whereabouts(core, at: before, isNow: false, encoding: encoding)
+  }
+
+  /// What leads from the present state to what it would be without some changes of one actor, given by their rows,
+  /// ascending. Texts are counted in Unicode scalars.
+  init(_ core: DocumentCore, without rows: [Int]) {
+    (self.core, encoding, isToNow, before) = (core, .unicodeScalar, false, .now)
+    let records = rows.map { core.graph.records[$0] }.filter { $0.opCount > 0 }
+    after = Clock.now.without(records.map { $0.startOp...$0.maxOp }, of: records.first?.actor ?? 0)
+    scope = DifferenceScope(rows: rows, of: core)
+    core.parents.update(from: core)
+    whereabouts = Whereabouts(core, at: after, isNow: false, encoding: encoding)
+    whereaboutsBefore = Whereabouts(core, at: before, isNow: true, encoding: encoding)
+  }
+
+  mutating func patches() -> [Patch] {
+    // What holds others comes first, so that nothing is compared that is written out as a whole.
+    for object in scope.objects.sorted(by: { core.actors.precedes($0, $1) }) {
+      guard !exposed.contains(object), whereabouts.isInView(object), whereaboutsBefore.isInView(object) else {
+        continue
+      }
+      compare(object)
+    }
+    found.sort { core.actors.precedes($0.object, $1.object) }
+    var patches: [Patch] = []
+    for (object, actions) in found where !actions.isEmpty {
+      let path = whereabouts.path(of: object)
+      patches += actions.map { Patch(action: $0, path: path) }
+    }
+    return patches
+  }
+
+  /// Compares an object that was and is in view, and writes out those that came into view inside it.
+  private mutating func compare(_ object: OpId) {
+    var open: [OpId] = []
+    switch core.store[object] {
+    case .map(let map)?:
+      let keys = (scope.keys[object] ?? []).sorted()
+      compare(object, keys.lazy.map { ($0, map[$0]) }, from: before, &open)
+    case .sequence(let tree)?:
+      var places: [TextTree.Place]?
+      if isToNow, !tree.hasMarks {
+        places = tree.places(of: scope.elements[object] ?? [])
+      }
+      compare(object, tree, at: places, from: before, &open)
+    case nil: return
+    }
+    while let next = open.popLast() {
+      guard exposed.insert(next).inserted else { continue }
+      switch core.store[next] {
+      case .map(let map)?: compare(next, map.sortedSlots, from: .nothing, &open)
+      case .sequence(let tree)?: compare(next, tree, at: nil, from: .nothing, &open)
+      case nil: break
+      }
+    }
+  }
+
+  private mutating func compare(
+    _ object: OpId, _ slots: some Sequence<(key: MapKey, slot: Slot)>, from before: Clock, _ open: inout [OpId]
+  ) {
+    let id = core.objId(object)
+    var actions: [PatchAction] = []
+    for (key, slot) in slots {
+      let prop = Prop.Key(key.string)
+      switch SlotDifference(slot, before, after) {
+      case .nothing: break
+      case .went: actions.append(.DeleteMap(id, key.string))
+      case .came(let now), .replaced(_, by: let now):
+        if now.op.action.makesObject { open.append(now.op.id) }
+        actions.append(.Put(id, prop, core.value(of: now)))
+      case .stayed(_, let becameConflict, let growth):
+        if becameConflict { actions.append(.Conflict(id, prop)) }
+        if growth != 0 { actions.append(.Increment(id, prop, growth)) }
+      }
+    }
+    found.append((object, actions))
+  }
+
+  private mutating func compare(
+    _ object: OpId, _ tree: TextTree, at places: [TextTree.Place]?, from before: Clock, _ open: inout [OpId]
+  ) {
+    let unit: TextUnit = core.store.type(of: object) == .makeText ? encoding.unit : .elements
+    var walk = SequenceWalk(core, tree, object, unit: unit, from: before, to: after)
+    let actions: [PatchAction]
+    if let places { actions = walk.walk(places) } else { actions = walk.walk() }
+    open += walk.exposed
+    found.append((object, actions))
+  }
+}
+
+extension DocumentCore {
+  /// What leads from one state to another, given by the rows of their heads.
+  func patches(from old: [Int], to new: [Int], encoding: TextEncoding) -> [Patch] {
+    var difference = DocumentDifference(self, from: old, to: new, encoding: encoding)
+    return difference.patches()
+  }
+
+  /// What happened since the state that had these rows as heads.
+  func patches(since old: [UInt32], encoding: TextEncoding) -> [Patch] {
+    patches(from: old.map(Int.init), to: graph.heads.map(Int.init), encoding: encoding)
+  }
+}

@@ -1,0 +1,109 @@
+/// Writes down, from front to back, what happened to one object, joining what adjoins into one patch.
+struct PatchWriter {
+  let object: ObjId
+  /// Where in the new content the walk is, in the units that patches of the object count in.
+  var index = 0
+
+  private var actions: [PatchAction] = []
+  private var open = Kind.nothing
+  /// Where the open patch begins and ends in the new content; of a deletion, how long it is.
+  private var start = 0
+  private var end = 0
+  private var text: [UInt8] = []
+  private var textMarks: [MapKey: RawValue] = [:]
+  private var values: [Value] = []
+  private var marks: [MapKey: [(start: Int, end: Int, value: RawValue)]] = [:]
+
+  private enum Kind { case nothing, splice, insertion, deletion, marks }
+
+  init(object: ObjId) { self.object = object }
+
+  /// Ends the last patch and gives all of them.
+  mutating func finish() -> [PatchAction] {
+    close()
+    return actions
+  }
+
+  /// Passes over what stayed and took on or lost marks; null where one was lost.
+  mutating func keep(_ length: Int, marking changes: [MapKey: RawValue] = [:]) {
+    if !changes.isEmpty, length > 0 {
+      if open != .marks { close() }
+      open = .marks
+      for (name, value) in changes {
+        var stretches = marks.removeValue(forKey: name) ?? []
+        if let last = stretches.last, last.end == index, last.value == value {
+          stretches[stretches.count - 1].end = index + length
+        } else {
+          stretches.append((index, index + length, value))
+        }
+        marks[name] = stretches
+      }
+    }
+    index += length
+  }
+
+  mutating func insertText(_ utf8: some Collection<UInt8>, length: Int, marks: [MapKey: RawValue]) {
+    if open != .splice || end != index || textMarks != marks {
+      close()
+      (open, start, end, textMarks) = (.splice, index, index, marks)
+    }
+    text.append(contentsOf: utf8)
+    index += length
+    end = index
+  }
+
+  mutating func insert(_ value: Value, length: Int) {
+    if open != .insertion || end != index {
+      close()
+      (open, start) = (.insertion, index)
+    }
+    values.append(value)
+    index += length
+    end = index
+  }
+
+  mutating func delete(_ length: Int) {
+    if length == 0 { return }
+    if open != .deletion || start != index {
+      close()
+      (open, start, end) = (.deletion, index, 0)
+    }
+    end += length
+  }
+
+  /// Writes down a patch that joins with no other.
+  mutating func add(_ action: PatchAction) {
+    close()
+    actions.append(action)
+  }
+
+  /// The place of the walk as a property of the object.
+  var prop: Prop { .Index(UInt64(index)) }
+
+  private mutating func close() {
+    switch open {
+    case .nothing: return
+    case .splice:
+      let named = textMarks.map { ($0.key.string, Value.Scalar($0.value.scalar)) }
+      let marks = Dictionary(named) { first, _ in first }
+      actions.append(
+        .SpliceText(obj: object, index: UInt64(start), value: String(decoding: text, as: UTF8.self), marks: marks))
+      text = []
+    case .insertion:
+      actions.append(.Insert(obj: object, index: UInt64(start), values: values))
+      values = []
+    case .deletion:
+      actions.append(.DeleteSeq(DeleteSeq(obj: object, index: UInt64(start), length: UInt64(end))))
+    case .marks:
+      let named = marks.sorted { $0.key < $1.key }
+      actions.append(
+        .Marks(
+          object,
+          named.flatMap { name, ranges in
+            ranges.map { Mark(start: UInt64($0.start), end: UInt64($0.end), name: name.string, value: $0.value.scalar) }
+          }))
+      marks = [:]
+    }
+    open = .nothing
+  }
+}

@@ -1,0 +1,149 @@
+/// Walks over a list or text at two states of it side by side and writes down what turned the one into the other.
+struct SequenceWalk {
+  let core: DocumentCore
+  let tree: TextTree
+  let isText: Bool
+  /// In what patches of this object count.
+  let unit: TextUnit
+  let before: Clock
+  let after: Clock
+  private(set) var writer: PatchWriter
+  /// Objects that came into view.
+  private(set) var exposed: [OpId] = []
+
+  private var marksBefore: MarksInForce
+  private var marksAfter: MarksInForce
+  /// What stays here takes on these marks; null where it loses one.
+  private var markChanges: [MapKey: RawValue] = [:]
+
+  init(_ core: DocumentCore, _ tree: TextTree, _ object: OpId, unit: TextUnit, from before: Clock, to after: Clock) {
+    (self.core, self.tree, self.unit, self.before, self.after) = (core, tree, unit, before, after)
+    isText = core.store.type(of: object) == .makeText
+    writer = PatchWriter(object: core.objId(object))
+    marksBefore = MarksInForce(at: before, actors: core.actors)
+    marksAfter = MarksInForce(at: after, actors: core.actors)
+  }
+
+  /// - Complexity: O(n) in the runs of the sequence.
+  mutating func walk() -> [PatchAction] {
+    var place = tree.first
+    while let at = place {
+      visit(tree[at])
+      place = tree.next(at)
+    }
+    return writer.finish()
+  }
+
+  /// Walks over the runs at some places in document order. The new state is the present one, and there are no marks.
+  mutating func walk(_ places: [TextTree.Place]) -> [PatchAction] {
+    for place in places {
+      writer.index = tree.start(of: place)[unit]
+      visit(tree[place])
+    }
+    return writer.finish()
+  }
+
+  private mutating func visit(_ run: TextRun) {
+    if run.isOdd {
+      let slot = tree.slots[Int(run.text)].slot
+      if let first = slot.ops.first, first.action == .mark { passMark(first) } else { visit(slot) }
+      return
+    }
+    var element = 0, start = run.textStart
+    while element < Int(run.count) {
+      let then = tree.history(of: run, from: element, clock: before)
+      let now = tree.history(of: run, from: element, clock: after)
+      let count = min(then.count, now.count)
+      let end = run.isASCII ? start + count : tree.bytes.advance(start, scalars: count)
+      if then.visible || now.visible {
+        let isWhole = count == Int(run.count)
+        let length = isWhole ? length(of: run.measure, count) : length(ofText: start..<end, count, run)
+        switch (then.visible, now.visible) {
+        case (true, true): writer.keep(length, marking: markChanges)
+        case (true, false): writer.delete(length)
+        case (false, _): insert(tree.bytes.bytes[start..<end], length)
+        }
+      }
+      element += count
+      start = end
+    }
+  }
+
+  private func length(of measure: TextMeasure, _ count: Int) -> Int { TextSums(measure, elements: count)[unit] }
+
+  private func length(ofText range: Range<Int>, _ count: Int, _ run: TextRun) -> Int {
+    if unit == .elements || unit == .scalars || unit == .graphemes || run.isASCII { return count }
+    return length(of: tree.bytes.measure(range), count)
+  }
+
+  private mutating func insert(_ utf8: ArraySlice<UInt8>, _ length: Int) {
+    if isText {
+      writer.insertText(utf8, length: length, marks: marksAfter.values)
+    } else {
+      for scalar in String(decoding: utf8, as: UTF8.self).unicodeScalars {
+        writer.insert(.Scalar(.String(String(scalar))), length: 1)
+      }
+    }
+  }
+
+  private mutating func passMark(_ op: StoredOp) {
+    guard isText else { return }
+    let wasChanged = marksBefore.pass(op), isChanged = marksAfter.pass(op)
+    guard wasChanged || isChanged else { return }
+    markChanges = marksAfter.values.filter { marksBefore.values[$0.key] != $0.value }
+    for name in marksBefore.values.keys where marksAfter.values[name] == nil { markChanges[name] = .null }
+  }
+
+  // MARK: Single elements
+
+  private func length(of shown: ShownValue) -> Int {
+    isText ? TextSums(ofElement: shown.op.textUTF8)[unit] : 1
+  }
+
+  private mutating func visit(_ slot: Slot) {
+    switch SlotDifference(slot, before, after) {
+    case .nothing: break
+    case .came(let now): come(now)
+    case .went(let then): writer.delete(length(of: then))
+    case .replaced(let then, by: let now):
+      if isText, then.op.id == now.op.id, now.isString {
+        keep(now)
+      } else if isText, then.op.id != now.op.id {
+        writer.delete(length(of: then))
+        come(now)
+      } else {
+        writer.add(.Put(writer.object, writer.prop, value(of: now)))
+        keep(now)
+      }
+    case .stayed(let now, let becameConflict, let growth):
+      if becameConflict { writer.add(.Conflict(writer.object, writer.prop)) }
+      if growth != 0 { writer.add(.Increment(writer.object, writer.prop, growth)) }
+      keep(now)
+    }
+  }
+
+  /// Marks hold for characters, not for what else stands among them.
+  private mutating func keep(_ shown: ShownValue) {
+    writer.keep(length(of: shown), marking: shown.isString ? markChanges : [:])
+  }
+
+  private mutating func come(_ now: ShownValue) {
+    if isText, now.isString {
+      writer.insertText(now.op.value.bytes, length: length(of: now), marks: marksAfter.values)
+    } else {
+      writer.insert(value(of: now), length: length(of: now))
+    }
+  }
+
+  private mutating func value(of shown: ShownValue) -> Value {
+    if shown.op.action.makesObject { exposed.append(shown.op.id) }
+    return core.value(of: shown)
+  }
+}
+
+extension DocumentCore {
+  func value(of shown: ShownValue) -> Value {
+    shown.op.action.makesObject
+      ? .Object(objId(shown.op.id), objectType(shown.op.id)) : .Scalar(shown.scalar)
+  }
+}

@@ -1,0 +1,76 @@
+/// Where the objects of a document are at one state of it, and whether they can be reached from the root.
+struct Whereabouts {
+  private let core: DocumentCore
+  private let clock: Clock
+  private let isNow: Bool
+  private let encoding: TextEncoding
+  private var known: [OpId: Bool] = [.zero: true]
+  /// For sequences in the past, where the objects in them stand.
+  private var indexes: [OpId: [OpId: Int]] = [:]
+
+  init(_ core: DocumentCore, at clock: Clock, isNow: Bool, encoding: TextEncoding) {
+    (self.core, self.clock, self.isNow, self.encoding) = (core, clock, isNow, encoding)
+  }
+
+  /// Whether the object can be reached from the root over values that have won.
+  mutating func isInView(_ object: OpId) -> Bool {
+    var climbed: [OpId] = [], at = object
+    while known[at] == nil {
+      guard let place = core.parents[at], slot(place)?.winner(at: clock)?.id == at else {
+        known[at] = false
+        break
+      }
+      climbed.append(at)
+      at = place.object
+    }
+    let answer = known[at] ?? false
+    for each in climbed { known[each] = answer }
+    return answer
+  }
+
+  private func slot(_ place: ObjectParents.Place) -> Slot? {
+    switch place.key {
+    case .map(let key): return core.store.map(place.object)?[key]
+    case .element(let element):
+      guard let tree = core.store.sequence(place.object), let found = tree.find(element) else { return nil }
+      let run = tree[found.place]
+      return run.isOdd ? tree.slots[Int(run.text)].slot : nil
+    }
+  }
+
+  /// The way from the root to an object in view.
+  mutating func path(of object: OpId) -> [PathElement] {
+    var path: [PathElement] = [], at = object
+    while let place = core.parents[at] {
+      let prop: Prop
+      switch place.key {
+      case .map(let key): prop = .Key(key.string)
+      case .element(let element): prop = .Index(UInt64(index(of: element, in: place.object)))
+      }
+      path.append(PathElement(obj: core.objId(place.object), prop: prop))
+      at = place.object
+    }
+    return path.reversed()
+  }
+
+  private mutating func index(of element: OpId, in object: OpId) -> Int {
+    guard let tree = core.store.sequence(object) else { return 0 }
+    let unit = core.store.type(of: object) == .makeText ? encoding.unit : .elements
+    if isNow, let found = tree.find(element) { return tree.start(of: found.place)[unit] }
+    if indexes[object] == nil { indexes[object] = tree.indexesOfObjects(at: clock, unit) }
+    return indexes[object]?[element] ?? 0
+  }
+}
+
+extension TextTree {
+  /// Where the odd elements stood at a past state.
+  fileprivate func indexesOfObjects(at clock: Clock, _ unit: TextUnit) -> [OpId: Int] {
+    var indexes: [OpId: Int] = [:], index = 0
+    forEachStretch(at: clock) { stretch in
+      if case .odd(let slot, _) = stretch, let element = slot.ops.first?.id { indexes[element] = index }
+      index += sums(of: stretch)[unit]
+      return true
+    }
+    return indexes
+  }
+}
