@@ -5,6 +5,8 @@ struct PatchWriter {
   var index = 0
 
   private var actions: [PatchAction] = []
+  /// For insertions, by their number, the element that they brought back last. Only of a walk that asks for it.
+  private(set) var origins: [Int: OpId] = [:]
   private var open = Kind.nothing
   /// Where the open patch begins and ends in the new content; of a deletion, how long it is.
   private var start = 0
@@ -40,6 +42,12 @@ struct PatchWriter {
       }
     }
     index += length
+  }
+
+  /// Keeps what was inserted last apart from the next, and remembers which element it ends with.
+  mutating func endInsertion(with element: OpId) {
+    close()
+    origins[actions.count - 1] = element
   }
 
   mutating func insertText(_ utf8: some Collection<UInt8>, length: Int, marks: [MapKey: RawValue]) {
