@@ -56,48 +56,21 @@ struct Whereabouts {
   private mutating func index(of element: OpId, in object: OpId) -> Int {
     guard let tree = core.store.sequence(object) else { return 0 }
     let unit = core.store.type(of: object) == .makeText ? encoding.unit : .elements
-    if isNow, let unit, let found = tree.find(element) { return tree.start(of: found.place)[unit] }
+    if isNow, let found = tree.find(element) { return tree.start(of: found.place)[unit] }
     if indexes[object] == nil { indexes[object] = tree.indexesOfObjects(at: clock, unit) }
     return indexes[object]?[element] ?? 0
   }
 }
 
 extension TextTree {
-  /// What stood in a text at a past state.
-  func pastUTF8(at clock: Clock) -> [UInt8] {
-    var result: [UInt8] = []
-    forEachShown(at: clock) { _, text, _ in result += text }
-    return result
-  }
-
-  /// Calls `body` with everything that was visible at a past state: the element, if it is one by itself, its text, and
-  /// how many elements it is.
-  func forEachShown(at clock: Clock, _ body: (OpId?, ArraySlice<UInt8>, Int) -> Void) {
-    forEachRun { run in
-      if run.isOdd {
-        if let winner = slots[Int(run.text)].slot.winner(at: clock) { body(run.id, winner.textUTF8[...], 1) }
-        return
-      }
-      var element = 0, start = run.textStart
-      while element < Int(run.count) {
-        let (isVisible, count) = history(of: run, from: element, clock: clock)
-        let end = run.isASCII ? start + count : bytes.advance(start, scalars: count)
-        if isVisible { body(nil, bytes.bytes[start..<end], count) }
-        element += count
-        start = end
-      }
-    }
-  }
-
-  /// Where the odd elements stood at a past state; counted in grapheme clusters without a unit.
-  fileprivate func indexesOfObjects(at clock: Clock, _ unit: TextUnit?) -> [OpId: Int] {
+  /// Where the odd elements stood at a past state.
+  fileprivate func indexesOfObjects(at clock: Clock, _ unit: TextUnit) -> [OpId: Int] {
     var indexes: [OpId: Int] = [:], index = 0
-    forEachShown(at: clock) { element, text, count in
-      if let element { indexes[element] = index }
-      index += unit.map { TextSums(TextMeasure(of: Array(text)), elements: count)[$0] } ?? text.count
+    forEachStretch(at: clock) { stretch in
+      if case .odd(let slot, _) = stretch, let element = slot.ops.first?.id { indexes[element] = index }
+      index += sums(of: stretch)[unit]
+      return true
     }
-    guard unit == nil else { return indexes }
-    let text = ClusteredText(pastUTF8(at: clock))
-    return indexes.mapValues { text.clusters(before: $0) }
+    return indexes
   }
 }
