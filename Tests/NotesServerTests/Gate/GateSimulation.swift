@@ -19,7 +19,7 @@ struct GateSimulation {
   private enum ToServer {
     case change(version: Int, rev: Int, [ContentChange], [ElementList.Operation])
     case ack(version: Int, rev: Int)
-    case cursor(version: Int, rev: Int, Position, left: Int?)
+    case cursor(version: Int, rev: Int, NotesServer.Position, left: Int?)
   }
 
   private enum ToClient {
