@@ -14,6 +14,8 @@ public final class Document: @unchecked Sendable {
   /// Guards `guardedCell`, and through it everything mutable of this document.
   private let lock = Mutex(())
   private let guardedCell: Cell<DocumentCore>
+  /// Those who asked for `updates`.
+  let observers = UpdateObservers()
 
   private init(core: DocumentCore, textEncoding: TextEncoding) {
     self.textEncoding = textEncoding
@@ -64,20 +66,40 @@ public final class Document: @unchecked Sendable {
   func replacingCore<Result, Failure: Error>(
     _ body: (inout DocumentCore) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    var result: Result?
-    try lock.withLock { (_) throws(Failure) in result = try body(&guardedCell.address.pointee) }
-    guard let result else { preconditionFailure("the body has run") }
-    return result
+    var isChanged = false
+    defer { if isChanged { observers.notify() } }
+    return try lockedCore { (core) throws(Failure) in
+      let count = core.operationCount
+      defer { isChanged = core.operationCount != count }
+      return try body(&core)
+    }
   }
 
   /// Two documents at once, locked in an order that is the same whoever asks.
   func withCore<Result>(
     and other: Document, _ body: (inout DocumentCore, DocumentCore) throws -> Result
   ) throws -> Result {
-    if ObjectIdentifier(self) < ObjectIdentifier(other) {
-      return try replacingCore { core in try other.withCore { try body(&core, $0) } }
+    var isChanged = false
+    defer { if isChanged { observers.notify() } }
+    func run(_ core: inout DocumentCore, _ theirs: DocumentCore) throws -> Result {
+      let count = core.operationCount
+      defer { isChanged = core.operationCount != count }
+      return try body(&core, theirs)
     }
-    return try other.withCore { theirs in try replacingCore { core in try body(&core, theirs) } }
+    if ObjectIdentifier(self) < ObjectIdentifier(other) {
+      return try lockedCore { core in try other.lockedCore { try run(&core, $0) } }
+    }
+    return try other.lockedCore { theirs in try lockedCore { core in try run(&core, theirs) } }
+  }
+
+  @inline(__always)
+  private func lockedCore<Result, Failure: Error>(
+    _ body: (inout DocumentCore) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    var result: Result?
+    try lock.withLock { (_) throws(Failure) in result = try body(&guardedCell.address.pointee) }
+    guard let result else { preconditionFailure("the body has run") }
+    return result
   }
 }
 

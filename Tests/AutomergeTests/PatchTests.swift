@@ -92,17 +92,4 @@ struct PatchTests {
             action: .DeleteSeq(DeleteSeq(obj: text, index: index - emojiLength, length: emojiLength)), path: path)
         ])
   }
-
-  @Test func aJoiningCharacterCountsByItselfAsItDoesInTheText() throws {
-    let document = Document(textEncoding: .graphemeCluster)
-    let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
-    try document.spliceText(obj: text, start: 0, delete: 0, value: "abc")
-    let fork = document.fork()
-    try fork.spliceText(obj: text, utf8Offset: 2, deleteUTF8: 0, insert: Array("\u{301}".utf8))
-    let path = [PathElement(obj: .ROOT, prop: .Key("text"))]
-    #expect(
-      try document.mergeWithPatches(other: fork) == [
-        Patch(action: .SpliceText(obj: text, index: 2, value: "\u{301}", marks: [:]), path: path)
-      ])
-  }
 }

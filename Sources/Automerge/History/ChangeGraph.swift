@@ -29,6 +29,7 @@ struct ChangeGraph {
   /// The greatest operation counter of all changes.
   private(set) var maxOp: UInt32 = 0
   private(set) var runCount = 0
+  private(set) var operationCount = 0
 
   /// Hashes of the first rows.
   private(set) var hashes: [ChangeHash] = []
@@ -60,6 +61,7 @@ struct ChangeGraph {
     if !extra.isEmpty { extras[row] = extra }
     records.append(record)
     runCount = runEnd
+    operationCount += Int(record.opCount)
     for dep in rows {
       if let place = headPlace(of: dep) { heads.remove(at: place) }
     }
@@ -83,6 +85,7 @@ struct ChangeGraph {
     deps.append(row - 1)
     records.append(record)
     runCount = runEnd
+    operationCount += Int(opCount)
     heads[0] = row
     lastRows[Int(author)] = row
     if opCount > 0 { maxOp = max(maxOp, record.maxOp) }

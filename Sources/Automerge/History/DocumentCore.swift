@@ -12,6 +12,9 @@ final class DocumentCore {
   var queue: ChangeQueue
   /// Where objects stand; read from the log on demand.
   var parents = ObjectParents()
+  /// Which change an operation is of; read from the graph on demand.
+  var changeLookup = ChangeLookup()
+  var undoHistory = UndoHistory()
   /// The first row that `encodeNewChanges` has not given out.
   var firstNewRow = 0
   /// The time, in seconds, of changes that end because something else begins.

@@ -84,11 +84,24 @@ struct Slot: Equatable {
     }
     guard clock.covers(op.id) else { return false }
     let isCounter = op.action == .set && op.value.code == RawValue.Code.counter
-    for successor in op.successors where clock.covers(successor) {
-      if isCounter, self[successor]?.action == .increment { continue }
-      return false
+    return !isOverruled(op, isCounter: isCounter, at: clock)
+  }
+
+  /// Whether something came after the operation, apart from increments of a counter. What came after an operation that
+  /// is left out came after what that one followed, too.
+  private func isOverruled(_ op: StoredOp, isCounter: Bool, at clock: Clock) -> Bool {
+    for successor in op.successors {
+      if clock.covers(successor) {
+        if isCounter, self[successor]?.action == .increment { continue }
+        return true
+      }
+      if clock.hides(successor), let hidden = self[successor],
+        isOverruled(hidden, isCounter: isCounter && hidden.isCounter, at: clock)
+      {
+        return true
+      }
     }
-    return true
+    return false
   }
 
   /// The value that callers see; counters with their increments added.

@@ -75,17 +75,10 @@ extension TextTree {
 
   /// Whether an element of a plain run was visible at a past state, and of how many from there on the same is true.
   func history(of run: TextRun, from element: Int, clock: Clock) -> (visible: Bool, count: Int) {
-    let left = Int(run.count) - element
-    let known = Int(clock.limit(actor: run.id.actor)) - Int(run.id.counter) - element + 1
-    if known <= 0 { return (false, left) }
-    var count = min(known, left)
-    if run.isVisible { return (true, count) }
-    let deletion = run.deletion(of: element)
-    let margin = Int(clock.limit(actor: deletion.actor)) - Int(deletion.counter)
-    let wasDeleted = margin >= 0
-    if run.step > 0, wasDeleted { count = min(count, margin + 1) }
-    if run.step < 0, !wasDeleted { count = min(count, -margin) }
-    return (!wasDeleted, count)
+    let inserted = clock.coverage(from: run.id.advanced(by: element), step: 1, count: Int(run.count) - element)
+    if !inserted.isIn || run.isVisible { return (inserted.isIn, inserted.count) }
+    let deleted = clock.coverage(from: run.deletion(of: element), step: Int(run.step), count: inserted.count)
+    return (!deleted.isIn, deleted.count)
   }
 
   // MARK: Cursors

@@ -42,6 +42,70 @@ struct DifferenceScope {
   }
 }
 
+extension DifferenceScope {
+  mutating func formUnion(_ other: DifferenceScope) {
+    keys.merge(other.keys) { $0.union($1) }
+    elements.merge(other.elements) { $0 + $1 }
+  }
+
+  /// With the places where the objects stand, and those that hold them: what happens there hides or replaces all.
+  func withSurroundings(in core: DocumentCore) -> DifferenceScope {
+    core.parents.update(from: core)
+    var scope = self
+    for object in objects {
+      var at = object
+      while let place = core.parents[at] {
+        switch place.key {
+        case .map(let key):
+          if !scope.keys[place.object, default: []].insert(key).inserted { break }
+        case .element(let element):
+          scope.elements[place.object, default: []].append(Elements(first: element, count: 1))
+        }
+        at = place.object
+      }
+    }
+    return scope
+  }
+
+  /// Whether both touch a key or an element, or a text with marks, as marks are about all elements between their ends.
+  /// - Complexity: O(n log n) in what they touch.
+  func meets(_ other: DifferenceScope, in core: DocumentCore) -> Bool {
+    for (object, set) in other.keys {
+      if let own = keys[object], !own.isDisjoint(with: set) { return true }
+    }
+    for (object, list) in other.elements {
+      guard let own = elements[object] else { continue }
+      if core.store.sequence(object)?.hasMarks ?? false || Self.meet(own, list) { return true }
+    }
+    return false
+  }
+
+  private static func meet(_ left: [Elements], _ right: [Elements]) -> Bool {
+    let order = { (one: Elements, other: Elements) in
+      (one.first.actor, one.first.counter) < (other.first.actor, other.first.counter)
+    }
+    let left = left.sorted(by: order), right = right.sorted(by: order)
+    var at = 0, other = 0
+    while at < left.count, other < right.count {
+      let (one, two) = (left[at], right[other])
+      if order(one, two) {
+        if one.holds(two.first) { return true }
+        at += 1
+      } else {
+        if two.holds(one.first) { return true }
+        other += 1
+      }
+    }
+    return false
+  }
+}
+
+extension DifferenceScope.Elements {
+  func holds(_ id: OpId) -> Bool {
+    id.actor == first.actor && id.counter >= first.counter && Int(id.counter) < Int(first.counter) + count
+  }
+}
+
 extension TextTree {
   /// The runs that hold some elements, in document order, each once; nil if there are so many that reading the whole
   /// sequence costs less.

@@ -13,11 +13,13 @@ struct DocumentDifference {
   private var whereaboutsBefore: Whereabouts
   /// Objects that came into view.
   private var exposed: Set<OpId> = []
-  private var found: [(object: OpId, actions: [PatchAction])] = []
+  private var found: [(object: OpId, actions: [PatchAction], origins: [Int: OpId])] = []
+  /// Whether the difference is taken to be done, not to be told.
+  private let isToBeDone: Bool
 
   /// States are given by the rows of their heads. The document has no pending transaction.
   init(_ core: DocumentCore, from old: [Int], to new: [Int], encoding: TextEncoding) {
-    (self.core, self.encoding) = (core, encoding)
+    (self.core, self.encoding, isToBeDone) = (core, encoding, false)
     isToNow = Set(new) == Set(core.graph.heads.map(Int.init))
     before = core.graph.clock(of: old)
     after = isToNow ? .now : core.graph.clock(of: new)
@@ -30,7 +32,37 @@ struct DocumentDifference {
     whereaboutsBefore = Whereabouts(core, at: before, isNow: false, encoding: encoding)
   }
 
+  /// What leads from the present state to what it would be without some changes of one actor, given by their rows,
+  /// ascending. Texts are counted in Unicode scalars.
+  init(_ core: DocumentCore, without rows: [Int]) {
+    (self.core, encoding, isToNow, isToBeDone, before) = (core, .unicodeScalar, false, true, .now)
+    let records = rows.map { core.graph.records[$0] }.filter { $0.opCount > 0 }
+    after = Clock.now.without(records.map { $0.startOp...$0.maxOp }, of: records.first?.actor ?? 0)
+    scope = DifferenceScope(rows: rows, of: core)
+    core.parents.update(from: core)
+    whereabouts = Whereabouts(core, at: after, isNow: false, encoding: encoding)
+    whereaboutsBefore = Whereabouts(core, at: before, isNow: true, encoding: encoding)
+  }
+
   mutating func patches() -> [Patch] {
+    find()
+    var patches: [Patch] = []
+    for (object, actions, _) in found where !actions.isEmpty {
+      let path = whereabouts.path(of: object)
+      patches += actions.map { Patch(action: $0, path: path) }
+    }
+    return patches
+  }
+
+  /// What to do, and for insertions of what was there once, the element that it ended with.
+  mutating func steps() -> [(action: PatchAction, origin: OpId?)] {
+    find()
+    return found.flatMap { _, actions, origins in
+      actions.enumerated().map { (action: $1, origin: origins[$0]) }
+    }
+  }
+
+  private mutating func find() {
     // What holds others comes first, so that nothing is compared that is written out as a whole.
     for object in scope.objects.sorted(by: { core.actors.precedes($0, $1) }) {
       guard !exposed.contains(object), whereabouts.isInView(object), whereaboutsBefore.isInView(object) else {
@@ -39,12 +71,6 @@ struct DocumentDifference {
       compare(object)
     }
     found.sort { core.actors.precedes($0.object, $1.object) }
-    var patches: [Patch] = []
-    for (object, actions) in found where !actions.isEmpty {
-      let path = whereabouts.path(of: object)
-      patches += actions.map { Patch(action: $0, path: path) }
-    }
-    return patches
   }
 
   /// Compares an object that was and is in view, and writes out those that came into view inside it.
@@ -90,7 +116,7 @@ struct DocumentDifference {
         if growth != 0 { actions.append(.Increment(id, prop, growth)) }
       }
     }
-    found.append((object, actions))
+    found.append((object, actions, [:]))
   }
 
   private mutating func compare(
@@ -98,9 +124,11 @@ struct DocumentDifference {
   ) {
     let unit: TextUnit = core.store.type(of: object) == .makeText ? encoding.unit : .elements
     var walk = SequenceWalk(core, tree, object, unit: unit, from: before, to: after)
-    let actions = places.map { walk.walk($0) } ?? walk.walk()
+    walk.isTellingOrigins = isToBeDone
+    let actions: [PatchAction]
+    if let places { actions = walk.walk(places) } else { actions = walk.walk() }
     open += walk.exposed
-    found.append((object, actions))
+    found.append((object, actions, walk.writer.origins))
   }
 }
 

@@ -1,20 +1,20 @@
 /// The marks that hold at one place of a text, at one state of it. Source: automerge-format, section 6.2.
 struct MarksInForce {
   /// For each name the marks that are open, the greatest id last.
-  private var open: [String: [(id: OpId, value: RawValue)]] = [:]
-  private var names: [OpId: String] = [:]
+  private var open: [MapKey: [(id: OpId, value: RawValue)]] = [:]
+  private var names: [OpId: MapKey] = [:]
   private let clock: Clock
   private let actors: ActorTable
 
   /// For each name the value that holds; never null.
-  private(set) var values: [String: RawValue] = [:]
+  private(set) var values: [MapKey: RawValue] = [:]
 
   init(at clock: Clock, actors: ActorTable) { (self.clock, self.actors) = (clock, actors) }
 
   /// Walks over the begin or end of a mark. Returns whether `values` may have changed.
   mutating func pass(_ op: StoredOp) -> Bool {
-    guard clock.covers(op.id) else { return false }
-    if let name = op.markName {
+    guard clock.covers(op.id), !op.successors.contains(where: clock.covers) else { return false }
+    if let name = op.markName.map(MapKey.init) {
       var marks = open[name] ?? []
       var low = 0, high = marks.count
       while low < high {
@@ -32,7 +32,7 @@ struct MarksInForce {
     return settle(name, marks)
   }
 
-  private mutating func settle(_ name: String, _ marks: [(id: OpId, value: RawValue)]) -> Bool {
+  private mutating func settle(_ name: MapKey, _ marks: [(id: OpId, value: RawValue)]) -> Bool {
     let value = marks.last.flatMap { $0.value == .null ? nil : $0.value }
     if !marks.isEmpty { open[name] = marks }
     guard values[name] != value else { return false }

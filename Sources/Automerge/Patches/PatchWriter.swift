@@ -5,14 +5,16 @@ struct PatchWriter {
   var index = 0
 
   private var actions: [PatchAction] = []
+  /// For insertions, by their number, the element that they brought back last. Only of a walk that asks for it.
+  private(set) var origins: [Int: OpId] = [:]
   private var open = Kind.nothing
   /// Where the open patch begins and ends in the new content; of a deletion, how long it is.
   private var start = 0
   private var end = 0
   private var text: [UInt8] = []
-  private var textMarks: [String: RawValue] = [:]
+  private var textMarks: [MapKey: RawValue] = [:]
   private var values: [Value] = []
-  private var marks: [String: [(start: Int, end: Int, value: RawValue)]] = [:]
+  private var marks: [MapKey: [(start: Int, end: Int, value: RawValue)]] = [:]
 
   private enum Kind { case nothing, splice, insertion, deletion, marks }
 
@@ -25,7 +27,7 @@ struct PatchWriter {
   }
 
   /// Passes over what stayed and took on or lost marks; null where one was lost.
-  mutating func keep(_ length: Int, marking changes: [String: RawValue] = [:]) {
+  mutating func keep(_ length: Int, marking changes: [MapKey: RawValue] = [:]) {
     if !changes.isEmpty, length > 0 {
       if open != .marks { close() }
       open = .marks
@@ -42,7 +44,13 @@ struct PatchWriter {
     index += length
   }
 
-  mutating func insertText(_ utf8: some Collection<UInt8>, length: Int, marks: [String: RawValue]) {
+  /// Keeps what was inserted last apart from the next, and remembers which element it ends with.
+  mutating func endInsertion(with element: OpId) {
+    close()
+    origins[actions.count - 1] = element
+  }
+
+  mutating func insertText(_ utf8: some Collection<UInt8>, length: Int, marks: [MapKey: RawValue]) {
     if open != .splice || end != index || textMarks != marks {
       close()
       (open, start, end, textMarks) = (.splice, index, index, marks)
@@ -84,7 +92,8 @@ struct PatchWriter {
     switch open {
     case .nothing: return
     case .splice:
-      let marks = textMarks.mapValues { Value.Scalar($0.scalar) }
+      let named = textMarks.map { ($0.key.string, Value.Scalar($0.value.scalar)) }
+      let marks = Dictionary(named) { first, _ in first }
       actions.append(
         .SpliceText(obj: object, index: UInt64(start), value: String(decoding: text, as: UTF8.self), marks: marks))
       text = []
@@ -94,12 +103,12 @@ struct PatchWriter {
     case .deletion:
       actions.append(.DeleteSeq(DeleteSeq(obj: object, index: UInt64(start), length: UInt64(end))))
     case .marks:
-      let named = marks.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+      let named = marks.sorted { $0.key < $1.key }
       actions.append(
         .Marks(
           object,
           named.flatMap { name, ranges in
-            ranges.map { Mark(start: UInt64($0.start), end: UInt64($0.end), name: name, value: $0.value.scalar) }
+            ranges.map { Mark(start: UInt64($0.start), end: UInt64($0.end), name: name.string, value: $0.value.scalar) }
           }))
       marks = [:]
     }

@@ -7,6 +7,8 @@ struct SequenceWalk {
   let unit: TextUnit
   let before: Clock
   let after: Clock
+  /// Whether insertions are told apart by the elements they bring back.
+  var isTellingOrigins = false
   private(set) var writer: PatchWriter
   /// Objects that came into view.
   private(set) var exposed: [OpId] = []
@@ -14,7 +16,7 @@ struct SequenceWalk {
   private var marksBefore: MarksInForce
   private var marksAfter: MarksInForce
   /// What stays here takes on these marks; null where it loses one.
-  private var markChanges: [String: RawValue] = [:]
+  private var markChanges: [MapKey: RawValue] = [:]
 
   init(_ core: DocumentCore, _ tree: TextTree, _ object: OpId, unit: TextUnit, from before: Clock, to after: Clock) {
     (self.core, self.tree, self.unit, self.before, self.after) = (core, tree, unit, before, after)
@@ -46,7 +48,7 @@ struct SequenceWalk {
   private mutating func visit(_ run: TextRun) {
     if run.isOdd {
       let slot = tree.slots[Int(run.text)].slot
-      if let first = slot.ops.first, first.action == .mark { passMark(first) } else { visit(slot) }
+      if let first = slot.ops.first, first.action == .mark { passMark(first) } else { visit(slot, of: run.id) }
       return
     }
     var element = 0, start = run.textStart
@@ -61,7 +63,7 @@ struct SequenceWalk {
         switch (then.visible, now.visible) {
         case (true, true): writer.keep(length, marking: markChanges)
         case (true, false): writer.delete(length)
-        case (false, _): insert(tree.bytes.bytes[start..<end], length)
+        case (false, _): insert(tree.bytes.bytes[start..<end], length, from: run.id.advanced(by: element), count)
         }
       }
       element += count
@@ -76,7 +78,7 @@ struct SequenceWalk {
     return length(of: tree.bytes.measure(range), count)
   }
 
-  private mutating func insert(_ utf8: ArraySlice<UInt8>, _ length: Int) {
+  private mutating func insert(_ utf8: ArraySlice<UInt8>, _ length: Int, from first: OpId, _ count: Int) {
     if isText {
       writer.insertText(utf8, length: length, marks: marksAfter.values)
     } else {
@@ -84,6 +86,7 @@ struct SequenceWalk {
         writer.insert(.Scalar(.String(String(scalar))), length: 1)
       }
     }
+    if isTellingOrigins { writer.endInsertion(with: first.advanced(by: count - 1)) }
   }
 
   private mutating func passMark(_ op: StoredOp) {
@@ -100,17 +103,17 @@ struct SequenceWalk {
     isText ? TextSums(ofElement: shown.op.textUTF8)[unit] : 1
   }
 
-  private mutating func visit(_ slot: Slot) {
+  private mutating func visit(_ slot: Slot, of element: OpId) {
     switch SlotDifference(slot, before, after) {
     case .nothing: break
-    case .came(let now): come(now)
+    case .came(let now): come(now, element)
     case .went(let then): writer.delete(length(of: then))
     case .replaced(let then, by: let now):
       if isText, then.op.id == now.op.id, now.isString {
         keep(now)
       } else if isText, then.op.id != now.op.id {
         writer.delete(length(of: then))
-        come(now)
+        come(now, element)
       } else {
         writer.add(.Put(writer.object, writer.prop, value(of: now)))
         keep(now)
@@ -127,12 +130,13 @@ struct SequenceWalk {
     writer.keep(length(of: shown), marking: shown.isString ? markChanges : [:])
   }
 
-  private mutating func come(_ now: ShownValue) {
+  private mutating func come(_ now: ShownValue, _ element: OpId) {
     if isText, now.isString {
       writer.insertText(now.op.value.bytes, length: length(of: now), marks: marksAfter.values)
     } else {
       writer.insert(value(of: now), length: length(of: now))
     }
+    if isTellingOrigins { writer.endInsertion(with: element) }
   }
 
   private mutating func value(of shown: ShownValue) -> Value {

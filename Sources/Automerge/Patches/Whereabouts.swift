@@ -55,7 +55,7 @@ struct Whereabouts {
 
   private mutating func index(of element: OpId, in object: OpId) -> Int {
     guard let tree = core.store.sequence(object) else { return 0 }
-    let unit: TextUnit = core.store.type(of: object) == .makeText ? encoding.unit : .elements
+    let unit = core.store.type(of: object) == .makeText ? encoding.unit : .elements
     if isNow, let found = tree.find(element) { return tree.start(of: found.place)[unit] }
     if indexes[object] == nil { indexes[object] = tree.indexesOfObjects(at: clock, unit) }
     return indexes[object]?[element] ?? 0
@@ -63,33 +63,13 @@ struct Whereabouts {
 }
 
 extension TextTree {
-  /// Calls `body` with everything that was visible at a past state: the element, if it is one by itself, its text, and
-  /// how many elements it is.
-  func forEachShown(at clock: Clock, _ body: (OpId?, ArraySlice<UInt8>, Int) -> Void) {
-    forEachRun { run in
-      if run.isOdd {
-        if let winner = slots[Int(run.text)].slot.winner(at: clock) { body(run.id, winner.textUTF8[...], 1) }
-        return
-      }
-      var element = 0, start = run.textStart
-      while element < Int(run.count) {
-        let (isVisible, count) = history(of: run, from: element, clock: clock)
-        let end = run.isASCII ? start + count : bytes.advance(start, scalars: count)
-        if isVisible { body(nil, bytes.bytes[start..<end], count) }
-        element += count
-        start = end
-      }
-    }
-  }
-
-  /// Where the odd elements stood at a past state; counted in grapheme clusters without a unit.
+  /// Where the odd elements stood at a past state.
   fileprivate func indexesOfObjects(at clock: Clock, _ unit: TextUnit) -> [OpId: Int] {
     var indexes: [OpId: Int] = [:], index = 0
-    forEachShown(at: clock) { element, text, count in
-      if let element { indexes[element] = index }
-      let sums =
-        element == nil ? TextSums(TextMeasure(of: Array(text)), elements: count) : TextSums(ofElement: Array(text))
-      index += sums[unit]
+    forEachStretch(at: clock) { stretch in
+      if case .odd(let slot, _) = stretch, let element = slot.ops.first?.id { indexes[element] = index }
+      index += sums(of: stretch)[unit]
+      return true
     }
     return indexes
   }

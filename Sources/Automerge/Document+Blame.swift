@@ -1,0 +1,71 @@
+import Foundation
+
+/// A stretch of a text that one change wrote.
+public struct BlameSpan: Hashable, Sendable {
+  /// The first unit, in the document's text encoding.
+  public let start: UInt64
+  /// The first unit behind the stretch.
+  public let end: UInt64
+  /// The change that wrote what stands there now.
+  public let change: ChangeHash
+  /// Who made the change.
+  public let actor: ActorId
+  /// When, as the author's clock had it; whole seconds.
+  public let timestamp: Date
+
+  public init(start: UInt64, end: UInt64, change: ChangeHash, actor: ActorId, timestamp: Date) {
+    (self.start, self.end, self.change, self.actor, self.timestamp) = (start, end, change, actor, timestamp)
+  }
+}
+
+extension Document {
+  /// Who wrote what in a text, and when: spans from front to back that cover all of it, neighbours by different changes.
+  /// - Complexity: O(n log m) for n runs and spans among m changes.
+  public func blame(obj: ObjId) throws -> [BlameSpan] {
+    try withCore { core in
+      core.commitPending()
+      let tree = try core.text(obj).tree
+      core.computeHashes()
+      return core.authors(of: tree, unit: textEncoding.unit).map { span in
+        let record = core.graph.records[span.row]
+        return BlameSpan(
+          start: UInt64(span.start), end: UInt64(span.end), change: core.graph.hashes[span.row],
+          actor: core.actors[record.actor], timestamp: Date(timeIntervalSince1970: Double(record.time)))
+      }
+    }
+  }
+}
+
+extension DocumentCore {
+  /// Stretches of a text, in some unit, with the row of the change that wrote each. No transaction is pending.
+  fileprivate func authors(of tree: TextTree, unit: TextUnit) -> [(start: Int, end: Int, row: Int)] {
+    changeLookup.update(from: graph)
+    var spans: [(start: Int, end: Int, row: Int)] = [], offset = 0
+    func add(_ length: Int, by row: Int) {
+      defer { offset += length }
+      if length == 0 { return }
+      if let last = spans.last, last.row == row {
+        spans[spans.count - 1].end = offset + length
+      } else {
+        spans.append((offset, offset + length, row))
+      }
+    }
+    tree.forEachRun { run in
+      if run.isOdd {
+        let odd = tree.slots[Int(run.text)]
+        if let winner = odd.slot.winner(), let row = changeLookup.row(of: winner.id) { add(odd.sums[unit], by: row) }
+        return
+      }
+      guard run.isVisible else { return }
+      var element = 0, start = run.textStart
+      while element < Int(run.count), let found = changeLookup.stretch(from: run.id.advanced(by: element), in: graph) {
+        let count = min(found.count, Int(run.count) - element)
+        let end = run.isASCII ? start + count : bytes.advance(start, scalars: count)
+        add(run.isASCII ? count : TextSums(bytes.measure(start..<end), elements: count)[unit], by: found.row)
+        element += count
+        start = end
+      }
+    }
+    return spans
+  }
+}

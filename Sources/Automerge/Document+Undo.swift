@@ -1,0 +1,72 @@
+import Foundation
+
+/// Taking back what this replica did, and only that.
+///
+/// Undoing makes ordinary operations that lead to what the document would be if the change had never been made and
+/// everything else had: others' edits stay, also those to what the change made. Text and objects that come back are
+/// new ones, with the same content.
+extension Document {
+  /// Whether this document's actor made a change that is not undone.
+  public var canUndo: Bool {
+    withCore { core in
+      core.commitPending()
+      core.undoHistory.update(from: core)
+      return !core.undoHistory.undoable.isEmpty
+    }
+  }
+
+  /// Whether something was undone and nothing was done since.
+  public var canRedo: Bool {
+    withCore { core in
+      core.commitPending()
+      core.undoHistory.update(from: core)
+      return !core.undoHistory.redoable.isEmpty
+    }
+  }
+
+  /// Undoes the last change of this document's actor that is not undone yet and that still shows, in a change of its
+  /// own. Returns what that did; nothing if there is nothing to undo.
+  /// - Complexity: O(n) in the runs of the lists and texts that the change touched.
+  @discardableResult
+  public func undo(message: String? = nil, timestamp: Date = Date()) throws -> [Patch] {
+    try takeBack(.undo, message, timestamp)
+  }
+
+  /// Does again what was undone last, as long as no other change was made since. Returns what that did.
+  /// - Complexity: that of `undo`.
+  @discardableResult
+  public func redo(message: String? = nil, timestamp: Date = Date()) throws -> [Patch] {
+    try takeBack(.redo, message, timestamp)
+  }
+
+  private func takeBack(_ direction: UndoHistory.Direction, _ message: String?, _ timestamp: Date) throws -> [Patch] {
+    try withCore { core in
+      core.commitPending()
+      core.undoHistory.update(from: core)
+      let heads = core.graph.heads
+      while let row = core.undoHistory.next(direction) {
+        try core.takeBack(rows: core.undoHistory.related(to: row, in: core))
+        if core.commit(message: message, time: seconds(of: timestamp)) {
+          core.undoHistory.tookBack(direction, row, by: core.graph.count - 1)
+          break
+        }
+      }
+      return core.patches(since: heads, encoding: textEncoding)
+    }
+  }
+
+  /// Takes one change back, whoever made it and whatever came after it, in a change of its own. Returns what that did.
+  /// A change that this document does not have is nothing to take back.
+  /// - Complexity: that of `undo`.
+  @discardableResult
+  public func revert(_ change: ChangeHash, message: String? = nil, timestamp: Date = Date()) throws -> [Patch] {
+    try withCore { core in
+      core.commitPending()
+      guard let row = core.row(of: change) else { return [] }
+      let heads = core.graph.heads
+      try core.takeBack(rows: [row])
+      core.commit(message: message, time: seconds(of: timestamp))
+      return core.patches(since: heads, encoding: textEncoding)
+    }
+  }
+}

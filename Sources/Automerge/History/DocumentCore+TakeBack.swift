@@ -1,0 +1,161 @@
+/// Making the document what it would be without some changes, by ordinary operations.
+extension DocumentCore {
+  /// Takes back changes of one actor, given by their rows, ascending. Adds operations to the pending transaction.
+  func takeBack(rows: [Int]) throws(DocError) {
+    var difference = DocumentDifference(self, without: rows)
+    var edit = PatchedEdit(self)
+    for step in difference.steps() { try edit.apply(step.action, origin: step.origin) }
+  }
+}
+
+/// Does what patches say to the present document, as local edits. Texts are counted in Unicode scalars.
+private struct PatchedEdit {
+  let core: DocumentCore
+  /// Objects that the patches put in, with those that stand for them.
+  private var made: [ObjId: ObjId] = [:]
+
+  init(_ core: DocumentCore) { self.core = core }
+
+  /// `origin` is the element that an insertion brings back, or the last of them: it goes where that one stands, and
+  /// not just anywhere between its visible neighbours.
+  mutating func apply(_ action: PatchAction, origin: OpId?) throws(DocError) {
+    switch action {
+    case .Put(let object, .Key(let key), let value): try put(own(object), key, value)
+    case .Put(let object, .Index(let index), let value): try put(own(object), Int(index), value)
+    case .Insert(let object, let index, let values):
+      var index = Int(index), origin = origin
+      for value in values {
+        origin = try insert(own(object), index, value, behind: origin)
+        index += 1
+      }
+    case .SpliceText(let object, let index, let value, let marks):
+      let (id, tree) = try core.text(own(object))
+      if value.isEmpty { break }
+      let utf8 = Array(value.utf8)[...]
+      if let origin, tree.find(origin) != nil {
+        _ = try core.insertText(tree, id, utf8, behind: origin)
+      } else {
+        try core.splice(tree, id, at: Int(index), deleting: 0, unit: .scalars, inserting: utf8)
+      }
+      try mark(own(object), Int(index), value.unicodeScalars.count, as: marks)
+    case .Increment(let object, .Key(let key), let amount): try core.increment(own(object), key: key, by: amount)
+    case .Increment(let object, .Index(let index), let amount):
+      let unit = try unit(of: own(object))
+      try core.increment(own(object), index: Int(index), unit: unit, by: amount)
+    case .DeleteMap(let object, let key): try core.delete(own(object), key: key)
+    case .DeleteSeq(let deletion):
+      let (id, tree) = try core.sequence(own(deletion.obj))
+      try core.delete(
+        tree, id, at: Int(deletion.index), count: Int(deletion.length), unit: unit(of: own(deletion.obj)))
+    case .Marks(let object, let marks):
+      for each in marks {
+        try core.mark(
+          own(object), from: Int(each.start), to: Int(each.end), unit: .scalars, expand: .none, name: each.name,
+          value: each.value)
+      }
+    case .Conflict: break
+    }
+  }
+
+  private func own(_ object: ObjId) -> ObjId { made[object] ?? object }
+
+  private func unit(of object: ObjId) throws(DocError) -> TextUnit {
+    try core.store.type(of: core.sequence(object).id) == .makeText ? .scalars : .elements
+  }
+
+  private func action(_ object: ObjId, _ type: ObjType) -> OpAction {
+    core.opId(object).flatMap { core.store.type(of: $0) } ?? type.makeAction
+  }
+
+  private mutating func put(_ object: ObjId, _ key: String, _ value: Value) throws(DocError) {
+    switch value {
+    case .Object(let old, let type): made[old] = try core.putObject(object, key: key, action: action(old, type))
+    case .Scalar(let scalar):
+      // A counter counts as the same while its start is.
+      if case .Counter = scalar { try core.delete(object, key: key) }
+      try core.put(object, key: key, value: scalar)
+    }
+  }
+
+  private mutating func put(_ object: ObjId, _ index: Int, _ value: Value) throws(DocError) {
+    let unit = try unit(of: object)
+    switch value {
+    case .Object(let old, let type):
+      made[old] = try core.putObject(object, index: index, unit: unit, action: action(old, type))
+    case .Scalar(let scalar):
+      if case .Counter = scalar { try core.put(object, index: index, unit: unit, value: .Null) }
+      try core.put(object, index: index, unit: unit, value: scalar)
+    }
+  }
+
+  /// Returns the element inserted, if it went behind another one.
+  private mutating func insert(
+    _ object: ObjId, _ index: Int, _ value: Value, behind origin: OpId?
+  ) throws(DocError) -> OpId? {
+    let (id, tree) = try core.sequence(object)
+    let unit = try unit(of: object)
+    guard let origin, tree.find(origin) != nil else {
+      switch value {
+      case .Object(let old, let type):
+        made[old] = try core.insertObject(object, at: index, unit: unit, action: action(old, type))
+      case .Scalar(let scalar):
+        try core.splice(object, at: index, unit: unit, deleting: 0, inserting: [scalar])
+      }
+      return nil
+    }
+    switch value {
+    case .Object(let old, let type):
+      let action = action(old, type), element = try core.insertOdd(tree, id, action, .null, behind: origin)
+      core.store.make(element, action)
+      made[old] = core.objId(element)
+      return element
+    case .Scalar(let scalar):
+      let raw = try core.checked(scalar)
+      if raw.isOneScalar { return try core.insertText(tree, id, raw.bytes[...], behind: origin) }
+      return try core.insertOdd(tree, id, .set, raw, behind: origin)
+    }
+  }
+
+  /// Gives inserted text the marks it is to have, where it did not get them from the text around it.
+  private func mark(_ object: ObjId, _ start: Int, _ count: Int, as wanted: [String: Value]) throws(DocError) {
+    let tree = try core.text(object).tree
+    guard tree.hasMarks || !wanted.isEmpty, count > 0 else { return }
+    var present: [String: ScalarValue] = [:]
+    for (name, value) in tree.marks(at: .now, index: start, .scalars) { present[name] = value }
+    var missing: [String: ScalarValue] = [:]
+    for (name, value) in wanted {
+      if case .Scalar(let scalar) = value, present[name] != scalar { missing[name] = scalar }
+    }
+    for name in present.keys where wanted[name] == nil { missing[name] = .Null }
+    for (name, value) in missing.sorted(by: { $0.key < $1.key }) {
+      try core.mark(object, from: start, to: start + count, unit: .scalars, expand: .none, name: name, value: value)
+    }
+  }
+}
+
+extension DocumentCore {
+  /// Inserts valid UTF-8, at least one scalar, directly behind an element; returns the last element inserted.
+  fileprivate func insertText(
+    _ tree: TextTree, _ object: OpId, _ utf8: ArraySlice<UInt8>, behind element: OpId
+  ) throws(DocError) -> OpId {
+    guard bytes.hasRoom(for: utf8.count) else { throw .tooLarge }
+    let count = utf8.withUnsafeBufferPointer { TextMeasure(of: $0) }.scalars
+    let id = try takeIds(count)
+    guard let gap = tree.gap(behind: element, inserting: id) else { preconditionFailure("the element was found") }
+    let offset = bytes.append(utf8, actor: id.actor)
+    tree.insertText(at: gap, id: id, text: offset..<offset + utf8.count, scalars: count)
+    record(.insertion(object: object, behind: element, count: count, text: offset, byteCount: utf8.count), id: id)
+    return id.advanced(by: count - 1)
+  }
+
+  /// Inserts one element that is not a plain scalar directly behind another one.
+  fileprivate func insertOdd(
+    _ tree: TextTree, _ object: OpId, _ action: OpAction, _ value: RawValue, behind element: OpId
+  ) throws(DocError) -> OpId {
+    let id = try takeIds(1)
+    guard var gap = tree.gap(behind: element, inserting: id) else { preconditionFailure("the element was found") }
+    gap.reference = element
+    insertOdd(tree, object, at: gap, StoredOp(id: id, action: action, value: value))
+    return id
+  }
+}

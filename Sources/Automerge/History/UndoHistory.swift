@@ -1,0 +1,66 @@
+/// Which of an actor's changes can be undone and redone. Undoing makes a change, so what can be redone are such changes.
+struct UndoHistory {
+  /// Rows of changes to take back, the next one last.
+  private(set) var undoable: [Int] = []
+  /// Rows of changes that took others back.
+  private(set) var redoable: [Int] = []
+  /// Changes with those that took them back.
+  private var pairs: [(change: Int, by: Int)] = []
+  private var actor: ActorId?
+  private var nextRow = 0
+
+  /// Takes account of the changes that were made since the last time. A change that undoes nothing ends redoing.
+  mutating func update(from core: DocumentCore) {
+    if actor != core.actor { (self, actor) = (UndoHistory(), core.actor) }
+    let own = core.actors.find(core.actor)
+    while nextRow < core.graph.count {
+      let record = core.graph.records[nextRow]
+      if record.actor == own, record.opCount > 0 {
+        undoable.append(nextRow)
+        redoable = []
+      }
+      nextRow += 1
+    }
+  }
+
+  enum Direction { case undo, redo }
+
+  /// The change to take back next; nil if there is none.
+  mutating func next(_ direction: Direction) -> Int? {
+    switch direction {
+    case .undo: undoable.popLast()
+    case .redo: redoable.popLast()
+    }
+  }
+
+  /// Records that the last change took another one back.
+  mutating func tookBack(_ direction: Direction, _ change: Int, by row: Int) {
+    nextRow = row + 1
+    pairs.append((change, row))
+    switch direction {
+    case .undo: redoable.append(row)
+    case .redo: undoable.append(row)
+    }
+  }
+
+  /// The changes to leave out in order to take one back: itself, and what came later, was taken back too and had to do
+  /// with it. For what taking back restored looks like new, but is not.
+  /// - Complexity: O(n) in the runs of the changes taken back since.
+  func related(to row: Int, in core: DocumentCore) -> [Int] {
+    var rows: Set<Int> = [row]
+    var scope = DifferenceScope(rows: [row], of: core).withSurroundings(in: core)
+    var open = pairs.filter { $0.change > row }, isGrowing = true
+    while isGrowing {
+      isGrowing = false
+      open.removeAll { pair in
+        let own = DifferenceScope(rows: [pair.change, pair.by], of: core)
+        guard rows.contains(pair.change) || rows.contains(pair.by) || own.meets(scope, in: core) else { return false }
+        scope.formUnion(own.withSurroundings(in: core))
+        rows.formUnion([pair.change, pair.by])
+        isGrowing = true
+        return true
+      }
+    }
+    return rows.sorted()
+  }
+}
