@@ -50,6 +50,14 @@ extension Repo {
     }
   }
 
+  /// Heals what has silently stopped: to be called at regular intervals. A document whose heads are not a
+  /// peer's, when neither's have changed since the last call, is compared with that peer anew.
+  public func checkForStalls() {
+    for slot in slots.values.sorted(by: { $0.id.description < $1.id.description }) {
+      slot.handle?.receive(.checked)
+    }
+  }
+
   /// Tells a peer of a document, or asks it, if the policy says so.
   func introduce(_ peer: PeerId, to handle: DocHandle) {
     guard policy.announce(handle.id, to: peer) else { return }

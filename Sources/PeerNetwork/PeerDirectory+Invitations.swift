@@ -122,7 +122,7 @@ extension PeerDirectory {
         rejecters.insert(sent.peer)
         onEvent?(.declined(sent.peer, name: name(of: sent.peer), sent.document))
       case .granted(let received, let access):
-        Task { await self.granted(received, access) }
+        granted(received, access)
       case .cheated(let peer):
         logger.warning("\(peer) sent an invitation whose numbers do not belong together; it is not shown")
       }
@@ -142,8 +142,8 @@ extension PeerDirectory {
   }
 
   /// We may open it: the inviter's changes are taken from now on.
-  private func granted(_ received: Invitations.Received, _ access: Access) async {
-    await admit(host: received.peer, of: received.document, access)
+  private func granted(_ received: Invitations.Received, _ access: Access) {
+    admit(host: received.peer, of: received.document, access)
     remember(received.peer, name: received.name, addresses: addresses(of: received.peer))
     if !finish(received.id, true) {
       onEvent?(.accepted(received.peer, name: name(of: received.peer), received.document))

@@ -198,34 +198,24 @@ extension PeerDirectory {
     let key = PendingJoin.Key(host: host, document: document)
     guard pendingJoins[key] != nil else { return }
     known[host, default: KnownPeer()].isPinned = true
-    let admission = admission(host: host, of: document, access)
-    Task {
-      await admission()
-      self.finish(key, .success(access))
-    }
+    admit(host: host, of: document, access)
+    finish(key, .success(access))
   }
 
-  func admit(host: PeerId, of document: DocumentId, _ access: Access) async {
-    await admission(host: host, of: document, access)()
-  }
-
-  /// Takes a host's changes from now on.
-  /// - Returns: what is left to do, none of it in a hurry: storing it, and telling the repo.
-  private func admission(
-    host: PeerId, of document: DocumentId, _ access: Access
-  ) -> @AutomergeRepo () async -> Void {
+  /// Takes a host's changes from now on. What it let us do is stored behind that: if we die before, we can ask again.
+  func admit(host: PeerId, of document: DocumentId, _ access: Access) {
     joined[document] = access
     provider.trust(host)
     let grants = grants
     grants.admit(.write, on: document, to: host)
-    return {
+    repo.policyChanged(for: document)
+    Task {
       await self.keep { storage throws(StorageError) in
         try await storage.saveRecord(
           .record(["access": .text(access.rawValue), "host": .text(host.description)]),
           at: ["joined", document.description])
         try await grants.store(document)
       }
-      self.repo.policyChanged(for: document)
     }
   }
 }

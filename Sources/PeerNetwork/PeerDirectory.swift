@@ -117,8 +117,19 @@ public final class PeerDirectory {
       if let name = fields["name"]?.text { self?.note(name: name, of: peer) }
     }
     for (peer, metadata) in repo.peers { connected(peer, metadata) }
+    watchForStalls()
     for peer in grants.allPeers where !isBlocked(peer) {
       provider.keepConnected(to: peer, at: known[peer]?.addresses ?? [])
+    }
+  }
+
+  /// Source: PeerProtocol.md, "Staying connected".
+  static let stallCheckPause: Duration = .seconds(30)
+
+  private func watchForStalls() {
+    _ = repo.clock.schedule(after: PeerDirectory.stallCheckPause) { [weak self] in
+      self?.repo.checkForStalls()
+      self?.watchForStalls()
     }
   }
 

@@ -10,7 +10,9 @@ struct NotesLSP: AsyncParsableCommand {
     abstract: "Multiplayer for the notes you keep in Vim and Emacs.",
     discussion: "Without a subcommand it speaks the editor protocol on standard input and output.",
     version: "notes-lsp \(Service.version)",
-    subcommands: [Edit.self, List.self, Show.self, Dump.self, Validate.self, JoinFiles.self],
+    subcommands: [
+      Edit.self, List.self, Show.self, Doctor.self, Dump.self, Validate.self, JoinFiles.self,
+    ],
     defaultSubcommand: Edit.self)
 
   /// Exit codes: 0, 1 for what failed (one line on standard error), 2 for a wrong command line.

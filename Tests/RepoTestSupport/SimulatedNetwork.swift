@@ -14,6 +14,9 @@ public final class SimulatedNetwork {
   /// Every message as it is delivered, for tests that count them.
   public var onDelivery: ((_ message: RepoMessage, _ from: PeerId, _ to: PeerId) -> Void)?
 
+  /// Messages that get lost on the way without anybody noticing; asked as they are sent.
+  public var isLost: ((_ message: RepoMessage, _ from: PeerId, _ to: PeerId) -> Bool)?
+
   /// Two peers, whichever way round.
   private struct Pair: Hashable {
     let first: PeerId
@@ -61,7 +64,7 @@ public final class SimulatedNetwork {
   public func isConnected(_ one: PeerId, _ other: PeerId) -> Bool { links[Pair(one, other)] != nil }
 
   func send(_ message: RepoMessage, from sender: PeerId, to receiver: PeerId) {
-    guard let link = links[Pair(sender, receiver)] else { return }
+    guard let link = links[Pair(sender, receiver)], isLost?(message, sender, receiver) != true else { return }
     let bytes = message.encoded()
     let microseconds = Int64.random(
       in: 0...max(0, longestDelay.components.attoseconds / 1_000_000_000_000), using: &random)

@@ -51,6 +51,7 @@ Emacs's undo reaches back to the last edit of somebody else, never further."
 (require 'notes-lsp-buffer)
 (require 'notes-lsp-presence)
 (require 'notes-lsp-list)
+(require 'notes-lsp-nearby)
 
 ;;; The mode
 
@@ -230,12 +231,15 @@ With a prefix argument READ-ONLY, whoever joins by it may only read."
 
 ;;;###autoload
 (defun notes-join (ticket)
-  "Join the note that TICKET opens the door to, and open it."
-  (interactive (list (read-string "Ticket: ")))
-  (when (string-blank-p ticket) (user-error "Notes: joining needs a ticket"))
+  "Join the note that TICKET opens the door to, and open it.
+Without one, answer an invitation of somebody near."
+  (interactive (list (read-string "Ticket (empty: an invitation): ")))
   (notes-lsp-service-ensure)
-  (notes-lsp--say "joining…")
-  (notes-lsp--visit (notes-lsp-service-request :notes/join `(:ticket ,(string-trim ticket)) 120)))
+  (if (string-blank-p ticket)
+      (notes-answer)
+    (notes-lsp--say "joining…")
+    (notes-lsp--visit
+     (notes-lsp-service-request :notes/join `(:ticket ,(string-trim ticket)) 120))))
 
 ;;;###autoload
 (defun notes-peers ()
@@ -245,8 +249,9 @@ With a prefix argument READ-ONLY, whoever joins by it may only read."
 
 ;;;###autoload
 (defun notes-unshare (&optional peer)
-  "Stop sharing the current note, with PEER only if given."
-  (interactive)
+  "Stop sharing the current note, with PEER, an id or a name, only if given.
+With a prefix argument, ask for one."
+  (interactive (list (and current-prefix-arg (notes-lsp--read-near))))
   (apply #'notes-lsp--request-for (notes-lsp--this-note) :notes/unshare
          (and peer (list :peer peer)))
   (notes-lsp--say "%s is not shared any more" (buffer-name)))
@@ -263,13 +268,15 @@ With a prefix argument READ-ONLY, whoever joins by it may only read."
                      (notes-lsp-service-request :notes/status (notes-lsp--empty))))
            (network (plist-get status :network)))
       (notes-lsp--say
-       "%s, network %s%s"
+       "%s, network %s%s%s"
        (if (eq t (plist-get status :stored)) "stored" "not stored yet")
        (or network "off")
        (mapconcat (lambda (peer)
                     (format ", %s %s" (plist-get peer :name)
                             (if (eq t (plist-get peer :inSync)) "in sync" "behind")))
-                  (plist-get status :peers) "")))))
+                  (plist-get status :peers) "")
+       (let ((discovery (plist-get status :discovery)))
+         (if (member discovery '("on" "off" nil)) "" (concat "; " discovery)))))))
 
 (defun notes-lsp--read-peer (prompt)
   "Ask with PROMPT for one of those whose carets are in this note."

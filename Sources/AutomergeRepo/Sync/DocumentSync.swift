@@ -34,6 +34,8 @@ struct DocumentSync {
     /// The document has changed here.
     case changed
     case received(Payload, from: PeerId, access: Access)
+    /// Some time has passed, the same each time.
+    case checked
     /// Nobody else is going to be asked.
     case asked
   }
@@ -63,6 +65,15 @@ struct DocumentSync {
     var stance: Stance = .unknown
     /// It asked, and has had no answer.
     var awaitsAnswer = false
+    /// How the last check found it; nil if the heads were equal.
+    var difference: Difference?
+  }
+
+  /// That a peer has other heads than we, and for how many checks exactly these.
+  private struct Difference {
+    var ours: Set<ChangeHash>
+    var theirs: Set<ChangeHash>?
+    var checkCount = 0
   }
 
   private enum Stance { case unknown, asked, has, lacks }
@@ -101,6 +112,7 @@ struct DocumentSync {
     case .connected(let peer, let access): return connect(peer, access, document)
     case .disconnected(let peer), .accessChanged(let peer, .none): return drop(peer)
     case .accessChanged(let peer, let access): return changeAccess(of: peer, to: access, document)
+    case .checked: return check(document)
     case .changed: return phase == .ready ? sendToAll(document) : []
     case .received(.unavailable, let peer, _): return unavailable(peer)
     case .received(.request(let data), let peer, let access):
@@ -258,6 +270,34 @@ struct DocumentSync {
     guard let data = document.generateSyncMessage(state: link.state) else { return [] }
     links[index].awaitsAnswer = false
     return [.send(.sync(data), to: link.peer)]
+  }
+
+  /// Begins anew with whoever has other heads than we, if neither side's have changed from one check to another: something
+  /// must have been lost, and the two wait for each other or say the same again and again. Only what was surely shared is
+  /// kept of the state, so everything else is asked again. It is tried after ever longer times, for a large document on a
+  /// slow network looks the same.
+  private mutating func check(_ document: Document) -> [Effect] {
+    guard phase == .ready else { return [] }
+    let heads = document.heads()
+    guard !heads.isEmpty else { return [] }
+    return links.indices.flatMap { index -> [Effect] in
+      let theirs = links[index].state.theirHeads
+      guard links[index].stance != .lacks, theirs != heads else {
+        links[index].difference = nil
+        return []
+      }
+      var difference = links[index].difference ?? Difference(ours: heads, theirs: theirs)
+      if difference.ours != heads || difference.theirs != theirs {
+        difference = Difference(ours: heads, theirs: theirs)
+      }
+      let count = difference.checkCount
+      difference.checkCount += 1
+      links[index].difference = difference
+      // After 1, 2, 4, 8 … checks.
+      guard count > 0, count & (count - 1) == 0 else { return [] }
+      links[index].state = DocumentSync.state(links[index].state.encode(), links[index].access)
+      return send(to: index, document)
+    }
   }
 
   private mutating func sendToAll(_ document: Document) -> [Effect] {

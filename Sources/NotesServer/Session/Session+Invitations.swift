@@ -48,7 +48,7 @@ extension Session {
   }
 
   /// The peer that a field names: by its id, or by a name that only one has.
-  private func peer(_ params: Parameters) throws -> PeerId {
+  func peer(_ params: Parameters) throws -> PeerId {
     let text = try params.string("peer")
     let peers = service.sharing.peers
     if let match = peers.first(where: { $0.peer.description == text }) { return match.peer }

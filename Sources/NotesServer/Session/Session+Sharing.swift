@@ -29,7 +29,7 @@ extension Session {
 
   func unshare(_ params: Parameters) async throws -> JSONValue {
     guard let record = try target(params) else { throw NotesError(.notANote, "This is not a note.") }
-    try await service.sharing.unshare(record.id, from: try params.stringIfPresent("peer").map { PeerId($0) })
+    try await service.sharing.unshare(record.id, from: params.has("peer") ? try peer(params) : nil)
     return [:]
   }
 

@@ -9,7 +9,9 @@ vim9script
 #   :NotesOpen {title}     opens a note; completes titles
 #   :NotesAdopt            makes the current buffer a note
 #   :NotesShare[!]         shares the current buffer: the ticket is put into register " and + and shown; ! for read only
-#   :NotesJoin [ticket]    joins by ticket; without one, lets you choose among the notes that are near
+#   :NotesJoin [ticket]    joins by ticket; without one, by an invitation of somebody near
+#   :NotesInvite [peer]    invites somebody near to the current note; completes names
+#   :NotesAnswer           shows open invitations: accept, decline, block
 #   :NotesUnshare [peer]   stops sharing the current note, with everybody or with one peer
 #   :NotesPeers            who is there
 #   :NotesGo [peer]        goes to a peer's caret; :NotesFollow [peer] stays with it, again to stop
@@ -44,7 +46,9 @@ command! -nargs=1 -complete=customlist,notes_lsp#commands#CompleteTitle NotesOpe
 command! -bar NotesAdopt call notes_lsp#commands#Adopt()
 command! -bar -bang NotesShare call notes_lsp#commands#Share(<bang>0)
 command! -nargs=? NotesJoin call notes_lsp#commands#Join(<q-args>)
-command! -nargs=? -complete=customlist,notes_lsp#commands#CompletePeer NotesUnshare call notes_lsp#commands#Unshare(<q-args>)
+command! -nargs=? -complete=customlist,notes_lsp#nearby#CompleteName NotesUnshare call notes_lsp#commands#Unshare(<q-args>)
+command! -nargs=? -complete=customlist,notes_lsp#nearby#CompleteName NotesInvite call notes_lsp#nearby#Invite(<q-args>)
+command! -bar NotesAnswer call notes_lsp#nearby#Answer()
 command! -bar NotesPeers call notes_lsp#list#ShowPeers()
 command! -nargs=? -complete=customlist,notes_lsp#commands#CompletePeer NotesGo call notes_lsp#commands#Go(<q-args>)
 command! -nargs=? -complete=customlist,notes_lsp#commands#CompletePeer NotesFollow call notes_lsp#commands#Follow(<q-args>)

@@ -5,12 +5,13 @@ import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/files.vim'
 import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/list.vim'
+import autoload 'notes_lsp/nearby.vim'
 import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
 
 # A callback that tells an error in one line and hands a result on, when the user is not in the middle of something.
-def Then(Do: func, Failed: func = null_function): func(dict<any>)
+export def Then(Do: func, Failed: func = null_function): func(dict<any>)
   return (answer) => {
     if answer->has_key('error')
       if Failed != null
@@ -42,7 +43,7 @@ export def Open(name: string, isId: bool)
 enddef
 
 # Calls `Do` with the current buffer as a note, which the service has been shown, or says why it cannot be one.
-def WithNote(Do: func)
+export def WithNote(Do: func)
   const bufnr = bufnr()
   const existing = buffer.Of(bufnr)
   if !empty(existing)
@@ -106,35 +107,15 @@ def ShowTicket(result: dict<any>, isReadOnly: bool)
 enddef
 
 export def Join(ticket: string)
-  if ticket != ''
-    status.Say('Joining…')
-    service.Request('notes/join', {ticket: ticket}, Then((result) => {
-      files.Open(result)
-      list.Refresh()
-    }))
+  if ticket == ''
+    nearby.Join()
     return
   endif
-  service.Request('notes/peers', {}, Then(ChooseNear))
-enddef
-
-# Lets the user choose among the notes that peers offer.
-def ChooseNear(result: dict<any>)
-  var offers: list<dict<any>> = []
-  for peer in result->get('peers', [])
-    for offer in peer->get('notes', [])
-      offers->add({peer: peer.peer, id: offer.id, label: $'{offer->get("title", offer.id)} — {peer.name}'})
-    endfor
-  endfor
-  if empty(offers)
-    status.Say('Nobody near offers a note. With a ticket: :NotesJoin {ticket}')
-    return
-  endif
-  popup_menu(offers->mapnew((_, it) => it.label), {title: ' Join ', callback: (_, choice) => {
-    if choice > 0
-      const offer = offers[choice - 1]
-      service.Request('notes/join', {peer: offer.peer, id: offer.id}, Then((joined) => files.Open(joined)))
-    endif
-  }})
+  status.Say('Joining…')
+  service.Request('notes/join', {ticket: ticket}, Then((result) => {
+    files.Open(result)
+    list.Refresh()
+  }))
 enddef
 
 export def Unshare(peer: string)
@@ -165,11 +146,13 @@ enddef
 
 def StatusLine(result: dict<any>): string
   const peers = result->get('peers', [])->mapnew((_, it) =>
-    it.name .. (it->get('inSync', true) ? ' (in sync)' : $' ({it->get("pending", 0)} to send)'))
+    it.name .. (it->get('inSync', true) ? ' (in sync)' : ' (not in sync yet)'))
   const stored = result->get('stored', false) ? 'stored' : 'not stored yet'
   const network = result->get('network', 'on')
   const company = empty(peers) ? 'nobody connected' : peers->join(', ')
-  return $'{stored}; network {network}; {company}'
+  const discovery = result->get('discovery', 'on')
+  const trouble = discovery ==# 'on' || discovery ==# 'off' ? '' : $'; {discovery}'
+  return $'{stored}; network {network}; {company}{trouble}'
 enddef
 
 # Goes to a peer's caret, in the note where it is.
@@ -230,6 +213,7 @@ export def Doctor()
   endfor
   report->extend(['', 'What the service said last:'] + service.Log())
   list.Show('[Notes doctor]', report)
+  nearby.Diagnose((lines) => list.Append('[Notes doctor]', ['', 'What the service finds here:'] + lines))
 enddef
 
 # Somebody came, went, or did something worth a line.

@@ -97,7 +97,7 @@ def PeerLines(result: dict<any>): list<string>
     const notes = peer->get('notes', [])->mapnew((_, it) => it->get('title', it.id))->join(', ')
     lines->add($'{peer.name}  {peer.state}  {peer->get("via", "")}  {notes}'->trim(' ', 2))
   endfor
-  return len(lines) > 2 ? lines : lines + ['Nobody is there.']
+  return len(lines) > 2 ? lines : lines + ['Nobody is near. :NotesShare makes a ticket for those who are not.']
 enddef
 
 def Number(name: string): number
@@ -123,6 +123,14 @@ export def Show(name: string, lines: list<string>)
   endif
   nnoremap <buffer> <silent> q <Cmd>close<CR>
   SetLines(bufnr(), lines)
+enddef
+
+# Adds lines at the end of a scratch buffer that Show has made, if it is still there.
+export def Append(name: string, lines: list<string>)
+  const bufnr = Number(name)
+  if bufnr > 0
+    SetLines(bufnr, getbufline(bufnr, 1, '$') + lines)
+  endif
 enddef
 
 def SetLines(bufnr: number, lines: list<string>)

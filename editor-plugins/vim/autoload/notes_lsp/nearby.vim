@@ -1,0 +1,146 @@
+vim9script
+# People near: asking them in, and answering those who ask.
+
+import autoload 'notes_lsp/commands.vim'
+import autoload 'notes_lsp/files.vim'
+import autoload 'notes_lsp/list.vim'
+import autoload 'notes_lsp/service.vim'
+import autoload 'notes_lsp/status.vim'
+
+# Invites somebody to the note in the current buffer, which becomes one if it is none.
+export def Invite(name: string)
+  commands.WithNote((note, Undo) => {
+    service.Request('notes/peers', {}, commands.Then((result) => {
+      var near: list<any> = result->get('peers', [])->copy()->filter((_, it) => it.state !=# 'blocked')
+      var named: list<any> = near->copy()->filter((_, it) => it.name ==? name || it.peer ==# name)
+      if empty(near)
+        status.Say('Nobody is near. :NotesShare makes a ticket that you can send.')
+      elseif name != '' && empty(named)
+        status.Warn($'{name} is not near; :NotesPeers shows who is.')
+      elseif len(named) == 1
+        Ask(note, named[0])
+        return
+      else
+        Choose(' Invite ', empty(named) ? near : named, (it) => $'{it.name}  {it.state}  {it.peer[: 7]}', (it) => Ask(note, it))
+        return
+      endif
+      if note.id == ''
+        Undo()
+      endif
+    }))
+  })
+enddef
+
+def Ask(note: dict<any>, peer: dict<any>)
+  const params = {uri: note.uri, peer: peer.peer, confirm: true}
+  service.Request('notes/invite', params, commands.Then((result) => {
+    const code = result->get('code', '')
+    const digits = code == '' ? '' : $' Digits {Spaced(code)}: :NotesAnswer when {peer.name} sees them and accepts.'
+    status.Say($'{peer.name} is asked.{digits}')
+    list.Refresh()
+  }))
+enddef
+
+# Shows what waits for an answer of this user.
+export def Answer()
+  service.Request('notes/invitations', {}, commands.Then((result) => {
+    const open = result->get('invitations', []) + result->get('sent', [])->copy()->filter((_, it) => it.awaitsConfirmation)
+    if empty(open)
+      status.Say('There are no invitations.')
+    elseif len(open) == 1
+      Decide(open[0])
+    else
+      Choose(' Invitations ', open, Describe, Decide)
+    endif
+  }))
+enddef
+
+# Joins without a ticket: an invitation is what opens the door.
+export def Join()
+  service.Request('notes/invitations', {}, commands.Then((result) => {
+    if empty(result->get('invitations', []))
+      status.Say('Nobody near has invited you. With a ticket: :NotesJoin {ticket}')
+    else
+      Answer()
+    endif
+  }))
+enddef
+
+def Describe(invitation: dict<any>): string
+  const digits = invitation->has_key('code') ? $'  digits {Spaced(invitation.code)}' : ''
+  const title = invitation->get('title', 'a note')
+  return invitation->has_key('from')
+    ? $'{invitation.from.name} invites you to "{title}"{invitation.access ==# "read" ? " (read only)" : ""}{digits}'
+    : $'{invitation.to.name} accepts "{title}"{digits}'
+enddef
+
+def Decide(invitation: dict<any>)
+  const isOurs = invitation->has_key('to')
+  const choices = isOurs
+    ? [$'{invitation.to.name} sees the same digits: share', 'other digits, or none: do not share']
+    : ['accept', 'decline', $'block {invitation.from.name}']
+  Choose($' {Describe(invitation)} ', choices, (it) => it, (chosen) => {
+    const index = choices->index(chosen)
+    final params = {invitation: invitation.invitation, accept: index == 0}
+    if index == 2
+      params.block = true
+    endif
+    if index == 0 && !isOurs
+      status.Say($'Waiting for {invitation.from.name}…')
+    endif
+    service.Request('notes/answer', params, commands.Then((result) => {
+      if result->has_key('path')
+        files.Open(result)
+      elseif !isOurs
+        status.Say(index == 2 ? $'{invitation.from.name} is blocked.' : 'Declined.')
+      elseif index != 0
+        status.Say('Not shared.')
+      endif
+      list.Refresh()
+    }))
+  })
+enddef
+
+# Lets the user choose one of `items`; a popup that <Esc> closes.
+def Choose(title: string, items: list<any>, Label: func, Do: func)
+  popup_menu(items->mapnew((_, it) => Label(it)), {title: title, maxwidth: &columns - 6, zindex: 210, callback: (_, choice) => {
+    if choice > 0
+      Do(items[choice - 1])
+    endif
+  }})
+enddef
+
+def Spaced(code: string): string
+  return code[: 2] .. ' ' .. code[3 :]
+enddef
+
+# Everybody who can be invited.
+export def CompleteName(lead: string, _: string, _: number): list<string>
+  const peers = service.Ask('notes/peers', {}, 2000)->get('peers', [])
+  return peers->mapnew((_, it) => it.name)->filter((_, it) => it->tolower()->stridx(lead->tolower()) == 0)
+enddef
+
+# What the service's own program says about this machine; `Done` gets its lines.
+export def Diagnose(Done: func(list<string>))
+  var lines: list<string> = []
+  const command = g:->get('notes_lsp_command', ['notes-lsp'])
+  # Of the user's options only those about the store concern it.
+  var options: list<string> = []
+  for option in ['--home', '--notes']
+    const index = command->index(option)
+    if index > 0 && index + 1 < len(command)
+      options->extend([option, command[index + 1]])
+    endif
+  endfor
+  if exepath(command[0]) == ''
+    Done(['The service is not installed, or not on the PATH: ' .. command[0]])
+    return
+  endif
+  job_start([command[0], 'doctor'] + options, {
+    out_cb: (_, line) => {
+      lines->add(line)
+    },
+    close_cb: (_) => Done(lines),
+    err_io: 'out', in_io: 'null',
+  })
+enddef
