@@ -12,6 +12,8 @@ final class DocumentCore {
   var queue: ChangeQueue
   /// Where objects stand; read from the log on demand.
   var parents = ObjectParents()
+  /// Set while a past state is worked on.
+  var isolation: Isolation?
   /// The first row that `encodeNewChanges` has not given out.
   var firstNewRow = 0
   /// The time, in seconds, of changes that end because something else begins.
