@@ -10,7 +10,7 @@ struct NotesLSP: AsyncParsableCommand {
     abstract: "Multiplayer for the notes you keep in Vim and Emacs.",
     discussion: "Without a subcommand it speaks the editor protocol on standard input and output.",
     version: "notes-lsp \(Service.version)",
-    subcommands: [Edit.self, List.self, Show.self],
+    subcommands: [Edit.self, List.self, Show.self, Fsck.self, Backup.self],
     defaultSubcommand: Edit.self)
 
   /// Exit codes: 0, 1 for what failed (one line on standard error), 2 for a wrong command line.

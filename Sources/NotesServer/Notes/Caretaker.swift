@@ -52,28 +52,49 @@ final class Caretaker {
     }
   }
 
+  /// Plans for every note in memory: a process that had some of them open is gone.
+  func planAll() {
+    for handle in service.repo.handles where service.notebook[handle.id]?.path != nil { plan(handle) }
+  }
+
   /// Takes in what other programs wrote to the note's file since we did, then writes the note's text to it if that differs.
-  /// Leaves the file alone while a client has it open.
+  /// Leaves the file alone while a client has it open, here or in another process, which then looks after it.
   func synchronize(_ handle: DocHandle) async throws {
     watch(handle)
-    guard let record = service.notebook[handle.id], let path = record.path, let note = NoteDocument(handle.document),
-      !service.openDocuments.contains(handle.id)
+    let id = handle.id
+    guard service.notebook[id]?.path != nil, !service.openDocuments.contains(id),
+      let claim = service.files.claim(id, exclusively: true)
     else { return }
+    defer { withExtendedLifetime(claim) {} }
+    // Another process may have written the file since we looked.
+    try await service.notebook.refresh(id)
+    guard let record = service.notebook[id], let path = record.path, let note = NoteDocument(handle.document) else {
+      return
+    }
+    // What it wrote there, it also sends.
+    guard handle.document.unknown(record.fileBase?.heads ?? []).isEmpty else { return plan(handle) }
     // Nothing if somebody deleted it. The note is still here, and so is its text.
     let contents = try await service.files.read(path).map { bytes in try FileContents(reading: bytes) }
-    guard !service.openDocuments.contains(handle.id) else { return }
+    guard !service.openDocuments.contains(id) else { return }
     if let contents { try takeIn(contents, record.fileBase, note, handle) }
     let text = DocumentText(note).allUTF8
     let heads = handle.document.heads()
     let file = FileContents(text: text, shape: contents?.shape ?? record.shape)
+    if let contents, file.bytes != contents.bytes {
+      // Should this process die between writing the file and saying so, the file holds one of the two.
+      let step = TextDiff.delta(from: contents.text, to: text)
+      service.notebook.update(id) { $0.fileBase = TextBase(heads: heads, steps: [step, file.finalNewlineStep]) }
+      try await handle.flush()
+      try await service.notebook.save(id)
+    }
     if file.bytes != contents?.bytes { try await service.files.replace(path, file.bytes) }
-    service.notebook.update(handle.id) {
+    service.notebook.update(id) {
       $0.fileBase = TextBase(heads: heads, steps: [file.finalNewlineStep])
       $0.shape = file.shape
       $0.words = Words.count(text)
       $0.title = note.title ?? $0.title
     }
-    try await service.notebook.save(handle.id)
+    try await service.notebook.save(id)
   }
 
   private func takeIn(_ contents: FileContents, _ base: TextBase?, _ note: NoteDocument, _ handle: DocHandle) throws {

@@ -33,7 +33,24 @@ struct TextBase: Hashable {
 extension NoteRecord {
   static let collection = "notes"
 
+  /// The file bases lie by themselves: whoever writes the working file says what it holds, and another process that has
+  /// the note open does not write over that with what it knew before.
+  static let baseCollection = "bases"
+
   var storageKey: StorageKey { [Self.collection, id.description] }
+
+  /// What is stored of the record.
+  var item: StoredItem { StoredItem(key: storageKey, data: encoded()) }
+
+  /// What is stored of the file base; nil if there is none.
+  var baseItem: StoredItem? {
+    fileBase.map { StoredItem(key: [Self.baseCollection, id.description], data: Data($0.cbor.encoded())) }
+  }
+
+  /// Takes the file base from where it lies by itself; records of an earlier version have it in them.
+  mutating func takeBase(_ data: Data?) {
+    if let base = data.flatMap({ try? CBOR($0, limits: .stored) }).flatMap(TextBase.init) { fileBase = base }
+  }
 
   func encoded() -> Data {
     let record = CBOR.record([
@@ -44,7 +61,6 @@ extension NoteRecord {
       "words": .integer(words),
       "unread": .bool(isUnread),
       "shape": shape.cbor,
-      "fileBase": fileBase?.cbor,
       "clientBase": clientBase?.cbor,
     ])
     return Data(record.encoded())

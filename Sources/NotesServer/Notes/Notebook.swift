@@ -10,14 +10,28 @@ final class Notebook {
 
   init(storage: any StorageProvider) { self.storage = storage }
 
-  /// Reads every record. Notes that another process of the same person made meanwhile come by a later `load`.
+  /// Reads every record.
   func load() async throws(StorageError) {
+    var bases: [String: Data] = [:]
+    for item in try await storage.loadRange([NoteRecord.baseCollection]) where item.key.count == 2 {
+      bases[item.key[1]] = item.data
+    }
     for item in try await storage.loadRange([NoteRecord.collection]) {
       guard item.key.count == 2, let id = DocumentId(item.key[1]), records[id] == nil,
-        let record = NoteRecord(id: id, item.data)
+        var record = NoteRecord(id: id, item.data)
       else { continue }
+      record.takeBase(bases[item.key[1]])
       remember(record)
     }
+  }
+
+  /// Reads one note's record again, since another process of the same person may have written it. Nothing changes if there
+  /// is none.
+  func refresh(_ id: DocumentId) async throws(StorageError) {
+    let data = try await storage.load([NoteRecord.collection, id.description])
+    guard let data, var record = NoteRecord(id: id, data) else { return }
+    record.takeBase(try await storage.load([NoteRecord.baseCollection, id.description]))
+    remember(record)
   }
 
   subscript(id: DocumentId) -> NoteRecord? { records[id] }
@@ -49,8 +63,10 @@ final class Notebook {
     remember(record)
   }
 
-  func save(_ id: DocumentId) async throws(StorageError) {
+  /// Stores the record, and the file base only if `withBase`: the caller has written or read the working file.
+  func save(_ id: DocumentId, withBase: Bool = true) async throws(StorageError) {
     guard let record = records[id] else { return }
-    try await storage.save(record.storageKey, record.encoded())
+    let items = [record.item, withBase ? record.baseItem : nil].compactMap(\.self)
+    try await storage.commit(items.map { .save($0) })
   }
 }

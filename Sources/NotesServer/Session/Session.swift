@@ -192,7 +192,7 @@ public final class Session {
     }
     for case .attached(let attachment) in buffers.values {
       do {
-        try await service.notebook.save(attachment.id)
+        try await service.notebook.save(attachment.id, withBase: attachment.hasUnstoredSave)
       } catch {
         log.error("The record of \(attachment.id) could not be stored: \(error)")
       }
