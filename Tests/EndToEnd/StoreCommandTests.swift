@@ -42,6 +42,7 @@ struct StoreCommandTests {
     let report = try JSONValue(parsing: found.output)
     #expect(report["documents"]?[0]?["title"] == "Shopping")
     #expect(report["documents"]?[0]?["id"]?.stringValue == note.id)
+    #expect(try note.user.run(["fsck", "--json"]).output == found.output, "looking changes nothing")
     #expect(try note.user.run(["fsck", "--repair"]).exit == .code(1))
     // What could not be read is put aside; nothing is left to complain of.
     #expect(try note.user.run(["fsck"]).exit == .code(0))
@@ -115,7 +116,7 @@ struct StoreCommandTests {
       try process.request("notes/status", ["uri": .string(client.uri)])["stored"] == true
     }
     try process.waitFor("it is stored") { try isStored() }
-    FileManager.default.createFile(atPath: directory.file("fill"), contents: nil)
+    _ = FileManager.default.createFile(atPath: directory.file("fill"), contents: nil)
     try process.waitFor("a full disk") { FileManager.default.fileExists(atPath: directory.file("filled")) }
     var random = SeededGenerator(seed: 91)
     let text = String((0..<300_000).map { _ in Character(Unicode.Scalar(UInt8.random(in: 33...126, using: &random))) })
@@ -123,7 +124,7 @@ struct StoreCommandTests {
     client.flush()
     try process.waitForNotification("notes/statusChanged") { $0["stored"] == false }
     #expect(try !isStored())
-    FileManager.default.createFile(atPath: directory.file("free"), contents: nil)
+    _ = FileManager.default.createFile(atPath: directory.file("free"), contents: nil)
     let start = ContinuousClock.now
     try process.waitFor("it is stored after all") { try isStored() }
     let time = ContinuousClock.now - start

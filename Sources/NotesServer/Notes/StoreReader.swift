@@ -36,6 +36,7 @@ public final class StoreReader {
   private let repo: Repo
 
   public init(storage: any StorageProvider) async throws(StorageError) {
+    let storage = UntouchedStorage(base: storage)
     notebook = Notebook(storage: storage)
     repo = Repo(peerId: PeerId("reader"), storage: storage)
     try await notebook.load()
