@@ -31,6 +31,22 @@ struct WorkingFileAdapter: WorkingFileAccess {
     }
   }
 
+  func move(_ path: String, to target: String) async throws(WorkingFileError) -> Bool {
+    do {
+      return try await files.move(path, to: target)
+    } catch {
+      throw WorkingFileError(error)
+    }
+  }
+
+  func remove(_ path: String) async throws(WorkingFileError) {
+    do {
+      try await files.remove(path)
+    } catch {
+      throw WorkingFileError(error)
+    }
+  }
+
   func replace(_ path: String, _ bytes: [UInt8]) async throws(WorkingFileError) {
     do {
       try await files.replace(path, bytes)

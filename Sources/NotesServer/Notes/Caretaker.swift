@@ -95,6 +95,43 @@ final class Caretaker {
       $0.title = note.title ?? $0.title
     }
     try await service.notebook.save(id)
+    try await followTitle(id)
+  }
+
+  /// Gives the file a name that fits the note's title, if it has another.
+  private func followTitle(_ id: DocumentId) async throws {
+    guard let record = service.notebook[id], let path = record.path else { return }
+    let old = path as NSString
+    guard !FileName.isName(old.lastPathComponent, forTitle: record.title) else { return }
+    let ending = FileName.ending(ofFile: old.lastPathComponent)
+    for name in FileName.candidates(for: record.title, ending: ending, atMost: 1000) {
+      let new = (old.deletingLastPathComponent as NSString).appendingPathComponent(name)
+      guard service.notebook.record(atPath: new) == nil else { continue }
+      guard try await service.files.move(path, to: new) else { continue }
+      service.notebook.update(id) { $0.path = new }
+      return try await service.notebook.save(id)
+    }
+  }
+
+  /// Removes the working file of a note that is deleted, having taken in what stands there.
+  ///
+  /// - Parameter isWritten: whether the file may hold words of another program; false if an editor had it open.
+  func putAway(_ handle: DocHandle, isWritten: Bool) async throws {
+    let id = handle.id
+    if isWritten { try await synchronize(handle) }
+    guard let claim = service.files.claim(id, exclusively: true) else {
+      throw NotesError(.conflict, "The note is open in another editor of yours; close it there first.")
+    }
+    defer { withExtendedLifetime(claim) {} }
+    planned.removeValue(forKey: id)?.cancel()
+    watched.removeValue(forKey: id)?.cancel()
+    let path = service.notebook[id]?.path
+    service.notebook.update(id) {
+      ($0.deletedSince, $0.path, $0.fileBase, $0.clientBase) = (service.clock.date, nil, nil, nil)
+    }
+    try await handle.flush()
+    try await service.notebook.save(id, withBase: false)
+    if let path { try await service.files.remove(path) }
   }
 
   private func takeIn(_ contents: FileContents, _ base: TextBase?, _ note: NoteDocument, _ handle: DocHandle) throws {

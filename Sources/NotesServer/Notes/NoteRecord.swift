@@ -14,6 +14,8 @@ struct NoteRecord: Hashable {
   /// Others wrote since a client last had it open.
   var isUnread = false
   var shape = FileShape.plain
+  /// When it was put away; it is removed for good some time later.
+  var deletedSince: Date?
   /// What the working file held when it was last written or read.
   var fileBase: TextBase?
   /// What the attached client surely had at the last commit; several when edits were in flight, each a possible state.
@@ -61,6 +63,7 @@ extension NoteRecord {
       "words": .integer(words),
       "unread": .bool(isUnread),
       "shape": shape.cbor,
+      "deleted": deletedSince.map { .integer($0.milliseconds) },
       "clientBase": clientBase?.cbor,
     ])
     return Data(record.encoded())
@@ -77,6 +80,7 @@ extension NoteRecord {
     path = record["path"]?.text
     words = record["words"]?.integer ?? 0
     isUnread = record["unread"]?.bool ?? false
+    deletedSince = record["deleted"]?.integer.map { Date(milliseconds: $0) }
     shape = record["shape"].flatMap(FileShape.init) ?? .plain
     fileBase = record["fileBase"].flatMap(TextBase.init)
     clientBase = record["clientBase"].flatMap(TextBase.init)

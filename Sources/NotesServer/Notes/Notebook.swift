@@ -38,9 +38,19 @@ final class Notebook {
 
   func record(atPath path: String) -> NoteRecord? { idsByPath[path].flatMap { records[$0] } }
 
-  /// Newest first.
+  /// Newest first, without those that were deleted.
   var byModification: [NoteRecord] {
-    records.values.sorted { ($0.modified, $0.id.description) > ($1.modified, $1.id.description) }
+    records.values.filter { $0.deletedSince == nil }.sorted {
+      ($0.modified, $0.id.description) > ($1.modified, $1.id.description)
+    }
+  }
+
+  /// Those that were deleted and can be had back, the last first.
+  var deleted: [NoteRecord] {
+    records.values.filter { $0.deletedSince != nil }
+      .sorted {
+        ($0.deletedSince ?? .distantPast, $0.id.description) > ($1.deletedSince ?? .distantPast, $1.id.description)
+      }
   }
 
   /// The newest note with this title; one that differs only in case if there is none.
@@ -51,7 +61,7 @@ final class Notebook {
 
   /// Keeps the record in memory; `save` or the document's next commit puts it on disk.
   func remember(_ record: NoteRecord) {
-    if let path = records[record.id]?.path, path != record.path { idsByPath[path] = nil }
+    if let path = records[record.id]?.path, path != record.path, idsByPath[path] == record.id { idsByPath[path] = nil }
     records[record.id] = record
     if let path = record.path { idsByPath[path] = record.id }
   }
@@ -61,6 +71,15 @@ final class Notebook {
     guard var record = records[id] else { return }
     change(&record)
     remember(record)
+  }
+
+  /// Forgets a note, here and on disk.
+  func remove(_ id: DocumentId) async throws(StorageError) {
+    if let path = records.removeValue(forKey: id)?.path { idsByPath[path] = nil }
+    try await storage.commit([
+      .remove([NoteRecord.collection, id.description]), .remove([NoteRecord.baseCollection, id.description]),
+      .removeRange([RecoveredText.collection, id.description]),
+    ])
   }
 
   /// Stores the record, and the file base only if `withBase`: the caller has written or read the working file.

@@ -8,6 +8,10 @@ public protocol WorkingFileAccess: Sendable {
   func create(_ path: String, _ bytes: [UInt8]) async throws(WorkingFileError) -> Bool
   /// Replaces a file in one step, or makes it.
   func replace(_ path: String, _ bytes: [UInt8]) async throws(WorkingFileError)
+  /// Gives a file another name in the same or another folder. Touches nothing and returns false if that name is taken.
+  func move(_ path: String, to target: String) async throws(WorkingFileError) -> Bool
+  /// Does nothing if there is no such file.
+  func remove(_ path: String) async throws(WorkingFileError)
   /// The right to a note's working file, held until the result is let go, or the process ends. Those who have the note
   /// open share it; who reads or writes the file by itself has it alone. Nil while others do not allow that. Takes no time.
   func claim(_ note: DocumentId, exclusively: Bool) -> (any NoteClaim)?

@@ -302,6 +302,7 @@ final class Attachment {
     rememberBase()
     guard let record = service.notebook[id] else { return [] }
     saves.offered = saves.made
+    guard record.deletedSince == nil else { return [] }
     return [record.item, saves.made > saves.stored ? record.baseItem : nil].compactMap(\.self)
   }
 
@@ -322,11 +323,12 @@ final class Attachment {
   private func keepRecovered(before splices: [TextSplice]) {
     guard splices.contains(where: { $0.deleteUTF8 > 0 }) else { return }
     let text = source.allUTF8
-    let key = ["recovered", id.description, String(service.clock.date.milliseconds)]
+    let kept = RecoveredText(
+      id: id, time: service.clock.date.milliseconds, reason: "the editor's full text replaced parts of it", text: text)
     session.log.warning("Keeping a copy of \(id) before the editor's full text replaces parts of it.")
     Task { @AutomergeRepo [service, log = session.log] in
       do {
-        try await service.repo.storage?.save(key, Data(text))
+        try await service.repo.storage?.commit([.save(kept.item)])
       } catch {
         log.error("The copy could not be stored: \(error)")
       }

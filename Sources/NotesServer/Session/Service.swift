@@ -57,7 +57,23 @@ public final class Service {
   }
 
   /// Reads what the store knows of the notes. Until then there are none.
-  public func load() async throws(StorageError) { try await notebook.load() }
+  public func load() async throws(StorageError) {
+    try await notebook.load()
+    let limit = clock.date.addingTimeInterval(-Session.recoverableTime)
+    for record in notebook.records.values where record.deletedSince.map({ $0 < limit }) ?? false {
+      do {
+        try await purge(record.id)
+      } catch {
+        log.warning("A note that was deleted long ago could not be removed: \(error)")
+      }
+    }
+  }
+
+  /// Removes a note for good.
+  func purge(_ id: DocumentId) async throws(StorageError) {
+    try await repo.delete(id)
+    try await notebook.remove(id)
+  }
 
   // MARK: Other processes of this person
 
