@@ -11,6 +11,9 @@ vim9script
 #   :NotesShare[!]         shares the current buffer: the ticket is put into register " and + and shown; ! for read only
 #   :NotesJoin [ticket]    joins by ticket; without one, lets you choose among the notes that are near
 #   :NotesUnshare [peer]   stops sharing the current note, with everybody or with one peer
+#   :NotesRename [title]   gives the current note another title
+#   :NotesDelete[!]        deletes the current note, without asking with !; :NotesUndelete [title] brings one back
+#   :NotesRecovered        texts that an overwrite would have lost
 #   :NotesPeers            who is there
 #   :NotesGo [peer]        goes to a peer's caret; :NotesFollow [peer] stays with it, again to stop
 #   :NotesStatus           whether all is stored and sent
@@ -45,6 +48,10 @@ command! -bar NotesAdopt call notes_lsp#commands#Adopt()
 command! -bar -bang NotesShare call notes_lsp#commands#Share(<bang>0)
 command! -nargs=? NotesJoin call notes_lsp#commands#Join(<q-args>)
 command! -nargs=? -complete=customlist,notes_lsp#commands#CompletePeer NotesUnshare call notes_lsp#commands#Unshare(<q-args>)
+command! -nargs=? NotesRename call notes_lsp#commands#Rename(<q-args>)
+command! -bar -bang NotesDelete call notes_lsp#commands#Delete(<bang>0)
+command! -nargs=? NotesUndelete call notes_lsp#commands#Undelete(<q-args>)
+command! -bar NotesRecovered call notes_lsp#commands#Recovered()
 command! -bar NotesPeers call notes_lsp#list#ShowPeers()
 command! -nargs=? -complete=customlist,notes_lsp#commands#CompletePeer NotesGo call notes_lsp#commands#Go(<q-args>)
 command! -nargs=? -complete=customlist,notes_lsp#commands#CompletePeer NotesFollow call notes_lsp#commands#Follow(<q-args>)
