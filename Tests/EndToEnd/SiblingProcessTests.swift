@@ -79,7 +79,7 @@ struct SiblingProcessTests {
 
   /// `NOTES_ROUNDS` makes it longer.
   @Test func fourProcessesTypeIntoOneNote() throws {
-    let rounds = numbers(fromEnvironment: "NOTES_ROUNDS")?.first ?? 60
+    let rounds = numbers(fromEnvironment: "NOTES_ROUNDS")?.first ?? 40
     let note = try OpenNote(text: "x\n")
     var clients = [note.client]
     for _ in 0..<3 {
@@ -98,7 +98,8 @@ struct SiblingProcessTests {
       }
       for client in clients { try client.process.collect() }
     }
-    try ModelClient.waitForConvergence(clients)
+    // All of it was sent at once, and a debug build is slow at telling who lacks what.
+    try ModelClient.waitForConvergence(clients, within: .seconds(60 + rounds))
     let text = clients[0].text.string
     #expect(clients.allSatisfy { $0.text.string == text }, "seed \(random.seed)")
     #expect(text.utf8.count { $0 == UInt8(ascii: ">") } == words, "seed \(random.seed)")
