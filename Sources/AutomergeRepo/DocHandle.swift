@@ -100,6 +100,9 @@ public final class DocHandle {
   /// Chunks in the store that could not be used. They are kept; peers supply what was in them.
   public var damagedChunks: [StorageKey] { store?.damaged ?? [] }
 
+  /// Whether some changes wait for others that are missing.
+  public var lacksChanges: Bool { !StoredChunks.isComplete(document) }
+
   /// Returns when everything is in the store. Throws what the store says if it fails; does nothing without a store.
   public func flush() async throws(StorageError) {
     try await store?.flush()

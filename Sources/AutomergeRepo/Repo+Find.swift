@@ -155,7 +155,7 @@ extension Repo {
     let queue = slot.takeQueue()
     if isReady { announce(handle) }
     for (message, peer) in queue where connections[peer] != nil {
-      let access = policy.access(slot.id, for: peer)
+      let access = access(slot.id, for: peer)
       if access == .none {
         send(.unavailable, on: slot.id, to: peer)
       } else {

@@ -15,8 +15,24 @@ extension Repo {
     network.start(as: LocalPeer(peerId: peerId, metadata: metadata), delegate: self)
   }
 
-  /// The peers that are connected now, with what they say of themselves.
-  public var peers: [PeerId: PeerMetadata] { connections.mapValues(\.metadata) }
+  /// The peers that are connected now, with what they say of themselves. Other processes of this person are none.
+  public var peers: [PeerId: PeerMetadata] {
+    connections.filter { !$0.value.provider.isSiblings }.mapValues(\.metadata)
+  }
+
+  /// The connected processes of the same person on the same store.
+  public var siblings: [PeerId] { connections.filter { $0.value.provider.isSiblings }.keys.sorted() }
+
+  private func isSibling(_ peer: PeerId) -> Bool { connections[peer]?.provider.isSiblings ?? false }
+
+  /// What a peer may do with a document.
+  func access(_ document: DocumentId, for peer: PeerId) -> Access {
+    isSibling(peer) ? .write : policy.access(document, for: peer)
+  }
+
+  private func announces(_ document: DocumentId, to peer: PeerId) -> Bool {
+    isSibling(peer) || policy.announce(document, to: peer)
+  }
 
   /// Calls `handler` with the fields of each message of a type that the repo does not know itself.
   public func onMessage(
@@ -45,7 +61,7 @@ extension Repo {
     for (id, slot) in slots.sorted(by: { $0.key.description < $1.key.description }) {
       guard document == nil || document == id, let handle = slot.handle else { continue }
       let linked = handle.sync.linkedPeers
-      for peer in linked { handle.receive(.accessChanged(peer, policy.access(id, for: peer))) }
+      for peer in linked { handle.receive(.accessChanged(peer, access(id, for: peer))) }
       for peer in connections.keys.sorted() where !linked.contains(peer) { introduce(peer, to: handle) }
     }
   }
@@ -60,8 +76,8 @@ extension Repo {
 
   /// Tells a peer of a document, or asks it, if the policy says so.
   func introduce(_ peer: PeerId, to handle: DocHandle) {
-    guard policy.announce(handle.id, to: peer) else { return }
-    handle.receive(.connected(peer, access: policy.access(handle.id, for: peer)))
+    guard announces(handle.id, to: peer) else { return }
+    handle.receive(.connected(peer, access: access(handle.id, for: peer)))
   }
 
   // MARK: Sending
@@ -106,7 +122,7 @@ extension Repo: NetworkDelegate {
   public func network(_ provider: any NetworkProvider, connected peer: PeerId, metadata: PeerMetadata) {
     if connections[peer] != nil { forget(peer) }
     connections[peer] = Connection(provider: provider, metadata: metadata)
-    observers.send(.peerConnected(peer, metadata))
+    observers.send(provider.isSiblings ? .siblingConnected(peer) : .peerConnected(peer, metadata))
     for slot in slots.values.sorted(by: { $0.id.description < $1.id.description }) {
       if let handle = slot.handle { introduce(peer, to: handle) }
     }
@@ -118,11 +134,12 @@ extension Repo: NetworkDelegate {
   }
 
   private func forget(_ peer: PeerId) {
+    let wasSibling = isSibling(peer)
     connections[peer] = nil
     for slot in slots.values.sorted(by: { $0.id.description < $1.id.description }) {
       slot.handle?.receive(.disconnected(peer))
     }
-    observers.send(.peerDisconnected(peer))
+    observers.send(wasSibling ? .siblingDisconnected(peer) : .peerDisconnected(peer))
   }
 
   public func network(_ provider: any NetworkProvider, received message: RepoMessage, from peer: PeerId) {
@@ -147,7 +164,7 @@ extension Repo: NetworkDelegate {
 
   private func receive(_ payload: DocumentSync.Payload, on id: DocumentId, from peer: PeerId) {
     // Before anything is looked up, so that unknown and refused take the same time and get the same answer.
-    let access = policy.access(id, for: peer)
+    let access = access(id, for: peer)
     guard access > .none else { return send(.unavailable, on: id, to: peer) }
     if let handle = slots[id]?.handle {
       handle.receive(.received(payload, from: peer, access: access))
@@ -161,7 +178,7 @@ extension Repo: NetworkDelegate {
 
   private func receive(_ message: RepoMessage.EphemeralMessage, from peer: PeerId) {
     guard message.senderId != peerId, let handle = handle(of: message.documentId),
-      policy.access(message.documentId, for: peer) > .none, gate.accepts(message)
+      access(message.documentId, for: peer) > .none, gate.accepts(message)
     else { return }
     handle.deliver(.ephemeral(message, via: peer))
     for other in handle.peers where other != peer && other != message.senderId {

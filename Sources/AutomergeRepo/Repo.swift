@@ -11,6 +11,9 @@ public final class Repo {
   public enum Event: Sendable {
     case peerConnected(PeerId, PeerMetadata)
     case peerDisconnected(PeerId)
+    /// Another process of the same person on the same store.
+    case siblingConnected(PeerId)
+    case siblingDisconnected(PeerId)
     /// A document is in memory now: created, loaded, or received.
     case documentOpened(DocHandle)
     case documentDeleted(DocumentId)

@@ -4,7 +4,10 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
+#include <sys/socket.h>
+#include <sys/types.h>
 #include <sys/un.h>
+#include <unistd.h>
 #include <uv.h>
 
 /* fcntl and open are variadic, which Swift does not import. */
@@ -17,3 +20,21 @@ static inline void notes_ignore_signal(int number) { signal(number, SIG_IGN); }
 /* pthread_t is an integer here and a pointer there; libuv has no function that detaches a thread. */
 static inline uintptr_t notes_thread_bits(void) { return (uintptr_t)pthread_self(); }
 static inline void notes_thread_detach(uv_thread_t thread) { pthread_detach(thread); }
+
+/* The user at the other end of a unix socket, or -1. ucred and getpeereid are GNU's and BSD's, which Swift does not import
+   here without asking for all of theirs. */
+#ifdef __linux__
+static inline int64_t notes_peer_user(int descriptor) {
+  struct { pid_t process; uid_t user; gid_t group; } credentials;
+  socklen_t length = sizeof credentials;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return -1;
+  return length == sizeof credentials ? (int64_t)credentials.user : -1;
+}
+#else
+static inline int64_t notes_peer_user(int descriptor) {
+  uid_t user;
+  gid_t group;
+  return getpeereid(descriptor, &user, &group) == 0 ? (int64_t)user : -1;
+}
+#endif
+static inline int64_t notes_own_user(void) { return (int64_t)getuid(); }

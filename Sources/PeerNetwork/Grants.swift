@@ -8,15 +8,22 @@ public final class Grants: SharePolicy {
   /// Reads what has been granted. Documents whose record is damaged are shared with nobody.
   public static func load(from storage: any StorageProvider) async throws(StorageError) -> Grants {
     let grants = Grants(storage: storage)
+    try await grants.reload()
+    return grants
+  }
+
+  /// Reads everything again: another process of the same person may have written it.
+  public func reload() async throws(StorageError) {
+    var found: [DocumentId: [PeerId: Access]] = [:]
     for (key, record) in try await storage.records(under: ["grants"]) {
       guard let document = key.last.flatMap({ DocumentId($0) }) else { continue }
       for entry in record.entries ?? [] {
         if let peer = entry.key.text, let access = entry.value.text.flatMap({ Access(rawValue: $0) }), access > .none {
-          grants.grants[document, default: [:]][PeerId(peer)] = access
+          found[document, default: [:]][PeerId(peer)] = access
         }
       }
     }
-    return grants
+    grants = found
   }
 
   private init(storage: any StorageProvider) { self.storage = storage }

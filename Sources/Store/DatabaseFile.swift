@@ -169,6 +169,18 @@ final class DatabaseFile: Sendable {
     losses.add(1, ordering: .relaxed)
   }
 
+  /// Begins a new database with everything that can be read of this one.
+  func rebuild() throws(StorageError) {
+    do {
+      try state.withLock { state in
+        _ = try opened(&state)
+        try rebuild(&state)
+      }
+    } catch {
+      throw StorageError(database: error)
+    }
+  }
+
   private func rebuild(_ state: inout State) throws {
     let lock = try StoreLock(directory: directory)
     let isOurs = FileIdentity(path: path) == state.identity

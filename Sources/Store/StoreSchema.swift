@@ -58,6 +58,10 @@ enum StoreSchema {
   }
 
   static func hash(_ data: Data) -> Data { Data(SHA256.hash(data: data)) }
+
+  static func hexadecimal(_ bytes: Data) -> String {
+    bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+  }
 }
 
 /// A row of `item` as it was found; a damaged database may hold anything in any column.

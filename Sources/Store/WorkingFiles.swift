@@ -79,6 +79,33 @@ public actor WorkingFiles {
     synchronizeFolder(of: target)
   }
 
+  /// Gives a file another name. Touches nothing and returns false if there is one of that name.
+  public func move(_ path: String, to target: String) throws(Failure) -> Bool {
+    try makeFolder(of: target)
+    // The new name is taken by an empty file first, so that the renaming can only replace that one.
+    let descriptor = open(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      if errno == EEXIST { return false }
+      throw .system(path: target, operation: "create", code: errno)
+    }
+    close(descriptor)
+    guard rename(path, target) == 0 else {
+      let code = errno
+      unlink(target)
+      throw .system(path: path, operation: "rename", code: code)
+    }
+    synchronizeFolder(of: target)
+    return true
+  }
+
+  /// Does nothing if there is no such file.
+  public func remove(_ path: String) throws(Failure) {
+    guard unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR else {
+      throw .system(path: path, operation: "remove", code: errno)
+    }
+    synchronizeFolder(of: path)
+  }
+
   /// Writes everything, syncs, and closes in any case.
   private func fill(_ descriptor: Int32, _ bytes: [UInt8], _ path: String) throws(Failure) {
     defer { close(descriptor) }

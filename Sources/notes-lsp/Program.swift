@@ -31,6 +31,7 @@ final class Program {
   private var output: StandardOutput?
   private var provider: TCPProvider?
   private var directory: PeerDirectory?
+  private var siblings: UnixSocketProvider?
   private var signals: [SignalWatcher] = []
   private var editor: ProcessWatcher?
   private var networkLock: NetworkLock?
@@ -62,15 +63,56 @@ final class Program {
     let repo = Repo(
       peerId: identity.peerId, metadata: PeerMetadata(name: settings.name), storage: storage, sharePolicy: grants,
       clock: clock)
+    joinSiblings(repo)
     let sharing = SharingAdapter(directory: try await openNetwork(repo, identity, grants, storage))
     if networkLock == nil && settings.hasNetwork {
       sharing.reasonForNoNetwork = "another notes-lsp of yours has the network"
+      seekNetwork(for: sharing) { [weak self] in
+        try await grants.reload()
+        return try await self?.openNetwork(repo, identity, grants, storage)
+      }
     }
     let service = Service(
-      repo: repo, storage: storage, sharing: sharing, files: WorkingFileAdapter(), clock: clock,
+      repo: repo, storage: storage, sharing: sharing, files: WorkingFileAdapter(home: settings.home), clock: clock,
       notesDirectory: settings.notes, identity: Service.Identity(identity, name: settings.name))
     try await service.load()
     try serve(service)
+  }
+
+  /// How soon this process takes over when the one that has the network is gone.
+  private static let seekInterval: Duration = .milliseconds(250)
+
+  private func seekNetwork(
+    for sharing: SharingAdapter, _ openNetwork: @escaping @AutomergeRepo () async throws -> PeerDirectory?
+  ) {
+    _ = clock.schedule(after: Self.seekInterval) { [weak self] in
+      guard let self, self.session?.hasEnded != true else { return }
+      // Somebody else has it, as a rule.
+      guard NetworkLock(home: self.settings.home) != nil else { return self.seekNetwork(for: sharing, openNetwork) }
+      Task { @AutomergeRepo in
+        do {
+          if let directory = try await openNetwork() {
+            self.log.notice("This process has the network now.")
+            return sharing.take(directory)
+          }
+        } catch {
+          self.networkLock = nil
+          self.log.error("The network could not be taken over: \(error)")
+        }
+        self.seekNetwork(for: sharing, openNetwork)
+      }
+    }
+  }
+
+  /// Begins to share everything with the other processes of this store.
+  private func joinSiblings(_ repo: Repo) {
+    do {
+      let siblings = try UnixSocketProvider(home: settings.home, loop: loop, clock: clock)
+      repo.add(siblings)
+      self.siblings = siblings
+    } catch {
+      log.error("Other processes of yours cannot be reached: \(error.message)")
+    }
   }
 
   /// Nil if there is to be no network, or another process of this store has it.
@@ -140,6 +182,7 @@ final class Program {
     exitCode = code
     directory?.stopDiscovery()
     provider?.stop()
+    siblings?.stop()
     editor?.close()
     for signal in signals { signal.close() }
     input?.onClose = nil

@@ -6,15 +6,21 @@ import PeerNetwork
 /// The directory of peers, as the server asks for it.
 @AutomergeRepo
 final class SharingAdapter: SharingService {
-  private let directory: PeerDirectory?
+  private var directory: PeerDirectory?
   /// What `networkState` says when there is no directory.
   var reasonForNoNetwork = "off"
   var onChange: (@AutomergeRepo (SharingEvent) -> Void)?
 
   /// - Parameter directory: nil if the person wants no network.
   init(directory: PeerDirectory?) {
+    take(directory)
+  }
+
+  /// From now on this process has the network.
+  func take(_ directory: PeerDirectory?) {
     self.directory = directory
     directory?.onEvent = { [weak self] event in self?.onChange?(SharingEvent(event)) }
+    onChange?(.networkState)
   }
 
   var fingerprint: String { directory?.repo.peerId.description ?? "" }

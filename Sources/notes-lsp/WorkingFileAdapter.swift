@@ -1,3 +1,4 @@
+import AutomergeRepo
 import Foundation
 import NotesServer
 import Store
@@ -5,6 +6,14 @@ import Store
 /// The store's working files, as the server asks for them.
 struct WorkingFileAdapter: WorkingFileAccess {
   private let files = WorkingFiles()
+  private let locks: String
+
+  /// - Parameter home: the store's directory.
+  init(home: String) { locks = home + "/open" }
+
+  func claim(_ note: DocumentId, exclusively: Bool) -> (any NoteClaim)? {
+    NoteLock(directory: locks, name: note.description, exclusively: exclusively)
+  }
 
   func read(_ path: String) async throws(WorkingFileError) -> [UInt8]? {
     do {
@@ -22,6 +31,22 @@ struct WorkingFileAdapter: WorkingFileAccess {
     }
   }
 
+  func move(_ path: String, to target: String) async throws(WorkingFileError) -> Bool {
+    do {
+      return try await files.move(path, to: target)
+    } catch {
+      throw WorkingFileError(error)
+    }
+  }
+
+  func remove(_ path: String) async throws(WorkingFileError) {
+    do {
+      try await files.remove(path)
+    } catch {
+      throw WorkingFileError(error)
+    }
+  }
+
   func replace(_ path: String, _ bytes: [UInt8]) async throws(WorkingFileError) {
     do {
       try await files.replace(path, bytes)
@@ -30,6 +55,8 @@ struct WorkingFileAdapter: WorkingFileAccess {
     }
   }
 }
+
+extension NoteLock: NoteClaim {}
 
 extension WorkingFileError {
   fileprivate init(_ failure: WorkingFiles.Failure) {

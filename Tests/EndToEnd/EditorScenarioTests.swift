@@ -119,6 +119,36 @@ struct EditorScenarioTests {
     #expect(listed.output.contains("Groceries") && listed.output.contains("Letters"), "\(listed.output)")
   }
 
+  @Test func aNoteIsRenamedDeletedAndHadBackInVim() throws { try renameDeleteAndRestore(VimUnderTest.self) }
+  @Test func aNoteIsRenamedDeletedAndHadBackInEmacs() throws { try renameDeleteAndRestore(EmacsUnderTest.self) }
+
+  private func renameDeleteAndRestore<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
+    let ana = try Editor(user: NotesUser("Ana"), seed: 8, maximumDelay: .zero)
+    func listed() throws -> String { try ana.session.user.run(["list"]).output }
+    try ana.createNote("Plan")
+    let id = try ana.waitUntilAttached()
+    try ana.beginTypingAtEnd()
+    try ana.session.terminal.type("not to be lost")
+    try ana.waitForText("not to be lost")
+    try ana.endTyping()
+    _ = try ana.waitUntilAttached()
+    try ana.renameNote("Scheme")
+    try ana.session.wait(for: "the new title") { try listed().contains("Scheme") }
+    try ana.deleteNote()
+    try ana.session.wait(for: "an empty list") { try listed().isEmpty }
+    try ana.session.wait(for: "a buffer that is no note") { try ana.documentId() == nil }
+    try ana.undeleteNote("Scheme")
+    #expect(try ana.waitUntilAttached() == id)
+    try ana.waitForText("not to be lost")
+    #expect(try listed().contains("/Scheme.md"))
+    try ana.quit()
+    try ana.session.waitForEnd()
+    #expect(
+      try ana.session.user.storedText(of: id) == "not to be lost\n"
+        || ana.session.user.storedText(of: id) == "not to be lost")
+    #expect(try ana.session.audits().flatMap(\.complaints) == [])
+  }
+
   private func waitForEqualTexts(_ first: any EditorUnderTest, _ second: any EditorUnderTest) throws -> String {
     var text = ""
     try first.session.wait(for: "equal buffers") {

@@ -41,10 +41,10 @@ struct SharingTests {
     let ben = try JoinedNote("Ben", ticket: ana.ticket())
     ana.client.isUnsafe = true
     for (range, word) in [(0..<0, "gone"), (0..<4, "")] {
-      let before = ana.client.queuedCount
+      let before = ana.client.queuedEditCount
       ben.client.edit(range, with: word)
       ben.client.flush()
-      try NotesProcess.wait(for: "the edit", of: [ana.process, ben.process]) { ana.client.queuedCount > before }
+      try NotesProcess.wait(for: "the edit", of: [ana.process, ben.process]) { ana.client.queuedEditCount > before }
     }
     // Typed before the edits were applied: both are dropped, and nothing needs to be sent instead.
     ana.client.edit(5..<5, with: "kept\n")

@@ -44,6 +44,12 @@ public protocol EditorUnderTest: AnyObject {
   func share() throws
   func lastTicket() throws -> String?
   func showNotes() throws
+  /// Gives the current note another title.
+  func renameNote(_ title: String) throws
+  /// Deletes the current note without asking.
+  func deleteNote() throws
+  /// Brings the note with this title back and opens it.
+  func undeleteNote(_ title: String) throws
   /// Puts the caret at the end of the buffer, ready to type.
   func beginTypingAtEnd() throws
   func endTyping() throws

@@ -54,6 +54,11 @@ public final class EmacsUnderTest: EditorUnderTest {
   public func share() throws {
     _ = try evaluate("(with-current-buffer (window-buffer) (call-interactively #'notes-share) t)")
   }
+  public func renameNote(_ title: String) throws { _ = try evaluate("(progn (notes-rename \(Self.quoted(title))) t)") }
+  public func deleteNote() throws { _ = try evaluate("(progn (notes-delete t) t)") }
+  public func undeleteNote(_ title: String) throws {
+    _ = try evaluate("(progn (notes-undelete \(Self.quoted(title))) t)")
+  }
   public func showNotes() throws { _ = try evaluate("(progn (call-interactively #'notes) t)") }
 
   public func lastTicket() throws -> String? {

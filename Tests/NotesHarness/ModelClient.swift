@@ -66,6 +66,8 @@ public final class ModelClient {
   public var isSynced: Bool { pending.isEmpty && queue.isEmpty }
   /// How many messages wait for the end of the unsafe state.
   public var queuedCount: Int { queue.count }
+  /// How many of them are edits.
+  public var queuedEditCount: Int { queue.count { $0.method == "notes/edit" } }
   /// Whether the service has proved that it knows exactly this text.
   public var isChecked: Bool { isSynced && lastCheck.map { $0 == (version, rev) } ?? false }
 

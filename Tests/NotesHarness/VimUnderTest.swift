@@ -42,6 +42,9 @@ public final class VimUnderTest: EditorUnderTest {
   public func openNote(_ title: String) throws { try execute("NotesOpen \(title)") }
   public func join(_ ticket: String) throws { try execute("NotesJoin \(ticket)") }
   public func share() throws { try execute("NotesShare") }
+  public func renameNote(_ title: String) throws { try execute("NotesRename \(title)") }
+  public func deleteNote() throws { try execute("NotesDelete!") }
+  public func undeleteNote(_ title: String) throws { try execute("NotesUndelete \(title)") }
   public func showNotes() throws { try execute("Notes") }
 
   public func lastTicket() throws -> String? {

@@ -257,6 +257,65 @@ With a prefix argument, ask for one."
   (notes-lsp--say "%s is not shared any more" (buffer-name)))
 
 ;;;###autoload
+(defun notes-rename (title)
+  "Give the current note another TITLE; its file follows when it is closed."
+  (interactive "sNew title: ")
+  (when (string-blank-p title) (user-error "Notes: a note needs a title"))
+  (let ((note (notes-lsp--this-note)))
+    (notes-lsp--request-for note :notes/rename :title title)
+    (setf (notes-lsp--note-title note) title)
+    (force-mode-line-update)
+    (notes-lsp--say "this note is called %s now; its file will be when the note is closed" title)))
+
+;;;###autoload
+(defun notes-delete (&optional sure)
+  "Delete the current note and its file, asking first unless SURE.
+The buffer stays.  For 30 days `notes-undelete' brings the note back."
+  (interactive "P")
+  (let ((note (notes-lsp--this-note)))
+    (when (or sure (yes-or-no-p "Delete this note? "))
+      (notes-lsp--request-for note :notes/delete)
+      (notes-lsp-mode -1)
+      (notes-lsp--say "deleted; for 30 days M-x notes-undelete brings it back"))))
+
+;;;###autoload
+(defun notes-undelete (title)
+  "Bring back the note with TITLE that was deleted last, and open it."
+  (interactive
+   (list (completing-read
+          "Bring back: "
+          (mapcar (lambda (note) (plist-get note :title)) (notes-lsp--deleted)) nil t)))
+  (let ((found (cl-find title (notes-lsp--deleted) :test #'equal
+                        :key (lambda (note) (plist-get note :title)))))
+    (unless found (user-error "Notes: there is no deleted note \"%s\"" title))
+    (notes-lsp--visit
+     (notes-lsp-service-request :notes/undelete `(:id ,(plist-get found :id))) title)))
+
+(defun notes-lsp--deleted ()
+  "Return the deleted notes, the last first, as a list of plists."
+  (append (plist-get (notes-lsp-service-request :notes/list '(:deleted t)) :notes) nil))
+
+;;;###autoload
+(defun notes-recovered ()
+  "Show texts that an overwrite would have lost; each can be visited."
+  (interactive)
+  (let ((texts (append (plist-get (notes-lsp-service-request
+                                   :notes/recovered (notes-lsp--empty))
+                                  :texts)
+                       nil)))
+    (if (null texts)
+        (notes-lsp--say "nothing had to be recovered")
+      (let ((choices (mapcar (lambda (text)
+                               (cons (format "%s, %s: %s" (plist-get text :title)
+                                             (format-time-string
+                                              "%c" (/ (plist-get text :time) 1000))
+                                             (plist-get text :reason))
+                                     (plist-get text :path)))
+                             texts)))
+        (find-file-other-window
+         (cdr (assoc (completing-read "Recovered: " choices nil t) choices)))))))
+
+;;;###autoload
 (defun notes-status ()
   "Say how the service and the current note are."
   (interactive)

@@ -21,6 +21,13 @@ public protocol NetworkProvider: AnyObject, Sendable {
   /// Sends in the same turn. A message to a peer that is not connected is dropped.
   func send(_ message: RepoMessage, to peer: PeerId)
   func disconnect(_ peer: PeerId)
+  /// Whether its peers are other processes of the same person on the same store: they may do everything, and are nobody
+  /// whom the person would want to hear of.
+  var isSiblings: Bool { get }
+}
+
+extension NetworkProvider {
+  public var isSiblings: Bool { false }
 }
 
 /// What a network provider reports.

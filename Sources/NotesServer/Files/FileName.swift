@@ -6,13 +6,32 @@ enum FileName {
   static let mostUTF8 = 255
 
   /// Safe names for a title, to be tried until one is free: `Title.md`, `Title 2.md`, ….
-  static func candidates(for title: String, atMost count: Int = 10_000) -> some Sequence<String> {
-    (1...max(1, count)).lazy.map { name(forTitle: title, number: $0) }
+  static func candidates(
+    for title: String, ending: String = fileExtension, atMost count: Int = 10_000
+  ) -> some Sequence<String> {
+    (1...max(1, count)).lazy.map { name(forTitle: title, number: $0, ending: ending) }
+  }
+
+  /// The known ending of a file's name, as it is written there; empty if it has none.
+  static func ending(ofFile name: String) -> String {
+    for ending in endings where name.lowercased().hasSuffix(ending) { return String(name.suffix(ending.count)) }
+    return ""
+  }
+
+  private static let endings = [".md", ".markdown", ".txt", ".org"]
+
+  /// Whether a file of this name may be that of a note with this title.
+  static func isName(_ name: String, forTitle title: String) -> Bool {
+    let stem = FileName.title(ofFile: name)
+    let wanted = FileName.title(ofFile: FileName.name(forTitle: title))
+    guard stem != wanted, stem != title else { return true }
+    guard stem.hasPrefix(wanted + " ") else { return false }
+    return stem.dropFirst(wanted.count + 1).allSatisfy { ("0"..."9").contains($0) }
   }
 
   /// A name without a path, not hidden, not empty, without control characters, and no longer than a file system allows.
-  static func name(forTitle title: String, number: Int = 1) -> String {
-    let suffix = (number > 1 ? " \(number)" : "") + fileExtension
+  static func name(forTitle title: String, number: Int = 1, ending: String = fileExtension) -> String {
+    let suffix = (number > 1 ? " \(number)" : "") + ending
     var stem = ""
     var length = suffix.utf8.count
     for character in safe(title) {
@@ -27,7 +46,7 @@ enum FileName {
   /// The title of a file that became a note: its name without the extension.
   static func title(ofFile name: String) -> String {
     let base = name.split(separator: "/").last.map(String.init) ?? name
-    for ending in [".md", ".markdown", ".txt", ".org"] where base.lowercased().hasSuffix(ending) {
+    for ending in endings where base.lowercased().hasSuffix(ending) {
       let stem = String(base.dropLast(ending.count))
       if !stem.isEmpty { return stem }
     }

@@ -52,28 +52,86 @@ final class Caretaker {
     }
   }
 
+  /// Plans for every note in memory: a process that had some of them open is gone.
+  func planAll() {
+    for handle in service.repo.handles where service.notebook[handle.id]?.path != nil { plan(handle) }
+  }
+
   /// Takes in what other programs wrote to the note's file since we did, then writes the note's text to it if that differs.
-  /// Leaves the file alone while a client has it open.
+  /// Leaves the file alone while a client has it open, here or in another process, which then looks after it.
   func synchronize(_ handle: DocHandle) async throws {
     watch(handle)
-    guard let record = service.notebook[handle.id], let path = record.path, let note = NoteDocument(handle.document),
-      !service.openDocuments.contains(handle.id)
+    let id = handle.id
+    guard service.notebook[id]?.path != nil, !service.openDocuments.contains(id),
+      let claim = service.files.claim(id, exclusively: true)
     else { return }
+    defer { withExtendedLifetime(claim) {} }
+    // Another process may have written the file since we looked.
+    try await service.notebook.refresh(id)
+    guard let record = service.notebook[id], let path = record.path, let note = NoteDocument(handle.document) else {
+      return
+    }
+    // What it wrote there, it also sends.
+    guard handle.document.unknown(record.fileBase?.heads ?? []).isEmpty else { return plan(handle) }
     // Nothing if somebody deleted it. The note is still here, and so is its text.
     let contents = try await service.files.read(path).map { bytes in try FileContents(reading: bytes) }
-    guard !service.openDocuments.contains(handle.id) else { return }
+    guard !service.openDocuments.contains(id) else { return }
     if let contents { try takeIn(contents, record.fileBase, note, handle) }
     let text = DocumentText(note).allUTF8
     let heads = handle.document.heads()
     let file = FileContents(text: text, shape: contents?.shape ?? record.shape)
+    if let contents, file.bytes != contents.bytes {
+      // Should this process die between writing the file and saying so, the file holds one of the two.
+      let step = TextDiff.delta(from: contents.text, to: text)
+      service.notebook.update(id) { $0.fileBase = TextBase(heads: heads, steps: [step, file.finalNewlineStep]) }
+      try await handle.flush()
+      try await service.notebook.save(id)
+    }
     if file.bytes != contents?.bytes { try await service.files.replace(path, file.bytes) }
-    service.notebook.update(handle.id) {
+    service.notebook.update(id) {
       $0.fileBase = TextBase(heads: heads, steps: [file.finalNewlineStep])
       $0.shape = file.shape
       $0.words = Words.count(text)
       $0.title = note.title ?? $0.title
     }
-    try await service.notebook.save(handle.id)
+    try await service.notebook.save(id)
+    try await followTitle(id)
+  }
+
+  /// Gives the file a name that fits the note's title, if it has another.
+  private func followTitle(_ id: DocumentId) async throws {
+    guard let record = service.notebook[id], let path = record.path else { return }
+    let old = path as NSString
+    guard !FileName.isName(old.lastPathComponent, forTitle: record.title) else { return }
+    let ending = FileName.ending(ofFile: old.lastPathComponent)
+    for name in FileName.candidates(for: record.title, ending: ending, atMost: 1000) {
+      let new = (old.deletingLastPathComponent as NSString).appendingPathComponent(name)
+      guard service.notebook.record(atPath: new) == nil else { continue }
+      guard try await service.files.move(path, to: new) else { continue }
+      service.notebook.update(id) { $0.path = new }
+      return try await service.notebook.save(id)
+    }
+  }
+
+  /// Removes the working file of a note that is deleted, having taken in what stands there.
+  ///
+  /// - Parameter isWritten: whether the file may hold words of another program; false if an editor had it open.
+  func putAway(_ handle: DocHandle, isWritten: Bool) async throws {
+    let id = handle.id
+    if isWritten { try await synchronize(handle) }
+    guard let claim = service.files.claim(id, exclusively: true) else {
+      throw NotesError(.conflict, "The note is open in another editor of yours; close it there first.")
+    }
+    defer { withExtendedLifetime(claim) {} }
+    planned.removeValue(forKey: id)?.cancel()
+    watched.removeValue(forKey: id)?.cancel()
+    let path = service.notebook[id]?.path
+    service.notebook.update(id) {
+      ($0.deletedSince, $0.path, $0.fileBase, $0.clientBase) = (service.clock.date, nil, nil, nil)
+    }
+    try await handle.flush()
+    try await service.notebook.save(id, withBase: false)
+    if let path { try await service.files.remove(path) }
   }
 
   private func takeIn(_ contents: FileContents, _ base: TextBase?, _ note: NoteDocument, _ handle: DocHandle) throws {

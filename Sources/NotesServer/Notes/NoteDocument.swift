@@ -38,6 +38,21 @@ struct NoteDocument {
     }
   }
 
+  /// Changes the title as little as makes it the new one. The caller commits.
+  func rename(to title: String) throws {
+    let new = Array(title.utf8)
+    if case .Object(let text, .Text) = try document.get(obj: .ROOT, key: "title") {
+      let old = Array(try document.text(obj: text).utf8)
+      for splice in TextDiff.delta(from: old, to: new).splices {
+        try document.spliceText(
+          obj: text, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
+      }
+    } else {
+      let text = try document.putObject(obj: .ROOT, key: "title", ty: .Text)
+      try document.spliceText(obj: text, utf8Offset: 0, deleteUTF8: 0, insert: new)
+    }
+  }
+
   var created: Date? {
     guard case .Scalar(.Timestamp(let date)) = try? document.get(obj: .ROOT, key: "created") else { return nil }
     return date

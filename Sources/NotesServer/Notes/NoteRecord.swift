@@ -14,6 +14,8 @@ struct NoteRecord: Hashable {
   /// Others wrote since a client last had it open.
   var isUnread = false
   var shape = FileShape.plain
+  /// When it was put away; it is removed for good some time later.
+  var deletedSince: Date?
   /// What the working file held when it was last written or read.
   var fileBase: TextBase?
   /// What the attached client surely had at the last commit; several when edits were in flight, each a possible state.
@@ -33,7 +35,24 @@ struct TextBase: Hashable {
 extension NoteRecord {
   static let collection = "notes"
 
+  /// The file bases lie by themselves: whoever writes the working file says what it holds, and another process that has
+  /// the note open does not write over that with what it knew before.
+  static let baseCollection = "bases"
+
   var storageKey: StorageKey { [Self.collection, id.description] }
+
+  /// What is stored of the record.
+  var item: StoredItem { StoredItem(key: storageKey, data: encoded()) }
+
+  /// What is stored of the file base; nil if there is none.
+  var baseItem: StoredItem? {
+    fileBase.map { StoredItem(key: [Self.baseCollection, id.description], data: Data($0.cbor.encoded())) }
+  }
+
+  /// Takes the file base from where it lies by itself; records of an earlier version have it in them.
+  mutating func takeBase(_ data: Data?) {
+    if let base = data.flatMap({ try? CBOR($0, limits: .stored) }).flatMap(TextBase.init) { fileBase = base }
+  }
 
   func encoded() -> Data {
     let record = CBOR.record([
@@ -44,7 +63,7 @@ extension NoteRecord {
       "words": .integer(words),
       "unread": .bool(isUnread),
       "shape": shape.cbor,
-      "fileBase": fileBase?.cbor,
+      "deleted": deletedSince.map { .integer($0.milliseconds) },
       "clientBase": clientBase?.cbor,
     ])
     return Data(record.encoded())
@@ -61,6 +80,7 @@ extension NoteRecord {
     path = record["path"]?.text
     words = record["words"]?.integer ?? 0
     isUnread = record["unread"]?.bool ?? false
+    deletedSince = record["deleted"]?.integer.map { Date(milliseconds: $0) }
     shape = record["shape"].flatMap(FileShape.init) ?? .plain
     fileBase = record["fileBase"].flatMap(TextBase.init)
     clientBase = record["clientBase"].flatMap(TextBase.init)

@@ -20,10 +20,23 @@ public final class StoreReader {
     public var text: String
   }
 
+  /// A document that is not whole.
+  public struct DocumentProblem: Codable, Hashable, Sendable {
+    public var id: String
+    public var title: String?
+    /// Chunks that are not what they should be.
+    public var damagedChunkCount: Int
+    /// Some changes wait for others that are not here; peers may have them.
+    public var lacksChanges: Bool
+    /// Nothing of it can be read, or why it could not be looked at.
+    public var unreadable: String?
+  }
+
   private let notebook: Notebook
   private let repo: Repo
 
   public init(storage: any StorageProvider) async throws(StorageError) {
+    let storage = UntouchedStorage(base: storage)
     notebook = Notebook(storage: storage)
     repo = Repo(peerId: PeerId("reader"), storage: storage)
     try await notebook.load()
@@ -36,6 +49,26 @@ public final class StoreReader {
         id: record.id.description, title: record.title, created: record.created.milliseconds,
         modified: record.modified.milliseconds, path: record.path)
     }
+  }
+
+  /// Reads every document there is.
+  public func documentProblems() async throws(StorageError) -> [DocumentProblem] {
+    var problems: [DocumentProblem] = []
+    for id in try await repo.documentIds().sorted(by: { $0.description < $1.description }) {
+      var problem = DocumentProblem(
+        id: id.description, title: notebook[id]?.title, damagedChunkCount: 0, lacksChanges: false)
+      switch await repo.find(id, within: .seconds(1)) {
+      case .found(let handle):
+        problem.damagedChunkCount = handle.damagedChunks.count
+        problem.lacksChanges = handle.lacksChanges
+        guard problem.damagedChunkCount > 0 || problem.lacksChanges else { continue }
+      case .deleted: continue
+      case .unavailable, .timedOut: problem.unreadable = "no chunk of it can be used"
+      case .failed(let error): problem.unreadable = error.description
+      }
+      problems.append(problem)
+    }
+    return problems
   }
 
   /// Nil if there is no note of this id or title.

@@ -1,3 +1,5 @@
+import AutomergeRepo
+
 /// How the server reaches the notes' text files. Carried out off the loop.
 public protocol WorkingFileAccess: Sendable {
   /// Nil if there is no such file.
@@ -6,7 +8,17 @@ public protocol WorkingFileAccess: Sendable {
   func create(_ path: String, _ bytes: [UInt8]) async throws(WorkingFileError) -> Bool
   /// Replaces a file in one step, or makes it.
   func replace(_ path: String, _ bytes: [UInt8]) async throws(WorkingFileError)
+  /// Gives a file another name in the same or another folder. Touches nothing and returns false if that name is taken.
+  func move(_ path: String, to target: String) async throws(WorkingFileError) -> Bool
+  /// Does nothing if there is no such file.
+  func remove(_ path: String) async throws(WorkingFileError)
+  /// The right to a note's working file, held until the result is let go, or the process ends. Those who have the note
+  /// open share it; who reads or writes the file by itself has it alone. Nil while others do not allow that. Takes no time.
+  func claim(_ note: DocumentId, exclusively: Bool) -> (any NoteClaim)?
 }
+
+/// A right that lasts as long as the object.
+public protocol NoteClaim: AnyObject, Sendable {}
 
 public enum WorkingFileError: Error, Hashable, Sendable {
   case tooLarge(String)

@@ -18,6 +18,9 @@ final class Attachment {
   static let quietDelay: Duration = .milliseconds(60)
   static let longestWait: Duration = .seconds(1)
 
+  /// How long it is before a note is claimed again that another process holds.
+  static let claimInterval: Duration = .milliseconds(20)
+
   /// How long changes of the status are gathered.
   static let statusDelay: Duration = .milliseconds(200)
 
@@ -35,7 +38,13 @@ final class Attachment {
   private var lastChange: Duration?
   private var waitingSince: Duration?
   private var hasEnteredName = false
+  /// How often the editor has written the working file; up to which of these times the file base was handed to the store,
+  /// and up to which it is there.
+  private var saves = (made: 0, offered: 0, stored: 0)
+  /// Tells the other processes of this person that the note is open here.
+  private var claim: (any NoteClaim)?
   private var lastStatus: JSONValue?
+  private var isAttached = true
 
   /// Attaches a buffer that `buffer` knows; `splices` are what opening it has to do to the document.
   init(uri: String, handle: DocHandle, note: NoteDocument, buffer: OpenBuffer, splices: [TextSplice], session: Session)
@@ -44,6 +53,7 @@ final class Attachment {
     observation = handle.observe { [weak self] event in self?.documentDid(event) }
     handle.companions = { [weak self] in self?.companions() ?? [] }
     service.openDocuments.insert(id)
+    claimNote()
     apply(splices)
     sendPendingEdit()
     service.notebook.update(id) { $0.isUnread = false }
@@ -111,6 +121,7 @@ final class Attachment {
     let base = TextBase(heads: handle.document.heads(), steps: [buffer.clientToDocument])
     countWords()
     service.notebook.update(id) { $0.fileBase = base }
+    saves.made += 1
     handle.storeSoon()
   }
 
@@ -143,7 +154,9 @@ final class Attachment {
     case .peersChanged:
       service.company.peersChanged(on: handle)
       statusChanged()
-    case .storageChanged: statusChanged()
+    case .storageChanged:
+      if handle.storageProblem == nil { saves.stored = saves.offered }
+      statusChanged()
     case .headsChanged, .refusedChanges: break
     case .deleted: session.detach(uri: uri)
     }
@@ -288,18 +301,34 @@ final class Attachment {
   private func companions() -> [StoredItem] {
     rememberBase()
     guard let record = service.notebook[id] else { return [] }
-    return [StoredItem(key: record.storageKey, data: record.encoded())]
+    saves.offered = saves.made
+    guard record.deletedSince == nil else { return [] }
+    return [record.item, saves.made > saves.stored ? record.baseItem : nil].compactMap(\.self)
+  }
+
+  /// Whether the store has not been told yet what the editor last wrote to the working file.
+  var hasUnstoredSave: Bool { saves.made > saves.stored }
+
+  /// Another process may be writing the working file right now; that takes milliseconds.
+  private func claimNote() {
+    claim = service.files.claim(id, exclusively: false)
+    guard claim == nil else { return }
+    service.clock.schedule(after: Self.claimInterval) { [weak self] in
+      guard let self, self.isAttached, self.claim == nil else { return }
+      self.claimNote()
+    }
   }
 
   /// A client that had lost its way may not have what others wrote; its full text then looks like deleting it.
   private func keepRecovered(before splices: [TextSplice]) {
     guard splices.contains(where: { $0.deleteUTF8 > 0 }) else { return }
     let text = source.allUTF8
-    let key = ["recovered", id.description, String(service.clock.date.milliseconds)]
+    let kept = RecoveredText(
+      id: id, time: service.clock.date.milliseconds, reason: "the editor's full text replaced parts of it", text: text)
     session.log.warning("Keeping a copy of \(id) before the editor's full text replaces parts of it.")
     Task { @AutomergeRepo [service, log = session.log] in
       do {
-        try await service.repo.storage?.save(key, Data(text))
+        try await service.repo.storage?.commit([.save(kept.item)])
       } catch {
         log.error("The copy could not be stored: \(error)")
       }
@@ -308,6 +337,8 @@ final class Attachment {
 
   /// The buffer is closed, or the session ends.
   func detach() {
+    isAttached = false
+    claim = nil
     check?.cancel()
     statusTimer?.cancel()
     editTimer?.cancel()

@@ -21,7 +21,11 @@ final class Company {
     presence = Presence(name: name)
     (self.repo, self.clock) = (repo, clock)
     repo.observe { [weak self] event in
-      if case .peerDisconnected(let peer) = event { self?.receive(.disconnected(peer: peer.description)) }
+      switch event {
+      case .peerDisconnected(let peer), .siblingDisconnected(let peer):
+        self?.receive(.disconnected(peer: peer.description))
+      case .peerConnected, .siblingConnected, .documentOpened, .documentDeleted: break
+      }
     }
   }
 

@@ -45,12 +45,72 @@ public final class Service {
     (self.notesDirectory, self.identity) = (notesDirectory, identity)
     company = Company(name: identity.name, repo: repo, clock: clock)
     repo.observe { [weak self] event in
-      guard case .documentOpened(let handle) = event, let self else { return }
-      handle.document.actor = self.identity.actor
-      if self.notebook[handle.id]?.path != nil { self.caretaker.watch(handle) }
+      guard let self else { return }
+      switch event {
+      case .documentOpened(let handle):
+        handle.document.actor = self.identity.actor
+        if self.notebook[handle.id]?.path != nil { self.caretaker.watch(handle) } else { self.learn(of: handle) }
+      case .siblingDisconnected: self.caretaker.planAll()
+      case .peerConnected, .peerDisconnected, .siblingConnected, .documentDeleted: break
+      }
     }
   }
 
   /// Reads what the store knows of the notes. Until then there are none.
-  public func load() async throws(StorageError) { try await notebook.load() }
+  public func load() async throws(StorageError) {
+    try await notebook.load()
+    let limit = clock.date.addingTimeInterval(-Session.recoverableTime)
+    for record in notebook.records.values where record.deletedSince.map({ $0 < limit }) ?? false {
+      do {
+        try await purge(record.id)
+      } catch {
+        log.warning("A note that was deleted long ago could not be removed: \(error)")
+      }
+    }
+  }
+
+  /// Removes a note for good.
+  func purge(_ id: DocumentId) async throws(StorageError) {
+    try await repo.delete(id)
+    try await notebook.remove(id)
+  }
+
+  // MARK: Other processes of this person
+
+  /// How often, and how soon again, it is looked whether another process has stored what it knows.
+  private static let lookAgain: (times: Int, interval: Duration) = (20, .milliseconds(100))
+
+  /// A document that another process has made has its record in the store soon.
+  private func learn(of handle: DocHandle) {
+    guard !repo.siblings.isEmpty else { return }
+    let id = handle.id
+    Task { @AutomergeRepo in
+      for _ in 0..<Self.lookAgain.times where notebook[id]?.path == nil {
+        try? await notebook.refresh(id)
+        if notebook[id]?.path == nil { await pause() }
+      }
+      if notebook[id]?.path != nil { caretaker.watch(handle) }
+    }
+  }
+
+  /// Returns when this process knows what the others wrote to the note's working file, and has the changes that this was
+  /// made of; or after a while.
+  func followSiblings(to handle: DocHandle) async {
+    guard !repo.siblings.isEmpty else { return }
+    for _ in 0..<Self.lookAgain.times {
+      do {
+        try await notebook.refresh(handle.id)
+      } catch {
+        log.warning("What other processes know of \(handle.id) could not be read: \(error)")
+      }
+      if handle.document.unknown(notebook[handle.id]?.fileBase?.heads ?? []).isEmpty { return }
+      await pause()
+    }
+  }
+
+  private func pause() async {
+    await withCheckedContinuation { continuation in
+      _ = clock.schedule(after: Self.lookAgain.interval) { continuation.resume() }
+    }
+  }
 }

@@ -8,7 +8,8 @@ extension Session {
   func list(_ params: Parameters) throws(ResponseError) -> JSONValue {
     let query = try params.stringIfPresent("query")?.lowercased() ?? ""
     for case .attached(let attachment) in buffers.values { attachment.countWords() }
-    let notes = service.notebook.byModification.filter { query.isEmpty || $0.title.lowercased().contains(query) }
+    let all = try params.boolIfPresent("deleted") ?? false ? service.notebook.deleted : service.notebook.byModification
+    let notes = all.filter { query.isEmpty || $0.title.lowercased().contains(query) }
     return ["notes": .array(notes.map(summary))]
   }
 
@@ -23,6 +24,7 @@ extension Session {
       "words": JSONValue(record.words),
       "peers": JSONValue(service.sharing.peers.filter { $0.state == .connected && $0.has(record.id) }.map(\.name)),
       "unread": .bool(record.isUnread),
+      "deleted": record.deletedSince.map { .int(Int64($0.milliseconds)) },
     ])
   }
 

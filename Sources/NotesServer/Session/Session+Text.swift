@@ -23,13 +23,14 @@ extension Session {
       plain: PlainBuffer(version: version, text: text))
     nextOpening += 1
     buffers[uri] = .opening(opening)
-    if !isReattached, let handle = service.repo.handle(of: record.id) {
+    if !isReattached, service.repo.siblings.isEmpty, let handle = service.repo.handle(of: record.id) {
       return attach(uri: uri, handle: handle, opening: opening.number)
     }
     Task { @AutomergeRepo in
       do {
         let handle = try await find(record.id)
         if isReattached { await caughtUp(handle) }
+        await service.followSiblings(to: handle)
         attach(uri: uri, handle: handle, opening: opening.number)
       } catch {
         notOpened(uri: uri, opening: opening.number, error: error)

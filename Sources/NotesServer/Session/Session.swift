@@ -192,7 +192,7 @@ public final class Session {
     }
     for case .attached(let attachment) in buffers.values {
       do {
-        try await service.notebook.save(attachment.id)
+        try await service.notebook.save(attachment.id, withBase: attachment.hasUnstoredSave)
       } catch {
         log.error("The record of \(attachment.id) could not be stored: \(error)")
       }
@@ -209,6 +209,11 @@ public final class Session {
     "notes/create": { try await $0.create($1) },
     "notes/adopt": { try await $0.adopt($1) },
     "notes/open": { try await $0.open($1) },
+    "notes/rename": { try await $0.rename($1) },
+    "notes/delete": { try await $0.delete($1) },
+    "notes/undelete": { try await $0.undelete($1) },
+    "notes/purge": { try await $0.purge($1) },
+    "notes/recovered": { try await $0.recovered($1) },
     "notes/share": { try await $0.share($1) },
     "notes/unshare": { try await $0.unshare($1) },
     "notes/join": { try await $0.join($1) },

@@ -13,6 +13,9 @@ vim9script
 #   :NotesInvite [peer]    invites somebody near to the current note; completes names
 #   :NotesAnswer           shows open invitations: accept, decline, block
 #   :NotesUnshare [peer]   stops sharing the current note, with everybody or with one peer
+#   :NotesRename [title]   gives the current note another title
+#   :NotesDelete[!]        deletes the current note, without asking with !; :NotesUndelete [title] brings one back
+#   :NotesRecovered        texts that an overwrite would have lost
 #   :NotesPeers            who is there
 #   :NotesGo [peer]        goes to a peer's caret; :NotesFollow [peer] stays with it, again to stop
 #   :NotesStatus           whether all is stored and sent
@@ -49,6 +52,10 @@ command! -nargs=? NotesJoin call notes_lsp#commands#Join(<q-args>)
 command! -nargs=? -complete=customlist,notes_lsp#nearby#CompleteName NotesUnshare call notes_lsp#commands#Unshare(<q-args>)
 command! -nargs=? -complete=customlist,notes_lsp#nearby#CompleteName NotesInvite call notes_lsp#nearby#Invite(<q-args>)
 command! -bar NotesAnswer call notes_lsp#nearby#Answer()
+command! -nargs=? NotesRename call notes_lsp#commands#Rename(<q-args>)
+command! -bar -bang NotesDelete call notes_lsp#commands#Delete(<bang>0)
+command! -nargs=? NotesUndelete call notes_lsp#commands#Undelete(<q-args>)
+command! -bar NotesRecovered call notes_lsp#commands#Recovered()
 command! -bar NotesPeers call notes_lsp#list#ShowPeers()
 command! -nargs=? -complete=customlist,notes_lsp#commands#CompletePeer NotesGo call notes_lsp#commands#Go(<q-args>)
 command! -nargs=? -complete=customlist,notes_lsp#commands#CompletePeer NotesFollow call notes_lsp#commands#Follow(<q-args>)

@@ -134,6 +134,78 @@ export def Unshare(peer: string)
   }))
 enddef
 
+# The title is the note's; the file follows when it is closed.
+export def Rename(given: string)
+  final note = buffer.Of(bufnr())
+  if empty(note) || note.id == ''
+    status.Warn('This buffer is not a note.')
+    return
+  endif
+  const title = given != '' ? given : input('New title: ')->trim()
+  if title == ''
+    return
+  endif
+  service.Request('notes/rename', {uri: note.uri, title: title}, Then((_) => {
+    list.Refresh()
+    status.Say($'This note is called "{title}" now; its file will be when the note is closed.')
+  }))
+enddef
+
+export def Delete(isSure: bool)
+  final note = buffer.Of(bufnr())
+  if empty(note) || note.id == ''
+    status.Warn('This buffer is not a note.')
+    return
+  endif
+  if !isSure && confirm('Delete this note? For 30 days :NotesUndelete brings it back.', "&Delete\n&Keep", 2) != 1
+    return
+  endif
+  service.Request('notes/delete', {uri: note.uri}, Then((_) => {
+    buffer.Detach(note.bufnr)
+    list.Refresh()
+    status.Say('Deleted. For 30 days :NotesUndelete brings it back.')
+  }))
+enddef
+
+# Lets the user choose among the deleted notes; with a title, takes the one that was deleted last.
+export def Undelete(title: string)
+  service.Request('notes/list', {deleted: true}, Then((result) => {
+    final notes = result->get('notes', [])->copy()->filter((_, it) => title == '' || it.title ==# title)
+    if empty(notes)
+      status.Warn(title == '' ? 'There is no deleted note.' : $'There is no deleted note "{title}".')
+    elseif title != ''
+      Restore(notes[0].id)
+    else
+      popup_menu(notes->mapnew((_, it) => it.title), {title: ' Bring back ', callback: (_, choice) => {
+        if choice > 0
+          Restore(notes[choice - 1].id)
+        endif
+      }})
+    endif
+  }))
+enddef
+
+def Restore(id: string)
+  service.Request('notes/undelete', {id: id}, Then((result) => {
+    files.Open(result)
+    list.Refresh()
+  }))
+enddef
+
+# Lists what an overwrite would have lost, in the quickfix list: <CR> there opens one.
+export def Recovered()
+  service.Request('notes/recovered', {}, Then((result) => {
+    const texts = result->get('texts', [])
+    if empty(texts)
+      status.Say('Nothing had to be recovered.')
+      return
+    endif
+    setqflist([], ' ', {title: 'Recovered texts', items: texts->mapnew((_, it) => (
+      {filename: it.path, lnum: 1, text: $'{it.title}, {strftime("%c", it.time / 1000)}: {it.reason}'}))})
+    copen
+  }))
+enddef
+
 export def Status()
   final note = buffer.Of(bufnr())
   const params = empty(note) ? {} : {uri: note.uri}

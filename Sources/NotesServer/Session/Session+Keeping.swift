@@ -1,0 +1,120 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import JSONRPC
+
+/// The requests that rename notes, put them away, get them back, and show what was recovered.
+extension Session {
+  /// How long a deleted note can be had back. Source: EditorProtocol.md, section 4.
+  static let recoverableTime: TimeInterval = 30 * 24 * 60 * 60
+
+  /// The title is text in the document; the file follows it at once, or when no editor has it open any more.
+  func rename(_ params: Parameters) async throws -> JSONValue {
+    let title = try params.string("title").trimmingCharacters(in: .whitespacesAndNewlines)
+    guard !title.isEmpty else { throw params.invalid("title", "must not be empty") }
+    guard !title.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+      throw params.invalid("title", "must be one line without control characters")
+    }
+    guard let record = try target(params) else { throw NotesError(.notANote, "This is not a note.") }
+    let handle = try await find(record.id)
+    guard let note = NoteDocument(handle.document) else {
+      throw NotesError(.notANote, "The document \(record.id) holds no text.")
+    }
+    try handle.change { _ in try note.rename(to: title) }
+    service.notebook.update(record.id) { ($0.title, $0.modified) = (title, service.clock.date) }
+    try await service.notebook.save(record.id, withBase: false)
+    try await service.caretaker.synchronize(handle)
+    return place(service.notebook[record.id] ?? record)
+  }
+
+  func delete(_ params: Parameters) async throws -> JSONValue {
+    if try params.boolIfPresent("forEveryone") ?? false {
+      throw NotesError(.refused, "A note can only be deleted here: others keep what was shared with them.")
+    }
+    guard let record = try target(params) else { throw NotesError(.notANote, "This is not a note.") }
+    let id = record.id
+    let handle = try await find(id)
+    let wasOpen = service.openDocuments.contains(id)
+    for (uri, buffer) in buffers {
+      if case .attached(let attachment) = buffer, attachment.id == id { detach(uri: uri) }
+    }
+    try await service.caretaker.putAway(handle, isWritten: !wasOpen)
+    let until = service.clock.date.addingTimeInterval(Self.recoverableTime)
+    return ["recoverableUntil": .int(Int64(until.milliseconds))]
+  }
+
+  func undelete(_ params: Parameters) async throws -> JSONValue {
+    let id = try documentId(try params.string("id"), params)
+    guard service.notebook[id]?.deletedSince != nil else {
+      throw NotesError(.notFound, "There is no deleted note \(id).")
+    }
+    let handle = try await find(id)
+    service.notebook.update(id) { $0.deletedSince = nil }
+    let title = service.notebook[id]?.title ?? NoteDocument(handle.document)?.title ?? FileName.untitled
+    return place(try await writeWorkingFile(for: handle, title: title, directory: service.notesDirectory))
+  }
+
+  /// For good. What others have they keep.
+  func purge(_ params: Parameters) async throws -> JSONValue {
+    let id = try documentId(try params.string("id"), params)
+    guard let record = service.notebook[id] else { throw NotesError(.notFound, "There is no note \(id).") }
+    guard record.deletedSince != nil else {
+      throw NotesError(.conflict, "\"\(record.title)\" is not deleted; only a deleted note can be removed for good.")
+    }
+    try await service.purge(id)
+    return [:]
+  }
+
+  /// Every text that an overwrite would have lost, newest first, as files to look at.
+  func recovered(_ params: Parameters) async throws -> JSONValue {
+    let kept = try await service.repo.storage?.loadRange([RecoveredText.collection]) ?? []
+    var texts: [JSONValue] = []
+    for text in kept.compactMap(RecoveredText.init).sorted(by: { $0.time > $1.time }) {
+      let title = service.notebook[text.id]?.title ?? text.id.description
+      let path = RecoveredText.path(title: title, time: text.time, in: service.notesDirectory)
+      _ = try await service.files.create(path, text.text)
+      texts.append([
+        "id": .string(text.id.description), "title": .string(title), "time": JSONValue(text.time),
+        "reason": .string(text.reason), "path": .string(path),
+      ])
+    }
+    return ["texts": .array(texts)]
+  }
+}
+
+/// A text as it was before something replaced parts of it that nobody may have meant to lose.
+struct RecoveredText {
+  static let collection = "recovered"
+
+  var id: DocumentId
+  /// Milliseconds since 1970.
+  var time: Int
+  var reason: String
+  var text: [UInt8]
+
+  init(id: DocumentId, time: Int, reason: String, text: [UInt8]) {
+    (self.id, self.time, self.reason, self.text) = (id, time, reason, text)
+  }
+
+  var item: StoredItem {
+    StoredItem(
+      key: [Self.collection, id.description, String(time)],
+      data: Data(CBOR.record(["reason": .text(reason), "text": .bytes(Data(text))]).encoded()))
+  }
+
+  /// Nil if it is none. An earlier version kept the bare text.
+  init?(_ item: StoredItem) {
+    guard item.key.count == 3, let id = DocumentId(item.key[1]), let time = Int(item.key[2]) else { return nil }
+    let record = try? CBOR(item.data, limits: .stored)
+    let text = record?["text"]?.bytes ?? item.data
+    self.init(
+      id: id, time: time, reason: record?["reason"]?.text ?? "the editor's full text replaced it", text: Array(text))
+  }
+
+  /// In a folder that no list of notes shows.
+  static func path(title: String, time: Int, in directory: String) -> String {
+    let date = Date(milliseconds: time).ISO8601Format().replacingOccurrences(of: ":", with: ".")
+    let name = FileName.name(forTitle: String(title.prefix(120)) + " " + date + " \(time % 1000)")
+    return directory + "/.recovered/" + name
+  }
+}

@@ -1,0 +1,211 @@
+import AutomergeRepo
+import Foundation
+import Logging
+import UV
+
+/// The other processes of this user on the same store, over a unix socket: a star whose middle is elected by a lock.
+///
+/// All of them are one person and have one peer id, so each calls itself by that id with `/` and a number of its own; on
+/// the way in and out that is exchanged for the id that the repo knows. When the hub dies another takes its place.
+public final class UnixSocketProvider: NetworkProvider {
+  /// More processes than any person has.
+  static let maximumConnections = 64
+
+  public nonisolated let isSiblings = true
+  /// Called when this process becomes the hub.
+  public var onHub: (@AutomergeRepo () -> Void)?
+
+  private let loop: Loop
+  private let clock: any RepoClock
+  private let socket: SiblingSocket
+  private let logger: Logger
+  private let token: String
+  private weak var delegate: (any NetworkDelegate)?
+  /// Nil until started and after stopping.
+  private var repoPeer: LocalPeer?
+  private var election = SiblingElection()
+  private var lock: SiblingLock?
+  private var listener: UnixListener?
+  private var timer: (any ScheduledAction)?
+  private var links: [ObjectIdentifier: SiblingLink] = [:]
+  private var linkOfPeer: [PeerId: SiblingLink] = [:]
+
+  /// - Parameter home: the store's directory.
+  public init(
+    home: String, loop: Loop, clock: any RepoClock, random: RandomSource = RandomSource(),
+    logger: Logger = Logger(label: "siblings")
+  ) throws(UVError) {
+    socket = try SiblingSocket(home: home)
+    (self.loop, self.clock, self.logger) = (loop, clock, logger)
+    var random = random
+    token = String(random.next(), radix: 16)
+  }
+
+  public var isHub: Bool { election.isHub }
+
+  /// The processes that are connected: all of them for the hub, else the hub.
+  public var siblings: [PeerId] { linkOfPeer.keys.sorted() }
+
+  // MARK: Provider
+
+  public func start(as local: LocalPeer, delegate: any NetworkDelegate) {
+    (repoPeer, self.delegate) = (local, delegate)
+    tell(.started)
+  }
+
+  public func stop() {
+    guard let local else { return }
+    repoPeer = nil
+    timer?.cancel()
+    listener?.close()
+    listener = nil
+    for link in links.values {
+      if link.peer != nil { link.send(.leave(senderId: local.peerId)) }
+      link.close()
+    }
+    lock = nil
+  }
+
+  public func send(_ message: RepoMessage, to peer: PeerId) {
+    guard let repoPeer, let local else { return }
+    linkOfPeer[peer]?.send(message.exchanging(repoPeer.peerId, for: local.peerId))
+  }
+
+  public func disconnect(_ peer: PeerId) { linkOfPeer[peer]?.close() }
+
+  /// Who we are to the siblings.
+  private var local: LocalPeer? {
+    repoPeer.map { LocalPeer(peerId: PeerId("\($0.peerId)/\(token)"), metadata: $0.metadata) }
+  }
+
+  // MARK: Election
+
+  private func tell(_ event: SiblingElection.Event) {
+    guard repoPeer != nil else { return }
+    for effect in election.receive(event) {
+      switch effect {
+      case .tryLock:
+        lock = socket.tryLock()
+        tell(lock == nil ? .refused : .locked)
+      case .call: call()
+      case .listen: listen()
+      case .startTimer(let pause):
+        timer = clock.schedule(after: pause) { [weak self] in self?.tell(.timerFired) }
+      }
+    }
+  }
+
+  private func listen() {
+    // Of a hub that has died: the lock says that nobody listens there.
+    unlink(socket.path)
+    do {
+      listener = try UnixListener(on: loop, path: socket.path) { [weak self] stream in
+        nonisolated(unsafe) let stream = stream
+        AutomergeRepo.assumeIsolated {
+          if let self { self.accept(stream) } else { stream.close() }
+        }
+      }
+      chmod(socket.path, 0o600)
+    } catch {
+      logger.error("Other processes of yours cannot reach this one at \(socket.path): \(error.message)")
+    }
+    onHub?()
+  }
+
+  private func accept(_ stream: PipeStream) {
+    guard links.count < UnixSocketProvider.maximumConnections, stream.isOfThisUser else { return stream.close() }
+    add(stream, .listener)
+  }
+
+  private func call() {
+    PipeStream.connect(on: loop, path: socket.path) { [weak self] result in
+      nonisolated(unsafe) let result = result
+      AutomergeRepo.assumeIsolated {
+        switch result {
+        case .failure: self?.tell(.failed)
+        case .success(let stream):
+          guard let self, self.repoPeer != nil, stream.isOfThisUser else {
+            stream.close()
+            self?.tell(.failed)
+            return
+          }
+          self.add(stream, .dialer(expecting: nil))
+        }
+      }
+    }
+  }
+
+  // MARK: Links
+
+  private func add(_ stream: PipeStream, _ role: PeerHandshake.Role) {
+    guard let local else { return stream.close() }
+    let link = SiblingLink(stream: stream, role: role, local: local, clock: clock) { [weak self] link, event in
+      self?.handle(event, of: link)
+    }
+    links[ObjectIdentifier(link)] = link
+    link.open()
+  }
+
+  private func handle(_ event: SiblingLink.Event, of link: SiblingLink) {
+    switch event {
+    case .established(let peer, let metadata): established(link, peer, metadata)
+    case .received(let message):
+      guard let peer = link.peer, linkOfPeer[peer] === link, let repoPeer, let local else { return }
+      delegate?.network(self, received: message.exchanging(local.peerId, for: repoPeer.peerId), from: peer)
+    case .closed: closed(link)
+    }
+  }
+
+  private func established(_ link: SiblingLink, _ peer: PeerId, _ metadata: PeerMetadata) {
+    // Of another store, or a second connection of the same process.
+    guard let repoPeer, linkOfPeer[peer] == nil, peer.description.hasPrefix(repoPeer.peerId.description + "/") else {
+      return link.close()
+    }
+    linkOfPeer[peer] = link
+    tell(.reached)
+    delegate?.network(self, connected: peer, metadata: metadata)
+  }
+
+  private func closed(_ link: SiblingLink) {
+    links[ObjectIdentifier(link)] = nil
+    if let peer = link.peer, linkOfPeer[peer] === link {
+      linkOfPeer[peer] = nil
+      delegate?.network(self, disconnected: peer)
+    }
+    if links.isEmpty { tell(.lost) }
+  }
+}
+
+extension RepoMessage {
+  /// The same message with one peer id for another, as its sender and as its target.
+  func exchanging(_ old: PeerId, for new: PeerId) -> RepoMessage {
+    func exchanged(_ peer: PeerId) -> PeerId { peer == old ? new : peer }
+    func exchanged(_ message: DocumentMessage) -> DocumentMessage {
+      var message = message
+      (message.senderId, message.targetId) = (exchanged(message.senderId), exchanged(message.targetId))
+      return message
+    }
+    switch self {
+    case .join(let sender, let metadata, let versions):
+      return .join(senderId: exchanged(sender), metadata: metadata, versions: versions)
+    case .peer(let sender, let target, let metadata, let version):
+      return .peer(
+        senderId: exchanged(sender), targetId: target.map(exchanged), metadata: metadata, version: version)
+    case .leave(let sender): return .leave(senderId: exchanged(sender))
+    case .error(let sender, let target, let text):
+      return .error(senderId: sender.map(exchanged), targetId: target.map(exchanged), message: text)
+    case .request(let message): return .request(exchanged(message))
+    case .sync(let message): return .sync(exchanged(message))
+    case .docUnavailable(let sender, let target, let id):
+      return .docUnavailable(senderId: exchanged(sender), targetId: exchanged(target), documentId: id)
+    case .ephemeral(var message):
+      (message.senderId, message.targetId) = (exchanged(message.senderId), exchanged(message.targetId))
+      return .ephemeral(message)
+    case .other(let type, var fields):
+      for name in ["senderId", "targetId"] where fields[name]?.text == old.description {
+        fields[name] = .text(new.description)
+      }
+      return .other(type: type, fields: fields)
+    }
+  }
+}

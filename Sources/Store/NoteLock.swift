@@ -1,0 +1,29 @@
+import Foundation
+
+/// A lock on one note's working file, among the processes of one store. The kernel frees it when the process ends, however
+/// it ends.
+public final class NoteLock: Sendable {
+  private let descriptor: Int32
+
+  /// Nil if another process has the lock in a way that does not go together with this one. Does not wait.
+  ///
+  /// - Parameters:
+  ///   - directory: of the locks; it is made if it is not there.
+  ///   - name: of the note, fit for a file name.
+  public init?(directory: String, name: String, exclusively: Bool) {
+    let path = directory + "/" + name
+    var opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    if opened < 0, errno == ENOENT {
+      mkdir(directory, 0o700)
+      opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    }
+    guard opened >= 0 else { return nil }
+    guard flock(opened, (exclusively ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 else {
+      close(opened)
+      return nil
+    }
+    descriptor = opened
+  }
+
+  deinit { close(descriptor) }
+}

@@ -1,0 +1,41 @@
+import AutomergeRepo
+import Foundation
+import GRDB
+
+extension SQLiteStore {
+  /// Writes a copy of the store, as it is at one moment, to a new file. Other processes may go on using the store.
+  ///
+  /// The file appears whole or not at all; it is a database like the store's own, and put in its place it is one. Throws
+  /// `failed` with `EEXIST` if there is a file already, unless it is to be replaced.
+  /// - Complexity: O(n) in the bytes.
+  public func backup(to path: String, replacing: Bool = false) async throws(StorageError) {
+    try await run { file throws(StorageError) in
+      if !replacing, access(path, F_OK) == 0 { throw .failed(operation: "backup to \(path)", code: EEXIST) }
+      let temporary = "\(path).\(getpid()).notes-lsp~"
+      defer { unlink(temporary) }
+      unlink(temporary)
+      let descriptor = Foundation.open(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else { throw StorageError(operation: "create \(temporary)", code: errno) }
+      defer { close(descriptor) }
+      do {
+        let copy = try DatabaseQueue(path: temporary)
+        try file.perform { database in try copy.writeWithoutTransaction { try database.backup(to: $0) } }
+        // So that the copy is one file.
+        try copy.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
+        try copy.close()
+      } catch {
+        throw StorageError(database: error)
+      }
+      guard fsync(descriptor) == 0 else { throw StorageError(operation: "fsync", code: errno) }
+      // A link fails where a renaming would replace what somebody has put there meanwhile.
+      guard (replacing ? rename(temporary, path) : link(temporary, path)) == 0 else {
+        throw StorageError(operation: "backup to \(path)", code: errno)
+      }
+      let folder = Foundation.open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      if folder >= 0 {
+        fsync(folder)
+        close(folder)
+      }
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import ArgumentParser
+import Foundation
+import NotesServer
+import Store
+
+/// `notes-lsp fsck`: reads every byte of the store and says what is wrong with it.
+struct Fsck: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Check the store; exit code 1 if something is wrong with it.")
+
+  @OptionGroup var store: StoreOptions
+  @Flag(help: "Rebuild a damaged file and put damaged entries aside.") var repair = false
+  @Flag(help: "Print JSON.") var json = false
+
+  struct Report: Codable {
+    var ok: Bool
+    var store: StoreReport
+    var documents: [StoreReader.DocumentProblem]
+  }
+
+  func run() async throws {
+    let storage = try await SQLiteStore.ofCommand(home: store.homeDirectory)
+    let file = try await storage.check(repairing: repair)
+    let documents = try await StoreReader(storage: storage).documentProblems()
+    let report = Report(ok: file.isSound && documents.isEmpty, store: file, documents: documents)
+    if json {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      print(String(decoding: try encoder.encode(report), as: UTF8.self))
+    } else {
+      for line in report.lines { print(line) }
+    }
+    guard report.ok else { throw Failure(message: "The store in \(store.homeDirectory) is not sound.") }
+  }
+}
+
+extension Fsck.Report {
+  fileprivate var lines: [String] {
+    var lines = ["\(store.itemCount) entries, \(store.asideCount) of them put aside earlier"]
+    lines += store.fileProblems.map { "the file: \($0)" }
+    lines += store.damagedKeys.map { "damaged: \($0)" }
+    for document in documents {
+      let name = "\(document.id) \(document.title.map { "\"\($0)\"" } ?? "")"
+      if let reason = document.unreadable { lines.append("\(name): \(reason)") }
+      if document.damagedChunkCount > 0 { lines.append("\(name): \(document.damagedChunkCount) damaged chunks") }
+      if document.lacksChanges { lines.append("\(name): changes are missing; peers may have them") }
+    }
+    if ok { lines.append("all is well") }
+    return lines
+  }
+}
+
+/// `notes-lsp backup FILE`: a copy of the store as it is at one moment.
+struct Backup: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Copy the store to a file, beside running editors.")
+
+  @OptionGroup var store: StoreOptions
+  @Argument(help: "The file to write.") var file: String
+  @Flag(help: "Replace the file if there is one.") var force = false
+  @Flag(help: "Print JSON.") var json = false
+
+  func run() async throws {
+    let storage = try await SQLiteStore.ofCommand(home: store.homeDirectory)
+    let path = file.hasPrefix("/") ? file : FileManager.default.currentDirectoryPath + "/" + file
+    do {
+      try await storage.backup(to: path, replacing: force)
+    } catch {
+      if case .failed(_, EEXIST) = error {
+        throw Failure(message: "\(path) is there already; --force replaces it.")
+      }
+      throw Failure(message: "The backup to \(path) was not made: \(error).")
+    }
+    if json {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      print(String(decoding: try encoder.encode(["path": path]), as: UTF8.self))
+    } else {
+      print(path)
+    }
+  }
+}

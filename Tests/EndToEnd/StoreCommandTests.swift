@@ -1,0 +1,134 @@
+import Foundation
+import JSONRPC
+import NotesHarness
+import TestSupport
+import Testing
+
+/// The subcommands that look after a store, beside a service that uses it.
+@Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
+struct StoreCommandTests {
+  private func storedNote(_ text: String) throws -> OpenNote {
+    let note = try OpenNote()
+    note.client.edit(0..<0, with: text)
+    note.client.flush()
+    try note.process.waitFor("it is stored") {
+      try note.process.request("notes/status", ["uri": .string(note.client.uri)])["stored"] == true
+    }
+    return note
+  }
+
+  @Test func aStoreInUseIsCheckedAndSound() throws {
+    let note = try storedNote("milk\n")
+    let result = try note.user.run(["fsck", "--json"])
+    #expect(result.exit == .code(0))
+    let report = try JSONValue(parsing: result.output)
+    #expect(report["ok"] == true)
+    #expect(report["documents"] == [])
+  }
+
+  @Test func aDamagedChunkIsReportedByItsNote() throws {
+    let note = try storedNote("milk\n")
+    try note.process.shutdown()
+    let python = """
+      import sqlite3, sys
+      base = sqlite3.connect(sys.argv[1])
+      base.execute("UPDATE item SET bytes = x'00' WHERE key LIKE ? || '/%'", (sys.argv[2],))
+      base.commit()
+      """
+    let hurt = try ChildProcess.run(["python3", "-c", python, note.user.home + "/notes.db", note.id])
+    try #require(hurt.exit == .code(0))
+    let found = try note.user.run(["fsck", "--json"])
+    #expect(found.exit == .code(1))
+    let report = try JSONValue(parsing: found.output)
+    #expect(report["documents"]?[0]?["title"] == "Shopping")
+    #expect(report["documents"]?[0]?["id"]?.stringValue == note.id)
+    #expect(try note.user.run(["fsck", "--json"]).output == found.output, "looking changes nothing")
+    #expect(try note.user.run(["fsck", "--repair"]).exit == .code(1))
+    // What could not be read is put aside; nothing is left to complain of.
+    #expect(try note.user.run(["fsck"]).exit == .code(0))
+  }
+
+  @Test func aBackupHoldsWhatWasStored() throws {
+    let note = try storedNote("milk\n")
+    let copy = try NotesUser("Copy")
+    let result = try note.user.run(["backup", copy.home + "/notes.db"])
+    #expect(result.exit == .code(0))
+    #expect(try copy.storedText(of: note.id) == "milk\n")
+    #expect(try note.user.run(["backup", copy.home + "/notes.db"]).exit == .code(1))
+    #expect(try note.user.run(["backup", copy.home + "/notes.db", "--force"]).exit == .code(0))
+  }
+
+  @Test func aStoreThatCannotBeWrittenIsReadAndNothingIsCalledStored() throws {
+    let note = try storedNote("milk\n")
+    try note.process.shutdown()
+    let command = try note.user.command().map { "'\($0)'" }.joined(separator: " ")
+    let script = """
+      mount --bind \(note.user.home) \(note.user.home) && mount -o remount,bind,ro \(note.user.home) || exit 77
+      exec \(command)
+      """
+    let child = try ChildProcess(["unshare", "-rm", "sh", "-c", script])
+    let process = NotesProcess(child, of: note.user)
+    do {
+      try process.initialize(userName: "Ana")
+    } catch {
+      guard try child.waitForExit() == .code(77) else { throw error }
+      print("SKIPPING the store that cannot be written: nothing can be mounted here.")
+      return
+    }
+    let opened = try process.request("notes/open", ["id": .string(note.id)])
+    let client = try ModelClient(process, note: opened)
+    try ModelClient.waitForConvergence([client])
+    client.edit(0..<0, with: "more ")
+    client.flush()
+    try ModelClient.waitForConvergence([client])
+    #expect(try process.request("notes/status", ["uri": .string(client.uri)])["stored"] == false)
+    #expect(client.text.string == "more milk\n")
+    try process.kill()
+    #expect(try note.user.storedText(of: note.id) == "milk\n")
+  }
+
+  @Test func aFullDiskIsToldAndStoringGoesOnWhenThereIsRoom() throws {
+    let directory = try TemporaryDirectory()
+    let disk = try directory.directory("disk")
+    let user = try NotesUser("Ana")
+    let command = try user.command().map { $0 == user.home ? disk + "/home" : $0 }.map { "'\($0)'" }
+    let filler = disk + "/filler"
+    // The inner shell makes room when it is told to by a file outside.
+    let script = """
+      mount -t tmpfs -o size=2m tmpfs \(disk) || exit 77
+      mkdir \(disk)/home
+      (while [ ! -e \(directory.file("fill")) ]; do sleep 0.02; done
+       head -c 4000000 /dev/zero > \(filler) 2>/dev/null; touch \(directory.file("filled"))
+       while [ ! -e \(directory.file("free")) ]; do sleep 0.02; done; rm \(filler)) >/dev/null 2>&1 </dev/null &
+      exec \(command.joined(separator: " "))
+      """
+    let child = try ChildProcess(["unshare", "-rm", "sh", "-c", script])
+    let process = NotesProcess(child, of: user)
+    do {
+      try process.initialize(userName: "Ana")
+    } catch {
+      guard try child.waitForExit() == .code(77) else { throw error }
+      print("SKIPPING the full disk: nothing can be mounted here.")
+      return
+    }
+    let client = try ModelClient(process, note: try process.request("notes/create", ["title": "Long"]))
+    func isStored() throws -> Bool {
+      try process.request("notes/status", ["uri": .string(client.uri)])["stored"] == true
+    }
+    try process.waitFor("it is stored") { try isStored() }
+    _ = FileManager.default.createFile(atPath: directory.file("fill"), contents: nil)
+    try process.waitFor("a full disk") { FileManager.default.fileExists(atPath: directory.file("filled")) }
+    var random = SeededGenerator(seed: 91)
+    let text = String((0..<300_000).map { _ in Character(Unicode.Scalar(UInt8.random(in: 33...126, using: &random))) })
+    client.edit(0..<0, with: text)
+    client.flush()
+    try process.waitForNotification("notes/statusChanged") { $0["stored"] == false }
+    #expect(try !isStored())
+    _ = FileManager.default.createFile(atPath: directory.file("free"), contents: nil)
+    let start = ContinuousClock.now
+    try process.waitFor("it is stored after all") { try isStored() }
+    let time = ContinuousClock.now - start
+    print("full disk: stored \(time) after there was room")
+    #expect(time < .seconds(5), "tried every second")
+  }
+}
