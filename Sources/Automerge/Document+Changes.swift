@@ -11,7 +11,9 @@ extension Document {
   public func heads() -> Set<ChangeHash> {
     withCore { core in
       core.commitPending()
-      return Set(core.heads)
+      guard let isolation = core.isolation else { return Set(core.heads) }
+      core.computeHashes()
+      return Set(isolation.rows.map { core.graph.hashes[$0] })
     }
   }
 

@@ -4,9 +4,8 @@ extension Document {
   /// it, that is the end.
   public func cursor(obj: ObjId, position: UInt64, move: MoveCursor = .after) throws -> Cursor {
     try withCore { core in
-      let unit = try core.unit(of: obj, textEncoding), tree = try core.sequence(obj).tree
-      guard let index = Int(exactly: position), index < tree.total[unit] else { return .end }
-      return core.cursor(at: tree.operation(at: index, unit), move)
+      guard let winner = try core.slot(obj, position, textEncoding)?.winner(at: core.view) else { return .end }
+      return core.cursor(at: winner.id, move)
     }
   }
 
@@ -26,7 +25,7 @@ extension Document {
   public func position(obj: ObjId, cursor: Cursor) throws -> UInt64 {
     try withCore { core in
       let unit = try core.unit(of: obj, textEncoding)
-      return UInt64(try core.position(of: cursor, in: core.sequence(obj).tree, at: .now)[unit])
+      return UInt64(try core.position(of: cursor, in: core.sequence(obj).tree, at: core.view)[unit])
     }
   }
 
@@ -90,38 +89,6 @@ extension TextTree {
         (place, element) = behind
       }
     }
-    var sum = TextSums.zero
-    var at = first
-    while let each = at, each.leaf != place.leaf || each.run != place.run {
-      add(self[each], at: clock, to: &sum, elements: Int(self[each].count))
-      at = next(each)
-    }
-    add(self[place], at: clock, to: &sum, elements: element)
-    return sum
-  }
-
-  private func isVisible(_ place: Place, _ element: Int, at clock: Clock) -> Bool {
-    let run = self[place]
-    if run.isOdd { return slots[Int(run.text)].slot.winner(at: clock) != nil }
-    return history(of: run, from: element, clock: clock).visible
-  }
-
-  /// Adds what the first elements of a run showed.
-  private func add(_ run: TextRun, at clock: Clock, to sum: inout TextSums, elements: Int) {
-    if elements == 0 { return }
-    if run.isOdd {
-      guard let winner = slots[Int(run.text)].slot.winner(at: clock) else { return }
-      sum += TextSums(ofElement: winner.textUTF8)
-      return
-    }
-    var element = 0, start = run.textStart
-    while element < elements {
-      let (isVisible, same) = history(of: run, from: element, clock: clock)
-      let count = min(same, elements - element)
-      let end = run.isASCII ? start + count : bytes.advance(start, scalars: count)
-      if isVisible { sum += TextSums(bytes.measure(start..<end), elements: count) }
-      element += count
-      start = end
-    }
+    return sums(before: place, element, at: clock)
   }
 }

@@ -20,6 +20,20 @@ extension Document {
     }
   }
 
+  /// Goes back to the state at `heads`: until `integrate`, all is read and edited as it was then, `heads` are those, and
+  /// what is done there goes into changes on top of them. What comes in meanwhile is taken in, but does not show. Text
+  /// edits and measures in UTF-8 are of the present all the same. Throws `DocError.unknownChange` if one of them is not
+  /// a change of this document.
+  public func isolate(heads: Set<ChangeHash>) throws { try withCore { try $0.isolate(at: heads) } }
+
+  /// Comes back to the present from where `isolate` went.
+  public func integrate() {
+    withCore { core in
+      core.commitPending()
+      core.isolation = nil
+    }
+  }
+
   /// The document as it was at `heads`, to be changed independently, by a new actor. Throws `DocError.unknownChange` if
   /// one of them is not a change of this document.
   public func forkAt(heads: Set<ChangeHash>) throws -> Document {

@@ -19,7 +19,7 @@ extension Document {
   public func get(obj: ObjId, key: String) throws -> Value? {
     try withCore { core in
       let slot = try core.map(obj).map[MapKey(key)]
-      return slot.winner().map { core.value(of: $0, in: slot) }
+      return slot.winner(at: core.view).map { core.value(of: $0, in: slot, at: core.view) }
     }
   }
 
@@ -27,13 +27,13 @@ extension Document {
   public func getAll(obj: ObjId, key: String) throws -> Set<Value> {
     try withCore { core in
       let slot = try core.map(obj).map[MapKey(key)]
-      return Set(slot.visible().map { core.value(of: $0, in: slot) })
+      return Set(slot.visible(at: core.view).map { core.value(of: $0, in: slot, at: core.view) })
     }
   }
 
   /// The keys that have a value, in the order of their UTF-8. None in what is not a map of this document.
   public func keys(obj: ObjId) -> [String] {
-    withCore { core in core.opId(obj).flatMap { core.store.map($0) }?.keys().map(\.string) ?? [] }
+    withCore { core in core.opId(obj).flatMap { core.store.map($0) }?.keys(at: core.view).map(\.string) ?? [] }
   }
 
   /// What kind of object it is; an object that this document does not have counts as an empty map.
@@ -43,15 +43,6 @@ extension Document {
 
   /// How many keys a map has, elements a list, or units of `textEncoding` a text. 0 if there is no such object.
   public func length(obj: ObjId) -> UInt64 {
-    withCore { core in
-      guard let id = core.opId(obj) else { return 0 }
-      switch core.store[id] {
-      case .map(let map): return UInt64(map.keys().count)
-      case .sequence(let tree):
-        guard core.store.type(of: id) == .makeText else { return UInt64(tree.total.elements) }
-        return UInt64(tree.total[textEncoding.unit])
-      case nil: return 0
-      }
-    }
+    withCore { $0.length(obj, at: $0.view, textEncoding) }
   }
 }

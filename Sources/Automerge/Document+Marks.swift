@@ -20,7 +20,7 @@ extension Document {
   /// The marks of a text: by name, and those of a name from left to right. Neighbours of equal value are one.
   /// - Complexity: O(n) in the runs of the text.
   public func marks(obj: ObjId) throws -> [Mark] {
-    try withCore { try $0.text(obj).tree.marks(at: .now, textEncoding.unit) }
+    try withCore { try $0.text(obj).tree.marks(at: $0.view, textEncoding.unit) }
   }
 
   /// As `marks`, of the text as it was at `heads`. Unknown heads count for nothing.
@@ -30,7 +30,7 @@ extension Document {
 
   /// The marks of the character at a position, as empty stretches there, by name.
   public func marksAt(obj: ObjId, position: Position) throws -> [Mark] {
-    try withCore { try $0.marks(obj, position, at: .now, textEncoding) }
+    try withCore { try $0.marks(obj, position, at: $0.view, textEncoding) }
   }
 
   /// As `marksAt(obj:position:)`, of the text as it was at `heads`. Unknown heads count for nothing.

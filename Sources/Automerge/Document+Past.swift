@@ -59,17 +59,7 @@ extension Document {
 
   /// How many keys a map had, elements a list, or units of `textEncoding` a text. 0 if there is no such object.
   public func lengthAt(obj: ObjId, heads: Set<ChangeHash>) -> UInt64 {
-    withCore { core in
-      let clock = core.past(heads)
-      guard let id = core.opId(obj) else { return 0 }
-      switch core.store[id] {
-      case .map(let map): return UInt64(map.keys(at: clock).count)
-      case .sequence(let tree):
-        let isText = core.store.type(of: id) == .makeText
-        return UInt64(tree.sums(at: clock)[isText ? textEncoding.unit : .elements])
-      case nil: return 0
-      }
-    }
+    withCore { $0.length(obj, at: $0.past(heads), textEncoding) }
   }
 
   public func textAt(obj: ObjId, heads: Set<ChangeHash>) throws -> String {
@@ -94,6 +84,17 @@ extension DocumentCore {
     let unit = try unit(of: object, encoding)
     guard let index = Int(exactly: index) else { return nil }
     return try sequence(object).tree.slot(at: index, unit, clock: clock)
+  }
+
+  func length(_ object: ObjId, at clock: Clock, _ encoding: TextEncoding) -> UInt64 {
+    guard let id = opId(object) else { return 0 }
+    switch store[id] {
+    case .map(let map): return UInt64(map.keys(at: clock).count)
+    case .sequence(let tree):
+      let unit = store.type(of: id) == .makeText ? encoding.unit : .elements
+      return UInt64(clock.isNow ? tree.total[unit] : tree.sums(at: clock)[unit])
+    case nil: return 0
+    }
   }
 
   func values(_ object: ObjId, at clock: Clock) throws(DocError) -> [Value] {

@@ -70,7 +70,7 @@ extension Document {
   public func get(obj: ObjId, index: UInt64) throws -> Value? {
     try withCore { core in
       guard let slot = try core.slot(obj, index, textEncoding) else { return nil }
-      return slot.winner().map { core.value(of: $0, in: slot) }
+      return slot.winner(at: core.view).map { core.value(of: $0, in: slot, at: core.view) }
     }
   }
 
@@ -78,19 +78,19 @@ extension Document {
   public func getAll(obj: ObjId, index: UInt64) throws -> Set<Value> {
     try withCore { core in
       guard let slot = try core.slot(obj, index, textEncoding) else { return [] }
-      return Set(slot.visible().map { core.value(of: $0, in: slot) })
+      return Set(slot.visible(at: core.view).map { core.value(of: $0, in: slot, at: core.view) })
     }
   }
 
   /// The values of a map in the order of its keys, of a list, or of a text element by element.
   /// - Complexity: O(n) in the elements.
   public func values(obj: ObjId) throws -> [Value] {
-    try withCore { try $0.values(obj, at: .now) }
+    try withCore { try $0.values(obj, at: $0.view) }
   }
 
   /// The keys of a map with the values that won there, in the order of the keys' UTF-8.
   public func mapEntries(obj: ObjId) throws -> [(String, Value)] {
-    try withCore { try $0.mapEntries(obj, at: .now) }
+    try withCore { try $0.mapEntries(obj, at: $0.view) }
   }
 
   private func place(_ index: UInt64) throws(DocError) -> Int {
@@ -113,6 +113,7 @@ extension DocumentCore {
 
   /// The story of the visible element at an index; nil behind the end.
   func slot(_ object: ObjId, _ index: UInt64, _ encoding: TextEncoding) throws(DocError) -> Slot? {
+    if isolation != nil { return try slot(object, index, encoding, at: view) }
     let unit = try unit(of: object, encoding), tree = try sequence(object).tree
     guard index < UInt64(tree.total[unit]) else { return nil }
     return try element(tree, at: Int(index), unit).slot

@@ -1,7 +1,7 @@
 /// Texts.
 extension Document {
   public func text(obj: ObjId) throws -> String {
-    try withCore { try $0.text(obj).tree.string }
+    try withCore { core in core.string(of: try core.text(obj).tree) }
   }
 
   /// Replaces part of a text: inserts `value` at `start` and deletes `delete` units behind it. A negative `delete`
@@ -18,7 +18,7 @@ extension Document {
         from = first - count
       }
       let unit = textEncoding.unit
-      guard first <= tree.total[unit] else { throw DocError.outOfBounds(start) }
+      guard first <= core.total(of: tree)[unit] else { throw DocError.outOfBounds(start) }
       var value = value ?? ""
       if unit == .graphemes {
         try core.spliceClusters(tree, id, at: from, deleting: count, unit: unit, inserting: value)
@@ -37,7 +37,7 @@ extension Document {
     }
     try withCore { core in
       let (id, tree) = try core.text(obj)
-      let end = tree.total[.utf8]
+      let end = core.total(of: tree)[.utf8]
       guard utf8Offset <= end else { throw DocError.outOfBounds(UInt64(utf8Offset)) }
       try core.splice(
         tree, id, utf8Offset: utf8Offset, deleting: min(deleteUTF8, end - utf8Offset), inserting: insert)

@@ -7,7 +7,7 @@ extension Document {
       let (id, tree) = try core.text(obj)
       let new = Array(value.utf8)
       var shift = 0
-      for edit in TextDifference(from: tree.string, to: value).edits {
+      for edit in TextDifference(from: core.string(of: tree), to: value).edits {
         try core.splice(
           tree, id, utf8Offset: edit.old.lowerBound + shift, deleting: edit.old.count, inserting: Array(new[edit.new]),
           asClusters: textEncoding == .graphemeCluster)

@@ -75,4 +75,31 @@ struct DocumentHistoryTests {
     try document.put(obj: .ROOT, key: "k", value: .Int(3))
     #expect(document.heads().count == 1 && document.getHistory().count == 6)
   }
+
+  @Test func inIsolationOnlyThePastShowsUntilIntegration() throws {
+    let (document, heads) = try document()
+    guard case .Object(let list, .List)? = try document.get(obj: .ROOT, key: "list") else { throw Missing() }
+    try document.isolate(heads: heads[0])
+    #expect(document.heads() == heads[0] && document.length(obj: list) == 1)
+    try document.put(obj: list, index: 0, value: .String("isolated"))
+    document.commitWith()
+    let isolated = document.heads()
+    #expect(isolated.count == 1 && isolated != heads[0])
+    let change = try require(document.change(hash: require(isolated.first)))
+    #expect(Set(change.deps) == heads[0])
+    // The actor has later changes, so another one, named after it, writes.
+    #expect(change.actorId.bytes == [0x13, 0xb2, 0x23, 0x09, 1] + document.actor.bytes)
+    try document.insert(obj: list, index: 1, value: .Null)
+    document.commitWith()
+    #expect(document.change(hash: try require(document.heads().first))?.actorId == change.actorId)
+    document.integrate()
+    #expect(document.heads().count == 2 && document.length(obj: list) == 4)
+    #expect(try document.get(obj: list, index: 0) == .Scalar(.String("isolated")))
+  }
+
+  @Test func unknownHeadsCannotBeGoneBackTo() throws {
+    let (document, heads) = try document(), unknown = try require(try self.document().1[2].first)
+    #expect(throws: DocError.unknownChange(unknown)) { try document.isolate(heads: [unknown]) }
+    #expect(document.heads() == heads[2])
+  }
 }

@@ -7,13 +7,6 @@ import TestSupport
 struct ScriptPlayer {
   var documents: [String: Document] = [:]
 
-  func knows(_ step: JSON) -> Bool {
-    switch step["op"].string {
-    case "isolate", "integrate": false
-    default: true
-    }
-  }
-
   /// Does a step and returns what the call gives back, as the vector writes it.
   mutating func play(_ step: JSON) throws -> String? {
     let name = try require(step["doc"].string)
@@ -29,6 +22,8 @@ struct ScriptPlayer {
       documents[try require(step["as"].string)] = fork
     case "merge":
       try document.merge(other: require(documents[require(step["other"].string)]))
+    case "isolate": try document.isolate(heads: step["heads"].hashes)
+    case "integrate": document.integrate()
     case "commit", "empty_change": return commit(document, step)
     default: return try edit(document, step)
     }

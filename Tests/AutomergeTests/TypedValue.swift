@@ -126,7 +126,7 @@ extension JSON {
     }
   }
 
-  fileprivate var withoutIds: JSON {
+  var withoutIds: JSON {
     mapObjects { members in (members["id"], members["conflicts"], members["length"]) = (nil, nil, nil) }
   }
 

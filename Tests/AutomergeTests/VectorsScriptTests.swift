@@ -12,7 +12,6 @@ struct VectorsScriptTests {
     let vector = try Vectors.load(name)
     var player = ScriptPlayer()
     for (index, step) in vector.json["script"].items.enumerated() {
-      guard player.knows(step) else { return }
       let result = try player.play(step)
       if step["op"].string != "merge" { #expect(result == step["ret"].string, "step \(index): \(step)") }
     }
@@ -26,15 +25,5 @@ struct VectorsScriptTests {
     guard !name.hasPrefix("mapkeys") else { return }
     let value = vector.json["value"].withBitsOnly
     for document in finished { #expect(document.typedValue() == value) }
-  }
-
-  @Test func mostScriptsArePlayed() throws {
-    var played = 0
-    for name in Vectors.documentNames() {
-      let player = ScriptPlayer()
-      let script = try Vectors.load(name).json["script"].items
-      if !script.isEmpty, script.allSatisfy({ player.knows($0) }) { played += 1 }
-    }
-    #expect(played >= 100)
   }
 }

@@ -31,7 +31,7 @@ extension DocumentCore {
     let raw = try checked(value)
     let (id, map) = try map(object)
     let key = MapKey(key)
-    let visible = map[key].visible()
+    let visible = map[key].visible(at: view)
     if let winner = visible.last, winner.action == .set, raw.isSameValue(as: winner.value) {
       // The value stands there already; only what it is in conflict with has to go.
       if visible.count > 1 {
@@ -45,7 +45,7 @@ extension DocumentCore {
   func putObject(_ object: ObjId, key: String, action: OpAction) throws(DocError) -> ObjId {
     let (id, map) = try map(object)
     let key = MapKey(key)
-    let made = try change(map, id, key, action, .null, predecessors: map[key].visible().map(\.id))
+    let made = try change(map, id, key, action, .null, predecessors: map[key].visible(at: view).map(\.id))
     store.make(made, action)
     return objId(made)
   }
@@ -53,14 +53,14 @@ extension DocumentCore {
   func delete(_ object: ObjId, key: String) throws(DocError) {
     let (id, map) = try map(object)
     let key = MapKey(key)
-    let visible = map[key].visible()
+    let visible = map[key].visible(at: view)
     if visible.isEmpty { return }
     try change(map, id, key, .delete, .null, predecessors: visible.map(\.id))
   }
 
   func increment(_ object: ObjId, key: String, by amount: Int64) throws(DocError) {
     let (id, map) = try map(object)
-    let key = MapKey(key), visible = map[key].visible()
+    let key = MapKey(key), visible = map[key].visible(at: view)
     guard visible.contains(where: \.isCounter) else { throw .notACounter }
     try change(map, id, key, .increment, RawValue(.Int(amount)), predecessors: visible.map(\.id))
   }
@@ -94,6 +94,10 @@ extension DocumentCore {
     _ tree: TextTree, _ object: OpId, at start: Int, deleting count: Int, unit: TextUnit,
     inserting utf8: UnsafeBufferPointer<UInt8>
   ) throws(DocError) {
+    if isolation != nil {
+      try isolatedSplice(tree, object, at: start, deleting: count, unit: unit, inserting: utf8)
+      return
+    }
     guard start <= tree.total[unit] else { throw .outOfBounds(UInt64(start)) }
     var start = start
     if !utf8.isEmpty {
@@ -122,6 +126,10 @@ extension DocumentCore {
   }
 
   func delete(_ tree: TextTree, _ object: OpId, at start: Int, count: Int, unit: TextUnit) throws(DocError) {
+    if isolation != nil {
+      try isolatedDelete(tree, object, at: start, count: count, unit: unit)
+      return
+    }
     if count == 1, let next = nextId, let element = tree.shrinkHintedRun(before: start + 1, unit, by: next) {
       let id = try takeIds(1)
       record(.deletion(object: object, from: element, count: 1, step: 1), id: id)
@@ -178,10 +186,18 @@ extension DocumentCore {
     _ tree: TextTree, _ object: OpId, utf8Offset: Int, deleting count: Int, inserting: [UInt8],
     asClusters: Bool = false
   ) throws(DocError) {
-    let start = tree.measure(before: utf8Offset, .utf8).utf8
-    let end = max(start, tree.measure(before: utf8Offset + count, .utf8).utf8)
-    let (from, head) = tree.elementStart(of: start)
-    let (to, tail) = tree.elementEnd(of: end, isStart: end == start && head.isEmpty)
+    var start = utf8Offset, end = utf8Offset + count
+    let (from, to): (Int, Int), head: [UInt8], tail: [UInt8]
+    if isolation == nil {
+      start = tree.measure(before: utf8Offset, .utf8).utf8
+      end = max(start, tree.measure(before: utf8Offset + count, .utf8).utf8)
+      let first = tree.elementStart(of: start)
+      let last = tree.elementEnd(of: end, isStart: end == start && first.head.isEmpty)
+      ((from, to), head, tail) = ((first.start, last.end), first.head, last.tail)
+    } else {
+      let wide = tree.widened(start..<end, at: view)
+      ((from, to), head, tail) = ((wide.range.lowerBound, wide.range.upperBound), wide.head, wide.tail)
+    }
     if asClusters {
       let text = String(decoding: head + inserting + tail, as: UTF8.self)
       try spliceClusters(tree, object, at: from, deleting: to - from, unit: .utf8, inserting: text)

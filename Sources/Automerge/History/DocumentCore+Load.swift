@@ -58,6 +58,7 @@ extension DocumentCore {
       actor: other.actor, implicitCommitTime: other.implicitCommitTime, store: loaded.store, log: loaded.log,
       graph: loaded.graph)
     firstNewRow = 0
+    isolation = other.isolation
     guard edits != nil else { return }
     for id in store.sortedIds where store.type(of: id) == .makeText {
       guard let tree = store.sequence(id) else { continue }

@@ -6,17 +6,17 @@ extension DocumentCore {
   ) throws(DocError) {
     let raw = try checked(value)
     let (id, tree) = try text(object)
-    guard start >= 0, start <= end, end <= tree.total[unit] else { throw .outOfBounds(UInt64(end.magnitude)) }
+    guard start >= 0, start <= end, end <= total(of: tree)[unit] else { throw .outOfBounds(UInt64(end.magnitude)) }
     if start == end, expand == .none { return }
     let first = try takeIds(2)
     var begin = StoredOp(id: first, action: .mark, value: raw, expand: expand == .before || expand == .both)
     begin.markName = name
     let close = StoredOp(
       id: first.advanced(by: 1), action: .mark, value: .null, expand: expand == .after || expand == .both)
-    let behindBegin = insertOdd(tree, id, at: tree.gap(before: start, unit), begin)
+    let behindBegin = insertOdd(tree, id, at: gap(in: tree, before: start, unit), begin)
     var gap = behindBegin
     if end > start {
-      let found = tree.gap(before: end, unit)
+      let found = self.gap(in: tree, before: end, unit)
       // If both are in one element, the end would come before the begin.
       if tree.isBehind(found, first) { gap = found }
     }

@@ -18,12 +18,26 @@ extension DocumentCore {
 
   /// The visible element that covers the unit behind `index` units.
   func element(_ tree: TextTree, at index: Int, _ unit: TextUnit) throws(DocError) -> Element {
+    if isolation != nil {
+      guard index >= 0, let id = tree.slot(at: index, unit, clock: view)?.ops.first?.id,
+        let element = element(tree, id)
+      else { throw .outOfBounds(UInt64(index.magnitude)) }
+      return element
+    }
     guard index >= 0, index < tree.total[unit] else { throw .outOfBounds(UInt64(index.magnitude)) }
     let (place, start) = tree.locate(index + 1, unit)
     let run = tree[place]
     if run.isOdd { return Element(place: place, offset: 0, id: run.id, slot: tree.slots[Int(run.text)].slot) }
     let offset = tree.elements(covering: index + 1 - start[unit], unit, of: run).count - 1
     return Element(place: place, offset: offset, id: run.id.advanced(by: offset), slot: tree.slot(of: run, offset))
+  }
+
+  /// The element that an operation inserted.
+  func element(_ tree: TextTree, _ id: OpId) -> Element? {
+    guard let found = tree.find(id) else { return nil }
+    let run = tree[found.place]
+    let slot = run.isOdd ? tree.slots[Int(run.text)].slot : tree.slot(of: run, found.element)
+    return Element(place: found.place, offset: found.element, id: id, slot: slot)
   }
 
   // MARK: Changing an element
@@ -33,7 +47,7 @@ extension DocumentCore {
     let raw = try checked(value)
     let (id, tree) = try sequence(object)
     let element = try element(tree, at: index, unit)
-    let visible = element.slot.visible()
+    let visible = element.slot.visible(at: view)
     if let winner = visible.last, winner.action == .set, raw.isSameValue(as: winner.value) {
       // The value stands there already; only what it is in conflict with has to go.
       if visible.count > 1 {
@@ -47,7 +61,7 @@ extension DocumentCore {
   func putObject(_ object: ObjId, index: Int, unit: TextUnit, action: OpAction) throws(DocError) -> ObjId {
     let (id, tree) = try sequence(object)
     let element = try element(tree, at: index, unit)
-    let made = try change(tree, id, element, action, .null, predecessors: element.slot.visible().map(\.id))
+    let made = try change(tree, id, element, action, .null, predecessors: element.slot.visible(at: view).map(\.id))
     store.make(made, action)
     return objId(made)
   }
@@ -55,7 +69,7 @@ extension DocumentCore {
   func increment(_ object: ObjId, index: Int, unit: TextUnit, by amount: Int64) throws(DocError) {
     let (id, tree) = try sequence(object)
     let element = try element(tree, at: index, unit)
-    let visible = element.slot.visible()
+    let visible = element.slot.visible(at: view)
     guard visible.contains(where: \.isCounter) else { throw .notACounter }
     try change(tree, id, element, .increment, RawValue(.Int(amount)), predecessors: visible.map(\.id))
   }
@@ -63,7 +77,7 @@ extension DocumentCore {
   /// Deletes an element of a list, or of a text what covers the unit.
   func delete(_ object: ObjId, index: Int, unit: TextUnit) throws(DocError) {
     let (id, tree) = try sequence(object)
-    guard index < tree.total[unit] else {
+    guard index < total(of: tree)[unit] else {
       // Deleting text behind the end deletes nothing.
       if store.type(of: id) == .makeText { return }
       throw .outOfBounds(UInt64(index))
@@ -72,7 +86,7 @@ extension DocumentCore {
   }
 
   @discardableResult
-  private func change(
+  func change(
     _ tree: TextTree, _ object: OpId, _ element: Element, _ action: OpAction, _ value: RawValue, predecessors: [OpId]
   ) throws(DocError) -> OpId {
     let id = try takeIds(1)
@@ -95,13 +109,13 @@ extension DocumentCore {
     var raw: [RawValue] = []
     for value in values { raw.append(try checked(value)) }
     let (id, tree) = try sequence(object)
-    guard start >= 0, start <= tree.total[unit] else { throw .outOfBounds(UInt64(start.magnitude)) }
+    guard start >= 0, start <= total(of: tree)[unit] else { throw .outOfBounds(UInt64(start.magnitude)) }
     var behind = start
     if !raw.isEmpty {
-      var gap = tree.gap(before: start, unit)
-      let before = tree.visible(before: gap)[unit], old = tree.total[unit]
+      var gap = self.gap(in: tree, before: start, unit)
+      let before = visible(in: tree, before: gap)[unit], old = total(of: tree)[unit]
       for value in raw { gap = try insert(tree, id, at: gap, value) }
-      behind = before + tree.total[unit] - old
+      behind = before + total(of: tree)[unit] - old
     }
     if count > 0 { try delete(tree, id, at: behind, count: count, unit: unit) }
   }
@@ -110,18 +124,18 @@ extension DocumentCore {
   func spliceClusters(
     _ tree: TextTree, _ object: OpId, at start: Int, deleting count: Int, unit: TextUnit, inserting text: String
   ) throws(DocError) {
-    guard start <= tree.total[unit] else { throw .outOfBounds(UInt64(start)) }
-    var gap = tree.gap(before: start, unit)
-    let before = tree.visible(before: gap)[unit], old = tree.total[unit]
+    guard start <= total(of: tree)[unit] else { throw .outOfBounds(UInt64(start)) }
+    var gap = self.gap(in: tree, before: start, unit)
+    let before = visible(in: tree, before: gap)[unit], old = total(of: tree)[unit]
     for character in text { gap = try insert(tree, object, at: gap, RawValue(.String(String(character)))) }
-    let behind = text.isEmpty ? start : before + tree.total[unit] - old
+    let behind = text.isEmpty ? start : before + total(of: tree)[unit] - old
     if count > 0 { try delete(tree, object, at: behind, count: count, unit: unit) }
   }
 
   func insertObject(_ object: ObjId, at index: Int, unit: TextUnit, action: OpAction) throws(DocError) -> ObjId {
     let (id, tree) = try sequence(object)
-    guard index >= 0, index <= tree.total[unit] else { throw .outOfBounds(UInt64(index.magnitude)) }
-    let gap = tree.gap(before: index, unit)
+    guard index >= 0, index <= total(of: tree)[unit] else { throw .outOfBounds(UInt64(index.magnitude)) }
+    let gap = self.gap(in: tree, before: index, unit)
     let made = try takeIds(1)
     insertOdd(tree, id, at: gap, StoredOp(id: made, action: action, value: .null))
     store.make(made, action)

@@ -14,6 +14,8 @@ final class DocumentCore {
   var parents = ObjectParents()
   /// Which change an operation is of; read from the graph on demand.
   var changeLookup = ChangeLookup()
+  /// Set while a past state is worked on.
+  var isolation: Isolation?
   /// The first row that `encodeNewChanges` has not given out.
   var firstNewRow = 0
   /// The time, in seconds, of changes that end because something else begins.

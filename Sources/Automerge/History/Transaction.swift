@@ -1,6 +1,8 @@
 /// A change in the making: its operations stand in the log and in the objects already, but the graph has no row for it.
 struct Transaction {
   let author: UInt32
+  /// The rows it is made on top of, but for the author's last one.
+  let deps: [UInt32]
   let startOp: UInt32
   var opCount: UInt32 = 0
   /// Its first run in the log.
@@ -22,7 +24,8 @@ extension DocumentCore {
       current = transaction
     } else {
       let first = try firstFreeCounter()
-      current = Transaction(author: actors.index(of: actor), startOp: first, firstRun: log.runs.count)
+      let (author, deps) = author()
+      current = Transaction(author: author, deps: deps, startOp: first, firstRun: log.runs.count)
     }
     let next = Int(current.startOp) + Int(current.opCount)
     guard count <= Int(UInt32.max) - next else { throw .tooLarge }
@@ -57,7 +60,8 @@ extension DocumentCore {
     self.transaction = nil
     append(
       author: transaction.author, startOp: transaction.startOp, opCount: transaction.opCount,
-      firstRun: transaction.firstRun, message: message, time: time)
+      deps: transaction.deps, firstRun: transaction.firstRun, message: message, time: time)
+    if isolation != nil { isolation = Isolation(rows: [graph.count - 1]) }
     return true
   }
 
@@ -70,18 +74,21 @@ extension DocumentCore {
   func commitEmpty(message: String?, time: Int64) {
     commitPending()
     append(
-      author: actors.index(of: actor), startOp: graph.maxOp + 1, opCount: 0, firstRun: log.runs.count, message: message,
-      time: time)
+      author: actors.index(of: actor), startOp: graph.maxOp + 1, opCount: 0, deps: graph.heads,
+      firstRun: log.runs.count,
+      message: message, time: time)
   }
 
-  private func append(author: UInt32, startOp: UInt32, opCount: UInt32, firstRun: Int, message: String?, time: Int64) {
+  private func append(
+    author: UInt32, startOp: UInt32, opCount: UInt32, deps: [UInt32], firstRun: Int, message: String?, time: Int64
+  ) {
     if message == nil,
       graph.appendToOwnHead(
         author: author, startOp: startOp, opCount: opCount, time: time, firstRun: firstRun, runEnd: log.runs.count)
     {
       return
     }
-    var deps = graph.heads
+    var deps = deps
     if let last = graph.lastRow(of: author), !deps.contains(last) { deps.append(last) }
     if deps.count > 1 {
       computeHashes()

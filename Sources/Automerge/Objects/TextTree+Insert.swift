@@ -23,21 +23,21 @@ extension TextTree {
 
   /// Moves the gap behind the marks before the next visible element that take in what is inserted at their edge.
   /// Source: automerge-format, section 6.1, "Sticky marks".
-  private func pastStickyMarks(_ gap: Gap) -> Gap {
+  func pastStickyMarks(_ gap: Gap, at clock: Clock = .now) -> Gap {
     var candidates: [(gap: Gap, mark: OpId)] = []
     var at: Place? = gap.place
     if leaves[Int(gap.place.leaf)].count == 0 {
       at = nil
     } else if gap.element > 0 {
-      if gap.element < Int(self[gap.place].count) { return gap }
+      if isAnyVisible(self[gap.place], from: gap.element, at: clock) { return gap }
       at = next(gap.place)
     }
     while let place = at {
       let run = self[place]
       if run.isOdd {
         let slot = slots[Int(run.text)]
-        if slot.sums.elements > 0 { break }
-        if let op = slot.slot.ops.first, op.action == .mark {
+        if slot.slot.winner(at: clock) != nil { break }
+        if let op = slot.slot.ops.first, op.action == .mark, clock.covers(op.id) {
           let begins = op.markName != nil
           let begin = OpId(counter: op.id.counter - 1, actor: op.id.actor)
           if !begins, let opened = candidates.firstIndex(where: { $0.mark == begin }) {
@@ -46,7 +46,7 @@ extension TextTree {
             candidates.append((Gap(place: place, element: 1, reference: run.id), op.id))
           }
         }
-      } else if run.isVisible {
+      } else if isAnyVisible(run, from: 0, at: clock) {
         break
       }
       at = next(place)

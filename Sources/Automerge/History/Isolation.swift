@@ -1,0 +1,124 @@
+/// Working on a past state: what is read and written is as if all later changes had not been made.
+struct Isolation {
+  /// The changes that are worked on top of.
+  var rows: [Int]
+  /// The state that they make, of the first `rowCount` changes.
+  fileprivate var clock = Clock.now
+  fileprivate var rowCount = -1
+
+  init(rows: [Int]) { self.rows = rows }
+}
+
+extension DocumentCore {
+  /// The state that is read and edited: the present, unless the document is isolated.
+  var view: Clock {
+    guard var isolation else { return .now }
+    if isolation.rowCount != graph.count {
+      (isolation.clock, isolation.rowCount) = (graph.clock(of: isolation.rows), graph.count)
+      self.isolation = isolation
+    }
+    var clock = isolation.clock
+    if let transaction { clock.set(.max, actor: transaction.author) }
+    return clock
+  }
+
+  func isolate(at heads: Set<ChangeHash>) throws(DocError) {
+    commitPending()
+    var rows: [Int] = []
+    for hash in heads {
+      guard let row = row(of: hash) else { throw .unknownChange(hash) }
+      rows.append(row)
+    }
+    isolation = Isolation(rows: rows)
+  }
+
+  /// Who writes the next transaction, and on top of which rows.
+  ///
+  /// An actor's changes follow each other, so what it does on a past state without its own last change is written by
+  /// another one, named after it. Source: automerge-format, section 6.3.
+  func author() -> (actor: UInt32, deps: [UInt32]) {
+    let own = actors.index(of: actor)
+    guard let isolation else { return (own, graph.heads) }
+    let clock = view
+    func isFree(_ actor: UInt32) -> Bool {
+      graph.lastRow(of: actor).map { graph.records[Int($0)].seq == seq(of: actor, at: clock) } ?? true
+    }
+    var author = own, level: UInt64 = 0
+    while !isFree(author) {
+      level += 1
+      var writer = ByteWriter()
+      writer.raw([0x13, 0xb2, 0x23, 0x09])
+      writer.uleb(level)
+      writer.raw(actor.bytes)
+      author = actors.index(of: ActorId(bytes: writer.bytes))
+    }
+    return (author, isolation.rows.map { UInt32($0) })
+  }
+
+  /// How many of an actor's changes belong to a state.
+  private func seq(of actor: UInt32, at clock: Clock) -> UInt32 {
+    let limit = clock.limit(actor: actor)
+    return graph.records.last { $0.actor == actor && $0.startOp <= limit }?.seq ?? 0
+  }
+
+  // MARK: Sequences as they are in view
+
+  func total(of tree: TextTree) -> TextSums { isolation == nil ? tree.total : tree.sums(at: view) }
+
+  func gap(in tree: TextTree, before amount: Int, _ unit: TextUnit) -> TextTree.Gap {
+    isolation == nil ? tree.gap(before: amount, unit) : tree.gap(before: amount, unit, at: view)
+  }
+
+  func visible(in tree: TextTree, before gap: TextTree.Gap) -> TextSums {
+    if isolation == nil { return tree.visible(before: gap) }
+    return tree.first == nil ? .zero : tree.sums(before: gap.place, gap.element, at: view)
+  }
+
+  func string(of tree: TextTree) -> String {
+    isolation == nil ? tree.string : String(decoding: tree.utf8(at: view), as: UTF8.self)
+  }
+
+  /// The text part of a splice on a past state; see `splice`.
+  func isolatedSplice(
+    _ tree: TextTree, _ object: OpId, at start: Int, deleting count: Int, unit: TextUnit,
+    inserting utf8: UnsafeBufferPointer<UInt8>
+  ) throws(DocError) {
+    guard start <= total(of: tree)[unit] else { throw .outOfBounds(UInt64(start)) }
+    var start = start
+    if !utf8.isEmpty {
+      guard bytes.hasRoom(for: utf8.count) else { throw .tooLarge }
+      let measure = TextMeasure(of: utf8), gap = self.gap(in: tree, before: start, unit)
+      let before = visible(in: tree, before: gap)[unit]
+      let id = try takeIds(measure.scalars)
+      let offset = bytes.append(utf8, actor: id.actor)
+      tree.insertText(at: gap, id: id, text: offset..<offset + utf8.count, scalars: measure.scalars)
+      record(
+        .insertion(
+          object: object, behind: gap.reference, count: measure.scalars, text: offset, byteCount: utf8.count), id: id)
+      start = before + TextSums(measure, elements: measure.scalars)[unit]
+    }
+    if count > 0 { try isolatedDelete(tree, object, at: start, count: count, unit: unit) }
+  }
+
+  /// Deletes elements of a past state one by one, as far as there are any; an element that only ends behind `start`
+  /// stays.
+  func isolatedDelete(
+    _ tree: TextTree, _ object: OpId, at start: Int, count: Int, unit: TextUnit
+  ) throws(DocError) {
+    let clock = view
+    var targets: [OpId] = [], offset = 0, left = count
+    tree.forEachElement(at: clock) { element, sums in
+      let width = sums[unit]
+      if offset >= start, width > 0 {
+        targets.append(element)
+        left -= width
+      }
+      offset += width
+      return left > 0
+    }
+    for target in targets {
+      guard let element = element(tree, target) else { continue }
+      try change(tree, object, element, .delete, .null, predecessors: element.slot.visible(at: clock).map(\.id))
+    }
+  }
+}
