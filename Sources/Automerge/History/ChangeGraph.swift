@@ -33,7 +33,7 @@ struct ChangeGraph {
 
   /// Hashes of the first rows.
   private(set) var hashes: [ChangeHash] = []
-  private var rows: [ChangeHash: UInt32] = [:]
+  private var rows = HashIndex()
 
   var count: Int { records.count }
 
@@ -62,7 +62,11 @@ struct ChangeGraph {
     records.append(record)
     runCount = runEnd
     operationCount += Int(record.opCount)
-    heads.removeAll { rows.contains($0) }
+    if rows == heads {
+      heads.removeAll(keepingCapacity: true)
+    } else {
+      heads.removeAll { rows.contains($0) }
+    }
     heads.append(UInt32(row))
     if Int(record.actor) >= lastRows.count {
       lastRows.append(contentsOf: repeatElement(nil, count: Int(record.actor) + 1 - lastRows.count))
@@ -94,12 +98,12 @@ struct ChangeGraph {
 
   /// Names the first row that has no hash yet.
   mutating func appendHash(_ hash: ChangeHash) {
-    rows[hash] = UInt32(hashes.count)
     hashes.append(hash)
+    rows.insert(place: hashes.count - 1, in: hashes)
   }
 
   /// Among the rows that have a hash.
-  func row(of hash: ChangeHash) -> Int? { rows[hash].map(Int.init) }
+  func row(of hash: ChangeHash) -> Int? { rows.place(of: hash, in: hashes) }
 
   // MARK: Walks
 

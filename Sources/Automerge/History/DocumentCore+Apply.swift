@@ -4,6 +4,11 @@ extension DocumentCore {
   func receive(_ changes: [DecodedChange], edits: inout TextEditCollector?) throws(LoadError) {
     commitPending()
     computeHashes()
+    if changes.count == 1, queue.isEmpty, changes[0].header.deps.allSatisfy({ graph.row(of: $0) != nil }) {
+      // A keystroke of somebody else.
+      if graph.row(of: changes[0].hash) == nil { try applyReady(changes[0], edits: &edits) }
+      return
+    }
     for change in changes where graph.row(of: change.hash) == nil { queue.add(change) }
     var firstError: LoadError?
     while true {
