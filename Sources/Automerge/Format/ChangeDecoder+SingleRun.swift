@@ -1,3 +1,5 @@
+import Foundation
+
 /// Reads a change that is one run of plain text or of deletions: nearly every change that people make.
 ///
 /// Only what tells one such change from another is read; the change is then written again, and taken only if the same
@@ -10,28 +12,15 @@ extension ChangeDecoder {
     var reader = reader
     guard let found = try? readSingleRun(&reader, startOp: header.startOp, actorCount: actors.count) else { return nil }
     let (run, text) = found
+    let change = DecodedChange(chunk.hash, header, actors, run: run, text: Array(text))
     var encoder = SingleRunEncoder()
-    encoder.begin(
-      room: 32 * header.deps.count + 3 * FormatLimits.actorByteCount + (header.message?.utf8.count ?? 0) + text.count)
-    encoder.count(header.deps.count)
-    for hash in header.deps { encoder.hash(hash) }
-    encoder.head(
-      .init(seq: header.seq, startOp: header.startOp, time: header.time, message: header.message), actor: header.actor)
-    encoder.count(actors.count - 1)
-    if actors.count == 2 { encoder.actor(actors[1]) }
-    let object = SingleRunEncoder.Id(actor: Int(run.object.actor), counter: run.object.counter)
-    let target =
-      run.target.isZero ? nil : SingleRunEncoder.Id(actor: Int(run.target.actor), counter: run.target.counter)
-    if run.kind == .insertText {
-      text.withUnsafeBufferPointer {
-        encoder.table(object: object, target: target, id: header.startOp, count: Int(run.count), .text($0))
-      }
-    } else {
-      encoder.table(
-        object: object, target: target, id: header.startOp, count: Int(run.count), .deletion(step: Int64(run.step)))
+    encoder.write(change)
+    let isSame = chunk.body.withUnsafeBufferPointer { body in
+      body.count == encoder.body.count
+        && (body.baseAddress.map { left in encoder.body.baseAddress.map { memcmp(left, $0, body.count) == 0 } == true }
+          ?? false)
     }
-    let isSame = chunk.body.withUnsafeBufferPointer { encoder.body.elementsEqual($0) }
-    return isSame ? DecodedChange(chunk.hash, header, actors, run: run, text: Array(text)) : nil
+    return isSame ? change : nil
   }
 
   private static func readSingleRun(
@@ -106,5 +95,31 @@ extension ChangeDecoder {
   private static func firstValue(_ reader: inout ByteReader) throws(FormatError) -> UInt64 {
     _ = try reader.sleb()
     return try reader.uleb()
+  }
+}
+
+extension SingleRunEncoder {
+  /// Writes a change of one run of ASCII or of deletions, whose other actors are all named by it.
+  mutating func write(_ change: borrowing DecodedChange) {
+    let run = change.runs[0], header = change.header
+    begin(
+      room: 32 * header.deps.count + 3 * FormatLimits.actorByteCount + (header.message?.utf8.count ?? 0)
+        + change.text.count)
+    count(header.deps.count)
+    for each in header.deps { hash(each) }
+    head(
+      Head(seq: header.seq, startOp: header.startOp, time: header.time, message: header.message), actor: header.actor)
+    count(change.actorList.count - 1)
+    for other in change.actorList.dropFirst() { actor(other) }
+    let object = Id(actor: Int(run.object.actor), counter: run.object.counter)
+    let target = run.target.isZero ? nil : Id(actor: Int(run.target.actor), counter: run.target.counter)
+    if run.kind == .insertText {
+      change.text.withUnsafeBufferPointer {
+        table(object: object, target: target, id: header.startOp, count: Int(run.count), .text($0))
+      }
+    } else {
+      table(
+        object: object, target: target, id: header.startOp, count: Int(run.count), .deletion(step: Int64(run.step)))
+    }
   }
 }

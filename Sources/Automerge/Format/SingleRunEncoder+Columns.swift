@@ -1,18 +1,27 @@
-/// The parts that columns are made of. All of them write behind what was written, into room that `begin` has made.
-extension SingleRunEncoder {
+/// Where a `SingleRunEncoder` writes. All parts go behind what was written, into room that the encoder has made.
+struct ColumnCursor {
+  /// The next byte's place.
+  var end: UnsafeMutablePointer<UInt8>
+  /// Where the list of columns goes on, and where the column that is being written begins.
+  var listEnd: UnsafeMutablePointer<UInt8>
+  var columnStart: UnsafeMutablePointer<UInt8>
+
+  init(_ end: UnsafeMutablePointer<UInt8>) { (self.end, listEnd, columnStart) = (end, end, end) }
+
+  @inline(__always)
   mutating func byte(_ byte: UInt8) {
-    assert(end < capacity, "room was made")
-    base[end] = byte
+    end.pointee = byte
     end += 1
   }
 
+  @inline(__always)
   mutating func bytes(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
-    assert(end + bytes.count <= capacity, "room was made")
-    (base + end).update(from: start, count: bytes.count)
+    end.update(from: start, count: bytes.count)
     end += bytes.count
   }
 
+  @inline(__always)
   mutating func uleb(_ value: UInt64) {
     var value = value
     while value >= 0x80 {
@@ -22,6 +31,7 @@ extension SingleRunEncoder {
     byte(UInt8(truncatingIfNeeded: value))
   }
 
+  @inline(__always)
   mutating func sleb(_ value: Int64) {
     var value = value
     while value < -64 || value >= 64 {
@@ -32,12 +42,14 @@ extension SingleRunEncoder {
   }
 
   /// A column of rows that are all the same.
+  @inline(__always)
   mutating func same(_ value: UInt64, _ count: Int) {
     sleb(count == 1 ? -1 : Int64(count))
     uleb(value)
   }
 
   /// A column of one row that is null or not zero, and zeros behind it.
+  @inline(__always)
   mutating func first(_ value: UInt64?, thenZero count: Int) {
     if let value {
       sleb(count == 1 ? -2 : -1)
@@ -85,16 +97,17 @@ extension SingleRunEncoder {
   }
 
   /// Ends a column and puts it on the list.
+  @inline(__always)
   mutating func close(_ spec: UInt8) {
-    base[listEnd] = spec
+    listEnd.pointee = spec
     listEnd += 1
     var length = end - columnStart
     while length >= 0x80 {
-      base[listEnd] = UInt8(truncatingIfNeeded: length) | 0x80
+      listEnd.pointee = UInt8(truncatingIfNeeded: length) | 0x80
       listEnd += 1
       length >>= 7
     }
-    base[listEnd] = UInt8(truncatingIfNeeded: length)
+    listEnd.pointee = UInt8(truncatingIfNeeded: length)
     listEnd += 1
     columnStart = end
   }

@@ -4,7 +4,7 @@ import Crypto
 ///
 /// The bytes are those of `ChangeEncoder`, but every column is written once, in order, from what is known of the run.
 /// Unsafe memory. Its invariants: `reserve` has made room for everything that a body can hold before the first byte is
-/// written, so `end` never passes `capacity`; the body stands behind `headByteCount` bytes kept free for the chunk's
+/// written, so the cursor never passes `capacity`; the body stands behind `headByteCount` bytes kept free for the chunk's
 /// type and length, which are part of what is hashed.
 struct SingleRunEncoder: ~Copyable {
   /// An operation's id as a change names it: 0 is the author, then the others that it names.
@@ -27,20 +27,18 @@ struct SingleRunEncoder: ~Copyable {
     case deletion(step: Int64)
   }
 
-  static let headByteCount = 12
+  private static let headByteCount = 12
 
-  var base: UnsafeMutablePointer<UInt8>
-  var capacity: Int
-  var end = headByteCount
-  /// Where the list of columns goes on, and where the column that is being written begins.
-  var listEnd = 0
-  var columnStart = 0
+  private var base: UnsafeMutablePointer<UInt8>
+  private var capacity: Int
+  private var cursor: ColumnCursor
   /// Room for the list of columns: at most ten, each with one byte for which and at most five for how long.
   private static let listByteCount = 64
 
   init() {
     capacity = 1024
     base = .allocate(capacity: capacity)
+    cursor = ColumnCursor(base + Self.headByteCount)
   }
 
   deinit { base.deallocate() }
@@ -54,30 +52,33 @@ struct SingleRunEncoder: ~Copyable {
       capacity = 2 * needed
       base = .allocate(capacity: capacity)
     }
-    end = Self.headByteCount
+    cursor = ColumnCursor(base + Self.headByteCount)
   }
 
-  mutating func count(_ count: Int) { uleb(UInt64(count)) }
+  mutating func count(_ count: Int) { cursor.uleb(UInt64(count)) }
 
   mutating func hash(_ hash: ChangeHash) {
-    hash.store(to: base + end)
-    end += 32
+    hash.store(to: cursor.end)
+    cursor.end += 32
   }
 
   mutating func actor(_ actor: ActorId) {
     count(actor.bytes.count)
-    actor.bytes.withUnsafeBufferPointer { bytes($0) }
+    actor.bytes.withUnsafeBufferPointer { cursor.bytes($0) }
   }
 
   mutating func head(_ head: Head, actor: ActorId) {
     self.actor(actor)
-    uleb(head.seq)
-    uleb(UInt64(head.startOp))
-    sleb(head.time)
-    var message = head.message ?? ""
+    cursor.uleb(head.seq)
+    cursor.uleb(UInt64(head.startOp))
+    cursor.sleb(head.time)
+    guard var message = head.message else {
+      cursor.byte(0)
+      return
+    }
     message.withUTF8 {
-      uleb(UInt64($0.count))
-      bytes($0)
+      cursor.uleb(UInt64($0.count))
+      cursor.bytes($0)
     }
   }
 
@@ -89,60 +90,64 @@ struct SingleRunEncoder: ~Copyable {
     case .deletion: isText = false
     }
     let named = target ?? Id(actor: 0, counter: 0)
-    uleb(isText ? 9 : 10)
+    var out = cursor
+    // A column of nothing but nulls is left out.
+    let hasKeyActor = target != nil || count > 1
+    out.uleb(isText ? (hasKeyActor ? 9 : 8) : 10)
     // The list of columns comes first; the columns are moved up to it when it is known how long it is.
-    listEnd = end
-    let start = end + Self.listByteCount
-    end = start
-    columnStart = start
-    same(UInt64(object.actor), count)
-    close(0x01)
-    same(UInt64(object.counter), count)
-    close(0x02)
-    if isText, target == nil || named.actor != 0 {
-      first(target == nil ? nil : UInt64(named.actor), thenZero: count - 1)
-    } else {
-      same(UInt64(named.actor), count)
+    out.listEnd = out.end
+    let start = out.end + Self.listByteCount
+    (out.end, out.columnStart) = (start, start)
+    out.same(UInt64(object.actor), count)
+    out.close(0x01)
+    out.same(UInt64(object.counter), count)
+    out.close(0x02)
+    if hasKeyActor {
+      if isText, target == nil || named.actor != 0 {
+        out.first(target == nil ? nil : UInt64(named.actor), thenZero: count - 1)
+      } else {
+        out.same(UInt64(named.actor), count)
+      }
+      out.close(0x11)
     }
-    close(0x11)
     switch body {
-    case .text: deltas(Int64(named.counter), Int64(id) - Int64(named.counter), count > 1 ? 1 : 0, 1, count - 2)
-    case .deletion(let step): deltas(Int64(named.counter), step, count - 1, 0, 0)
+    case .text: out.deltas(Int64(named.counter), Int64(id) - Int64(named.counter), count > 1 ? 1 : 0, 1, count - 2)
+    case .deletion(let step): out.deltas(Int64(named.counter), step, count - 1, 0, 0)
     }
-    close(0x13)
-    if isText { byte(0) }
-    self.count(count)
-    close(0x34)
-    same(isText ? 1 : 3, count)
-    close(0x42)
-    same(isText ? UInt64(1 << 4 | Int(RawValue.Code.string)) : 0, count)
-    close(0x56)
+    out.close(0x13)
+    if isText { out.byte(0) }
+    out.uleb(UInt64(count))
+    out.close(0x34)
+    out.same(isText ? 1 : 3, count)
+    out.close(0x42)
+    out.same(isText ? UInt64(1 << 4 | Int(RawValue.Code.string)) : 0, count)
+    out.close(0x56)
     if case .text(let text) = body {
-      bytes(text)
-      close(0x57)
-      same(0, count)
-      close(0x70)
+      out.bytes(text)
+      out.close(0x57)
+      out.same(0, count)
+      out.close(0x70)
     } else if case .deletion(let step) = body {
-      same(1, count)
-      close(0x70)
-      same(UInt64(named.actor), count)
-      close(0x71)
-      deltas(Int64(named.counter), step, count - 1, 0, 0)
-      close(0x73)
+      out.same(1, count)
+      out.close(0x70)
+      out.same(UInt64(named.actor), count)
+      out.close(0x71)
+      out.deltas(Int64(named.counter), step, count - 1, 0, 0)
+      out.close(0x73)
     }
-    let byteCount = end - start
-    (base + listEnd).update(from: base + start, count: byteCount)
-    end = listEnd + byteCount
+    let byteCount = out.end - start
+    out.listEnd.update(from: start, count: byteCount)
+    cursor.end = out.listEnd + byteCount
   }
 
   /// The body, until the next one is begun.
   var body: UnsafeBufferPointer<UInt8> {
-    UnsafeBufferPointer(start: base + Self.headByteCount, count: end - Self.headByteCount)
+    UnsafeBufferPointer(start: base + Self.headByteCount, count: cursor.end - base - Self.headByteCount)
   }
 
   /// The name of the change.
   mutating func changeHash() -> ChangeHash {
-    var length = end - Self.headByteCount, digits = 1
+    var length = body.count, digits = 1
     while length >= 1 << (7 * digits) { digits += 1 }
     let start = Self.headByteCount - 1 - digits
     base[start] = Chunk.Kind.change.rawValue
@@ -151,7 +156,7 @@ struct SingleRunEncoder: ~Copyable {
       length >>= 7
     }
     var sha = SHA256()
-    sha.update(bufferPointer: UnsafeRawBufferPointer(start: base + start, count: end - start))
+    sha.update(bufferPointer: UnsafeRawBufferPointer(start: base + start, count: cursor.end - base - start))
     return ChangeHash(digest: sha.finalize())
   }
 }

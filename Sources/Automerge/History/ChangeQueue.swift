@@ -2,25 +2,30 @@
 struct ChangeQueue {
   /// In the order of arrival.
   private(set) var waiting: [DecodedChange] = []
-  private var places: [ChangeHash: Int] = [:]
+  private var hashes: [ChangeHash] = []
+  private var index = HashIndex()
 
   var isEmpty: Bool { waiting.isEmpty }
 
-  subscript(hash: ChangeHash) -> DecodedChange? { places[hash].map { waiting[$0] } }
+  subscript(hash: ChangeHash) -> DecodedChange? { index.place(of: hash, in: hashes).map { waiting[$0] } }
 
   mutating func add(_ change: DecodedChange) {
-    guard places[change.hash] == nil else { return }
-    places[change.hash] = waiting.count
+    guard index.place(of: change.hash, in: hashes) == nil else { return }
     waiting.append(change)
+    hashes.append(change.hash)
+    index.insert(place: hashes.count - 1, in: hashes)
+  }
+
+  /// Some changes, and places in them in the order in which they can be applied.
+  struct Ready {
+    let changes: [DecodedChange]
+    let order: [Int]
   }
 
   /// Takes out what can be applied, in order: first come, first served, and a change that became ready behind those
   /// that were before it. Source: automerge-format, section 4, "Applying a batch".
-  mutating func takeReady(isKnown: (ChangeHash) -> Bool) -> [DecodedChange] {
-    guard !waiting.isEmpty else { return [] }
-    let hashes = waiting.map(\.hash)
-    var index = HashIndex()
-    for place in hashes.indices { index.insert(place: place, in: hashes) }
+  mutating func takeReady(isKnown: (ChangeHash) -> Bool) -> Ready {
+    guard !waiting.isEmpty else { return Ready(changes: [], order: []) }
     // For each change how many of its dependencies are not there yet, and its dependents as a linked list.
     var missing = Array(repeating: 0, count: hashes.count)
     var first = Array(repeating: -1, count: hashes.count), last = first
@@ -28,16 +33,19 @@ struct ChangeQueue {
     links.reserveCapacity(hashes.count)
     for place in hashes.indices {
       let deps = waiting[place].header.deps
-      for hash in deps.count < 2 ? deps : Array(Set(deps)) where !isKnown(hash) {
+      for hash in deps.count < 2 ? deps : Array(Set(deps)) {
+        let dep = index.place(of: hash, in: hashes)
+        if dep == nil, isKnown(hash) { continue }
         missing[place] += 1
-        guard let dep = index.place(of: hash, in: hashes) else { continue }
+        guard let dep else { continue }
         if first[dep] < 0 { first[dep] = links.count } else { links[last[dep]].next = links.count }
         last[dep] = links.count
         links.append((place, -1))
       }
     }
-    var order = hashes.indices.filter { missing[$0] == 0 }
+    var order: [Int] = []
     order.reserveCapacity(hashes.count)
+    for place in hashes.indices where missing[place] == 0 { order.append(place) }
     var next = 0
     while next < order.count {
       var link = first[order[next]]
@@ -49,16 +57,14 @@ struct ChangeQueue {
       }
       next += 1
     }
-    guard !order.isEmpty else { return [] }
-    let ready = order.map { waiting[$0] }
-    if order.count == waiting.count {
-      (waiting, places) = ([], [:])
-      return ready
+    guard !order.isEmpty else { return Ready(changes: [], order: []) }
+    let all = waiting
+    self = ChangeQueue()
+    if order.count < all.count {
+      var isTaken = Array(repeating: false, count: all.count)
+      for place in order { isTaken[place] = true }
+      for place in all.indices where !isTaken[place] { add(all[place]) }
     }
-    var isTaken = Array(repeating: false, count: hashes.count)
-    for place in order { isTaken[place] = true }
-    waiting = hashes.indices.filter { !isTaken[$0] }.map { waiting[$0] }
-    places = Dictionary(uniqueKeysWithValues: waiting.enumerated().map { ($1.hash, $0) })
-    return ready
+    return Ready(changes: all, order: order)
   }
 }

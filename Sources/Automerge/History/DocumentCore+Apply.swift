@@ -13,9 +13,12 @@ extension DocumentCore {
     var firstError: LoadError?
     while true {
       let ready = queue.takeReady { graph.row(of: $0) != nil }
-      if ready.isEmpty { break }
-      for change in ready {
-        do throws(LoadError) { try applyReady(change, edits: &edits) } catch { firstError = firstError ?? error }
+      if ready.order.isEmpty { break }
+      graph.reserve(ready.order.count)
+      for place in ready.order {
+        do throws(LoadError) { try applyReady(ready.changes[place], edits: &edits) } catch {
+          firstError = firstError ?? error
+        }
       }
     }
     if let firstError { throw firstError }

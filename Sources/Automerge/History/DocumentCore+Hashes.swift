@@ -4,6 +4,7 @@ extension DocumentCore {
   func computeHashes() {
     guard graph.hashes.count < graph.count else { return }
     var encoder = SingleRunEncoder()
+    graph.reserve(graph.count - graph.hashes.count)
     while graph.hashes.count < graph.count {
       let row = graph.hashes.count
       if write(row: row, with: &encoder) {

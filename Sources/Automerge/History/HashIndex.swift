@@ -22,11 +22,18 @@ struct HashIndex {
     return nil
   }
 
-  /// Adds the hash at `place` of `hashes`.
+  /// Adds the hash at `place` of `hashes`; places are added in order.
   mutating func insert(place: Int, in hashes: [ChangeHash]) {
-    if 2 * (count + 1) > table.count { grow(hashes) }
+    if 2 * (count + 1) > table.count { grow(to: max(16, 2 * table.count), hashes) }
     put(place, hashes[place])
     count += 1
+  }
+
+  /// Makes room for this many more, so that the table need not grow step by step.
+  mutating func reserve(_ more: Int, _ hashes: [ChangeHash]) {
+    var size = max(16, table.count)
+    while 2 * (count + more) > size { size *= 2 }
+    if size > table.count { grow(to: size, hashes) }
   }
 
   private mutating func put(_ place: Int, _ hash: ChangeHash) {
@@ -36,9 +43,8 @@ struct HashIndex {
     table[at] = UInt32(place + 1)
   }
 
-  private mutating func grow(_ hashes: [ChangeHash]) {
-    let old = table
-    table = Array(repeating: 0, count: max(16, 2 * old.count))
-    for entry in old where entry != 0 { put(Int(entry) - 1, hashes[Int(entry) - 1]) }
+  private mutating func grow(to size: Int, _ hashes: [ChangeHash]) {
+    table = Array(repeating: 0, count: size)
+    for place in 0..<count { put(place, hashes[place]) }
   }
 }

@@ -9,7 +9,7 @@ extension TextTree {
   func extendHintedRun(
     before amount: Int, _ unit: TextUnit, id: OpId, text: Int, measure: TextMeasure
   ) -> OpId? {
-    guard hint.run >= 0, !hasMarks else { return nil }
+    guard hint.leaf != Self.none, hint.run >= 0, !hasMarks else { return nil }
     let run = runs.pointer(to: slot(hint.leaf, hint.run))
     let count = Int(run.pointee.count)
     guard run.pointee.isVisible, !run.pointee.isOdd, run.pointee.id.actor == id.actor,
@@ -30,7 +30,7 @@ extension TextTree {
   /// as backspacing does; returns that element, or nil if this is not so.
   @inline(__always)
   func shrinkHintedRun(before amount: Int, _ unit: TextUnit, by deletion: OpId) -> OpId? {
-    guard hint.run >= 0, hint.run + 1 < leaves[Int(hint.leaf)].count else { return nil }
+    guard hint.leaf != Self.none, hint.run >= 0, hint.run + 1 < leaves[Int(hint.leaf)].count else { return nil }
     let run = runs.pointer(to: slot(hint.leaf, hint.run)), next = run + 1
     let count = Int(run.pointee.count)
     guard count > 1, run.pointee.isVisible, !run.pointee.isOdd, run.pointee.isASCII,
