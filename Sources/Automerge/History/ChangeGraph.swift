@@ -52,7 +52,7 @@ struct ChangeGraph {
   func changeCount(of actor: UInt32) -> UInt32 { lastRow(of: actor).map { records[Int($0)].seq } ?? 0 }
 
   /// The place of a row among the heads, which ascend.
-  private func head(_ row: UInt32) -> Int? {
+  private func headPlace(of row: UInt32) -> Int? {
     var low = 0, high = heads.count
     while low < high {
       let middle = (low + high) / 2
@@ -91,7 +91,7 @@ struct ChangeGraph {
     runCount = runEnd
     operationCount += Int(record.opCount)
     for row in rows {
-      if let place = head(row) { heads.remove(at: place) }
+      if let place = headPlace(of: row) { heads.remove(at: place) }
     }
     heads.append(UInt32(row))
     if Int(record.actor) >= lastRows.count {
