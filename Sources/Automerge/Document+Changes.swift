@@ -34,6 +34,9 @@ extension Document {
   /// The whole document with its history as a file.
   public func save() -> Data { withCore { Data($0.save()) } }
 
+  /// As `save`; without deflating all columns stand as they are, to be compressed with something else or not at all.
+  public func save(deflating: Bool) -> Data { withCore { Data($0.save(deflating: deflating)) } }
+
   /// The changes since the last `save` or `encodeNewChanges`, as chunks.
   public func encodeNewChanges() -> Data { withCore { Data($0.saveNew()) } }
 

@@ -21,30 +21,48 @@ struct EditingTrace {
     let position: UInt64
     let deleted: Int64
     let inserted: String
-  }
 
-  let name: String
-  let endContent: String
-  let transactions: [[Patch]]
-
-  /// Reads a gzipped trace in the format of josephg/editing-traces.
-  init(contentsOf path: String) throws {
-    name = (path as NSString).lastPathComponent.replacingOccurrences(of: ".json.gz", with: "")
-    let unpacked = try ChildProcess.run(["gzip", "-dc", path], within: .seconds(60))
-    guard unpacked.exit == .code(0) else { throw TraceError.unreadable(path) }
-    var limits = JSONLimits()
-    limits.valueCount = 64 << 20
-    let trace = try JSONValue(parsing: unpacked.output, limits: limits)
-    guard let endContent = trace["endContent"]?.stringValue, let entries = trace["txns"]?.arrayValue,
-      trace["kind"]?.stringValue != "concurrent"
-    else { throw TraceError.unreadable(path) }
-    self.endContent = endContent
-    transactions = try entries.map { entry in
-      try (entry["patches"]?.arrayValue ?? []).map { patch in
+    static func list(_ value: JSONValue?, path: String) throws -> [Patch] {
+      try (value?.arrayValue ?? []).map { patch in
         guard let position = patch[0]?.intValue, let deleted = patch[1]?.intValue, let inserted = patch[2]?.stringValue
         else { throw TraceError.unreadable(path) }
         return Patch(position: UInt64(position), deleted: Int64(deleted), inserted: inserted)
       }
     }
+  }
+
+  let name: String
+  let path: String
+  let endContent: String
+  /// All patches in order.
+  let patches: [Patch]
+  /// For each transaction where it ends among the patches.
+  let ends: [Int]
+
+  /// Reads a gzipped trace in the format of josephg/editing-traces.
+  init(contentsOf path: String) throws {
+    let trace: JSONValue
+    (name, trace) = try Self.unpack(path)
+    self.path = path
+    guard let endContent = trace["endContent"]?.stringValue, let entries = trace["txns"]?.arrayValue,
+      trace["kind"]?.stringValue != "concurrent"
+    else { throw TraceError.unreadable(path) }
+    self.endContent = endContent
+    var patches: [Patch] = [], ends: [Int] = []
+    for entry in entries {
+      patches += try Patch.list(entry["patches"], path: path)
+      ends.append(patches.count)
+    }
+    (self.patches, self.ends) = (patches, ends)
+  }
+
+  /// A trace file's name and content.
+  static func unpack(_ path: String) throws -> (name: String, content: JSONValue) {
+    let name = (path as NSString).lastPathComponent.replacingOccurrences(of: ".json.gz", with: "")
+    let unpacked = try ChildProcess.run(["gzip", "-dc", path], within: .seconds(60))
+    guard unpacked.exit == .code(0) else { throw TraceError.unreadable(path) }
+    var limits = JSONLimits()
+    limits.valueCount = 64 << 20
+    return (name, try JSONValue(parsing: unpacked.output, limits: limits))
   }
 }

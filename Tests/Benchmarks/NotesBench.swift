@@ -6,5 +6,6 @@ struct NotesBench: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "notes-bench",
     abstract: "Measures keystrokes between two services, and editing traces in the document.",
-    subcommands: [ReplayTraces.self, KeystrokeLatency.self], defaultSubcommand: ReplayTraces.self)
+    subcommands: [ReplayTraces.self, ReplayConcurrent.self, HardCases.self, KeystrokeLatency.self, MemoryProbe.self],
+    defaultSubcommand: ReplayTraces.self)
 }

@@ -41,7 +41,22 @@ struct TraceMeasures {
     let written = try trace.replay(committingEach: true)
     try save(written)
     try receive(written)
+    try memory(written)
     return set.measures
+  }
+
+  private func memory(_ written: WrittenText) throws {
+    if set.wants("mem_replay_peak") {
+      set.add(
+        Measure(
+          trace: trace.name, name: "mem_replay_peak", unit: "KiB", samples: [try MemoryProbe.peak(of: trace.path)]))
+    }
+    guard set.wants("mem_load_peak") else { return }
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try written.document.save().write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    set.add(
+      Measure(trace: trace.name, name: "mem_load_peak", unit: "KiB", samples: [try MemoryProbe.peak(of: file.path)]))
   }
 
   private func save(_ written: WrittenText) throws {
@@ -49,6 +64,7 @@ struct TraceMeasures {
     let saved = written.document.save()
     try set.time("save") { written.document.save() }
     set.size("size", byteCount: saved.count)
+    try set.time("save_uncompressed") { written.document.save(deflating: false) }
     try set.time("load_verified") {
       try WrittenText(loading: saved)
     } check: {

@@ -34,9 +34,11 @@ struct WrittenText {
 extension EditingTrace {
   func replay(committingEach: Bool) throws -> WrittenText {
     let written = try WrittenText(), now = Date()
-    for transaction in transactions {
-      for patch in transaction { try written.apply(patch) }
+    var start = 0
+    for end in ends {
+      for patch in start..<end { try written.apply(patches[patch]) }
       if committingEach { written.document.commitWith(timestamp: now) }
+      start = end
     }
     written.document.commitWith(timestamp: now)
     return written
@@ -47,9 +49,11 @@ extension EditingTrace {
     let written = try WrittenText(), now = Date()
     let base = written.document.save()
     var updates: [Data] = []
-    updates.reserveCapacity(transactions.count)
-    for transaction in transactions {
-      for patch in transaction { try written.apply(patch) }
+    updates.reserveCapacity(ends.count)
+    var start = 0
+    for end in ends {
+      for patch in start..<end { try written.apply(patches[patch]) }
+      start = end
       written.document.commitWith(timestamp: now)
       updates.append(written.document.encodeNewChanges())
     }

@@ -20,14 +20,17 @@ struct DecodedChange: OpSource {
 enum ChangeDecoder {
   static func decode(_ chunk: Chunk) throws(LoadError) -> DecodedChange {
     var change: DecodedChange
-    do throws(FormatError) { change = try read(chunk) } catch { throw .format(error) }
+    let isWrittenAgain: Bool
+    do throws(FormatError) { (change, isWrittenAgain) = try read(chunk) } catch { throw .format(error) }
+    if isWrittenAgain { return change }
     let body = ChangeEncoder.body(change.header, author: 0, runs: change.runs.indices, of: change)
     guard body.elementsEqual(chunk.body) else { throw .notReproducible(chunk.hash) }
     change.runs.reserveCapacity(0)
     return change
   }
 
-  private static func read(_ chunk: Chunk) throws(FormatError) -> DecodedChange {
+  /// The change, and whether it is known already that the same bytes come out when it is written again.
+  private static func read(_ chunk: Chunk) throws(FormatError) -> (DecodedChange, Bool) {
     var reader = ByteReader(chunk.body)
     let deps = try reader.hashes()
     let author = try reader.actor()
@@ -40,14 +43,15 @@ enum ChangeDecoder {
     let message = try reader.string()
     var actors = [author]
     for _ in 0..<(try reader.count(itemByteCount: 1)) { actors.append(try reader.actor()) }
+    var head = ChangeHeader(
+      deps: deps, actor: author, seq: seq, startOp: startOp, time: time, message: message.isEmpty ? nil : message)
+    if let change = singleRun(chunk, header: head, actors: actors, reader) { return (change, true) }
     let columnHead = try ColumnHeader(from: &reader, allowingDeflate: false)
     let columns = try columnHead.readColumns(from: &reader)
-    let header = ChangeHeader(
-      deps: deps, actor: author, seq: seq, startOp: startOp, time: time, message: message.isEmpty ? nil : message,
-      extra: Array(reader.rest))
-    var change = DecodedChange(hash: chunk.hash, header: header, actorList: actors)
+    head.extra = Array(reader.rest)
+    var change = DecodedChange(hash: chunk.hash, header: head, actorList: actors)
     try readOps(OpColumnReader(columns, isDocument: false), size: chunk.body.count, into: &change)
-    return change
+    return (change, false)
   }
 
   private static func readOps(
@@ -74,6 +78,12 @@ extension FormatLimits {
 }
 
 extension DecodedChange {
+  /// A change of one run that points into `text`.
+  init(_ hash: ChangeHash, _ header: ChangeHeader, _ actors: [ActorId], run: OpRun, text: [UInt8]) {
+    self.init(hash: hash, header: header, actorList: actors)
+    (runs, self.text, opCount) = ([run], text, Int(run.count))
+  }
+
   fileprivate func checked(_ id: OpRows.Id) throws(FormatError) -> OpId {
     guard id.actor < UInt64(actorList.count), let counter = UInt32(exactly: id.counter), counter > 0 else {
       throw .invalid(.actor, at: 0)

@@ -63,7 +63,7 @@ struct ChunkReader {
       kindRead = .change
     }
     let hash = Chunk.hash(kindRead, body: body)
-    guard hash.bytes.prefix(4).elementsEqual(checksum) else { throw .badChecksum(at: start) }
+    guard hash.begins(with: checksum) else { throw .badChecksum(at: start) }
     return (Chunk(kind: kindRead, body: body, hash: hash), stored.endIndex)
   }
 

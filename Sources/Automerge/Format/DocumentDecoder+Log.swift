@@ -90,13 +90,13 @@ struct LogBuilder {
   }
 
   /// Gives every change its operations: those of its actor behind the change before it, up to its own last one.
-  mutating func distribute(_ rows: [DocumentChange]) throws(LoadError) -> ChangeGraph {
+  mutating func distribute(_ changes: DocumentChanges) throws(LoadError) -> ChangeGraph {
     var graph = ChangeGraph()
     var next = Array(repeating: 0, count: store.actors.count + 1)
     for (place, each) in found.enumerated().reversed() { next[Int(each.id.actor)] = place }
     var previous = Array(repeating: UInt32(0), count: store.actors.count)
     var used = 0
-    for row in rows {
+    for (place, row) in changes.rows.enumerated() {
       let actor = Int(row.actor), firstRun = log.runs.count
       guard row.seq == Int64(graph.changeCount(of: row.actor)) + 1 else { throw .inconsistentDocument(.sequence) }
       guard let maxOp = UInt32(exactly: row.maxOp), maxOp < .max else { throw .inconsistentDocument(.counters) }
@@ -124,12 +124,22 @@ struct LogBuilder {
         }
       }
       guard counter == maxOp + 1 else { throw .inconsistentDocument(.counters) }
-      for dep in row.deps where graph.records[Int(dep)].maxOp >= startOp { throw .inconsistentDocument(.counters) }
+      let deps = changes.deps(of: place)
+      for dep in deps where graph.records[Int(dep)].maxOp >= startOp { throw .inconsistentDocument(.counters) }
       previous[actor] = maxOp
       let record = ChangeRecord(
         actor: row.actor, seq: UInt32(row.seq), startOp: startOp, opCount: maxOp + 1 - startOp, time: row.time,
         firstRun: UInt32(firstRun), firstDep: 0)
-      graph.append(record, deps: row.deps, message: row.message, extra: row.extra, runEnd: log.runs.count)
+      if changes.messages.isEmpty, changes.extras.isEmpty, deps.count == 1, Int(deps[deps.startIndex]) == place - 1,
+        graph.appendToOwnHead(
+          author: row.actor, startOp: startOp, opCount: record.opCount, time: row.time, firstRun: firstRun,
+          runEnd: log.runs.count)
+      {
+        continue
+      }
+      graph.append(
+        record, deps: Array(deps), message: changes.messages[place], extra: changes.extras[place] ?? [],
+        runEnd: log.runs.count)
     }
     guard used == found.count else { throw .inconsistentDocument(.counters) }
     return graph

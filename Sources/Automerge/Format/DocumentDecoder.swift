@@ -26,9 +26,9 @@ enum DocumentDecoder {
     }
     var log = LogBuilder(store: store)
     try log.collect()
-    let rows: [DocumentChange]
+    let rows: DocumentChanges
     do throws(FormatError) {
-      rows = try DocumentChange.read(
+      rows = try DocumentChanges(
         tables.changes, actorCount: actors.count, limit: log.opCount + FormatLimits.emptyChanges + chunk.body.count)
     } catch {
       throw .format(error)
@@ -68,57 +68,6 @@ enum DocumentDecoder {
       actor: ActorId(bytes: []), implicitCommitTime: { 0 }, store: loaded.store, log: loaded.log, graph: loaded.graph)
     guard core.heads == heads.sorted() else { throw .inconsistentDocument(.heads) }
     return Loaded(store: loaded.store, log: loaded.log, graph: core.graph)
-  }
-}
-
-/// A row of a document's table of changes.
-struct DocumentChange {
-  let actor: UInt32
-  let seq: Int64
-  let maxOp: Int64
-  let time: Int64
-  let message: String?
-  let deps: [UInt32]
-  let extra: [UInt8]
-
-  static func read(_ columns: ColumnSet, actorCount: Int, limit: Int) throws(FormatError) -> [DocumentChange] {
-    typealias Column = ColumnSpec.Change
-    var actor = RunLengthDecoder<UInt64>(columns[Column.actor], mode: .lenient)
-    var sequence = DeltaDecoder(columns[Column.sequence], range: DeltaDecoder.counters, mode: .lenient)
-    var maxOp = DeltaDecoder(columns[Column.maxOp], range: DeltaDecoder.counters, mode: .lenient)
-    var time = DeltaDecoder(columns[Column.time], range: DeltaDecoder.anything, mode: .lenient)
-    var message = RunLengthDecoder<String>(columns[Column.message], mode: .lenient)
-    var depCount = RunLengthDecoder<UInt64>(columns[Column.dependencyCount], mode: .lenient)
-    var depIndex = DeltaDecoder(columns[Column.dependencyIndex], range: DeltaDecoder.counters, mode: .lenient)
-    var extra = ValueDecoder(metadata: columns[Column.extraMetadata], raw: columns[Column.extraRaw], mode: .lenient)
-    var rows: [DocumentChange] = [], depTotal = 0
-    while let next = try actor.next() {
-      guard let index = next, index < UInt64(actorCount), rows.count < limit else { throw .invalid(.actor, at: 0) }
-      var deps: [UInt32] = []
-      let count = try depCount.next().flatMap { $0 } ?? 0
-      guard count <= UInt64(rows.count), Int(count) <= 16 * limit - depTotal else { throw .invalid(.dependency, at: 0) }
-      depTotal += Int(count)
-      for _ in 0..<count {
-        // Deps come before what depends on them.
-        let dep = try depIndex.nextValue()
-        guard dep < rows.count else { throw .invalid(.dependency, at: 0) }
-        deps.append(UInt32(dep))
-      }
-      guard count < 2 || Set(deps).count == deps.count else { throw .invalid(.dependency, at: 0) }
-      rows.append(
-        DocumentChange(
-          actor: UInt32(index), seq: try sequence.nextValue(), maxOp: try maxOp.nextValue(),
-          time: try time.next().flatMap { $0 } ?? 0,
-          message: try message.next().flatMap { $0 }, deps: deps,
-          extra: try extra.next()?.bytes ?? []))
-    }
-    try sequence.expectEnd()
-    try maxOp.expectEnd()
-    try time.expectEnd()
-    try message.expectEnd()
-    try depCount.expectEnd()
-    try depIndex.expectEnd()
-    return rows
   }
 }
 

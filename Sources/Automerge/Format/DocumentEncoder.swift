@@ -45,16 +45,30 @@ struct DocumentEncoder {
     var actor = RunLengthEncoder<UInt64>(), sequence = DeltaEncoder(), maxOp = DeltaEncoder(), time = DeltaEncoder()
     var message = RunLengthEncoder<String>(), depCount = RunLengthEncoder<UInt64>(), depIndex = DeltaEncoder()
     var extra = ValueEncoder()
-    for (row, record) in graph.records.enumerated() {
-      actor.append(places[Int(record.actor)])
-      sequence.append(Int64(record.seq))
-      maxOp.append(Int64(record.maxOp))
-      time.append(record.time)
-      message.append(graph.messages[row])
+    var row = 0
+    while row < graph.count {
+      // Who types, makes many changes that differ in nothing but their numbers.
+      let end = graph.endOfStretch(from: row), record = graph.records[row], count = end - row
+      actor.append(places[Int(record.actor)], count: count)
+      sequence.appendAscending(Int64(record.seq), count: count)
+      maxOp.appendAscending(Int64(record.maxOp), count: count, step: Int64(record.opCount))
+      time.appendAscending(record.time, count: count, step: 0)
       let deps = graph.deps(of: row)
       depCount.append(UInt64(deps.count))
       for dep in deps { depIndex.append(Int64(dep)) }
-      extra.append(RawValue(bytes: graph.extras[row] ?? []))
+      depCount.append(1, count: count - 1)
+      depIndex.appendAscending(Int64(row), count: count - 1)
+      if graph.messages.isEmpty {
+        message.appendNull(count: count)
+      } else {
+        for each in row..<end { message.append(graph.messages[each]) }
+      }
+      if graph.extras.isEmpty {
+        extra.appendNoBytes(count: count)
+      } else {
+        for each in row..<end { extra.append(RawValue(bytes: graph.extras[each] ?? [])) }
+      }
+      row = end
     }
     columns.append(Column.actor, actor.finish())
     columns.append(Column.sequence, sequence.finish())

@@ -15,6 +15,9 @@ struct ValueEncoder {
 
   mutating func append(_ value: ScalarValue) { append(RawValue(value)) }
 
+  /// Appends `count` byte strings without bytes in O(1).
+  mutating func appendNoBytes(count: Int) { metadata.append(UInt64(RawValue.Code.bytes), count: count) }
+
   /// Appends `count` nulls in O(1).
   mutating func appendNull(count: Int = 1) { metadata.append(0, count: count) }
 

@@ -33,7 +33,7 @@ struct ChangeGraph {
 
   /// Hashes of the first rows.
   private(set) var hashes: [ChangeHash] = []
-  private var rows: [ChangeHash: UInt32] = [:]
+  private var rows = HashIndex()
 
   var count: Int { records.count }
 
@@ -51,6 +51,34 @@ struct ChangeGraph {
   /// How many changes an actor made: they are numbered from 1.
   func changeCount(of actor: UInt32) -> UInt32 { lastRow(of: actor).map { records[Int($0)].seq } ?? 0 }
 
+  /// The place of a row among the heads, which ascend.
+  private func headPlace(of row: UInt32) -> Int? {
+    var low = 0, high = heads.count
+    while low < high {
+      let middle = (low + high) / 2
+      if heads[middle] < row { low = middle + 1 } else { high = middle }
+    }
+    return low < heads.count && heads[low] == row ? low : nil
+  }
+
+  /// Where the changes from `row` on end that have the same author, time and number of operations, each directly behind
+  /// the one before it.
+  func endOfStretch(from row: Int) -> Int {
+    let first = records[row]
+    var next = row + 1
+    while next < count {
+      let record = records[next]
+      let depEnd = next + 1 < count ? Int(records[next + 1].firstDep) : deps.count
+      guard record.actor == first.actor, record.time == first.time, record.opCount == first.opCount,
+        Int(record.seq) == Int(first.seq) + next - row,
+        Int(record.startOp) == Int(first.startOp) + (next - row) * Int(first.opCount),
+        depEnd == Int(record.firstDep) + 1, deps[Int(record.firstDep)] == UInt32(next - 1)
+      else { break }
+      next += 1
+    }
+    return next
+  }
+
   /// Adds a change whose runs end at `runEnd` in the log. Its dependencies are rows in the change's own order.
   mutating func append(_ record: ChangeRecord, deps rows: [UInt32], message: String?, extra: [UInt8], runEnd: Int) {
     var record = record
@@ -62,8 +90,8 @@ struct ChangeGraph {
     records.append(record)
     runCount = runEnd
     operationCount += Int(record.opCount)
-    for dep in rows {
-      if let place = headPlace(of: dep) { heads.remove(at: place) }
+    for row in rows {
+      if let place = headPlace(of: row) { heads.remove(at: place) }
     }
     heads.append(UInt32(row))
     if Int(record.actor) >= lastRows.count {
@@ -92,26 +120,23 @@ struct ChangeGraph {
     return true
   }
 
-  /// Where a row stands among the heads; there may be very many.
-  private func headPlace(of row: UInt32) -> Int? {
-    var low = 0, high = heads.count
-    while low < high {
-      let middle = (low + high) / 2
-      if heads[middle] < row { low = middle + 1 } else { high = middle }
-    }
-    return low < heads.count && heads[low] == row ? low : nil
+  /// Makes room for the hashes of more changes.
+  mutating func reserve(_ more: Int) {
+    guard more > hashes.count / 4 else { return }
+    hashes.reserveCapacity(hashes.count + more)
+    rows.reserve(more, hashes)
   }
 
   // MARK: Hashes
 
   /// Names the first row that has no hash yet.
   mutating func appendHash(_ hash: ChangeHash) {
-    rows[hash] = UInt32(hashes.count)
     hashes.append(hash)
+    rows.insert(place: hashes.count - 1, in: hashes)
   }
 
   /// Among the rows that have a hash.
-  func row(of hash: ChangeHash) -> Int? { rows[hash].map(Int.init) }
+  func row(of hash: ChangeHash) -> Int? { rows.place(of: hash, in: hashes) }
 
   // MARK: Walks
 

@@ -2,43 +2,69 @@
 struct ChangeQueue {
   /// In the order of arrival.
   private(set) var waiting: [DecodedChange] = []
-  private var places: [ChangeHash: Int] = [:]
+  private var hashes: [ChangeHash] = []
+  private var index = HashIndex()
 
   var isEmpty: Bool { waiting.isEmpty }
 
-  subscript(hash: ChangeHash) -> DecodedChange? { places[hash].map { waiting[$0] } }
+  subscript(hash: ChangeHash) -> DecodedChange? { index.place(of: hash, in: hashes).map { waiting[$0] } }
 
   mutating func add(_ change: DecodedChange) {
-    guard places[change.hash] == nil else { return }
-    places[change.hash] = waiting.count
+    guard index.place(of: change.hash, in: hashes) == nil else { return }
     waiting.append(change)
+    hashes.append(change.hash)
+    index.insert(place: hashes.count - 1, in: hashes)
+  }
+
+  /// Some changes, and places in them in the order in which they can be applied.
+  struct Ready {
+    let changes: [DecodedChange]
+    let order: [Int]
   }
 
   /// Takes out what can be applied, in order: first come, first served, and a change that became ready behind those
   /// that were before it. Source: automerge-format, section 4, "Applying a batch".
-  mutating func takeReady(isKnown: (ChangeHash) -> Bool) -> [DecodedChange] {
-    guard !waiting.isEmpty else { return [] }
-    var missing: [Int] = []
-    var dependents: [ChangeHash: [Int]] = [:]
-    for (place, change) in waiting.enumerated() {
-      let unknown = Set(change.header.deps.filter { !isKnown($0) })
-      missing.append(unknown.count)
-      for hash in unknown { dependents[hash, default: []].append(place) }
+  mutating func takeReady(isKnown: (ChangeHash) -> Bool) -> Ready {
+    guard !waiting.isEmpty else { return Ready(changes: [], order: []) }
+    // For each change how many of its dependencies are not there yet, and its dependents as a linked list.
+    var missing = Array(repeating: 0, count: hashes.count)
+    var first = Array(repeating: -1, count: hashes.count), last = first
+    var links: [(place: Int, next: Int)] = []
+    links.reserveCapacity(hashes.count)
+    for place in hashes.indices {
+      let deps = waiting[place].header.deps
+      for hash in deps.count < 2 ? deps : Array(Set(deps)) {
+        let dep = index.place(of: hash, in: hashes)
+        if dep == nil, isKnown(hash) { continue }
+        missing[place] += 1
+        guard let dep else { continue }
+        if first[dep] < 0 { first[dep] = links.count } else { links[last[dep]].next = links.count }
+        last[dep] = links.count
+        links.append((place, -1))
+      }
     }
-    var order = waiting.indices.filter { missing[$0] == 0 }
+    var order: [Int] = []
+    order.reserveCapacity(hashes.count)
+    for place in hashes.indices where missing[place] == 0 { order.append(place) }
     var next = 0
     while next < order.count {
-      for place in dependents[waiting[order[next]].hash] ?? [] {
+      var link = first[order[next]]
+      while link >= 0 {
+        let place = links[link].place
         missing[place] -= 1
         if missing[place] == 0 { order.append(place) }
+        link = links[link].next
       }
       next += 1
     }
-    guard !order.isEmpty else { return [] }
-    let ready = order.map { waiting[$0] }
-    let taken = Set(order)
-    waiting = waiting.indices.filter { !taken.contains($0) }.map { waiting[$0] }
-    places = Dictionary(uniqueKeysWithValues: waiting.enumerated().map { ($1.hash, $0) })
-    return ready
+    guard !order.isEmpty else { return Ready(changes: [], order: []) }
+    let all = waiting
+    self = ChangeQueue()
+    if order.count < all.count {
+      var isTaken = Array(repeating: false, count: all.count)
+      for place in order { isTaken[place] = true }
+      for place in all.indices where !isTaken[place] { add(all[place]) }
+    }
+    return Ready(changes: all, order: order)
   }
 }

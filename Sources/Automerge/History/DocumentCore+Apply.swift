@@ -4,13 +4,21 @@ extension DocumentCore {
   func receive(_ changes: [DecodedChange], edits: inout TextEditCollector?) throws(LoadError) {
     commitPending()
     computeHashes()
+    if changes.count == 1, queue.isEmpty, changes[0].header.deps.allSatisfy({ graph.row(of: $0) != nil }) {
+      // A keystroke of somebody else.
+      if graph.row(of: changes[0].hash) == nil { try applyReady(changes[0], edits: &edits) }
+      return
+    }
     for change in changes where graph.row(of: change.hash) == nil { queue.add(change) }
     var firstError: LoadError?
     while true {
       let ready = queue.takeReady { graph.row(of: $0) != nil }
-      if ready.isEmpty { break }
-      for change in ready {
-        do throws(LoadError) { try applyReady(change, edits: &edits) } catch { firstError = firstError ?? error }
+      if ready.order.isEmpty { break }
+      graph.reserve(ready.order.count)
+      for place in ready.order {
+        do throws(LoadError) { try applyReady(ready.changes[place], edits: &edits) } catch {
+          firstError = firstError ?? error
+        }
       }
     }
     if let firstError { throw firstError }

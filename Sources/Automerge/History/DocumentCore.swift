@@ -1,6 +1,8 @@
 /// A document's state and what can be done to it. `Document` guards it with a lock.
 final class DocumentCore {
-  var actor: ActorId
+  var actor: ActorId {
+    didSet { ownActor = nil }
+  }
   let actors: ActorTable
   let bytes: TextBytes
   let store: ObjectStore
@@ -9,6 +11,7 @@ final class DocumentCore {
   private let transactionCell = Cell<Transaction?>(nil)
   /// The text asked for last: who types, types into one text.
   private let lastTextCell = Cell<(object: ObjId, id: OpId, tree: TextTree)?>(nil)
+  private let ownActorCell = Cell<UInt32?>(nil)
   var queue: ChangeQueue
   /// Where objects stand; read from the log on demand.
   var parents = ObjectParents()
@@ -67,6 +70,12 @@ final class DocumentCore {
     @inline(__always) unsafeMutableAddress { transactionCell.address }
   }
 
+  /// The index of `actor`, once it is known.
+  var ownActor: UInt32? {
+    @inline(__always) unsafeAddress { UnsafePointer(ownActorCell.address) }
+    @inline(__always) unsafeMutableAddress { ownActorCell.address }
+  }
+
   // MARK: Names
 
   /// The text with this name, if it was the last one asked for.
@@ -89,23 +98,11 @@ final class DocumentCore {
 
   // MARK: Hashes and bytes
 
-  /// Names all changes that have no hash yet.
-  func computeHashes() {
-    while graph.hashes.count < graph.count {
-      graph.appendHash(Chunk.hash(.change, body: body(ofRow: graph.hashes.count)))
-    }
-  }
-
   func header(ofRow row: Int) -> ChangeHeader {
     let record = graph.records[row]
     return ChangeHeader(
       deps: graph.deps(of: row).map { graph.hashes[Int($0)] }, actor: actors[record.actor], seq: UInt64(record.seq),
       startOp: record.startOp, time: record.time, message: graph.messages[row], extra: graph.extras[row] ?? [])
-  }
-
-  /// The body of a change's chunk. Its dependencies have their hashes.
-  func body(ofRow row: Int) -> [UInt8] {
-    ChangeEncoder.body(header(ofRow: row), author: graph.records[row].actor, runs: graph.runRange(of: row), of: log)
   }
 
   func chunk(ofRow row: Int) -> [UInt8] {

@@ -1,8 +1,8 @@
 /// A change in the making: its operations stand in the log and in the objects already, but the graph has no row for it.
 struct Transaction {
   let author: UInt32
-  /// The rows it is made on top of, but for the author's last one.
-  let deps: [UInt32]
+  /// The rows it is made on top of, but for the author's last one; nil if those are the heads.
+  let deps: [UInt32]?
   let startOp: UInt32
   var opCount: UInt32 = 0
   /// Its first run in the log.
@@ -74,21 +74,21 @@ extension DocumentCore {
   func commitEmpty(message: String?, time: Int64) {
     commitPending()
     append(
-      author: actors.index(of: actor), startOp: graph.maxOp + 1, opCount: 0, deps: graph.heads,
+      author: actors.index(of: actor), startOp: graph.maxOp + 1, opCount: 0, deps: nil,
       firstRun: log.runs.count,
       message: message, time: time)
   }
 
   private func append(
-    author: UInt32, startOp: UInt32, opCount: UInt32, deps: [UInt32], firstRun: Int, message: String?, time: Int64
+    author: UInt32, startOp: UInt32, opCount: UInt32, deps: [UInt32]?, firstRun: Int, message: String?, time: Int64
   ) {
-    if message == nil,
+    if message == nil, deps == nil,
       graph.appendToOwnHead(
         author: author, startOp: startOp, opCount: opCount, time: time, firstRun: firstRun, runEnd: log.runs.count)
     {
       return
     }
-    var deps = deps
+    var deps = deps ?? graph.heads
     if let last = graph.lastRow(of: author), !deps.contains(last) { deps.append(last) }
     if deps.count > 1 {
       computeHashes()

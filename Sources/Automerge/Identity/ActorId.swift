@@ -22,6 +22,10 @@ public struct ActorId: Hashable, Sendable, CustomStringConvertible {
   /// Takes bytes whose length the caller has checked.
   init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
+  public func hash(into hasher: inout Hasher) {
+    bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+  }
+
   public var data: Data { Data(bytes) }
 
   /// The bytes in lower-case hexadecimal.

@@ -38,6 +38,26 @@ public struct ChangeHash: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// Whether these four bytes are the first ones.
+  func begins(with checksum: ArraySlice<UInt8>) -> Bool {
+    checksum.count == 4 && checksum.reduce(0) { $0 << 8 | UInt64($1) } == a >> 32
+  }
+
+  /// Eight of its bytes, as good as random.
+  var word: UInt64 { a }
+
+  /// The hash is one already.
+  public func hash(into hasher: inout Hasher) { hasher.combine(a) }
+
+  /// Writes the 32 bytes to a place with room for them.
+  func store(to target: UnsafeMutablePointer<UInt8>) {
+    let target = UnsafeMutableRawPointer(target)
+    target.storeBytes(of: a.bigEndian, as: UInt64.self)
+    target.storeBytes(of: b.bigEndian, toByteOffset: 8, as: UInt64.self)
+    target.storeBytes(of: c.bigEndian, toByteOffset: 16, as: UInt64.self)
+    target.storeBytes(of: d.bigEndian, toByteOffset: 24, as: UInt64.self)
+  }
+
   /// Little-endian numbers of the first three times four bytes, from which a Bloom filter takes its probes.
   var bloomWords: (UInt32, UInt32, UInt32) {
     (

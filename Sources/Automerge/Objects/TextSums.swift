@@ -1,4 +1,5 @@
-/// What a part of a sequence shows: its text in every unit, and its visible elements.
+/// What a part of a sequence shows: its text in every unit, and its visible elements. All of them fit, as a document's
+/// text does (`TextBytes.limit`).
 struct TextSums: Equatable {
   var utf8: Int32 = 0
   var scalars: Int32 = 0
@@ -13,12 +14,23 @@ struct TextSums: Equatable {
   init() {}
 
   init(_ measure: TextMeasure, elements: Int) {
-    utf8 = Int32(measure.utf8)
-    scalars = Int32(measure.scalars)
-    utf16 = Int32(measure.utf16)
-    newlines = Int32(measure.newlines)
-    self.elements = Int32(elements)
+    utf8 = Int32(truncatingIfNeeded: measure.utf8)
+    scalars = Int32(truncatingIfNeeded: measure.scalars)
+    utf16 = Int32(truncatingIfNeeded: measure.utf16)
+    newlines = Int32(truncatingIfNeeded: measure.newlines)
+    self.elements = Int32(truncatingIfNeeded: elements)
     graphemes = self.elements
+  }
+
+  /// Adds what a plain, visible run shows.
+  @inline(__always)
+  mutating func add(_ run: UnsafePointer<TextRun>) {
+    utf8 &+= Int32(run.pointee.utf8)
+    scalars &+= Int32(run.pointee.count)
+    utf16 &+= Int32(run.pointee.utf16)
+    newlines &+= Int32(run.pointee.newlines)
+    elements &+= Int32(run.pointee.count)
+    graphemes &+= Int32(run.pointee.count)
   }
 
   var measure: TextMeasure {
@@ -38,21 +50,21 @@ struct TextSums: Equatable {
   }
 
   static func += (left: inout TextSums, right: TextSums) {
-    left.utf8 += right.utf8
-    left.scalars += right.scalars
-    left.utf16 += right.utf16
-    left.newlines += right.newlines
-    left.elements += right.elements
-    left.graphemes += right.graphemes
+    left.utf8 &+= right.utf8
+    left.scalars &+= right.scalars
+    left.utf16 &+= right.utf16
+    left.newlines &+= right.newlines
+    left.elements &+= right.elements
+    left.graphemes &+= right.graphemes
   }
 
   static func -= (left: inout TextSums, right: TextSums) {
-    left.utf8 -= right.utf8
-    left.scalars -= right.scalars
-    left.utf16 -= right.utf16
-    left.newlines -= right.newlines
-    left.elements -= right.elements
-    left.graphemes -= right.graphemes
+    left.utf8 &-= right.utf8
+    left.scalars &-= right.scalars
+    left.utf16 &-= right.utf16
+    left.newlines &-= right.newlines
+    left.elements &-= right.elements
+    left.graphemes &-= right.graphemes
   }
 
   static func + (left: TextSums, right: TextSums) -> TextSums {

@@ -29,14 +29,11 @@ extension TextTree {
     // The leaf shows less from here on; if it is split, its parts are added up from their runs.
     self[place] = head ?? piece
     if let head {
-      var pieces = [piece]
-      if let rest { pieces.append(rest) }
       add(sums(of: head) - shown, to: old)
       place.run += 1
       openGap(&place, count: added)
-      for (offset, each) in pieces.enumerated() {
-        put(each, at: Place(leaf: place.leaf, run: place.run + offset), from: old)
-      }
+      put(piece, at: place, from: old)
+      if let rest { put(rest, at: Place(leaf: place.leaf, run: place.run + 1), from: old) }
     } else {
       add(TextSums.zero - shown, to: old)
       if let rest {

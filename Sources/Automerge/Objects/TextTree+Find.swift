@@ -39,11 +39,18 @@ extension TextTree {
     var place = Place(leaf: leaf, run: 0)
     hint.leaf = leaf
     hint.leafStart = start
+    var run = UnsafePointer(runs.pointer(to: slot(leaf, 0)))
     while true {
-      let sums = sums(of: self[place])
-      if amount <= at[unit] + sums[unit] { break }
-      at += sums
+      if run.pointee.isOdd {
+        let sums = slots[Int(run.pointee.text)].sums
+        if amount <= at[unit] + sums[unit] { break }
+        at += sums
+      } else if run.pointee.isVisible {
+        if amount <= at[unit] + run.pointee.units(unit) { break }
+        at.add(run)
+      }
       place.run += 1
+      run += 1
     }
     hint.run = place.run
     hint.runStart = at
@@ -73,7 +80,15 @@ extension TextTree {
   /// What is visible before a run.
   func start(of place: Place) -> TextSums {
     var sum = start(ofLeaf: place.leaf)
-    for run in 0..<place.run { sum += sums(of: runs[slot(place.leaf, run)]) }
+    var run = UnsafePointer(runs.pointer(to: slot(place.leaf, 0)))
+    for _ in 0..<place.run {
+      if run.pointee.isOdd {
+        sum += slots[Int(run.pointee.text)].sums
+      } else if run.pointee.isVisible {
+        sum.add(run)
+      }
+      run += 1
+    }
     return sum
   }
 
@@ -81,8 +96,9 @@ extension TextTree {
   func find(_ element: OpId) -> (place: Place, element: Int)? {
     guard !element.isZero, let leaf = index.leaf(of: element) else { return nil }
     let base = slot(leaf, 0)
-    for run in 0..<leaves[Int(leaf)].count where runs[base + run].contains(element) {
-      return (Place(leaf: leaf, run: run), Int(element.counter - runs[base + run].id.counter))
+    let first = runs.pointer(to: base)
+    for run in 0..<leaves[Int(leaf)].count where first[run].contains(element) {
+      return (Place(leaf: leaf, run: run), Int(element.counter - first[run].id.counter))
     }
     return nil
   }

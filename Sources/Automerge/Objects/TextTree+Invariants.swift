@@ -41,6 +41,8 @@ extension TextTree {
     for run in 0..<count {
       let place = Place(leaf: leaf, run: run), run = self[place]
       sums += self.sums(of: run)
+      let least = leaves[Int(leaf)].least
+      if !least.isZero, actors.precedes(run.id, least) { return "least id of leaf \(leaf)" }
       if run.count == 0 || Int(run.utf8) > TextRun.largestByteCount { return "size of run \(run.id)" }
       if run.isOdd {
         if run.count != 1 || slots[Int(run.text)].slot.ops.first?.id != run.id { return "odd run \(run.id)" }

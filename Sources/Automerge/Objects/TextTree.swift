@@ -12,6 +12,8 @@ final class TextTree {
     var parent: UInt32
     var next = TextTree.none
     var count = 0
+    /// No element of the leaf has a lesser id; zero is no id, so it says nothing.
+    var least = OpId.zero
   }
 
   struct Node: BitwiseCopyable {
@@ -207,6 +209,7 @@ final class TextTree {
       index.assign(run.id, count: Int(run.count), leaf: UInt32(new))
     }
     leaves[new].sums = sums
+    leaves[new].least = leaves[old].least
     leaves[old].sums -= sums
     leaves[old].next = UInt32(new)
     leaves[old].count = keep

@@ -1,0 +1,73 @@
+/// Naming changes: their bytes are made again from the log, and hashed.
+extension DocumentCore {
+  /// Names all changes that have no hash yet.
+  func computeHashes() {
+    guard graph.hashes.count < graph.count else { return }
+    var encoder = SingleRunEncoder()
+    graph.reserve(graph.count - graph.hashes.count)
+    while graph.hashes.count < graph.count {
+      let row = graph.hashes.count
+      if write(row: row, with: &encoder) {
+        graph.appendHash(encoder.changeHash())
+      } else {
+        graph.appendHash(Chunk.hash(.change, body: anyBody(ofRow: row)))
+      }
+    }
+  }
+
+  /// The body of a change's chunk. Its dependencies have their hashes.
+  func body(ofRow row: Int) -> [UInt8] {
+    var encoder = SingleRunEncoder()
+    return write(row: row, with: &encoder) ? Array(encoder.body) : anyBody(ofRow: row)
+  }
+
+  private func anyBody(ofRow row: Int) -> [UInt8] {
+    ChangeEncoder.body(header(ofRow: row), author: graph.records[row].actor, runs: graph.runRange(of: row), of: log)
+  }
+
+  /// Writes the body of a change that is one run of plain text or of deletions; false if it is something else.
+  private func write(row: Int, with encoder: inout SingleRunEncoder) -> Bool {
+    let runs = graph.runRange(of: row)
+    guard runs.count == 1, graph.extras.isEmpty || graph.extras[row] == nil else { return false }
+    let run = log.runs[runs.lowerBound], record = graph.records[row]
+    guard run.kind != .other, run.kind != .insertText || run.byteCount == run.count else { return false }
+    let author = record.actor
+    // The other actors that the change names, in byte order.
+    var first = run.object.actor == author ? nil : Optional(run.object.actor), second: UInt32?
+    if !run.target.isZero, run.target.actor != author, run.target.actor != first {
+      (first, second) = first == nil ? (run.target.actor, nil) : (first, run.target.actor)
+      if let left = first, let right = second, actors.ranks[Int(left)] > actors.ranks[Int(right)] {
+        (first, second) = (right, left)
+      }
+    }
+    func number(_ actor: UInt32) -> Int { actor == author ? 0 : actor == first ? 1 : 2 }
+    let message = graph.messages.isEmpty ? nil : graph.messages[row]
+    let deps = graph.deps(of: row)
+    encoder.begin(
+      room: 32 * deps.count + 3 * FormatLimits.actorByteCount + (message?.utf8.count ?? 0)
+        + Int(run.byteCount))
+    encoder.count(deps.count)
+    for dep in deps { encoder.hash(graph.hashes[Int(dep)]) }
+    encoder.head(
+      .init(seq: UInt64(record.seq), startOp: record.startOp, time: record.time, message: message),
+      actor: actors[author])
+    encoder.count(first == nil ? 0 : second == nil ? 1 : 2)
+    if let first { encoder.actor(actors[first]) }
+    if let second { encoder.actor(actors[second]) }
+    let object = SingleRunEncoder.Id(actor: number(run.object.actor), counter: run.object.counter)
+    let target =
+      run.target.isZero
+      ? nil : SingleRunEncoder.Id(actor: number(run.target.actor), counter: run.target.counter)
+    if run.kind == .insertText {
+      bytes.bytes.withUnsafeBufferPointer {
+        encoder.table(
+          object: object, target: target, id: record.startOp, count: Int(run.count),
+          .text(UnsafeBufferPointer(rebasing: $0[run.textRange])))
+      }
+    } else {
+      encoder.table(
+        object: object, target: target, id: record.startOp, count: Int(run.count), .deletion(step: Int64(run.step)))
+    }
+    return true
+  }
+}
