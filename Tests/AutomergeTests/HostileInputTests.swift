@@ -211,7 +211,8 @@ import Testing
       try applied.applyEncodedChanges(encoded: changes)
       #expect(try applied.get(obj: .ROOT, key: "counter") == .Scalar(.Counter(Int64(raises))))
     }
-    print("\(count + 2 * raises) operations on three slots: made in \(took), loaded in \(loading), applied in \(applying)")
+    print(
+      "\(count + 2 * raises) operations on three slots: made in \(took), loaded in \(loading), applied in \(applying)")
     #expect(loading < .seconds(4) && applying < .seconds(4))
   }
 
