@@ -7,12 +7,12 @@ struct IdentityTests {
     let document = Document()
     #expect(document.heads().raw() == Data() && Data().heads() == [])
     var all: Set<ChangeHash> = []
-    for number in 0..<5 {
-      let fork = document.fork()
+    let forks = (0..<5).map { _ in document.fork() }
+    for (number, fork) in forks.enumerated() {
       try fork.put(obj: .ROOT, key: "key", value: .Int(Int64(number)))
       all.formUnion(fork.heads())
-      try document.merge(other: fork)
     }
+    for fork in forks { try document.merge(other: fork) }
     let heads = document.heads()
     #expect(heads == all && heads.count == 5)
     #expect(heads.raw().count == 160 && heads.raw().heads() == heads)
