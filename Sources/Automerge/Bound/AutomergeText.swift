@@ -72,7 +72,7 @@ public final class AutomergeText: Codable, Sendable {
         return nil
       }
     }
-    if let (document, object) = target { try document.rewriteText(object, to: newValue) }
+    if let (document, object) = target { try document.updateText(obj: object, value: newValue) }
   }
 
   /// Binds the text to a path such as `notes.[2].body`. A text that stands there becomes this one's value, unless this one
@@ -113,13 +113,13 @@ public final class AutomergeText: Codable, Sendable {
 
   /// Writes the string to a text object; an unbound text is that object from then on.
   func write(to document: Document, object: ObjId) throws {
-    try document.rewriteText(object, to: value)
+    try document.updateText(obj: object, value: value)
     bindUnbound(to: document, object)
   }
 
   /// Makes this the text of an object, with the string of this one, if it has one, or else that of the object.
   private func attach(to document: Document, _ object: ObjId) throws {
-    if !isBound, !value.isEmpty { try document.rewriteText(object, to: value) }
+    if !isBound, !value.isEmpty { try document.updateText(obj: object, value: value) }
     state.withLock { $0 = .bound(document, object) }
   }
 
