@@ -1,11 +1,38 @@
 #!/usr/bin/env bash
-# Every test: Swift, then each plugin's own. Says at the end what ran and what was skipped.
+# Every test: each plugin's own, then Swift's in stages. Ends with what failed and what was skipped.
+#
+# The stages are separate processes because tests that wait for children and sockets hold threads of Swift's pool (there are
+# as many as cores): beside them, a test with a deadline in real time can starve without anything being wrong.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 export NOTES_TEST_PYTHON=${NOTES_TEST_PYTHON:-$PWD/.build-venv/bin/python}
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
 failed=0
+
+# run NAME COMMAND…: notes what failed, shows what it prints.
+run() {
+  local name=$1
+  shift
+  echo "== $name"
+  "$@" 2>&1 | tee -a "$log"
+  if [ "${PIPESTATUS[0]}" != 0 ]; then
+    echo "✘ $name failed" >>"$log"
+    failed=1
+  fi
+}
+
 if [ ! -d ../shared/vectors ]; then echo "SKIPPING the conformance vectors and traces: ../shared is not here." >&2; fi
-editor-plugins/vim/test/run.sh || { echo "the Vim plugin's tests failed" >&2; failed=1; }
-editor-plugins/emacs/test/run.sh || { echo "the Emacs plugin's tests failed" >&2; failed=1; }
-swift test --skip-build || failed=1
+run "the Vim plugin's tests" editor-plugins/vim/test/run.sh
+run "the Emacs plugin's tests" editor-plugins/emacs/test/run.sh
+run "documents" swift test --skip-build --filter '^(Automerge|AutomergeUtilities|JSONRPC|NotesServer)Tests\.'
+run "repositories, stores and loops" swift test --skip-build --filter '^(AutomergeRepo|Store|UV)Tests\.|^Interop\.'
+run "peers" swift test --skip-build --filter '^PeerNetworkTests\.'
+run "editors" swift test --skip-build --filter '^EndToEnd\.'
+
+echo
+echo "== summary"
+grep -ahE '^[✔✘] Test run with' "$log"
+if grep -aq 'SKIP' "$log"; then grep -ah 'SKIP' "$log" | sort -u | cut -c1-200; fi
+if [ "$failed" != 0 ]; then grep -ahE '^✘|recorded an issue|tests? failed' "$log" | cut -c1-400; fi
 exit "$failed"
