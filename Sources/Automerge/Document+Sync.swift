@@ -6,7 +6,7 @@ extension Document {
   public func generateSyncMessage(state: SyncState) -> Data? {
     replacingCore { core in
       core.commitPending()
-      var history = SyncedHistory(core: core, edits: nil)
+      var history = SyncedHistory(core: core, edits: nil, refused: nil)
       return state.progress.withLock { $0.generateMessage(from: &history) }.map { Data($0.encoded) }
     }
   }
@@ -17,8 +17,13 @@ extension Document {
   }
 
   /// As `receiveSyncMessage`; returns what it did to texts.
-  public func receiveSyncMessageWithTextEdits(state: SyncState, message: Data) throws -> [TextEdit] {
-    try receive(state, message, collecting: true) { history, _ in history.edits?.edits ?? [] }
+  ///
+  /// - Parameter author: changes of this actor that the document does not have are left out: where it is the document's own
+  ///   and nobody else's, they are forged. Throws `LoadError.forged` if nothing else is good in the message.
+  public func receiveSyncMessageWithTextEdits(
+    state: SyncState, message: Data, refusingChangesOf author: ActorId? = nil
+  ) throws -> [TextEdit] {
+    try receive(state, message, collecting: true, refusing: author) { history, _ in history.edits?.edits ?? [] }
   }
 
   /// As `receiveSyncMessage`; returns what it did to the document.
@@ -31,13 +36,14 @@ extension Document {
 
   /// Passes the history as it is then, and the rows of the heads before, to `report`.
   private func receive<Report>(
-    _ state: SyncState, _ message: Data, collecting: Bool, report: (SyncedHistory, [UInt32]) -> Report
+    _ state: SyncState, _ message: Data, collecting: Bool, refusing author: ActorId? = nil,
+    report: (SyncedHistory, [UInt32]) -> Report
   ) throws -> Report {
     let message = try ReceiveSyncError.decoding(message)
     return try replacingCore { core in
       core.commitPending()
       let heads = core.graph.heads
-      var history = SyncedHistory(core: core, edits: collecting ? TextEditCollector() : nil)
+      var history = SyncedHistory(core: core, edits: collecting ? TextEditCollector() : nil, refused: author)
       defer { core = history.core }
       try ReceiveSyncError.naming { try state.progress.withLock { try $0.receive(message, into: &history) } }
       return report(history, heads)
@@ -49,6 +55,8 @@ extension Document {
 private struct SyncedHistory: SyncableHistory {
   var core: DocumentCore
   var edits: TextEditCollector?
+  /// Whose changes are not taken.
+  let refused: ActorId?
 
   var syncHeads: [ChangeHash] { core.heads }
   var changeCount: Int { core.graph.count }
@@ -72,6 +80,6 @@ private struct SyncedHistory: SyncableHistory {
   func savedDocument() -> [UInt8] { DocumentEncoder.chunk(core) }
 
   mutating func applySynced(_ chunks: [ArraySlice<UInt8>]) throws {
-    core = try core.take(chunks.count == 1 ? chunks[0] : ArraySlice(chunks.joined()), edits: &edits)
+    core = try core.take(chunks.count == 1 ? chunks[0] : ArraySlice(chunks.joined()), edits: &edits, refusing: refused)
   }
 }

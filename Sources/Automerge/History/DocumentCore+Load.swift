@@ -12,7 +12,9 @@ extension DocumentCore {
   }
 
   /// Takes in everything good in some chunks. An empty document may come out as another object: the loaded one.
-  func take(_ data: ArraySlice<UInt8>, edits: inout TextEditCollector?) throws(LoadError) -> DocumentCore {
+  func take(
+    _ data: ArraySlice<UInt8>, edits: inout TextEditCollector?, refusing author: ActorId? = nil
+  ) throws(LoadError) -> DocumentCore {
     commitPending()
     var core = self
     var changes: [DecodedChange] = []
@@ -29,7 +31,11 @@ extension DocumentCore {
           continue
         case .document:
           if core.graph.count == 0, core.queue.isEmpty, changes.isEmpty {
-            core = try DocumentCore(loading: chunk, like: core, edits: &edits)
+            let loaded = try DocumentCore(loading: chunk, like: core, edits: &edits)
+            if let author, let index = loaded.actors.find(author), let row = loaded.graph.lastRow(of: index) {
+              throw .forged(loaded.graph.hashes[Int(row)])
+            }
+            core = loaded
           } else {
             changes += try core.missingChanges(in: chunk)
           }
@@ -39,6 +45,12 @@ extension DocumentCore {
       } catch {
         firstError = firstError ?? error
       }
+    }
+    if let author {
+      for change in changes where change.header.actor == author && core.row(of: change.hash) == nil {
+        firstError = firstError ?? .forged(change.hash)
+      }
+      changes.removeAll { $0.header.actor == author && core.row(of: $0.hash) == nil }
     }
     if !changes.isEmpty {
       do throws(LoadError) { try core.receive(changes, edits: &edits) } catch { firstError = firstError ?? error }

@@ -28,6 +28,8 @@ public enum LoadError: Error, Hashable, Sendable {
   case notReproducible(ChangeHash)
   /// The change refers to something that is not there, or contradicts what is.
   case inconsistent(ChangeHash, Inconsistency)
+  /// A change that this replica did not make, in its own name.
+  case forged(ChangeHash)
   /// A document whose changes do not come together: broken links, or hashes that differ from the ones it states.
   case inconsistentDocument(Inconsistency)
 

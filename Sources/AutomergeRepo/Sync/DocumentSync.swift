@@ -222,7 +222,8 @@ struct DocumentSync {
     let refusals: [Effect] = outline.changeCount > 0 && access < .write ? [.refused(peer, .readOnly)] : []
     let before = document.heads()
     do {
-      let edits = try document.receiveSyncMessageWithTextEdits(state: links[index].state, message: data)
+      let edits = try document.receiveSyncMessageWithTextEdits(
+        state: links[index].state, message: data, refusingChangesOf: document.actor)
       return refusals + settleMessage(at: index, before: before, edits: edits, document)
     } catch {
       links[index].state = DocumentSync.state(links[index].state.encode(), access)

@@ -287,7 +287,7 @@ final class Attachment {
   /// Notes in the record what the client surely has.
   func rememberBase() {
     let base = TextBase(
-      heads: handle.document.heads(), actor: service.identity.actor,
+      heads: handle.document.heads(), actor: handle.document.actor,
       steps: buffer.inFlight.map(\.delta) + [buffer.unsent])
     service.notebook.update(id) { $0.clientBase = base }
   }

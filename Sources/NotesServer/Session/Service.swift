@@ -32,6 +32,8 @@ public final class Service {
   /// Documents whose buffers are attached: their files belong to the editor.
   var openDocuments: Set<DocumentId> = []
   let company: Company
+  /// The documents that this process's actor has been given.
+  private var writtenIn: Set<DocumentId> = []
   private(set) lazy var caretaker = Caretaker(service: self)
   let log = Logger(label: "notes")
 
@@ -48,12 +50,19 @@ public final class Service {
       guard let self else { return }
       switch event {
       case .documentOpened(let handle):
-        handle.document.actor = self.identity.actor
+        handle.document.actor = self.actor(for: handle.id)
         if self.notebook[handle.id]?.path != nil { self.caretaker.watch(handle) } else { self.learn(of: handle) }
       case .siblingDisconnected: self.caretaker.planAll()
       case .peerConnected, .peerDisconnected, .siblingConnected, .documentDeleted: break
       }
     }
+  }
+
+  /// Who writes in a document: nobody twice. A document that was removed and comes again from a peer brings changes of ours
+  /// that we no longer have; under the same actor they would look forged, and a new one could take the number of an old one.
+  private func actor(for document: DocumentId) -> ActorId {
+    if writtenIn.insert(document).inserted { return identity.actor }
+    return ActorId(data: identity.actor.data.prefix(8) + ActorId().data.suffix(8)) ?? ActorId()
   }
 
   /// Reads what the store knows of the notes. Until then there are none.
