@@ -55,6 +55,19 @@ public final class DocHandle {
     return try body(document)
   }
 
+  /// Takes in everything that another copy of the document has, as if a peer had sent it.
+  ///
+  /// - Returns: how many changes were new.
+  /// - Complexity: O(n) in the changes of both.
+  @discardableResult
+  public func merge(_ other: Document) throws -> Int {
+    let before = document.getHistory().count
+    let edits = try document.mergeWithTextEdits(other: other)
+    if let repo, !edits.isEmpty { observers.send(.textEdits(edits, from: repo.peerId)) }
+    publishChange()
+    return document.getHistory().count - before
+  }
+
   private func publishChange() {
     let now = document.heads()
     guard now != heads else { return }

@@ -104,6 +104,11 @@ public final class Repo {
     observers.send(.documentDeleted(id))
   }
 
+  /// A document of this id may be here again. Does nothing if none was deleted.
+  public func undelete(_ id: DocumentId) async throws(StorageError) {
+    try await storage?.remove(Repo.tombstone(of: id))
+  }
+
   static func tombstone(of id: DocumentId) -> StorageKey { ["deleted", id.description] }
 
   /// Returns when everything in memory is in the store. Throws the first failure, having tried all.

@@ -79,6 +79,41 @@ public actor WorkingFiles {
     synchronizeFolder(of: target)
   }
 
+  /// Writes a file beside its place and puts it there in one step; a symbolic link in its place is not followed. Touches
+  /// nothing and returns false if there is something of that name, unless `replacing`.
+  public func put(_ path: String, _ bytes: [UInt8], replacing: Bool) throws(Failure) -> Bool {
+    try makeFolder(of: path)
+    let temporary = path + ".\(getpid()).notes-lsp~"
+    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw .system(path: temporary, operation: "create", code: errno) }
+    defer { unlink(temporary) }
+    fchmod(descriptor, 0o644)
+    try fill(descriptor, bytes, temporary)
+    if replacing {
+      guard rename(temporary, path) == 0 else { throw .system(path: path, operation: "rename", code: errno) }
+    } else if link(temporary, path) != 0 {
+      if errno == EEXIST { return false }
+      throw .system(path: path, operation: "link", code: errno)
+    }
+    synchronizeFolder(of: path)
+    return true
+  }
+
+  /// The names in a folder, in no particular order; nil if there is no such folder.
+  public func names(in folder: String) throws(Failure) -> [String]? {
+    guard let directory = opendir(folder) else {
+      if errno == ENOENT || errno == ENOTDIR { return nil }
+      throw .system(path: folder, operation: "opendir", code: errno)
+    }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(validating: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      if let name, name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+
   /// Gives a file another name. Touches nothing and returns false if there is one of that name.
   public func move(_ path: String, to target: String) throws(Failure) -> Bool {
     try makeFolder(of: target)

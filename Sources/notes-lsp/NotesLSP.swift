@@ -11,7 +11,8 @@ struct NotesLSP: AsyncParsableCommand {
     discussion: "Without a subcommand it speaks the editor protocol on standard input and output.",
     version: "notes-lsp \(Service.version)",
     subcommands: [
-      Edit.self, List.self, Show.self, Doctor.self, Fsck.self, Backup.self, Dump.self, Validate.self, JoinFiles.self,
+      Edit.self, List.self, Show.self, New.self, Rename.self, Remove.self, Export.self, Import.self, Merge.self,
+      Doctor.self, Fsck.self, Backup.self, Dump.self, Validate.self, JoinFiles.self,
     ],
     defaultSubcommand: Edit.self)
 

@@ -31,6 +31,22 @@ struct WorkingFileAdapter: WorkingFileAccess {
     }
   }
 
+  func write(_ path: String, _ bytes: [UInt8], replacing: Bool) async throws(WorkingFileError) -> Bool {
+    do {
+      return try await files.put(path, bytes, replacing: replacing)
+    } catch {
+      throw WorkingFileError(error)
+    }
+  }
+
+  func names(in folder: String) async throws(WorkingFileError) -> [String]? {
+    do {
+      return try await files.names(in: folder)
+    } catch {
+      throw WorkingFileError(error)
+    }
+  }
+
   func move(_ path: String, to target: String) async throws(WorkingFileError) -> Bool {
     do {
       return try await files.move(path, to: target)

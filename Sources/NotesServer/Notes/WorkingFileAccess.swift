@@ -8,6 +8,11 @@ public protocol WorkingFileAccess: Sendable {
   func create(_ path: String, _ bytes: [UInt8]) async throws(WorkingFileError) -> Bool
   /// Replaces a file in one step, or makes it.
   func replace(_ path: String, _ bytes: [UInt8]) async throws(WorkingFileError)
+  /// Writes a file beside its place and puts it there in one step; makes its folders. A symbolic link in its place is not
+  /// followed. Touches nothing and returns false if there is something of that name, unless `replacing`.
+  func write(_ path: String, _ bytes: [UInt8], replacing: Bool) async throws(WorkingFileError) -> Bool
+  /// The names in a folder, in no particular order; nil if there is no such folder.
+  func names(in folder: String) async throws(WorkingFileError) -> [String]?
   /// Gives a file another name in the same or another folder. Touches nothing and returns false if that name is taken.
   func move(_ path: String, to target: String) async throws(WorkingFileError) -> Bool
   /// Does nothing if there is no such file.

@@ -16,6 +16,10 @@ extension Session {
       throw params.invalid("title", "must be one line without control characters")
     }
     guard let record = try target(params) else { throw NotesError(.notANote, "This is not a note.") }
+    return place(try await rename(record, to: title))
+  }
+
+  func rename(_ record: NoteRecord, to title: String) async throws -> NoteRecord {
     let handle = try await find(record.id)
     guard let note = NoteDocument(handle.document) else {
       throw NotesError(.notANote, "The document \(record.id) holds no text.")
@@ -24,7 +28,7 @@ extension Session {
     service.notebook.update(record.id) { ($0.title, $0.modified) = (title, service.clock.date) }
     try await service.notebook.save(record.id, withBase: false)
     try await service.caretaker.synchronize(handle)
-    return place(service.notebook[record.id] ?? record)
+    return service.notebook[record.id] ?? record
   }
 
   func delete(_ params: Parameters) async throws -> JSONValue {

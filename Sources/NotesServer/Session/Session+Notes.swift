@@ -140,7 +140,7 @@ extension Session {
   }
 
   /// A new document with its first change made, in memory; storing follows.
-  private func makeDocument(title: String, text: [UInt8]) throws -> DocHandle {
+  func makeDocument(title: String, text: [UInt8]) throws -> DocHandle {
     let document = Document(textEncoding: .utf8)
     document.actor = service.identity.actor
     let note = try NoteDocument(new: document, title: title, text: text, created: service.clock.date)

@@ -100,6 +100,16 @@ public final class Session {
     }
   }
 
+  /// Carries out one request as if the editor had made it: for commands, which have none.
+  public func perform(_ method: String, _ params: JSONValue) async throws(ResponseError) -> JSONValue {
+    guard let handler = Self.requests[method] else { throw .methodNotFound(method) }
+    do {
+      return try await handler(self, Parameters(params))
+    } catch {
+      throw ResponseError(replyingTo: error)
+    }
+  }
+
   @discardableResult
   private func answer(
     _ id: RequestId, _ work: @escaping @AutomergeRepo (Session) async throws -> JSONValue
@@ -214,6 +224,9 @@ public final class Session {
     "notes/undelete": { try await $0.undelete($1) },
     "notes/purge": { try await $0.purge($1) },
     "notes/recovered": { try await $0.recovered($1) },
+    "notes/export": { try await $0.export($1) },
+    "notes/import": { try await $0.import($1) },
+    "notes/merge": { try await $0.merge($1) },
     "notes/share": { try await $0.share($1) },
     "notes/unshare": { try await $0.unshare($1) },
     "notes/join": { try await $0.join($1) },

@@ -1,0 +1,47 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import JSONRPC
+
+/// What a file from elsewhere holds. What it is says its content, not its name.
+enum ImportedFile: Sendable {
+  /// A document with its history; the id if the file names it.
+  case document(Document, id: DocumentId?)
+  /// A text without one.
+  case text([UInt8], title: String?)
+  case meeting(MeetingContent)
+
+  /// What every Automerge file begins with.
+  static let magic: [UInt8] = [0x85, 0x6F, 0x4A, 0x83]
+
+  /// Reads a file's bytes, off the loop: a large document takes its time.
+  @concurrent
+  static func read(_ bytes: [UInt8]) async throws -> ImportedFile {
+    if bytes.starts(with: magic) { return .document(try load(Data(bytes)), id: nil) }
+    if let file = MeetingNotesFile(bytes) { return .document(try load(file.data), id: file.id) }
+    if let json = json(bytes) { return try content(of: json) }
+    return .text(try FileContents(reading: bytes).text, title: nil)
+  }
+
+  private static func load(_ data: Data) throws(NotesError) -> Document {
+    do {
+      return try Document(data)
+    } catch {
+      throw NotesError(.notANote, "The file is damaged, or no document: \(error).")
+    }
+  }
+
+  private static func json(_ bytes: [UInt8]) -> JSONObject? {
+    guard bytes.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") else { return nil }
+    return (try? JSONValue(parsing: bytes))?.objectValue
+  }
+
+  private static func content(of json: JSONObject) throws(NotesError) -> ImportedFile {
+    if let meeting = MeetingContent(json) { return .meeting(meeting) }
+    guard let text = json["text"]?.stringValue ?? json["content"]?.stringValue else {
+      throw NotesError(.notANote, "This JSON is no note: it has neither \"text\" nor \"agendas\".")
+    }
+    guard !text.utf8.contains(0) else { throw NotesError(.notText, "The text contains NUL.") }
+    return .text(Array(text.utf8), title: json["title"]?.stringValue)
+  }
+}

@@ -1,0 +1,56 @@
+import Automerge
+import AutomergeRepo
+import Crypto
+import Foundation
+
+/// A directory of documents in automerge-repo's layout: `<first two letters of the id>/<the rest>/<kind>/<name>`, where the
+/// kind is `snapshot` or `incremental`.
+enum RepoDirectory {
+  static let kinds = ["snapshot", "incremental"]
+
+  /// The documents' ids, with the folders that hold their chunks.
+  static func documents(in path: String, _ files: any WorkingFileAccess) async throws -> [(DocumentId, String)] {
+    var found: [(DocumentId, String)] = []
+    for first in try await files.names(in: path)?.sorted() ?? [] where first.utf8.count == 2 {
+      for rest in try await files.names(in: "\(path)/\(first)")?.sorted() ?? [] {
+        if let id = DocumentId(first + rest) { found.append((id, "\(path)/\(first)/\(rest)")) }
+      }
+    }
+    return found
+  }
+
+  /// All chunks of one document, each loaded on its own: one that is damaged does not spoil the others.
+  ///
+  /// - Returns: nil if none could be used.
+  static func load(_ folder: String, _ files: any WorkingFileAccess) async throws -> Document? {
+    var chunks: [Data] = []
+    for kind in kinds {
+      for name in try await files.names(in: "\(folder)/\(kind)")?.sorted() ?? [] {
+        if let bytes = try await files.read("\(folder)/\(kind)/\(name)") { chunks.append(Data(bytes)) }
+      }
+    }
+    return await join(chunks)
+  }
+
+  @concurrent
+  private static func join(_ chunks: [Data]) async -> Document? {
+    var document: Document?
+    for chunk in chunks {
+      if let document {
+        try? document.applyEncodedChanges(encoded: chunk)
+      } else {
+        let fresh = Document()
+        if (try? fresh.applyEncodedChanges(encoded: chunk)) != nil { document = fresh }
+      }
+    }
+    guard let document, !document.heads().isEmpty else { return nil }
+    return document
+  }
+
+  /// Where a document's snapshot belongs, named by what is in it.
+  static func snapshotPath(of id: DocumentId, holding bytes: [UInt8], in path: String) -> String {
+    let text = id.description
+    let name = SHA256.hash(data: bytes).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    return "\(path)/\(text.prefix(2))/\(text.dropFirst(2))/snapshot/\(name)"
+  }
+}

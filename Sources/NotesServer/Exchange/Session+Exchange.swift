@@ -1,0 +1,184 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import JSONRPC
+
+/// The requests that bring notes in from files, and out again.
+extension Session {
+  private enum Format: String, CaseIterable {
+    case automerge, meetingnotes, markdown, json
+    /// A directory in automerge-repo's layout.
+    case automergeRepo = "automerge-repo"
+
+    /// What the ending of a file's name says; nil if it says nothing.
+    init?(path: String) {
+      switch (path as NSString).pathExtension.lowercased() {
+      case "automerge": self = .automerge
+      case "meetingnotes": self = .meetingnotes
+      case "md", "markdown", "txt": self = .markdown
+      case "json": self = .json
+      default: return nil
+      }
+    }
+  }
+
+  // MARK: Out
+
+  func export(_ params: Parameters) async throws -> JSONValue {
+    let path = try absolutePath(params)
+    let replacing = try params.boolIfPresent("replace") ?? false
+    guard let format = try params.choiceIfPresent("format", as: Format.self) ?? Format(path: path) else {
+      throw params.invalid("format", "is missing, and the path's ending does not tell it")
+    }
+    guard let record = try target(params) else { throw NotesError(.notANote, "This is not a note.") }
+    let handle = try await find(record.id)
+    let document = handle.document
+    var place = path
+    let bytes: [UInt8]
+    switch format {
+    case .automerge: bytes = Array(document.save())
+    case .meetingnotes: bytes = MeetingNotesFile(id: handle.id, data: document.save()).encoded
+    case .markdown: bytes = Array(try markdown(of: document).utf8)
+    case .json: bytes = try json(of: handle, record).encoded() + [0x0A]
+    case .automergeRepo:
+      bytes = Array(document.save())
+      place = RepoDirectory.snapshotPath(of: handle.id, holding: bytes, in: path)
+    }
+    guard try await service.files.write(place, bytes, replacing: replacing) else {
+      throw NotesError(.conflict, "\(place) exists already.")
+    }
+    return ["path": .string(place)]
+  }
+
+  private func markdown(of document: Document) throws -> String {
+    guard let note = NoteDocument(document) else { throw NotesError(.notANote, "The document holds no text.") }
+    return try document.text(obj: note.content)
+  }
+
+  private func json(of handle: DocHandle, _ record: NoteRecord) throws -> JSONValue {
+    let heads = handle.document.heads().map(\.description).sorted()
+    return .object(present: [
+      "id": .string(handle.id.description), "title": .string(record.title),
+      "created": .int(Int64(record.created.milliseconds)), "modified": .int(Int64(record.modified.milliseconds)),
+      "heads": JSONValue(heads), "text": .string(try markdown(of: handle.document)),
+    ])
+  }
+
+  // MARK: In
+
+  func `import`(_ params: Parameters) async throws -> JSONValue {
+    let path = try absolutePath(params)
+    let title = try params.stringIfPresent("title")?.trimmingCharacters(in: .whitespacesAndNewlines)
+    if title == "" { throw params.invalid("title", "must not be empty") }
+    if try await service.files.names(in: path) != nil { return try await importDirectory(path) }
+    guard let bytes = try await service.files.read(path) else {
+      throw NotesError(.notFound, "There is no file \(path).")
+    }
+    let record: NoteRecord
+    switch try await ImportedFile.read(bytes) {
+    case .document(let document, let id): record = try await take(document, id: id, title: title, path: path)
+    case .text(let text, let ownTitle): record = try await make(title ?? ownTitle ?? FileName.title(ofFile: path), text)
+    case .meeting(let meeting):
+      record = try await make(title ?? meeting.title, Array(meeting.markdown.utf8))
+    }
+    return place(record)
+  }
+
+  private func importDirectory(_ path: String) async throws -> JSONValue {
+    var places: [JSONValue] = []
+    for (id, folder) in try await RepoDirectory.documents(in: path, service.files) {
+      guard let document = try await RepoDirectory.load(folder, service.files), NoteDocument(document) != nil else {
+        continue
+      }
+      places.append(place(try await take(document, id: id, title: nil, path: folder)))
+    }
+    guard case .object(var first)? = places.first else {
+      throw NotesError(.notFound, "There is no note in \(path).")
+    }
+    first["notes"] = .array(places)
+    return .object(first)
+  }
+
+  private func make(_ title: String, _ text: [UInt8]) async throws -> NoteRecord {
+    let name = title.isEmpty ? FileName.untitled : title
+    let handle = try makeDocument(title: name, text: text)
+    return try await writeWorkingFile(for: handle, title: name, directory: service.notesDirectory)
+  }
+
+  /// Makes a document with a history a note. One of an id that is here already is merged with what is here; without an id
+  /// it gets a new one.
+  private func take(_ document: Document, id: DocumentId?, title: String?, path: String) async throws -> NoteRecord {
+    guard let note = NoteDocument(document) else { throw NotesError(.notANote, "The document holds no text.") }
+    let handle: DocHandle
+    if let id {
+      switch await service.repo.find(id, within: Self.importSearch) {
+      case .found(let known):
+        try known.merge(document)
+        handle = known
+      case .deleted:
+        try await service.repo.undelete(id)
+        handle = try service.repo.create(document, id: id)
+      case .unavailable, .timedOut: handle = try service.repo.create(document, id: id)
+      case .failed(let problem): throw NotesError(.storeUnavailable, "The store cannot be read: \(problem).")
+      }
+    } else {
+      handle = try service.repo.create(document)
+    }
+    service.notebook.update(handle.id) { $0.deletedSince = nil }
+    if service.notebook[handle.id]?.path != nil { return try await open(handle.id) }
+    let own = note.title.flatMap { $0.isEmpty ? nil : $0 }
+    let record = try await writeWorkingFile(
+      for: handle, title: title ?? own ?? FileName.title(ofFile: path), directory: service.notesDirectory)
+    if let title, title != own { return try await rename(record, to: title) }
+    return record
+  }
+
+  /// How long peers are asked for a document that a file names.
+  private static let importSearch: Duration = .seconds(2)
+
+  // MARK: Merging
+
+  func merge(_ params: Parameters) async throws -> JSONValue {
+    let path = try absolutePath(params)
+    guard let record = try target(params) else { throw NotesError(.notANote, "This is not a note.") }
+    let handle = try await find(record.id)
+    let other = try await copy(of: record.id, at: path)
+    if !other.isOfThisId, !handle.document.sharesHistory(with: other.document) {
+      throw NotesError(.noSharedHistory, "\(path) is another document than \"\(record.title)\"; import it instead.")
+    }
+    let count = try handle.merge(other.document)
+    try await service.caretaker.synchronize(handle)
+    return ["changes": JSONValue(count)]
+  }
+
+  /// The document in a file, or in a directory of documents, that claims to be another copy of `id`.
+  private func copy(of id: DocumentId, at path: String) async throws -> (document: Document, isOfThisId: Bool) {
+    let stranger = NotesError(.noSharedHistory, "\(path) is no copy of this note; import it instead.")
+    if try await service.files.names(in: path) != nil {
+      let folder = try await RepoDirectory.documents(in: path, service.files).first { $0.0 == id }?.1
+      guard let folder, let document = try await RepoDirectory.load(folder, service.files) else { throw stranger }
+      return (document, true)
+    }
+    guard let bytes = try await service.files.read(path) else {
+      throw NotesError(.notFound, "There is no file \(path).")
+    }
+    guard case .document(let document, let named) = try await ImportedFile.read(bytes), named == nil || named == id
+    else { throw stranger }
+    return (document, named == id)
+  }
+
+  private func absolutePath(_ params: Parameters) throws(ResponseError) -> String {
+    let path = try params.string("path")
+    guard path.hasPrefix("/"), !path.utf8.contains(0) else { throw params.invalid("path", "must be an absolute path") }
+    return path
+  }
+}
+
+extension Document {
+  /// Whether some change is in both.
+  /// - Complexity: O(n) in the changes.
+  func sharesHistory(with other: Document) -> Bool {
+    let ours = Set(getHistory())
+    return other.unknown(ours).count < ours.count
+  }
+}

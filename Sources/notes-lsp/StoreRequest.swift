@@ -1,0 +1,105 @@
+import AutomergeRepo
+import Foundation
+import JSONRPC
+import NotesServer
+import PeerNetwork
+import Store
+import UV
+
+/// The notes of a store, for a command that changes them beside running editors: a service without an editor and without
+/// a network, which tells the other processes of this person what it did.
+@AutomergeRepo
+final class StoreRequest {
+  typealias Work = @AutomergeRepo @Sendable (Session) async throws -> JSONValue
+
+  /// How long other processes are waited for: to be reached, and to have what was done.
+  private static let longestWait: Duration = .seconds(2)
+  private static let interval: Duration = .milliseconds(10)
+
+  private let options: StoreOptions
+  private let loop: Loop
+  private let clock: LoopClock
+  private var outcome: Result<JSONValue, Failure>?
+
+  private init(options: StoreOptions, loop: Loop) {
+    (self.options, self.loop) = (options, loop)
+    clock = LoopClock(loop)
+  }
+
+  /// Runs `work` and returns its result when it is stored. Must be called on the main thread.
+  nonisolated static func run(_ options: StoreOptions, _ work: @escaping Work) throws -> JSONValue {
+    let loop = try Loop()
+    AutomergeRepo.install(executor: loop)
+    let request = AutomergeRepo.assumeIsolated {
+      let request = StoreRequest(options: options, loop: loop)
+      request.start(work)
+      return request
+    }
+    loop.run()
+    let outcome = AutomergeRepo.assumeIsolated { request.outcome }
+    loop.closeHandles()
+    return try outcome?.get() ?? .null
+  }
+
+  private func start(_ work: @escaping Work) {
+    Task { @AutomergeRepo in
+      do {
+        outcome = .success(try await perform(work))
+      } catch let failure as Failure {
+        outcome = .failure(failure)
+      } catch let error as ResponseError {
+        outcome = .failure(Failure(message: error.message))
+      } catch let error as StorageError {
+        outcome = .failure(Failure(message: "The store in \(options.homeDirectory) cannot be used: \(error)."))
+      } catch {
+        outcome = .failure(Failure(message: "\(error)"))
+      }
+      loop.stop()
+    }
+  }
+
+  private func perform(_ work: Work) async throws -> JSONValue {
+    let home = options.homeDirectory
+    let storage = try await SQLiteStore.open(directory: URL(fileURLWithPath: home, isDirectory: true))
+    guard !storage.isReadOnly else { throw Failure(message: "The store in \(home) may not be written.") }
+    let identity = try IdentityFile(path: home + "/identity.pem").load()
+    let repo = Repo(peerId: identity.peerId, storage: storage, clock: clock)
+    let siblings = try UnixSocketProvider(home: home, loop: loop, clock: clock)
+    repo.add(siblings)
+    defer { siblings.stop() }
+    await wait { siblings.isHub || !repo.siblings.isEmpty }
+    let service = Service(
+      repo: repo, storage: storage, sharing: SharingAdapter(directory: nil), files: WorkingFileAdapter(home: home),
+      clock: clock, notesDirectory: options.notesDirectory,
+      identity: Service.Identity(identity, name: options.userName))
+    try await service.load()
+    let session = Session(service: service) { _ in }
+    let result = try await work(session)
+    try await repo.flush()
+    await wait { repo.handles.allSatisfy { handle in repo.siblings.allSatisfy { handle.inSync(with: $0) } } }
+    return result
+  }
+
+  private func wait(until condition: @escaping @AutomergeRepo () -> Bool) async {
+    let end = clock.now + Self.longestWait
+    while !condition(), clock.now < end {
+      await withCheckedContinuation { continuation in
+        _ = clock.schedule(after: Self.interval) { continuation.resume() }
+      }
+    }
+  }
+}
+
+extension Session {
+  /// The id of the note that a person means by an id or a title.
+  func id(of name: String) async throws -> JSONValue {
+    let notes = try await perform("notes/list", [:])["notes"]?.arrayValue ?? []
+    let found =
+      notes.first { $0["id"]?.stringValue == name } ?? notes.first { $0["title"]?.stringValue == name }
+      ?? notes.first { $0["title"]?.stringValue?.lowercased() == name.lowercased() }
+    guard let id = found?["id"] else {
+      throw Failure(message: "There is no note \"\(name)\"; \"notes-lsp list\" shows what is there.")
+    }
+    return id
+  }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import JSONRPC
+import NotesHarness
+import TestSupport
+import Testing
+
+/// Notes as files, out and in: by the protocol and by the subcommands.
+@Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
+struct ExchangeTests {
+  private func read(_ path: String?) -> String? { path.flatMap { try? String(contentsOfFile: $0, encoding: .utf8) } }
+
+  private func export(_ note: OpenNote, to path: String, _ format: String? = nil) throws -> String {
+    let result = try note.process.request(
+      "notes/export",
+      .object(present: ["id": .string(note.id), "path": .string(path), "format": format.map(JSONValue.string)]))
+    return try #require(result["path"]?.stringValue)
+  }
+
+  private func imported(_ path: String, into process: NotesProcess, title: String? = nil) throws -> JSONValue {
+    try process.request(
+      "notes/import", .object(present: ["path": .string(path), "title": title.map(JSONValue.string)]))
+  }
+
+  @Test(arguments: [("automerge", nil), ("meetingnotes", nil), ("x", "automerge"), ("md", nil), ("json", nil)])
+  func aNoteThatIsExportedAndImportedElsewhereHasItsText(ending: String, format: String?) throws {
+    let note = try OpenNote(text: "milk\n")
+    note.client.edit(0..<0, with: "more ")
+    note.client.flush()
+    let path = try export(note, to: note.user.directory.file("out.\(ending)"), format)
+    let other = try NotesUser("Bob")
+    let process = try other.startInitialized()
+    let result = try imported(path, into: process)
+    #expect(read(result["path"]?.stringValue) == "more milk\n")
+    // Only the envelope says which document it is.
+    #expect((result["id"]?.stringValue == note.id) == (ending == "meetingnotes"))
+    try process.shutdown()
+    #expect(try other.storedText(of: result["id"]?.stringValue ?? "") == "more milk\n")
+  }
+
+  @Test func aDirectoryOfDocumentsGoesOutAndComesIn() throws {
+    let note = try OpenNote(text: "milk\n")
+    let folder = note.user.directory.file("repo")
+    let path = try export(note, to: folder, "automerge-repo")
+    #expect(path.hasPrefix("\(folder)/\(note.id.prefix(2))/\(note.id.dropFirst(2))/snapshot/"))
+    // What does not belong there, and a chunk that is damaged.
+    try Data("x".utf8).write(to: URL(filePath: folder + "/README"))
+    try Data([1, 2, 3]).write(to: URL(filePath: (path as NSString).deletingLastPathComponent + "/damaged"))
+    let other = try NotesUser("Bob")
+    let process = try other.startInitialized()
+    let result = try imported(folder, into: process)
+    #expect(result["id"]?.stringValue == note.id)
+    #expect(result["notes"]?.arrayValue?.count == 1)
+    #expect(read(result["path"]?.stringValue) == "milk\n")
+    let empty = try other.directory.directory("empty")
+    #expect(try process.refusal("notes/import", ["path": .string(empty)])?.kind == "notFound")
+  }
+
+  @Test func anotherCopyOfTheSameDocumentIsMerged() throws {
+    let note = try OpenNote(text: "milk\n")
+    let copy = try export(note, to: note.user.directory.file("a.meetingnotes"))
+    let other = try NotesUser("Bob")
+    let process = try other.startInitialized()
+    let theirs = try ModelClient(process, note: try imported(copy, into: process))
+    theirs.edit(0..<0, with: "theirs ")
+    theirs.flush()
+    note.client.edit(5..<5, with: "ours\n")
+    note.client.flush()
+    let back = other.directory.file("b.meetingnotes")
+    try process.request("notes/export", ["id": .string(note.id), "path": .string(back)])
+    let merged = try note.process.request("notes/merge", ["uri": .string(note.client.uri), "path": .string(back)])
+    #expect(merged["changes"] == 1)
+    try ModelClient.waitForConvergence([note.client])
+    #expect(note.client.text.string == "theirs milk\nours\n")
+    let again = try note.process.request("notes/merge", ["uri": .string(note.client.uri), "path": .string(back)])
+    #expect(again["changes"] == 0)
+    // Importing a file of a document that is here does the same.
+    #expect(try imported(back, into: note.process)["id"]?.stringValue == note.id)
+    // Without an id the common history tells.
+    let raw = other.directory.file("b.automerge")
+    try process.request("notes/export", ["id": .string(note.id), "path": .string(raw)])
+    #expect(try note.process.request("notes/merge", ["id": .string(note.id), "path": .string(raw)])["changes"] == 0)
+    expectNoComplaints(note.client)
+  }
+
+  @Test(arguments: ["automerge", "meetingnotes", "md", "json"]) func aStrangersDocumentIsNotMerged(ending: String)
+    throws
+  {
+    let note = try OpenNote(text: "milk\n")
+    let stranger = try note.process.request("notes/create", ["title": "Other", "text": "other\n"])
+    let path = note.user.directory.file("other.\(ending)")
+    try note.process.request("notes/export", ["id": stranger["id"] ?? .null, "path": .string(path)])
+    let refusal = try note.process.refusal("notes/merge", ["id": .string(note.id), "path": .string(path)])
+    #expect(refusal?.kind == "noSharedHistory")
+    #expect(note.client.text.string == "milk\n")
+  }
+
+  @Test func aFileThatIsThereIsOnlyReplacedOnRequest() throws {
+    let note = try OpenNote(text: "milk\n")
+    let target = note.user.directory.file("target.md")
+    let path = note.user.directory.file("out.md")
+    try "precious".write(toFile: target, atomically: true, encoding: .utf8)
+    try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
+    let params: JSONValue = ["id": .string(note.id), "path": .string(path)]
+    #expect(try note.process.refusal("notes/export", params)?.kind == "conflict")
+    #expect(read(target) == "precious")
+    try note.process.request(
+      "notes/export", ["id": .string(note.id), "path": .string(path), "replace": true])
+    // The link was replaced, not what it leads to.
+    #expect(read(target) == "precious")
+    #expect(read(path) == "milk\n")
+    #expect(try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType == .typeRegular)
+  }
+
+  @Test func whatCannotBeImportedIsRefusedByKind() throws {
+    let note = try OpenNote(text: "milk\n")
+    func refusal(_ bytes: [UInt8]) throws -> String? {
+      let path = note.user.directory.file("in")
+      try Data(bytes).write(to: URL(filePath: path))
+      return try note.process.refusal("notes/import", ["path": .string(path)])?.kind
+    }
+    #expect(try refusal([0x61, 0, 0x62]) == "notText")
+    #expect(try refusal([0x61, 0xC3]) == "notText")
+    #expect(try refusal([0x85, 0x6F, 0x4A, 0x83, 1, 2]) == "notANote")
+    #expect(try refusal(Array("{\"a\": 1}".utf8)) == "notANote")
+    #expect(try note.process.refusal("notes/import", ["path": "/nowhere/at/all"])?.kind == "notFound")
+    #expect(try note.process.refusal("notes/import", ["path": "relative"])?.code == -32602)
+    #expect(try note.process.request("notes/list")["notes"]?.arrayValue?.count == 1)
+  }
+
+  @Test func aNoteThatWasRemovedForGoodComesBackFromAFile() throws {
+    let note = try OpenNote(text: "milk\n")
+    let path = try export(note, to: note.user.directory.file("a.meetingnotes"))
+    try note.process.request("notes/delete", ["id": .string(note.id)])
+    try note.process.request("notes/purge", ["id": .string(note.id)])
+    let back = try imported(path, into: note.process)
+    #expect(back["id"]?.stringValue == note.id)
+    try note.process.shutdown()
+    let again = try note.user.startInitialized()
+    #expect(read(try again.request("notes/open", ["id": .string(note.id)])["path"]?.stringValue) == "milk\n")
+  }
+
+  @Test func commandsWorkBesideAnEditorThatSeesWhatTheyDo() throws {
+    let note = try OpenNote(text: "milk\n")
+    let file = note.user.directory.file("copy.automerge")
+    #expect(try note.user.run(["export", "Shopping", file]).exit == .code(0))
+    #expect(try note.user.run(["export", "Shopping", file]).exit == .code(1), "it is there already")
+    let other = try NotesUser("Bob")
+    let imported = try other.run(["import", file, "--title", "Groceries", "--json"])
+    #expect(imported.exit == .code(0))
+    let place = try JSONValue(parsing: imported.output)
+    #expect(place["path"]?.stringValue?.hasSuffix("/Groceries.md") == true)
+    let path = try #require(place["path"]?.stringValue)
+    try "milk\neggs\n".write(toFile: path, atomically: true, encoding: .utf8)
+    let back = other.directory.file("back.automerge")
+    #expect(try other.run(["rename", "Groceries", "Eggs"]).output.hasSuffix("/Eggs.md\n"))
+    #expect(try other.run(["export", "eggs", back]).exit == .code(0))
+    #expect(try note.user.run(["merge", "Shopping", back]).exit == .code(0))
+    try ModelClient.waitForConvergence([note.client])
+    try note.process.waitFor("the merged text") { note.client.text.string == "milk\neggs\n" }
+    #expect(try note.user.run(["new", "From outside"]).output.hasSuffix("/From outside.md\n"))
+    try note.process.waitFor("the new note") {
+      try note.process.request("notes/list")["notes"]?.arrayValue?.contains { $0["title"] == "From outside" } ?? false
+    }
+    #expect(try note.user.run(["rm", "From outside"]).exit == .code(0))
+    #expect(try note.user.run(["rm", "From outside"]).exit == .code(1))
+    expectNoComplaints(note.client)
+  }
+}
