@@ -137,7 +137,7 @@ let package = Package(
         "NotesHarness", "Automerge", "JSONRPC", "TestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      path: "Tests/Benchmarks", swiftSettings: strict),
+      path: "Tests/Benchmarks", exclude: ["reference_bench.py"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

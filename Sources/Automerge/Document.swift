@@ -30,11 +30,18 @@ public final class Document: @unchecked Sendable {
 
   /// Loads one or more chunks. Throws `LoadError` if nothing in them can be used.
   public convenience init(
-    _ bytes: Data, textEncoding: TextEncoding = .unicodeScalar, logLevel: LogVerbosity = .errorOnly
+    _ bytes: Data, textEncoding: TextEncoding = .unicodeScalar, logLevel: LogVerbosity = .errorOnly,
+    verification: Verification = .immediate
   ) throws {
-    let core = try DocumentCore.load(Array(bytes), actor: ActorId()) { seconds(of: Date()) }
+    let core = try DocumentCore.load(Array(bytes), actor: ActorId(), verification: verification) { seconds(of: Date()) }
     self.init(core: core, textEncoding: textEncoding)
   }
+
+  /// Whether the changes of a loaded document still have the hashes that its heads stand for. Asked at once when a
+  /// document is loaded with `Verification.immediate`; after a deferred one, whenever there is time.
+  /// Throws `LoadError` if not: what was loaded is then another history than the one that was saved.
+  /// - Complexity: O(n) in the changes that have no hash yet.
+  public func verify() throws { try withCore { try $0.verify() } }
 
   /// This replica's name in the changes it makes. Setting it ends the pending transaction.
   public var actor: ActorId {
@@ -101,6 +108,15 @@ public final class Document: @unchecked Sendable {
     guard let result else { preconditionFailure("the body has run") }
     return result
   }
+}
+
+/// When the changes of a loaded document are hashed, which takes most of the time of loading.
+public enum Verification: Sendable {
+  /// Before the document can be used.
+  case immediate
+  /// When somebody needs the hashes, so always before a change is sent to anyone, or calls `Document.verify`. For files
+  /// that this program has written itself: their checksum is checked at once.
+  case deferred
 }
 
 /// Whole seconds since 1970, as changes carry them.

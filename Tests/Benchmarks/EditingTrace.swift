@@ -5,10 +5,12 @@ import TestSupport
 enum TraceError: Error, CustomStringConvertible {
   case unreadable(String)
   case otherText(String)
+  case failed(String, String)
 
   var description: String {
     switch self {
     case .unreadable(let path): "\(path) is not a sequential editing trace"
+    case .failed(let command, let output): "\(command) failed: \(output)"
     case .otherText(let name): "the replay of \(name) ended with another text than the trace says"
     }
   }

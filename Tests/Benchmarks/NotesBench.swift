@@ -6,6 +6,9 @@ struct NotesBench: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "notes-bench",
     abstract: "Measures keystrokes between two services, and editing traces in the document.",
-    subcommands: [ReplayTraces.self, ReplayConcurrent.self, HardCases.self, KeystrokeLatency.self, MemoryProbe.self],
+    subcommands: [
+      ReplayTraces.self, ReplayConcurrent.self, HardCases.self, AllMeasures.self, KeystrokeLatency.self,
+      MemoryProbe.self,
+    ],
     defaultSubcommand: ReplayTraces.self)
 }

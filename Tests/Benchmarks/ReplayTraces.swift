@@ -65,6 +65,12 @@ struct TraceMeasures {
     try set.time("save") { written.document.save() }
     set.size("size", byteCount: saved.count)
     try set.time("save_uncompressed") { written.document.save(deflating: false) }
+    try set.time("load_and_read_text") {
+      let loaded = try WrittenText(document: Document(saved, verification: .deferred))
+      return try loaded.document.text(obj: loaded.text)
+    } check: {
+      guard $0 == trace.endContent else { throw TraceError.otherText(trace.name) }
+    }
     try set.time("load_verified") {
       try WrittenText(loading: saved)
     } check: {

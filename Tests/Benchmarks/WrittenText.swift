@@ -20,7 +20,9 @@ struct WrittenText {
     (self.document, self.text) = (document, text)
   }
 
-  init(loading bytes: Data) throws { try self.init(document: Document(bytes)) }
+  init(loading bytes: Data, verification: Verification = .immediate) throws {
+    try self.init(document: Document(bytes, verification: verification))
+  }
 
   func apply(_ patch: EditingTrace.Patch) throws {
     try document.spliceText(obj: text, start: patch.position, delete: patch.deleted, value: patch.inserted)

@@ -6,9 +6,11 @@ enum DocumentDecoder {
     let store: ObjectStore
     let log: RunLog
     let graph: ChangeGraph
+    /// As the document says. Only a verified document's are known to be right.
+    let heads: [ChangeHash]
   }
 
-  static func decode(_ chunk: Chunk) throws(LoadError) -> Loaded {
+  static func decode(_ chunk: Chunk, verification: Verification = .immediate) throws(LoadError) -> Loaded {
     var reader = ByteReader(chunk.body)
     let tables: Tables
     do throws(FormatError) { tables = try readTables(&reader) } catch { throw .format(error) }
@@ -34,8 +36,8 @@ enum DocumentDecoder {
       throw .format(error)
     }
     let graph = try log.distribute(rows)
-    let loaded = Loaded(store: store, log: log.log, graph: graph)
-    return try verified(loaded, heads: tables.heads)
+    let loaded = Loaded(store: store, log: log.log, graph: graph, heads: tables.heads)
+    return verification == .immediate ? try verified(loaded) : loaded
   }
 
   private struct Tables {
@@ -63,11 +65,11 @@ enum DocumentDecoder {
   }
 
   /// Hashes the changes anew. Heads may stand in any order, as older cores wrote them so.
-  private static func verified(_ loaded: Loaded, heads: [ChangeHash]) throws(LoadError) -> Loaded {
+  private static func verified(_ loaded: Loaded) throws(LoadError) -> Loaded {
     let core = DocumentCore(
       actor: ActorId(bytes: []), implicitCommitTime: { 0 }, store: loaded.store, log: loaded.log, graph: loaded.graph)
-    guard core.heads == heads.sorted() else { throw .inconsistentDocument(.heads) }
-    return Loaded(store: loaded.store, log: loaded.log, graph: core.graph)
+    guard core.heads == loaded.heads.sorted() else { throw .inconsistentDocument(.heads) }
+    return Loaded(store: loaded.store, log: loaded.log, graph: core.graph, heads: loaded.heads)
   }
 }
 

@@ -15,6 +15,16 @@ extension DocumentCore {
     }
   }
 
+  /// Compares the heads of a document that was loaded unverified with those that it should have.
+  func verify() throws(LoadError) {
+    guard let (rows, heads) = unverified else { return }
+    computeHashes()
+    guard rows.map({ graph.hashes[Int($0)] }).sorted() == heads.sorted() else {
+      throw .inconsistentDocument(.heads)
+    }
+    unverified = nil
+  }
+
   /// The body of a change's chunk. Its dependencies have their hashes.
   func body(ofRow row: Int) -> [UInt8] {
     var encoder = SingleRunEncoder()

@@ -2,10 +2,12 @@
 extension DocumentCore {
   /// A new document from chunks. A bad chunk never takes a good one with it; it is an error only if nothing was good.
   static func load(
-    _ data: [UInt8], actor: ActorId, implicitCommitTime: @escaping () -> Int64
+    _ data: [UInt8], actor: ActorId, verification: Verification = .immediate,
+    implicitCommitTime: @escaping () -> Int64
   ) throws(LoadError) -> DocumentCore {
     var edits: TextEditCollector?
     let empty = DocumentCore(actor: actor, implicitCommitTime: implicitCommitTime)
+    empty.verification = verification
     let core = try empty.take(data[...], edits: &edits)
     core.firstNewRow = core.graph.count
     return core
@@ -64,10 +66,11 @@ extension DocumentCore {
   private convenience init(loading chunk: Chunk, like other: DocumentCore, edits: inout TextEditCollector?)
     throws(LoadError)
   {
-    let loaded = try DocumentDecoder.decode(chunk)
+    let loaded = try DocumentDecoder.decode(chunk, verification: other.verification)
     self.init(
       actor: other.actor, implicitCommitTime: other.implicitCommitTime, store: loaded.store, log: loaded.log,
       graph: loaded.graph)
+    if other.verification == .deferred { unverified = (loaded.graph.heads, loaded.heads) }
     firstNewRow = 0
     isolation = other.isolation
     guard edits != nil else { return }

@@ -12,6 +12,10 @@ final class DocumentCore {
   /// The text asked for last: who types, types into one text.
   private let lastTextCell = Cell<(object: ObjId, id: OpId, tree: TextTree)?>(nil)
   private let ownActorCell = Cell<UInt32?>(nil)
+  /// How documents that come in are verified.
+  var verification = Verification.immediate
+  /// The rows that are heads of what was loaded, and the hashes that they should have, as long as that is not known.
+  var unverified: (rows: [UInt32], heads: [ChangeHash])?
   var queue: ChangeQueue
   /// Where objects stand; read from the log on demand.
   var parents = ObjectParents()
@@ -45,7 +49,7 @@ final class DocumentCore {
     store = ObjectStore(copying: other.store, bytes: bytes, actors: actors)
     log = RunLog(copying: other.log, bytes: bytes, actors: actors)
     graphCell = Cell(other.graph)
-    (queue, firstNewRow) = (other.queue, other.firstNewRow)
+    (queue, firstNewRow, unverified) = (other.queue, other.firstNewRow, other.unverified)
   }
 
   /// A document loaded from a document chunk.
