@@ -186,7 +186,7 @@ import Testing
   // MARK: Absurd counts
 
   @Test func veryManyOperationsOnOneKeyOrElementDoNotCostTheirSquare() throws {
-    let document = try Document(actor: "aa"), count = 5000, raises = 500
+    let document = try Document(actor: "aa"), count = 20_000, raises = 10_000
     let list = try document.putObject(obj: .ROOT, key: "list", ty: .List)
     try document.insert(obj: list, index: 0, value: .Counter(0))
     try document.put(obj: .ROOT, key: "counter", value: .Counter(0))
@@ -213,7 +213,8 @@ import Testing
     }
     print(
       "\(count + 2 * raises) operations on three slots: made in \(took), loaded in \(loading), applied in \(applying)")
-    #expect(loading < .seconds(4) && applying < .seconds(4))
+    // Their squares would be minutes in a build like that of the tests.
+    #expect(took < .seconds(8) && loading < .seconds(8) && applying < .seconds(8))
   }
 
   @Test func aSmallFileThatClaimsVeryManyChangesIsRefused() throws {

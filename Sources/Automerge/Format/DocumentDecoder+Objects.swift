@@ -7,7 +7,7 @@ struct ObjectBuilder {
   private var object = OpId.zero
   /// The slot being filled, of a map.
   private var key: MapKey?
-  private var slot = Slot()
+  private var ops: [StoredOp] = []
   /// Operations on the last element of the sequence being filled, not yet added to it.
   private var updates: [StoredOp] = []
   private var isFirstRow = true
@@ -72,15 +72,15 @@ struct ObjectBuilder {
       guard current < key else { throw .invalid(.key, at: 0) }
       closeSlot()
     }
-    if let last = slot.ops.last, !store.actors.precedes(last.id, id) { throw .invalid(.key, at: 0) }
+    if let last = ops.last, !store.actors.precedes(last.id, id) { throw .invalid(.key, at: 0) }
     self.key = key
-    slot.ops.append(try storedOp(rows, id: id))
+    ops.append(try storedOp(rows, id: id))
   }
 
   private mutating func closeSlot() {
-    if let key { store.map(object)?[key] = slot }
+    if let key { store.map(object)?[key] = Slot(ops: ops) }
     key = nil
-    slot = Slot()
+    ops.removeAll()
   }
 
   private mutating func insert(_ tree: TextTree, _ rows: OpRows, id: OpId, reference: OpId) throws(FormatError) {
@@ -133,7 +133,7 @@ struct ObjectBuilder {
   private mutating func closeElement() {
     guard !updates.isEmpty, let tree = store.sequence(object), let last = tree.lastPlace else { return }
     let element = tree[last].lastId
-    tree.update(tree.makeOdd(last, element: Int(tree[last].count) - 1)) { $0.ops += updates }
+    tree.update(tree.makeOdd(last, element: Int(tree[last].count) - 1)) { $0.append(updates) }
     for op in updates { tree.updates[op.id] = element }
     updates.removeAll()
   }

@@ -185,10 +185,6 @@ extension ObjType {
   }
 }
 
-extension StoredOp {
-  var isCounter: Bool { action == .set && value.code == RawValue.Code.counter }
-}
-
 extension RawValue {
   /// Whether it is a string that a run of typed text can hold.
   var isOneScalar: Bool {

@@ -12,7 +12,7 @@ final class MapObject {
   }
 
   func apply(_ op: StoredOp, key: MapKey, predecessors: [OpId], actors: ActorTable) {
-    slots[key, default: Slot()].addSuccessor(op.id, to: predecessors, actors: actors)
+    slots[key, default: Slot()].addSuccessor(op, to: predecessors, actors: actors)
     if op.action != .delete { slots[key, default: Slot()].add(op, actors: actors) }
   }
 

@@ -9,6 +9,25 @@ struct StoredOp: Equatable {
   var markName: String?
   /// The operations that overwrote, deleted or incremented this one, ascending.
   var successors: [OpId] = []
+  /// What all increments add to this one, if it is a counter. Kept by the slot.
+  fileprivate(set) var raised: Int64 = 0
+
+  init(
+    id: OpId, action: OpAction, value: RawValue, expand: Bool = false, markName: String? = nil, successors: [OpId] = []
+  ) {
+    (self.id, self.action, self.value) = (id, action, value)
+    (self.expand, self.markName, self.successors) = (expand, markName, successors)
+  }
+
+  var isCounter: Bool { action == .set && value.code == RawValue.Code.counter }
+
+  /// Whether it shows something, as long as nothing came after it.
+  fileprivate var isValue: Bool {
+    switch action {
+    case .delete, .increment, .mark: false
+    case .makeMap, .makeList, .makeText, .makeTable, .set: true
+    }
+  }
 }
 
 /// What an operation does. Source: automerge-format, section 3.
@@ -24,32 +43,71 @@ enum OpAction: UInt8 {
 }
 
 /// The operations at one key of a map or one element of a sequence, ascending by id; in a sequence the insert is first.
+///
+/// A key may have been written, or a counter raised, very often: what shows now is kept, not searched.
 struct Slot: Equatable {
-  var ops: [StoredOp] = []
+  private(set) var ops: [StoredOp]
+  /// Those that are visible now, ascending.
+  private var present: [OpId] = []
 
-  /// - Complexity: O(log n) in the operations: a key may have been written, or a counter raised, very often.
+  init(ops: [StoredOp] = []) {
+    self.ops = ops
+    settle()
+  }
+
+  /// - Complexity: O(log n) in the operations.
   subscript(id: OpId) -> StoredOp? { index(of: id).map { ops[$0] } }
 
+  /// Adds an operation that nothing came after yet.
   mutating func add(_ op: StoredOp, actors: ActorTable) {
     var place = firstIndex(from: op.id.counter)
     while place < ops.count, actors.precedes(ops[place].id, op.id) { place += 1 }
     ops.insert(op, at: place)
+    guard op.isValue else { return }
+    place = present.count
+    while place > 0, actors.precedes(op.id, present[place - 1]) { place -= 1 }
+    present.insert(op.id, at: place)
   }
 
-  /// Records that `successor` came after the operations `ids`. Unknown ids are passed over.
-  mutating func addSuccessor(_ successor: OpId, to ids: [OpId], actors: ActorTable) {
+  /// Adds operations that are known with all that came after them, behind the others.
+  mutating func append(_ more: [StoredOp]) {
+    ops += more
+    settle()
+  }
+
+  /// Records that an operation came after those with `ids`. Unknown ids are passed over.
+  mutating func addSuccessor(_ successor: StoredOp, to ids: [OpId], actors: ActorTable) {
     for id in ids {
       guard let index = index(of: id) else { continue }
       var place = ops[index].successors.count
-      while place > 0, actors.precedes(successor, ops[index].successors[place - 1]) { place -= 1 }
-      ops[index].successors.insert(successor, at: place)
+      while place > 0, actors.precedes(successor.id, ops[index].successors[place - 1]) { place -= 1 }
+      ops[index].successors.insert(successor.id, at: place)
+      if successor.action == .increment, ops[index].isCounter {
+        ops[index].raised &+= successor.value.incrementBy
+      } else {
+        present.removeAll { $0 == id }
+      }
     }
   }
 
   /// Whether an operation sets a counter.
-  func isCounter(_ id: OpId) -> Bool {
-    guard let op = self[id] else { return false }
-    return op.action == .set && op.value.code == RawValue.Code.counter
+  func isCounter(_ id: OpId) -> Bool { self[id]?.isCounter ?? false }
+
+  /// Finds out what shows now and how far counters are.
+  private mutating func settle() {
+    present.removeAll()
+    for index in ops.indices where ops[index].isValue {
+      var isOverruled = false, raised: Int64 = 0
+      for successor in ops[index].successors {
+        if ops[index].isCounter, let op = self[successor], op.action == .increment {
+          raised &+= op.value.incrementBy
+        } else {
+          isOverruled = true
+        }
+      }
+      ops[index].raised = raised
+      if !isOverruled { present.append(ops[index].id) }
+    }
   }
 
   private func index(of id: OpId) -> Int? {
@@ -64,6 +122,7 @@ struct Slot: Equatable {
 
   /// Where the operations with this counter or a greater one begin.
   private func firstIndex(from counter: UInt32) -> Int {
+    if let last = ops.last, last.id.counter < counter { return ops.count }
     var low = 0, high = ops.count
     while low < high {
       let middle = (low + high) / 2
@@ -73,18 +132,17 @@ struct Slot: Equatable {
   }
 
   /// The visible operations, ascending; the last one wins.
-  func visible(at clock: Clock = .now) -> [StoredOp] { ops.filter { isVisible($0, at: clock) } }
+  /// - Complexity: O(log n) in the operations now, O(n log n) in the past.
+  func visible(at clock: Clock = .now) -> [StoredOp] {
+    clock.isNow ? present.compactMap { self[$0] } : ops.filter { isVisible($0, at: clock) }
+  }
 
-  func winner(at clock: Clock = .now) -> StoredOp? { ops.last { isVisible($0, at: clock) } }
+  func winner(at clock: Clock = .now) -> StoredOp? {
+    clock.isNow ? present.last.flatMap { self[$0] } : ops.last { isVisible($0, at: clock) }
+  }
 
   private func isVisible(_ op: StoredOp, at clock: Clock) -> Bool {
-    switch op.action {
-    case .delete, .increment, .mark: return false
-    case .makeMap, .makeList, .makeText, .makeTable, .set: break
-    }
-    guard clock.covers(op.id) else { return false }
-    let isCounter = op.action == .set && op.value.code == RawValue.Code.counter
-    return !isOverruled(op, isCounter: isCounter, at: clock)
+    op.isValue && clock.covers(op.id) && !isOverruled(op, isCounter: op.isCounter, at: clock)
   }
 
   /// Whether something came after the operation, apart from increments of a counter. What came after an operation that
@@ -107,6 +165,7 @@ struct Slot: Equatable {
   /// The value that callers see; counters with their increments added.
   func scalar(of op: StoredOp, at clock: Clock = .now) -> ScalarValue {
     guard case .Counter(let start) = op.value.scalar else { return op.value.scalar }
+    if clock.isNow { return .Counter(start &+ op.raised) }
     var total = start
     for successor in op.successors where clock.covers(successor) {
       guard let increment = self[successor], increment.action == .increment else { continue }

@@ -135,13 +135,13 @@ extension TextTree {
     let element = self[place].id, odd = Int(self[place].text)
     if op.action == .increment, predecessors.allSatisfy({ slots[odd].slot.isCounter($0) }) {
       // A counter that is raised shows the same in a text, and may be raised very often.
-      slots[odd].slot.addSuccessor(op.id, to: predecessors, actors: actors)
+      slots[odd].slot.addSuccessor(op, to: predecessors, actors: actors)
       slots[odd].slot.add(op, actors: actors)
       updates[op.id] = element
       return
     }
     update(place) { slot in
-      slot.addSuccessor(op.id, to: predecessors, actors: actors)
+      slot.addSuccessor(op, to: predecessors, actors: actors)
       if op.action != .delete { slot.add(op, actors: actors) }
     }
     if op.action != .delete { updates[op.id] = element }
