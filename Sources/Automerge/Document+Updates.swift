@@ -10,10 +10,11 @@ extension Document {
   public func updates() -> AsyncStream<Void> { observers.add() }
 }
 
-/// Those who want to know of changes of one document. Safe to use from several threads.
+/// Those who want to know of changes of one document or bound value. Safe to use from several threads.
 final class UpdateObservers: Sendable {
   private struct State {
     var continuations: [Int: AsyncStream<Void>.Continuation] = [:]
+    var bodies: [Int: @Sendable () -> Void] = [:]
     var nextNumber = 0
   }
 
@@ -32,11 +33,29 @@ final class UpdateObservers: Sendable {
     return stream
   }
 
-  private func remove(_ number: Int) { state.withLock { _ = $0.continuations.removeValue(forKey: number) } }
+  /// Calls `body` after every change, on the thread that made it, until `remove` is called with the number returned.
+  func add(_ body: @escaping @Sendable () -> Void) -> Int {
+    state.withLock { state in
+      state.nextNumber += 1
+      state.bodies[state.nextNumber] = body
+      return state.nextNumber
+    }
+  }
+
+  func remove(_ number: Int) {
+    state.withLock { state in
+      state.continuations[number] = nil
+      state.bodies[number] = nil
+    }
+  }
+
+  var isEmpty: Bool { state.withLock { $0.continuations.isEmpty && $0.bodies.isEmpty } }
 
   /// Tells everybody. Called without the document's lock, as a reader may ask the document at once.
   func notify() {
-    for each in state.withLock({ Array($0.continuations.values) }) { each.yield() }
+    let (continuations, bodies) = state.withLock { (Array($0.continuations.values), Array($0.bodies.values)) }
+    for each in continuations { each.yield() }
+    for each in bodies { each() }
   }
 }
 

@@ -20,6 +20,9 @@ public final class Document: @unchecked Sendable {
   private init(core: DocumentCore, textEncoding: TextEncoding) {
     self.textEncoding = textEncoding
     guardedCell = Cell(core)
+    #if canImport(Combine)
+      startPublishing()
+    #endif
   }
 
   /// An empty document with a random actor. Nothing is logged, whatever `logLevel` says.

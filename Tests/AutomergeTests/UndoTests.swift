@@ -40,6 +40,24 @@ struct UndoTests {
     #expect(try fork.text(obj: text) == "> start. wide ")
   }
 
+  @Test(arguments: [ExpandMark.before, .after, .both, .none])
+  func marksThatComeBackGrowAsTheyDid(expand: ExpandMark) throws {
+    let document = try Document(actor: "0a")
+    let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
+    try document.spliceText(obj: text, start: 0, delete: 0, value: "one two three")
+    try document.mark(obj: text, start: 4, end: 7, expand: expand, name: "bold", value: .Boolean(true))
+    document.commitWith()
+    try document.spliceText(obj: text, start: 2, delete: 8)
+    document.commitWith()
+    try document.undo()
+    #expect(try document.marks(obj: text) == [Mark(start: 4, end: 7, name: "bold", value: .Boolean(true))])
+    try document.spliceText(obj: text, start: 7, delete: 0, value: "_")
+    try document.spliceText(obj: text, start: 4, delete: 0, value: "_")
+    let start: UInt64 = expand == .before || expand == .both ? 4 : 5
+    let end: UInt64 = expand == .after || expand == .both ? 9 : 8
+    #expect(try document.marks(obj: text) == [Mark(start: start, end: end, name: "bold", value: .Boolean(true))])
+  }
+
   @Test func undoingADeletionBringsTextBackWithItsMarksBetweenWhatOthersWrote() throws {
     let (document, fork, text) = try pair("one two three")
     try document.mark(obj: text, start: 4, end: 7, expand: .none, name: "bold", value: .Boolean(true))

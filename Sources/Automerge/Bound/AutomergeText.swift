@@ -14,9 +14,15 @@ public final class AutomergeText: Codable, Sendable {
 
   /// Never held while a document is asked, so that the two cannot wait for one another.
   private let state: Mutex<State>
+  private let readers = ValueUpdates<String>()
 
   /// A text that is in no document yet.
-  public init(_ initialValue: String = "") { state = Mutex(.unbound(initialValue)) }
+  public init(_ initialValue: String = "") {
+    state = Mutex(.unbound(initialValue))
+    #if canImport(Combine)
+      startPublishing()
+    #endif
+  }
 
   /// A text bound to a path, as by `bind(doc:path:)`.
   public convenience init(_ initialValue: String = "", doc: Document, path: String) throws {
@@ -36,6 +42,9 @@ public final class AutomergeText: Codable, Sendable {
   public required init(from decoder: any Decoder) throws {
     let value = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .value)
     state = Mutex(.unbound(value))
+    #if canImport(Combine)
+      startPublishing()
+    #endif
   }
 
   /// The string alone, to an encoder other than a document's.
@@ -72,7 +81,33 @@ public final class AutomergeText: Codable, Sendable {
         return nil
       }
     }
-    if let (document, object) = target { try document.updateText(obj: object, value: newValue) }
+    if let (document, object) = target {
+      try document.updateText(obj: object, value: newValue)
+    } else {
+      readers.changed(to: newValue)
+    }
+  }
+
+  /// Gives one element after the string changed, whoever changed it, until the text is gone. Changes that come while
+  /// nobody asks are reported once. Every call gives a sequence of its own, which may be read on any thread.
+  /// - Complexity: while somebody reads, every change of the document costs O(n) in the string.
+  public func updates() -> AsyncStream<Void> {
+    let updates = readers.add(value)
+    listen()
+    return updates
+  }
+
+  /// Calls `body` after the string changed, on the thread that changed it.
+  func onUpdate(_ body: @escaping @Sendable () -> Void) {
+    readers.add(value, body)
+    listen()
+  }
+
+  /// Has the document, if there is one, tell of its changes.
+  private func listen() {
+    guard let (document, object) = target, !readers.isEmpty else { return }
+    readers.listen(to: document) { [weak document] in document.flatMap { try? $0.text(obj: object) } }
+    readers.changed(to: value)
   }
 
   /// Binds the text to a path such as `notes.[2].body`. A text that stands there becomes this one's value, unless this one
@@ -121,12 +156,14 @@ public final class AutomergeText: Codable, Sendable {
   private func attach(to document: Document, _ object: ObjId) throws {
     if !isBound, !value.isEmpty { try document.updateText(obj: object, value: value) }
     state.withLock { $0 = .bound(document, object) }
+    listen()
   }
 
   private func bindUnbound(to document: Document, _ object: ObjId) {
     state.withLock { state in
       if case .unbound = state { state = .bound(document, object) }
     }
+    listen()
   }
 }
 

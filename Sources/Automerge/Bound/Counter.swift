@@ -27,9 +27,15 @@ public final class Counter: Codable, Sendable {
 
   /// Never held while a document is asked, so that the two cannot wait for one another.
   private let state: Mutex<State>
+  private let readers = ValueUpdates<Int>()
 
   /// A counter that is in no document yet.
-  public init(_ initialValue: Int = 0) { state = Mutex(.unbound(initialValue)) }
+  public init(_ initialValue: Int = 0) {
+    state = Mutex(.unbound(initialValue))
+    #if canImport(Combine)
+      startPublishing()
+    #endif
+  }
 
   /// A counter bound to a path, as by `bind(doc:path:)`.
   public convenience init(_ initialValue: Int = 0, doc: Document, path: String) throws {
@@ -49,6 +55,9 @@ public final class Counter: Codable, Sendable {
   public required init(from decoder: any Decoder) throws {
     let value = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .value)
     state = Mutex(.unbound(value))
+    #if canImport(Combine)
+      startPublishing()
+    #endif
   }
 
   /// The number alone, to an encoder other than a document's.
@@ -98,10 +107,34 @@ public final class Counter: Codable, Sendable {
         return nil
       }
     }
-    guard let place else { return }
+    guard let place else { return readers.changed(to: self.value) }
     guard let present = place.value else { throw BindingError.NotCounter }
     guard !present.addingReportingOverflow(Int64(value)).overflow else { throw DocError.invalidValue }
     if value != 0 { try place.document.increment(in: place.object, at: place.key, by: Int64(value)) }
+  }
+
+  /// Gives one element after the number changed, whoever counted, until the counter is gone. Changes that come while
+  /// nobody asks are reported once. Every call gives a sequence of its own, which may be read on any thread.
+  public func updates() -> AsyncStream<Void> {
+    let updates = readers.add(value)
+    listen()
+    return updates
+  }
+
+  /// Calls `body` after the number changed, on the thread that changed it.
+  func onUpdate(_ body: @escaping @Sendable () -> Void) {
+    readers.add(value, body)
+    listen()
+  }
+
+  /// Has the document, if there is one, tell of its changes.
+  private func listen() {
+    guard let place, !readers.isEmpty else { return }
+    let (object, key) = (place.object, place.key)
+    readers.listen(to: place.document) { [weak document = place.document] in
+      document.flatMap { Place(document: $0, object: object, key: key).value }.map { Int(clamping: $0) }
+    }
+    readers.changed(to: value)
   }
 
   /// Binds the counter to one that stands at a path such as `ballot.votes`. What this one counted so far is added there.
@@ -122,6 +155,7 @@ public final class Counter: Codable, Sendable {
     }
     if counted != 0 { try place.document.increment(in: place.object, at: place.key, by: Int64(counted)) }
     state.withLock { $0 = .bound(place, last: Int(clamping: present)) }
+    listen()
   }
 
   private var place: Place? {
@@ -142,6 +176,7 @@ public final class Counter: Codable, Sendable {
       guard case .unbound(let value) = state else { return }
       state = .bound(Place(document: document, object: object, key: key), last: value)
     }
+    listen()
   }
 }
 

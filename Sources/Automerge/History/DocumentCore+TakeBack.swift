@@ -50,8 +50,8 @@ private struct PatchedEdit {
     case .Marks(let object, let marks):
       for each in marks {
         try core.mark(
-          own(object), from: Int(each.start), to: Int(each.end), unit: .scalars, expand: .none, name: each.name,
-          value: each.value)
+          own(object), from: Int(each.start), to: Int(each.end), unit: .scalars,
+          expand: expand(object, each.name, each.value), name: each.name, value: each.value)
       }
     case .Conflict: break
     }
@@ -128,8 +128,15 @@ private struct PatchedEdit {
     }
     for name in present.keys where wanted[name] == nil { missing[name] = .Null }
     for (name, value) in missing.sorted(by: { $0.key < $1.key }) {
-      try core.mark(object, from: start, to: start + count, unit: .scalars, expand: .none, name: name, value: value)
+      try core.mark(
+        object, from: start, to: start + count, unit: .scalars, expand: expand(object, name, value), name: name,
+        value: value)
     }
+  }
+
+  /// How a mark that is made anew is to grow: as the last one like it did.
+  private func expand(_ object: ObjId, _ name: String, _ value: ScalarValue) throws(DocError) -> ExpandMark {
+    try core.text(own(object)).tree.expand(ofMark: name, core.checked(value)) ?? .none
   }
 }
 

@@ -1,0 +1,37 @@
+#if canImport(Combine)
+  import Combine
+
+  // Apple's way of observing. `objectWillChange` is sent, like `objectDidChange`, once the change is made and the document
+  // can be read, on the thread that made it: nobody can ask the document from within a change.
+
+  extension Document: ObservableObject {
+    func startPublishing() { _ = observers.add { [weak self] in self?.objectWillChange.send() } }
+  }
+
+  extension Document {
+    /// Sends after the document's content changed, by an edit of this replica or by changes of others.
+    public var objectDidChange: AnyPublisher<(), Never> {
+      let observers = observers
+      return Deferred {
+        let sender = Sender()
+        let number = observers.add { sender.send() }
+        return sender.subject.handleEvents(receiveCancel: { observers.remove(number) })
+      }.eraseToAnyPublisher()
+    }
+  }
+
+  extension AutomergeText: ObservableObject {
+    func startPublishing() { onUpdate { [weak self] in self?.objectWillChange.send() } }
+  }
+
+  extension Counter: ObservableObject {
+    func startPublishing() { onUpdate { [weak self] in self?.objectWillChange.send() } }
+  }
+
+  /// A subject; those may be sent from any thread.
+  private final class Sender: @unchecked Sendable {
+    let subject = PassthroughSubject<(), Never>()
+
+    func send() { subject.send(()) }
+  }
+#endif

@@ -1,0 +1,57 @@
+import Synchronization
+
+/// Tells the readers of a bound value when it changed, and only then: a document changes in other places too.
+final class ValueUpdates<Value: Equatable & Sendable>: Sendable {
+  private struct State {
+    /// What the readers know.
+    var known: Value?
+    /// The document that is listened to, and the listener's number there.
+    var subscription: (document: Document, number: Int)?
+  }
+
+  private let observers = UpdateObservers()
+  private let state = Mutex(State())
+
+  deinit {
+    if let (document, number) = state.withLock({ $0.subscription }) { document.observers.remove(number) }
+  }
+
+  /// One element for each change, beginning now; changes that come while nobody asks are one element.
+  func add(_ value: Value) -> AsyncStream<Void> {
+    state.withLock { $0.known = value }
+    return observers.add()
+  }
+
+  func add(_ value: Value, _ body: @escaping @Sendable () -> Void) {
+    state.withLock { $0.known = value }
+    _ = observers.add(body)
+  }
+
+  /// Whether nobody wants to know.
+  var isEmpty: Bool { observers.isEmpty }
+
+  /// Asks for `value` after every change of a document from now on, as long as somebody wants to know.
+  func listen(to document: Document, _ value: @escaping @Sendable () -> Value?) {
+    let isNew = state.withLock { $0.subscription?.document !== document }
+    guard isNew else { return }
+    let number = document.observers.add { [weak self] in
+      guard let self, !self.isEmpty, let value = value() else { return }
+      self.changed(to: value)
+    }
+    let old = state.withLock { state in
+      let old = state.subscription
+      state.subscription = (document, number)
+      return old
+    }
+    if let old { old.document.observers.remove(old.number) }
+  }
+
+  func changed(to value: Value) {
+    let isNews = state.withLock { state in
+      guard state.known != value else { return false }
+      state.known = value
+      return true
+    }
+    if isNews { observers.notify() }
+  }
+}

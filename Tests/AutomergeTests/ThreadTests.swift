@@ -1,0 +1,59 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Automerge
+
+/// One document, many threads, everything at once.
+struct ThreadTests {
+  @Test(arguments: 1...4 as ClosedRange<UInt64>)
+  func whateverThreadsDoToOneDocumentItStaysWhole(seed: UInt64) async throws {
+    let document = try Document(actor: "0a"), other = try Document(actor: "0b")
+    let state = SyncState(), otherState = SyncState()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<3 as Range<UInt64> {
+        group.addTask {
+          var editor = RandomSession(seed: seed * 10 + number)
+          for _ in 0..<60 {
+            // What it is about to edit may be gone by then, which is an error and nothing else.
+            do { try editor.edit(document) } catch is DocError {}
+            if editor.number(0...9) == 0 { document.commitWith() }
+          }
+        }
+      }
+      group.addTask {
+        var editor = RandomSession(seed: seed * 10 + 9)
+        for _ in 0..<40 {
+          do { try editor.edit(other) } catch is DocError {}
+          if editor.number(0...3) == 0 { try document.merge(other: other) }
+          if editor.number(0...3) == 0 { try other.merge(other: document) }
+        }
+      }
+      group.addTask {
+        var heads = document.heads()
+        for _ in 0..<40 {
+          #expect(try Document(document.save()).brokenInvariant() == nil, "seed \(seed)")
+          _ = document.difference(since: heads)
+          heads = document.heads()
+          _ = try document.forkAt(heads: heads).typedValue()
+        }
+      }
+      group.addTask {
+        for _ in 0..<40 {
+          if let message = document.generateSyncMessage(state: state) {
+            try other.receiveSyncMessage(state: otherState, message: message)
+          }
+          if let message = other.generateSyncMessage(state: otherState) {
+            try document.receiveSyncMessage(state: state, message: message)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(document.brokenInvariant() == nil && other.brokenInvariant() == nil, "seed \(seed)")
+    try document.merge(other: other)
+    try other.merge(other: document)
+    #expect(document.heads() == other.heads() && document.typedValue() == other.typedValue(), "seed \(seed)")
+    #expect(try Document(document.save()).typedValue() == document.typedValue(), "seed \(seed)")
+  }
+}
