@@ -33,11 +33,20 @@ public final class DocHandle {
   private(set) var store: DocumentStore?
   private var heads: Set<ChangeHash>
   private var status: [PeerId: Bool] = [:]
+  private var relays: Relays
+  /// Peers to whom others carry what we say.
+  private(set) var idlePeers: Set<PeerId> = []
+  /// What we have told each peer of our links; nothing of whoever is new.
+  private var told: [PeerId: Relays.Report] = [:]
+  private var writers: [PeerId] = []
+  private var reportTimer: (any ScheduledAction)?
+  private var quietTimer: (any ScheduledAction)?
   private let observers = Observers<Event>()
 
   init(id: DocumentId, document: Document, phase: DocumentSync.Phase, repo: Repo) {
     (self.id, self.document, self.repo) = (id, document, repo)
     sync = DocumentSync(phase: phase)
+    relays = Relays(document: id, local: repo.peerId)
     heads = document.heads()
   }
 
@@ -75,6 +84,7 @@ public final class DocHandle {
     perform(sync.receive(.changed, document: document))
     store?.changed()
     observers.send(.headsChanged(by: nil))
+    tellWhenQuiet()
     refreshStatus()
   }
 
@@ -121,6 +131,9 @@ public final class DocHandle {
     try await store?.flush()
   }
 
+  /// What the document's heads were when the repo last heard of a change.
+  var currentHeads: Set<ChangeHash> { heads }
+
   /// The peers that are on the document now.
   public var peers: [PeerId] { sync.peers }
 
@@ -149,6 +162,8 @@ public final class DocHandle {
   func detach() {
     repo = nil
     store?.onChange = nil
+    reportTimer?.cancel()
+    quietTimer?.cancel()
   }
 
   private func perform(_ effects: [DocumentSync.Effect]) {
@@ -162,6 +177,7 @@ public final class DocHandle {
         heads = document.heads()
         store?.changed()
         observers.send(.headsChanged(by: peer))
+        tellWhenQuiet()
       case .found:
         repo?.found(self)
       case .notFound:
@@ -174,8 +190,77 @@ public final class DocHandle {
 
   private func refreshStatus() {
     let now = Dictionary(uniqueKeysWithValues: sync.peers.map { ($0, inSync(with: $0)) })
+    if sync.writers != writers || Set(now.keys) != Set(status.keys) { refreshRelays() }
     guard now != status else { return }
     status = now
     observers.send(.peersChanged)
+  }
+
+  // MARK: Many peers
+
+  /// How long the peers of a document must have been the same before each is told of them.
+  /// Source: PeerProtocol.md, "Many peers".
+  static let reportDelay: Duration = .milliseconds(200)
+  /// How long nothing must have changed before those who hear of changes from others are told the heads.
+  static let quietDelay: Duration = .seconds(2)
+
+  /// A peer has said whom it is linked to on this document.
+  func heard(_ report: Relays.Report, from peer: PeerId) {
+    guard sync.linkedPeers.contains(peer) else { return }
+    relays.heard(report, from: peer)
+    refreshRelays()
+  }
+
+  /// To whom something that a peer has said is passed on: not to those who hear it from its author, or from `via`.
+  func listeners(to author: PeerId, via: PeerId) -> [PeerId] {
+    sync.peers.filter { peer in
+      peer != via && peer != author && !idlePeers.contains(peer) && !relays.reaches(author, peer)
+        && (via == author || !relays.reaches(via, peer))
+    }
+  }
+
+  private func refreshRelays() {
+    let linked = Set(sync.peers)
+    writers = sync.writers
+    relays.keep(linked)
+    told = told.filter { linked.contains($0.key) }
+    let idle = relays.idlePeers(linked: linked, writers: Set(writers))
+    if idle != idlePeers {
+      idlePeers = idle
+      perform(sync.receive(.idle(idle), document: document))
+    }
+    guard reportTimer == nil, !peersToTell.isEmpty else { return }
+    reportTimer = repo?.clock.schedule(after: DocHandle.reportDelay) { [weak self] in self?.sendReport() }
+  }
+
+  /// Between two there is nothing to carry.
+  private var report: Relays.Report {
+    sync.peers.count < 2
+      ? Relays.Report() : Relays.Report(peers: Set(writers.prefix(Relays.mostPeers)), idle: idlePeers)
+  }
+
+  private var peersToTell: [PeerId] {
+    let report = report
+    return sync.peers.filter { told[$0, default: Relays.Report()] != report }
+  }
+
+  private func sendReport() {
+    reportTimer = nil
+    let report = report
+    for peer in peersToTell {
+      told[peer] = report
+      repo?.send(report, on: id, to: peer)
+    }
+  }
+
+  private func tellWhenQuiet() {
+    guard !idlePeers.isEmpty, quietTimer == nil, let repo else { return }
+    let seen = heads
+    quietTimer = repo.clock.schedule(after: DocHandle.quietDelay) { [weak self] in
+      guard let self else { return }
+      self.quietTimer = nil
+      guard self.heads == seen else { return self.tellWhenQuiet() }
+      for peer in self.idlePeers { self.repo?.sendHeads(of: [(self.id, seen)], to: peer) }
+    }
   }
 }

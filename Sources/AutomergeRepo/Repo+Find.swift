@@ -154,6 +154,7 @@ extension Repo {
     attachStore(to: handle, loaded: chunks)
     let queue = slot.takeQueue()
     if isReady { announce(handle) }
+    if isReady, storage != nil { rememberHeads(of: handle) }
     for (message, peer) in queue where connections[peer] != nil {
       let access = access(slot.id, for: peer)
       if access == .none {

@@ -23,14 +23,14 @@ extension Repo {
   /// The connected processes of the same person on the same store.
   public var siblings: [PeerId] { connections.filter { $0.value.provider.isSiblings }.keys.sorted() }
 
-  private func isSibling(_ peer: PeerId) -> Bool { connections[peer]?.provider.isSiblings ?? false }
+  func isSibling(_ peer: PeerId) -> Bool { connections[peer]?.provider.isSiblings ?? false }
 
   /// What a peer may do with a document.
   func access(_ document: DocumentId, for peer: PeerId) -> Access {
     isSibling(peer) ? .write : policy.access(document, for: peer)
   }
 
-  private func announces(_ document: DocumentId, to peer: PeerId) -> Bool {
+  func announces(_ document: DocumentId, to peer: PeerId) -> Bool {
     isSibling(peer) || policy.announce(document, to: peer)
   }
 
@@ -69,6 +69,7 @@ extension Repo {
   /// Heals what has silently stopped: to be called at regular intervals. A document whose heads are not a
   /// peer's, when neither's have changed since the last call, is compared with that peer anew.
   public func checkForStalls() {
+    defer { compareCatalogues() }
     for slot in slots.values.sorted(by: { $0.id.description < $1.id.description }) {
       slot.handle?.receive(.checked)
     }
@@ -99,7 +100,7 @@ extension Repo {
 
   func broadcast(_ data: Data, on handle: DocHandle) {
     ephemeralCount += 1
-    for peer in handle.peers {
+    for peer in handle.peers where !handle.idlePeers.contains(peer) {
       let message = RepoMessage.EphemeralMessage(
         senderId: peerId, targetId: peer, documentId: handle.id, count: ephemeralCount, sessionId: sessionId, data: data
       )
@@ -126,6 +127,7 @@ extension Repo: NetworkDelegate {
     for slot in slots.values.sorted(by: { $0.id.description < $1.id.description }) {
       if let handle = slot.handle { introduce(peer, to: handle) }
     }
+    if !provider.isSiblings { beginComparing(with: peer) }
   }
 
   public func network(_ provider: any NetworkProvider, disconnected peer: PeerId) {
@@ -136,6 +138,7 @@ extension Repo: NetworkDelegate {
   private func forget(_ peer: PeerId) {
     let wasSibling = isSibling(peer)
     connections[peer] = nil
+    comparisons[peer] = nil
     for slot in slots.values.sorted(by: { $0.id.description < $1.id.description }) {
       slot.handle?.receive(.disconnected(peer))
     }
@@ -154,7 +157,11 @@ extension Repo: NetworkDelegate {
     case .ephemeral(let message):
       receive(message, from: peer)
     case .other(let type, let fields):
-      handlers[type]?(fields, peer)
+      if let kind = OwnMessage(rawValue: type) {
+        receive(kind, fields, from: peer)
+      } else {
+        handlers[type]?(fields, peer)
+      }
     case .error(_, _, let text):
       logger.warning("\(peer) says: \(text.prefix(200))")
     case .join, .peer, .leave:
@@ -181,7 +188,7 @@ extension Repo: NetworkDelegate {
       access(message.documentId, for: peer) > .none, gate.accepts(message)
     else { return }
     handle.deliver(.ephemeral(message, via: peer))
-    for other in handle.peers where other != peer && other != message.senderId {
+    for other in handle.listeners(to: message.senderId, via: peer) {
       var copy = message
       copy.targetId = other
       transmit(.ephemeral(copy), to: other)

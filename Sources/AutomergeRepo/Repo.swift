@@ -36,6 +36,11 @@ public final class Repo {
   /// Names this run of the program in ephemeral messages.
   let sessionId: String
   var ephemeralCount: UInt64 = 0
+  /// What is in the store of documents that are not in memory. Nil until somebody is there to compare with.
+  var storedHeads: [DocumentId: Set<ChangeHash>]?
+  /// The hashes of documents in catalogues, as long as the heads are these.
+  var catalogueHashes: [DocumentId: (heads: Set<ChangeHash>, hash: UInt64)] = [:]
+  var comparisons: [PeerId: Comparison] = [:]
   private var random: RandomSource
   private var knownLossCount: Int
 
@@ -91,6 +96,7 @@ public final class Repo {
   /// Removes the document for good: from memory, from the store, and for later attempts to find it. Peers keep theirs.
   public func delete(_ id: DocumentId) async throws(StorageError) {
     let slot = slots.removeValue(forKey: id)
+    (storedHeads?[id], catalogueHashes[id]) = (nil, nil)
     slot?.end(with: .deleted)
     if let handle = slot?.handle {
       handle.deliver(.deleted)
@@ -99,7 +105,9 @@ public final class Repo {
     }
     if let storage {
       let tombstone = StoredItem(key: Repo.tombstone(of: id), data: Data(CBOR.bool(true).encoded()))
-      try await storage.commit([.save(tombstone), .removeRange([id.description])])
+      try await storage.commit([
+        .save(tombstone), .removeRange([id.description]), .remove(StoredHeads.key(id)),
+      ])
     }
     observers.send(.documentDeleted(id))
   }

@@ -22,6 +22,12 @@ public protocol SharePolicy: AnyObject, Sendable {
   /// Whether `peer` is told of the document without having asked, and may be asked for it.
   func announce(_ document: DocumentId, to peer: PeerId) -> Bool
   func access(_ document: DocumentId, for peer: PeerId) -> Access
+  /// Every document that a peer may see; nil if the policy keeps no list, and all that there are have to be asked about.
+  func documents(sharedWith peer: PeerId) -> [DocumentId]?
+}
+
+extension SharePolicy {
+  public func documents(sharedWith peer: PeerId) -> [DocumentId]? { nil }
 }
 
 /// The policy of somebody alone: nothing is shared.

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/un.h>
@@ -38,3 +39,15 @@ static inline int64_t notes_peer_user(int descriptor) {
 }
 #endif
 static inline int64_t notes_own_user(void) { return (int64_t)getuid(); }
+
+/* Bytes in a socket's send queue, sent and not acknowledged ones included, or -1. ioctl is variadic. */
+static inline int64_t notes_unacknowledged(int descriptor) {
+  int count = 0;
+#ifdef SO_NWRITE
+  socklen_t length = sizeof count;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_NWRITE, &count, &length) != 0) return -1;
+#else
+  if (ioctl(descriptor, TIOCOUTQ, &count) != 0) return -1;
+#endif
+  return count;
+}

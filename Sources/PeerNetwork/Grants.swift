@@ -32,6 +32,8 @@ public final class Grants: SharePolicy {
 
   public func access(_ document: DocumentId, for peer: PeerId) -> Access { grants[document]?[peer] ?? .none }
 
+  public func documents(sharedWith peer: PeerId) -> [DocumentId]? { documents(for: peer).map(\.document) }
+
   /// The documents that a peer may see.
   public func documents(for peer: PeerId) -> [(document: DocumentId, access: Access)] {
     grants.compactMap { document, peers in peers[peer].map { (document, $0) } }

@@ -1,8 +1,19 @@
 /// Notices that the other end of a connection is gone although nobody said so.
+///
+///     heard ──15 s of silence──► asked ──again every 15 s──► 45 s: gone, unless its machine still takes what we send
+///
+/// A program that is busy with a large note does not answer, and is not gone. Its machine acknowledges what it is sent
+/// all the same, and a machine that is gone does not.
 struct Keepalive {
-  /// Source: PeerProtocol.md, "Limits".
+  /// Source: PeerProtocol.md, "Staying connected".
   static let pingAfter: Duration = .seconds(15)
   static let deadAfter: Duration = .seconds(45)
+  /// How long a program may be silent whose machine is there.
+  static let hungAfter: Duration = .seconds(180)
+  /// How long there is to answer when there is reason to believe that the other end is gone.
+  static let probeTime: Duration = .seconds(5)
+  /// A check that comes so late was held up by work of our own, and what has arrived meanwhile is not read yet.
+  static let lateness: Duration = .seconds(2)
 
   enum Effect: Equatable {
     case ping
@@ -10,26 +21,61 @@ struct Keepalive {
   }
 
   private var lastHeard: Duration
-  private var pinged = false
+  private var lastPing: Duration?
+  private var probeEnd: Duration?
+  private var due: Duration
 
-  init(now: Duration) { lastHeard = now }
+  init(now: Duration) { (lastHeard, due) = (now, now + Keepalive.pingAfter) }
 
   mutating func heard(at now: Duration) {
     lastHeard = now
-    pinged = false
+    lastPing = nil
+    probeEnd = nil
+  }
+
+  /// There is reason to believe that the other end is gone. To be followed by a ping, and `nextCheck`.
+  mutating func doubt(at now: Duration) {
+    lastPing = now
+    probeEnd = now + Keepalive.probeTime
   }
 
   /// To be asked again after `nextCheck`.
-  mutating func check(at now: Duration) -> Effect? {
+  ///
+  /// - Parameter isThere: whether the other machine has acknowledged all that we sent.
+  mutating func check(at now: Duration, isThere: Bool = false) -> Effect? {
     let silence = now - lastHeard
-    if silence >= Keepalive.deadAfter { return .dead }
-    guard silence >= Keepalive.pingAfter, !pinged else { return nil }
-    pinged = true
+    if now - due < Keepalive.lateness {
+      let isOverdue = lastPing != nil && silence >= Keepalive.deadAfter || probeEnd.map { now >= $0 } ?? false
+      if isOverdue, !isThere || silence >= Keepalive.hungAfter { return .dead }
+    }
+    if let end = probeEnd, now >= end { probeEnd = nil }
+    guard now - max(lastHeard, lastPing ?? lastHeard) >= Keepalive.pingAfter else { return nil }
+    lastPing = now
     return .ping
   }
 
   /// How long until there may be something to do.
-  func nextCheck(at now: Duration) -> Duration {
-    max(.milliseconds(1), lastHeard + (pinged ? Keepalive.deadAfter : Keepalive.pingAfter) - now)
+  mutating func nextCheck(at now: Duration) -> Duration {
+    let next = max(lastHeard, lastPing ?? lastHeard) + Keepalive.pingAfter
+    due = max(now + .milliseconds(1), min(next, probeEnd ?? next))
+    return due - now
+  }
+}
+
+/// Notices that the machine has slept: the calendar has gone on and the time that only runs while it is awake has not.
+struct WakeWatch {
+  /// How often to look.
+  static let interval: Duration = .seconds(5)
+  /// More than a clock is put right by in between.
+  static let shortestSleepSeconds = 10.0
+
+  private var last: (now: Duration, secondsSince1970: Double)?
+
+  /// Whether it has slept since the last look. A calendar that is set forward looks the same, and does no harm.
+  mutating func look(now: Duration, secondsSince1970: Double) -> Bool {
+    defer { last = (now, secondsSince1970) }
+    guard let last else { return false }
+    let awake = (now - last.now) / .seconds(1)
+    return secondsSince1970 - last.secondsSince1970 - awake >= WakeWatch.shortestSleepSeconds
   }
 }

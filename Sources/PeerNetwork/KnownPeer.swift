@@ -6,7 +6,6 @@ struct KnownPeer {
   static let prefix: StorageKey = ["peers"]
   static let ticketsKey: StorageKey = ["tickets"]
   static let longestName = 80
-  static let documentsOpenedOnConnecting = 256
 
   var name: String?
   var addresses: [PeerAddress] = []

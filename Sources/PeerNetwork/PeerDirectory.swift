@@ -55,6 +55,7 @@ public final class PeerDirectory {
   let provider: TCPProvider
   let storage: any StorageProvider
   let logger: Logger
+  private var wakeWatch = WakeWatch()
   var random: RandomSource
   var book: TicketBook
   var known: [PeerId: KnownPeer]
@@ -118,6 +119,7 @@ public final class PeerDirectory {
     }
     for (peer, metadata) in repo.peers { connected(peer, metadata) }
     watchForStalls()
+    watchForSleep()
     for peer in grants.allPeers where !isBlocked(peer) {
       provider.keepConnected(to: peer, at: known[peer]?.addresses ?? [])
     }
@@ -131,6 +133,14 @@ public final class PeerDirectory {
       self?.repo.checkForStalls()
       self?.watchForStalls()
     }
+  }
+
+  private func watchForSleep() {
+    if wakeWatch.look(now: repo.clock.now, secondsSince1970: repo.clock.date.timeIntervalSince1970) {
+      logger.info("The machine has slept, or its clock was set.")
+      provider.woke()
+    }
+    _ = repo.clock.schedule(after: WakeWatch.interval) { [weak self] in self?.watchForSleep() }
   }
 
   // MARK: Listening
@@ -241,16 +251,6 @@ public final class PeerDirectory {
       // What was said on the last link may be lost. The host lets the same peer in twice for one use.
       let message = TicketMessage.present(key.document, secret: pending.secret)
       repo.send(type: TicketMessage.type, fields: message.fields, to: peer)
-    }
-    openShared(with: peer)
-  }
-
-  /// Loads what is shared with a peer, so that both sides compare what they have, open in an editor or not.
-  private func openShared(with peer: PeerId) {
-    let documents = grants.documents(for: peer).prefix(KnownPeer.documentsOpenedOnConnecting).map(\.document)
-    guard !documents.isEmpty else { return }
-    Task {
-      for document in documents where self.repo.handle(of: document) == nil { _ = await self.repo.find(document) }
     }
   }
 

@@ -196,10 +196,21 @@ final class PeerLink {
     }
   }
 
+  /// There is reason to believe that the other end is gone: it is asked, and has less time than usual to answer.
+  func doubt() {
+    guard isOpen, peer != nil else { return }
+    keepalive.doubt(at: clock.now)
+    send(.other(type: "ping", fields: [:]))
+    timer?.cancel()
+    watch()
+  }
+
   private func watch() {
     timer = clock.schedule(after: keepalive.nextCheck(at: clock.now)) { [weak self] in
       guard let self, self.isOpen else { return }
-      switch self.keepalive.check(at: self.clock.now) {
+      // Of who is not known nothing is expected but answers.
+      let isThere = self.isTrusted && self.stream.queuedByteCount == 0 && self.unacknowledgedByteCount == 0
+      switch self.keepalive.check(at: self.clock.now, isThere: isThere) {
       case .ping?: self.send(.other(type: "ping", fields: [:]))
       case .dead?: return self.close(.unreachable(self.address, reason: "no sign of life"), politely: false)
       case nil: break
@@ -207,6 +218,9 @@ final class PeerLink {
       self.watch()
     }
   }
+
+  /// Nil where there is no way to know.
+  private var unacknowledgedByteCount: Int? { (stream as? TCPStream)?.unacknowledgedByteCount }
 
   private func closed(_ error: UVError?) {
     timer?.cancel()

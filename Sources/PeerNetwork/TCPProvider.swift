@@ -224,6 +224,13 @@ public final class TCPProvider: NetworkProvider {
 
   public func isConnected(_ peer: PeerId) -> Bool { linkOfPeer[peer]?.isOpen == true }
 
+  /// The machine has slept: nothing that was true of the network need be true now. Whoever is connected is asked, whoever
+  /// is missed is called, at once.
+  func woke() {
+    for link in linkOfPeer.values { link.doubt() }
+    for peer in Array(wanted.keys) { callNow(peer) }
+  }
+
   /// Lets a peer say more than a few words from now on, on the connection that there is.
   func trust(_ peer: PeerId) { linkOfPeer[peer]?.isTrusted = true }
 

@@ -31,6 +31,16 @@ public final class TCPStream: ByteStream {
     return sockaddr_storage.read { uv_tcp_getpeername(raw(uv_tcp_t.self), $0, $1) }.flatMap { SocketAddress($0) }
   }
 
+  /// Bytes that the kernel has taken and the other machine has not acknowledged; nil if nobody knows.
+  ///
+  /// 0 means that the other machine was there when the last of them arrived, whatever the program on it does.
+  public var unacknowledgedByteCount: Int? {
+    var descriptor: Int32 = -1
+    guard isOpen, uv_fileno(raw(uv_handle_t.self), &descriptor) == 0 else { return nil }
+    let count = notes_unacknowledged(descriptor)
+    return count < 0 ? nil : Int(count)
+  }
+
   /// Without it, Nagle's algorithm holds a keystroke back until the one before is acknowledged.
   func sendSmallWritesAtOnce() {
     uv_tcp_nodelay(raw(uv_tcp_t.self), 1)

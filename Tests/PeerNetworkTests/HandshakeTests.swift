@@ -163,10 +163,63 @@ import Testing
     #expect(keepalive.nextCheck(at: .seconds(114)) == .seconds(1))
     #expect(keepalive.check(at: .seconds(115)) == .ping)
     #expect(keepalive.check(at: .seconds(116)) == nil)
-    #expect(keepalive.nextCheck(at: .seconds(116)) == .seconds(29))
+    #expect(keepalive.nextCheck(at: .seconds(116)) == .seconds(14))
     keepalive.heard(at: .seconds(120))
     #expect(keepalive.check(at: .seconds(134)) == nil)
-    #expect(keepalive.check(at: .seconds(135)) == .ping)
-    #expect(keepalive.check(at: .seconds(165)) == .dead)
+    #expect(KeepaliveTests.course(of: &keepalive, from: 134, isThere: { _ in false }) == [135, 150, -165])
+  }
+
+  /// When it pings, in seconds, and, below zero, when it takes the other for dead; checks come when they are due.
+  private static func course(of keepalive: inout Keepalive, from start: Int, isThere: (Int) -> Bool) -> [Int] {
+    var (now, course) = (Duration.seconds(start), [Int]())
+    while course.count < 100 {
+      now += keepalive.nextCheck(at: now)
+      let second = Int(now.components.seconds)
+      switch keepalive.check(at: now, isThere: isThere(second)) {
+      case .ping?: course.append(second)
+      case .dead?: return course + [-second]
+      case nil: break
+      }
+    }
+    return course
+  }
+
+  @Test func whoseMachineIsThereHasLongerToAnswer() {
+    var busy = Keepalive(now: .zero)
+    #expect(
+      KeepaliveTests.course(of: &busy, from: 0) { _ in true } == Array(stride(from: 15, to: 180, by: 15)) + [-180])
+    // The cable is pulled while it is busy.
+    var gone = Keepalive(now: .zero)
+    #expect(KeepaliveTests.course(of: &gone, from: 0) { $0 < 80 } == [15, 30, 45, 60, 75, -90])
+  }
+
+  @Test func whoeverWasHeldUpItselfListensBeforeItJudges() {
+    var keepalive = Keepalive(now: .zero)
+    #expect(keepalive.nextCheck(at: .zero) == .seconds(15))
+    // A minute in which nothing ran here, and in which the other may have said a lot that is still unread.
+    #expect(keepalive.check(at: .seconds(75)) == .ping)
+    #expect(keepalive.nextCheck(at: .seconds(75)) == .seconds(15))
+    keepalive.heard(at: .seconds(75))
+    #expect(KeepaliveTests.course(of: &keepalive, from: 75) { _ in false } == [90, 105, -120])
+  }
+
+  @Test func whoeverIsInDoubtHasFiveSeconds() {
+    var keepalive = Keepalive(now: .zero)
+    keepalive.doubt(at: .seconds(3))
+    #expect(KeepaliveTests.course(of: &keepalive, from: 3) { _ in false } == [-8])
+    var alive = Keepalive(now: .zero)
+    alive.doubt(at: .seconds(3))
+    alive.heard(at: .seconds(4))
+    #expect(KeepaliveTests.course(of: &alive, from: 4) { _ in false } == [19, 34, -49])
+  }
+
+  @Test func sleepIsNoticedAndSmallCorrectionsAreNot() {
+    var watch = WakeWatch()
+    #expect(!watch.look(now: .seconds(10), secondsSince1970: 1000))
+    #expect(!watch.look(now: .seconds(15), secondsSince1970: 1005))
+    #expect(watch.look(now: .seconds(20), secondsSince1970: 30_000))
+    #expect(!watch.look(now: .seconds(25), secondsSince1970: 30_006))
+    #expect(!watch.look(now: .seconds(30), secondsSince1970: 26_000), "set back")
+    #expect(!watch.look(now: .seconds(630), secondsSince1970: 26_600), "busy, and awake")
   }
 }

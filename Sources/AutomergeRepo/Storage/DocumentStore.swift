@@ -119,7 +119,8 @@ final class DocumentStore {
     let new = document.encodeNewChanges()
     if !new.isEmpty { pending.append(StoredItem(key: StoredChunks.key(.incremental, id, new), data: new)) }
     let (items, companions, generation) = (pending, companions?() ?? [], current)
-    let changes = (items + companions).map { StorageChange.save($0) }
+    let heads = items.isEmpty ? [] : [StoredHeads.item(id, document.heads())]
+    let changes = (items + heads + companions).map { StorageChange.save($0) }
     work = Task { [storage] in
       do throws(StorageError) {
         if !changes.isEmpty { try await storage.commit(changes) }

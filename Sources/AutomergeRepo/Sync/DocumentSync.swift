@@ -34,6 +34,10 @@ struct DocumentSync {
     /// The document has changed here.
     case changed
     case received(Payload, from: PeerId, access: Access)
+    /// A peer has said what it has, outside of the exchange of changes.
+    case told(heads: Set<ChangeHash>, by: PeerId)
+    /// To these peers nothing is said unless they ask or are found to lack something: others carry our changes to them.
+    case idle(Set<PeerId>)
     /// Some time has passed, the same each time.
     case checked
     /// Nobody else is going to be asked.
@@ -65,6 +69,10 @@ struct DocumentSync {
     var stance: Stance = .unknown
     /// It asked, and has had no answer.
     var awaitsAnswer = false
+    /// Others carry our changes to it.
+    var isIdle = false
+    /// What it last said that it has; nil if it has said nothing.
+    var theirHeads: Set<ChangeHash>?
     /// How the last check found it; nil if the heads were equal.
     var difference: Difference?
   }
@@ -95,6 +103,9 @@ struct DocumentSync {
 
   var linkedPeers: [PeerId] { links.map(\.peer) }
 
+  /// Those on the document whose changes are taken.
+  var writers: [PeerId] { links.filter { $0.stance != .lacks && $0.access == .write }.map(\.peer) }
+
   /// Who waits for what the search will bring.
   var awaitingPeers: [PeerId] { links.filter(\.awaitsAnswer).map(\.peer) }
 
@@ -105,7 +116,7 @@ struct DocumentSync {
   var engagedPeers: [PeerId] { links.filter { $0.awaitsAnswer || $0.stance == .has }.map(\.peer) }
 
   /// The heads a peer said it has; nil if it has said nothing.
-  func heads(of peer: PeerId) -> Set<ChangeHash>? { links.first { $0.peer == peer }?.state.theirHeads }
+  func heads(of peer: PeerId) -> Set<ChangeHash>? { links.first { $0.peer == peer }?.theirHeads }
 
   mutating func receive(_ event: Event, document: Document) -> [Effect] {
     switch event {
@@ -113,6 +124,10 @@ struct DocumentSync {
     case .disconnected(let peer), .accessChanged(let peer, .none): return drop(peer)
     case .accessChanged(let peer, let access): return changeAccess(of: peer, to: access, document)
     case .checked: return check(document)
+    case .told(let heads, let peer):
+      if let index = links.firstIndex(where: { $0.peer == peer }) { links[index].theirHeads = heads }
+      return []
+    case .idle(let peers): return setIdle(peers, document)
     case .changed: return phase == .ready ? sendToAll(document) : []
     case .received(.unavailable, let peer, _): return unavailable(peer)
     case .received(.request(let data), let peer, let access):
@@ -224,6 +239,7 @@ struct DocumentSync {
     do {
       let edits = try document.receiveSyncMessageWithTextEdits(
         state: links[index].state, message: data, refusingChangesOf: document.actor)
+      links[index].theirHeads = links[index].state.theirHeads
       return refusals + settleMessage(at: index, before: before, edits: edits, document)
     } catch {
       links[index].state = DocumentSync.state(links[index].state.encode(), access)
@@ -248,7 +264,7 @@ struct DocumentSync {
     }
     if !edits.isEmpty { effects.append(.edited(edits, from: peer)) }
     effects.append(.headsChanged(by: peer))
-    return effects + sendToAll(document)
+    return effects + sendToAll(document, answering: peer)
   }
 
   /// Whoever said during the search that it has nothing is told of what was found.
@@ -282,7 +298,7 @@ struct DocumentSync {
     let heads = document.heads()
     guard !heads.isEmpty else { return [] }
     return links.indices.flatMap { index -> [Effect] in
-      let theirs = links[index].state.theirHeads
+      let theirs = links[index].theirHeads
       guard links[index].stance != .lacks, theirs != heads else {
         links[index].difference = nil
         return []
@@ -301,9 +317,22 @@ struct DocumentSync {
     }
   }
 
-  private mutating func sendToAll(_ document: Document) -> [Effect] {
-    links.indices.flatMap { index in
-      links[index].stance == .lacks && !links[index].awaitsAnswer ? [] : send(to: index, document)
+  /// - Parameter answered: who is told even if its link is idle, for it has just spoken.
+  private mutating func sendToAll(_ document: Document, answering answered: PeerId? = nil) -> [Effect] {
+    links.indices.flatMap { index -> [Effect] in
+      let link = links[index]
+      if link.awaitsAnswer { return send(to: index, document) }
+      return link.stance == .lacks || link.isIdle && link.peer != answered ? [] : send(to: index, document)
+    }
+  }
+
+  /// Whoever is spoken to again hears at once what it may have missed.
+  private mutating func setIdle(_ peers: Set<PeerId>, _ document: Document) -> [Effect] {
+    links.indices.flatMap { index -> [Effect] in
+      let wasIdle = links[index].isIdle
+      links[index].isIdle = peers.contains(links[index].peer)
+      guard wasIdle, !links[index].isIdle, phase == .ready, links[index].stance != .lacks else { return [] }
+      return send(to: index, document)
     }
   }
 }

@@ -1,0 +1,180 @@
+import Automerge
+import Foundation
+
+/// Messages of our own that the repo answers itself. Source: PeerProtocol.md, "Messages".
+enum OwnMessage: String {
+  /// `{digest}`, or `{buckets}` in answer to a digest that is not ours.
+  case catalogue
+  /// `{documents: [{id, heads}]}`.
+  case heads
+  /// `{documentId, peers, idle}`.
+  case reach
+}
+
+/// How far comparing with a peer has come.
+struct Comparison {
+  /// The digest that it was last told.
+  var told: Data?
+  /// The pair of digests, ours and its, that was last looked into.
+  var examined: [Data] = []
+}
+
+extension Repo {
+  /// Source: PeerProtocol.md, "Limits".
+  static let mostDocumentsInHeads = 1000
+
+  // MARK: Comparing
+
+  /// Tells a peer that has come the digest of all that we share, so that what neither has in memory is compared as well.
+  func beginComparing(with peer: PeerId) {
+    comparisons[peer] = Comparison()
+    Task {
+      await self.readStoredHeads()
+      self.sendDigest(to: peer)
+    }
+  }
+
+  /// Tells every peer the digest if it is not the one it was told last.
+  func compareCatalogues() {
+    guard storedHeads != nil else { return }
+    for peer in comparisons.keys.sorted() { sendDigest(to: peer) }
+  }
+
+  /// Other processes may have written since the last time.
+  private func readStoredHeads() async {
+    guard let storage else { return storedHeads = [:] }
+    do throws(StorageError) {
+      let items = try await storage.loadRange(StoredHeads.prefix)
+      var found: [DocumentId: Set<ChangeHash>] = [:]
+      for item in items {
+        guard let id = item.key.last.flatMap({ DocumentId($0) }), let heads = StoredHeads.decode(item.data) else {
+          continue
+        }
+        found[id] = heads
+      }
+      storedHeads = found
+    } catch {
+      logger.warning("what the store has cannot be compared with what peers have: \(error)")
+    }
+  }
+
+  /// Of stores that do not know the heads yet.
+  func rememberHeads(of handle: DocHandle) {
+    let heads = handle.currentHeads
+    guard let storage, let known = storedHeads, known[handle.id] != heads else { return }
+    storedHeads?[handle.id] = heads
+    let item = StoredHeads.item(handle.id, heads)
+    Task {
+      do throws(StorageError) {
+        try await storage.commit([.save(item)])
+      } catch {
+        self.logger.debug("\(handle.id): its heads were not stored: \(error)")
+      }
+    }
+  }
+
+  /// - Complexity: O(n) in the documents that are shared with the peer.
+  func catalogue(for peer: PeerId) -> Catalogue {
+    var catalogue = Catalogue()
+    let all =
+      policy.documents(sharedWith: peer) ?? Array(Set(storedHeads.map { Array($0.keys) } ?? []).union(slots.keys))
+    for id in all where announces(id, to: peer) {
+      let heads = slots[id]?.handle?.currentHeads ?? storedHeads?[id] ?? []
+      catalogue.add(id, heads, hash: catalogueHash(id, heads))
+    }
+    return catalogue
+  }
+
+  private func catalogueHash(_ id: DocumentId, _ heads: Set<ChangeHash>) -> UInt64 {
+    if let known = catalogueHashes[id], known.heads == heads { return known.hash }
+    let hash = Catalogue.hash(id, heads)
+    catalogueHashes[id] = (heads, hash)
+    return hash
+  }
+
+  private func sendDigest(to peer: PeerId) {
+    guard connections[peer] != nil, let comparison = comparisons[peer] else { return }
+    let catalogue = catalogue(for: peer)
+    // Whoever shares nothing is told nothing, and hears that from nobody.
+    guard !catalogue.heads.isEmpty else { return }
+    let digest = catalogue.digest
+    guard comparison.told != digest else { return }
+    comparisons[peer]?.told = digest
+    send(type: OwnMessage.catalogue.rawValue, fields: ["digest": .bytes(digest)], to: peer)
+  }
+
+  func sendHeads(of documents: [(DocumentId, Set<ChangeHash>)], to peer: PeerId) {
+    for start in stride(from: 0, to: documents.count, by: Repo.mostDocumentsInHeads) {
+      let part = documents[start..<min(documents.count, start + Repo.mostDocumentsInHeads)]
+      let list = part.map { id, heads in
+        CBOR.record(["id": .bytes(Data(id.bytes)), "heads": .bytes(StoredHeads.encode(heads))])
+      }
+      send(type: OwnMessage.heads.rawValue, fields: ["documents": .array(list)], to: peer)
+    }
+  }
+
+  func send(_ report: Relays.Report, on document: DocumentId, to peer: PeerId) {
+    func list(_ peers: Set<PeerId>) -> CBOR { .array(peers.sorted().map { .text($0.description) }) }
+    send(
+      type: OwnMessage.reach.rawValue,
+      fields: [
+        "documentId": .text(document.description), "peers": list(report.peers), "idle": list(report.idle),
+      ], to: peer)
+  }
+
+  // MARK: Being told
+
+  func receive(_ kind: OwnMessage, _ fields: [String: CBOR], from peer: PeerId) {
+    // Processes of one person share a store: there is nothing to compare.
+    switch kind {
+    case .catalogue: receiveCatalogue(fields, from: peer)
+    case .heads: receiveHeads(fields, from: peer)
+    case .reach: receiveReach(fields, from: peer)
+    }
+  }
+
+  private func receiveCatalogue(_ fields: [String: CBOR], from peer: PeerId) {
+    guard storedHeads != nil, comparisons[peer] != nil else { return }
+    if let digest = fields["digest"]?.bytes {
+      let ours = catalogue(for: peer)
+      guard !ours.heads.isEmpty, digest != ours.digest, comparisons[peer]?.examined != [ours.digest, digest] else {
+        return
+      }
+      comparisons[peer]?.examined = [ours.digest, digest]
+      send(type: OwnMessage.catalogue.rawValue, fields: ["buckets": .bytes(ours.buckets)], to: peer)
+    } else if let buckets = fields["buckets"]?.bytes, buckets.count == Catalogue.bucketByteCount {
+      let ours = catalogue(for: peer)
+      sendHeads(of: ours.documents(differingFrom: buckets).map { ($0, ours.heads[$0] ?? []) }, to: peer)
+    }
+  }
+
+  /// What is in memory is kept equal by its own sync; what is not is loaded if the peer has something else.
+  private func receiveHeads(_ fields: [String: CBOR], from peer: PeerId) {
+    var toLoad: [DocumentId] = []
+    for entry in fields["documents"]?.array?.prefix(Repo.mostDocumentsInHeads) ?? [] {
+      guard let id = entry["id"]?.bytes.flatMap({ DocumentId(bytes: Array($0)) }),
+        let heads = entry["heads"]?.bytes.flatMap(StoredHeads.decode), access(id, for: peer) > .none
+      else { continue }
+      if let handle = slots[id]?.handle {
+        handle.receive(.told(heads: heads, by: peer))
+      } else if storedHeads?[id] != heads {
+        toLoad.append(id)
+      }
+    }
+    guard !toLoad.isEmpty else { return }
+    Task {
+      for id in toLoad where self.slots[id] == nil && self.connections[peer] != nil { _ = await self.find(id) }
+    }
+  }
+
+  private func receiveReach(_ fields: [String: CBOR], from peer: PeerId) {
+    guard let id = fields["documentId"]?.text.flatMap({ DocumentId($0) }), access(id, for: peer) > .none,
+      let handle = slots[id]?.handle
+    else { return }
+    func list(_ value: CBOR?) -> Set<PeerId> {
+      let names = (value?.array ?? []).prefix(Relays.mostPeers).compactMap(\.text)
+      return Set(names.filter { $0.utf8.count <= EphemeralGate.maximumIdBytes }.map { PeerId($0) })
+    }
+    handle.heard(Relays.Report(peers: list(fields["peers"]), idle: list(fields["idle"])), from: peer)
+  }
+}

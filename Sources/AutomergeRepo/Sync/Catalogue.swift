@@ -1,0 +1,79 @@
+import Automerge
+import Crypto
+import Foundation
+
+/// The heads of many documents in few bytes, so that two peers find out what differs without speaking of each.
+///
+/// Each document has a hash of its id and heads; documents are spread over buckets, a bucket's number is the sum of its
+/// hashes, and the digest is a hash of all buckets.
+struct Catalogue {
+  static let bucketCount = 256
+  /// Eight bytes for each bucket.
+  static let bucketByteCount = bucketCount * 8
+
+  private(set) var heads: [DocumentId: Set<ChangeHash>] = [:]
+  private var sums = [UInt64](repeating: 0, count: bucketCount)
+
+  mutating func add(_ document: DocumentId, _ heads: Set<ChangeHash>, hash: UInt64) {
+    guard self.heads.updateValue(heads, forKey: document) == nil else { return }
+    sums[Catalogue.bucket(of: document)] &+= hash
+  }
+
+  /// 32 bytes, equal where the documents and their heads are.
+  var digest: Data { Data(SHA256.hash(data: buckets)) }
+
+  var buckets: Data {
+    Data(
+      sums.flatMap { sum in stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: sum >> UInt64($0)) } })
+  }
+
+  /// The documents in whose buckets the other side has something else; all if what it says has the wrong length.
+  func documents(differingFrom other: Data) -> [DocumentId] {
+    let (ours, theirs) = (Array(buckets), Array(other))
+    let isDifferent = (0..<Catalogue.bucketCount).map { bucket in
+      let range = bucket * 8..<bucket * 8 + 8
+      return theirs.count != ours.count || ours[range] != theirs[range]
+    }
+    return heads.keys.filter { isDifferent[Catalogue.bucket(of: $0)] }.sorted { $0.description < $1.description }
+  }
+
+  static func hash(_ document: DocumentId, _ heads: Set<ChangeHash>) -> UInt64 {
+    var hash = SHA256()
+    hash.update(data: document.bytes)
+    hash.update(data: StoredHeads.encode(heads))
+    return hash.finalize().prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  private static func bucket(of document: DocumentId) -> Int { Int(document.bytes[15]) }
+}
+
+/// The heads of a document as they lie in the store beside its chunks, so that they are known without reading those.
+enum StoredHeads {
+  static let prefix: StorageKey = ["heads"]
+  static let hashByteCount = 32
+  /// More than people who write at the same time.
+  static let mostHeads = 1024
+
+  static func key(_ document: DocumentId) -> StorageKey { prefix + [document.description] }
+
+  static func item(_ document: DocumentId, _ heads: Set<ChangeHash>) -> StoredItem {
+    StoredItem(key: key(document), data: encode(heads))
+  }
+
+  /// In order, 32 bytes each.
+  static func encode(_ heads: Set<ChangeHash>) -> Data {
+    Data(heads.map { $0.bytes }.sorted { $0.lexicographicallyPrecedes($1) }.joined())
+  }
+
+  /// Nil unless these are whole hashes, and not too many.
+  static func decode(_ data: Data) -> Set<ChangeHash>? {
+    guard data.count % hashByteCount == 0, data.count / hashByteCount <= mostHeads else { return nil }
+    let bytes = Array(data)
+    var heads: Set<ChangeHash> = []
+    for start in stride(from: 0, to: bytes.count, by: hashByteCount) {
+      guard let hash = ChangeHash(bytes: Array(bytes[start..<start + hashByteCount])) else { return nil }
+      heads.insert(hash)
+    }
+    return heads
+  }
+}

@@ -1,0 +1,80 @@
+import Crypto
+import Foundation
+
+/// Which links of one document carry its changes when so many peers are on it that not all need to.
+///
+/// Every peer on a document tells the others from whom it takes changes there, and on which of these links it keeps silent.
+/// All peers have a rank on the document, a hash of both names, the same on every machine. A link may fall idle when
+/// `relayCount` peers that outrank both its ends take changes from both and give theirs to both. What one end knows then
+/// goes to the other over a link whose higher end ranks higher still, and so on: the highest there are carry everything.
+struct Relays {
+  /// Up to so many peers on a document, this one included, every link carries everything.
+  /// Source: PeerProtocol.md, "Many peers".
+  static let meshLimit = 8
+  static let relayCount = 3
+  /// More than a service has links.
+  static let mostPeers = 128
+
+  /// What a peer has said of its links on the document.
+  struct Report: Equatable {
+    var peers: Set<PeerId> = []
+    /// Those of them to whom it does not speak unless asked.
+    var idle: Set<PeerId> = []
+  }
+
+  private let document: DocumentId
+  private let local: PeerId
+  private var reports: [PeerId: Report] = [:]
+  private var ranks: [PeerId: UInt64] = [:]
+
+  init(document: DocumentId, local: PeerId) { (self.document, self.local) = (document, local) }
+
+  mutating func heard(_ report: Report, from peer: PeerId) { reports[peer] = report }
+
+  /// Forgets what was said by whoever is not linked any more.
+  mutating func keep(_ linked: Set<PeerId>) {
+    guard reports.contains(where: { !linked.contains($0.key) }) else { return }
+    reports = reports.filter { linked.contains($0.key) }
+    ranks = ranks.filter { linked.contains($0.key) || $0.key == local }
+  }
+
+  /// On which of our links we may keep silent.
+  ///
+  /// - Parameters:
+  ///   - linked: everybody on the document with whom there is a link.
+  ///   - writers: those of them whose changes we take.
+  /// - Complexity: O(n²) in the peers.
+  mutating func idlePeers(linked: Set<PeerId>, writers: Set<PeerId>) -> Set<PeerId> {
+    guard linked.count + 1 > Relays.meshLimit else { return [] }
+    for peer in linked where ranks[peer] == nil { ranks[peer] = rank(of: peer) }
+    let own = ranks[local] ?? rank(of: local)
+    ranks[local] = own
+    let candidates = writers.filter { outranks($0, local) && reports[$0]?.peers.contains(local) == true }
+    guard candidates.count >= Relays.relayCount else { return [] }
+    return linked.filter { peer in
+      guard let taken = reports[peer]?.peers else { return false }
+      let relays = candidates.count { relay in
+        relay != peer && outranks(relay, peer) && taken.contains(relay) && reports[relay]?.peers.contains(peer) == true
+      }
+      return relays >= Relays.relayCount
+    }
+  }
+
+  /// Whether one peer gives another what it has to say itself.
+  func reaches(_ peer: PeerId, _ other: PeerId) -> Bool {
+    guard let report = reports[peer] else { return false }
+    return report.peers.contains(other) && !report.idle.contains(other)
+  }
+
+  private func outranks(_ one: PeerId, _ other: PeerId) -> Bool {
+    let (first, second) = (ranks[one] ?? 0, ranks[other] ?? 0)
+    return first == second ? one < other : first > second
+  }
+
+  private func rank(of peer: PeerId) -> UInt64 {
+    var hash = SHA256()
+    hash.update(data: document.bytes)
+    hash.update(data: Array(peer.description.utf8))
+    return hash.finalize().prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}
