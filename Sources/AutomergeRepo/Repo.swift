@@ -96,7 +96,8 @@ public final class Repo {
   /// Removes the document for good: from memory, from the store, and for later attempts to find it. Peers keep theirs.
   public func delete(_ id: DocumentId) async throws(StorageError) {
     let slot = slots.removeValue(forKey: id)
-    (storedHeads?[id], catalogueHashes[id]) = (nil, nil)
+    storedHeads?.removeValue(forKey: id)
+    catalogueHashes.removeValue(forKey: id)
     slot?.end(with: .deleted)
     if let handle = slot?.handle {
       handle.deliver(.deleted)

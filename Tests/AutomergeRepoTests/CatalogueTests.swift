@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test @AutomergeRepo func reconnectingWithManyUnchangedDocumentsCostsOneMessageEachWay() async throws {
-    let (world, ids) = try await twoWithStores(300, seed: 3)
+    let (world, ids) = try await twoWithStores(60, seed: 3)
     for name in ["a", "b"] {
       world.crash(name)
       world.start(name)
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test @AutomergeRepo func whatChangedMeanwhileIsFoundWithoutOpeningTheRest() async throws {
-    let (world, ids) = try await twoWithStores(300, seed: 4)
+    let (world, ids) = try await twoWithStores(60, seed: 4)
     world.crash("b")
     let a = try #require(world.repos["a"])
     try #require(a.handle(of: ids[7])).splice(0, "changed ")
@@ -103,7 +103,7 @@ import Testing
     }
     world.clock.advance(by: .seconds(2))
     let opened = ids.count { world.repos["b"]?.handle(of: $0) != nil }
-    #expect(opened < 20, "only what shares a bucket with it may be looked at")
+    #expect(opened < 5, "only what shares a bucket with it may be looked at")
   }
 
   @Test @AutomergeRepo func nonsenseAboutCataloguesHarmsNobody() async throws {
@@ -123,7 +123,8 @@ import Testing
     for type in ["catalogue", "heads", "reach"] {
       for key in ["digest", "buckets", "documents", "documentId", "peers", "idle"] {
         for value in values {
-          let fields = ["documentId": .text(ids[0].description), key: value]
+          var fields: [String: CBOR] = ["documentId": .text(ids[0].description)]
+          fields[key] = value
           bad.send(.other(type: type, fields: fields), to: PeerId("a"))
         }
       }

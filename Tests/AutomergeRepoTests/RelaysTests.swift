@@ -63,7 +63,8 @@ import Testing
       let busy = peers.filter { links.idle[$0]?.isEmpty == true }
       #expect(busy.count == (count == 8 ? 8 : Relays.relayCount))
       for peer in peers where !busy.contains(peer) {
-        #expect(links.linked[peer]?.subtracting(links.idle[peer] ?? []) == Set(busy))
+        let spokenTo = (links.linked[peer] ?? []).subtracting(links.idle[peer] ?? [])
+        #expect(spokenTo == Set(busy))
       }
     }
   }
@@ -73,7 +74,7 @@ import Testing
     var links = Links()
     for index in 1..<20 { links.link(PeerId("middle"), PeerId("peer \(index)")) }
     links.settle(document: DocumentId.random(using: &random))
-    #expect(links.idle.values.allSatisfy(\.isEmpty))
+    #expect(links.idle.values.allSatisfy { $0.isEmpty })
   }
 
   @Test func whoseChangesAreNotTakenCarriesNothing() {
@@ -119,7 +120,7 @@ import Testing
     #expect(twelve.handles.count { !$0.idlePeers.isEmpty } == 9)
     var random = SeededGenerator(seed: 22)
     var pauses: [Duration] = []
-    for _ in 0..<200 {
+    for _ in 0..<100 {
       let writer = twelve.handles[Int.random(in: 0..<12, using: &random)]
       let start = twelve.world.clock.now
       try writer.splice(0, "x")
@@ -144,13 +145,13 @@ import Testing
     }
     let most = frames.max() ?? 0
     print(
-      "12 peers, links of up to 30 ms: a keystroke reaches all p50 \(pauses[100]), p99 \(p99); a caret move costs \(most) frames at most"
+      "12 peers, links of up to 30 ms: a keystroke reaches all p50 \(pauses[50]), p99 \(p99); a caret move costs \(most) frames at most"
     )
     #expect(p99 < .seconds(1))
     #expect(most <= 60)
   }
 
-  @Test(arguments: 31...36) @AutomergeRepo func twelveWhoseRelaysComeAndGoLoseNothing(seed: UInt64) async throws {
+  @Test(arguments: 31...33) @AutomergeRepo func twelveWhoseRelaysComeAndGoLoseNothing(seed: UInt64) async throws {
     let twelve = try await Twelve(seed: seed)
     var random = SeededGenerator(seed: seed)
     var written = 0

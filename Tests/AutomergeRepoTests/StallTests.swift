@@ -40,6 +40,8 @@ import Testing
     world.connect("a", "b")
     let mine = try #require(world.repos["a"]).create(try .note("hello"))
     try await world.clock.run(until: "in sync") { mine.inSync(with: PeerId("b")) }
+    // What has come since they met is told once.
+    for repo in world.repos.values { repo.checkForStalls() }
     world.clock.advance(by: .seconds(1))
     let before = world.network.deliveredCount
     for _ in 0..<10 {

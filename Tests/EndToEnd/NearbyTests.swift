@@ -79,6 +79,7 @@ struct NearbyTests {
     expectNoComplaints(anas)
   }
 
+  /// `NOTES_PARTITIONS=50` makes as many.
   @Test func cablesArePulledAndNothingIsLost() throws {
     let seed: UInt64 = 17
     var random = SplitMix64(seed: seed)
@@ -87,6 +88,7 @@ struct NearbyTests {
     let note = try people[0].process.request("notes/create", ["title": "Plans", "text": "start\n"])
     var clients = [try ModelClient(people[0].process, note: note)]
     for guest in people.dropFirst() { clients.append(try meet(people[0], guest, note: note)) }
+    var pauses: [Duration] = []
     let rounds = numbers(fromEnvironment: "NOTES_PARTITIONS")?.first ?? 4
     for round in 0..<rounds {
       let victim = random.below(3)
@@ -112,9 +114,12 @@ struct NearbyTests {
       let healed = ContinuousClock.now
       try ModelClient.waitForConvergence(clients, checked: false)
       let pause = ContinuousClock.now - healed
-      #expect(pause < .seconds(10), "round \(round), one way: \(isOneWay), seed \(seed)")
+      pauses.append(pause)
+      #expect(pause < .seconds(2), "round \(round), one way: \(isOneWay), seed \(seed)")
       // 30 edits of two characters by each of the three, every round.
       #expect(clients[0].text.string.count == 6 + (round + 1) * 180, "round \(round), seed \(seed)")
     }
+    pauses.sort()
+    print("\(rounds) partitions of three machines, healed after \(pauses[rounds / 2]) (median), \(pauses[rounds - 1]) (longest)")
   }
 }

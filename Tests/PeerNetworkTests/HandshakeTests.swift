@@ -160,13 +160,16 @@ import Testing
   @Test func silenceIsAskedAboutThenTakenForDeath() {
     var keepalive = Keepalive(now: .seconds(100))
     #expect(keepalive.check(at: .seconds(114)) == nil)
-    #expect(keepalive.nextCheck(at: .seconds(114)) == .seconds(1))
+    let pause1 = keepalive.nextCheck(at: .seconds(114))
+    #expect(pause1 == .seconds(1))
     #expect(keepalive.check(at: .seconds(115)) == .ping)
     #expect(keepalive.check(at: .seconds(116)) == nil)
-    #expect(keepalive.nextCheck(at: .seconds(116)) == .seconds(14))
+    let pause2 = keepalive.nextCheck(at: .seconds(116))
+    #expect(pause2 == .seconds(14))
     keepalive.heard(at: .seconds(120))
     #expect(keepalive.check(at: .seconds(134)) == nil)
-    #expect(KeepaliveTests.course(of: &keepalive, from: 134, isThere: { _ in false }) == [135, 150, -165])
+    let course = KeepaliveTests.course(of: &keepalive, from: 134) { _ in false }
+    #expect(course == [135, 150, -165])
   }
 
   /// When it pings, in seconds, and, below zero, when it takes the other for dead; checks come when they are due.
@@ -186,40 +189,47 @@ import Testing
 
   @Test func whoseMachineIsThereHasLongerToAnswer() {
     var busy = Keepalive(now: .zero)
-    #expect(
-      KeepaliveTests.course(of: &busy, from: 0) { _ in true } == Array(stride(from: 15, to: 180, by: 15)) + [-180])
+    let course = KeepaliveTests.course(of: &busy, from: 0) { _ in true }
+    #expect(course == Array(stride(from: 15, to: 180, by: 15)) + [-180])
     // The cable is pulled while it is busy.
     var gone = Keepalive(now: .zero)
-    #expect(KeepaliveTests.course(of: &gone, from: 0) { $0 < 80 } == [15, 30, 45, 60, 75, -90])
+    let last = KeepaliveTests.course(of: &gone, from: 0) { $0 < 80 }
+    #expect(last == [15, 30, 45, 60, 75, -90])
   }
 
   @Test func whoeverWasHeldUpItselfListensBeforeItJudges() {
     var keepalive = Keepalive(now: .zero)
-    #expect(keepalive.nextCheck(at: .zero) == .seconds(15))
+    let pause3 = keepalive.nextCheck(at: .zero)
+    #expect(pause3 == .seconds(15))
     // A minute in which nothing ran here, and in which the other may have said a lot that is still unread.
     #expect(keepalive.check(at: .seconds(75)) == .ping)
-    #expect(keepalive.nextCheck(at: .seconds(75)) == .seconds(15))
+    let pause4 = keepalive.nextCheck(at: .seconds(75))
+    #expect(pause4 == .seconds(15))
     keepalive.heard(at: .seconds(75))
-    #expect(KeepaliveTests.course(of: &keepalive, from: 75) { _ in false } == [90, 105, -120])
+    let course = KeepaliveTests.course(of: &keepalive, from: 75) { _ in false }
+    #expect(course == [90, 105, -120])
   }
 
   @Test func whoeverIsInDoubtHasFiveSeconds() {
     var keepalive = Keepalive(now: .zero)
     keepalive.doubt(at: .seconds(3))
-    #expect(KeepaliveTests.course(of: &keepalive, from: 3) { _ in false } == [-8])
+    let course = KeepaliveTests.course(of: &keepalive, from: 3) { _ in false }
+    #expect(course == [-8])
     var alive = Keepalive(now: .zero)
     alive.doubt(at: .seconds(3))
     alive.heard(at: .seconds(4))
-    #expect(KeepaliveTests.course(of: &alive, from: 4) { _ in false } == [19, 34, -49])
+    let longer = KeepaliveTests.course(of: &alive, from: 4) { _ in false }
+    #expect(longer == [19, 34, -49])
   }
 
   @Test func sleepIsNoticedAndSmallCorrectionsAreNot() {
     var watch = WakeWatch()
-    #expect(!watch.look(now: .seconds(10), secondsSince1970: 1000))
-    #expect(!watch.look(now: .seconds(15), secondsSince1970: 1005))
-    #expect(watch.look(now: .seconds(20), secondsSince1970: 30_000))
-    #expect(!watch.look(now: .seconds(25), secondsSince1970: 30_006))
-    #expect(!watch.look(now: .seconds(30), secondsSince1970: 26_000), "set back")
-    #expect(!watch.look(now: .seconds(630), secondsSince1970: 26_600), "busy, and awake")
+    let looks: [(now: Int, date: Double)] = [
+      (10, 1000), (15, 1005), (20, 30_000), (25, 30_006),
+      // Set back; then busy, and awake.
+      (30, 26_000), (630, 26_600),
+    ]
+    let slept = looks.map { watch.look(now: .seconds($0.now), secondsSince1970: $0.date) }
+    #expect(slept == [false, false, true, false, false, false])
   }
 }

@@ -6,6 +6,7 @@ import Foundation
 public final class ManualClock: RepoClock {
   public private(set) var now: Duration = .zero
   private let start = Date(timeIntervalSince1970: 1_700_000_000)
+  /// The last one comes first.
   private var actions: [Action] = []
   private var count = 0
 
@@ -22,7 +23,13 @@ public final class ManualClock: RepoClock {
   ) -> any ScheduledAction {
     count += 1
     let action = Action(time: now + max(.zero, delay), order: count, body: action)
-    actions.append(action)
+    // Found by halving: whoever is in front of it comes later.
+    var (low, high) = (0, actions.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if actions[middle].comes(before: action) { high = middle } else { low = middle + 1 }
+    }
+    actions.insert(action, at: low)
     return action
   }
 
@@ -45,12 +52,12 @@ public final class ManualClock: RepoClock {
   }
 
   private var next: Action? {
-    actions.removeAll(where: \.isCancelled)
-    return actions.min { ($0.time, $0.order) < ($1.time, $1.order) }
+    while actions.last?.isCancelled == true { actions.removeLast() }
+    return actions.last
   }
 
   private func run(_ action: Action) {
-    actions.removeAll { $0 === action }
+    actions.removeLast()
     now = max(now, action.time)
     action.body()
   }
@@ -66,6 +73,8 @@ public final class ManualClock: RepoClock {
     }
 
     func cancel() { isCancelled = true }
+
+    func comes(before other: Action) -> Bool { (time, order) < (other.time, other.order) }
   }
 }
 
