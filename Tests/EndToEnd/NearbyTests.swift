@@ -100,7 +100,7 @@ struct NearbyTests {
         try network.setConnected(victim, false)
       }
       for _ in 0..<30 {
-        for client in clients { client.edit(0..<0, with: "\(round)\(random.below(10))") }
+        for client in clients { client.edit(0..<0, with: "\(round % 10)\(random.below(10))") }
         for client in clients {
           client.flush()
           try client.process.collect()
@@ -115,11 +115,13 @@ struct NearbyTests {
       try ModelClient.waitForConvergence(clients, checked: false)
       let pause = ContinuousClock.now - healed
       pauses.append(pause)
-      #expect(pause < .seconds(2), "round \(round), one way: \(isOneWay), seed \(seed)")
+      #expect(pause < .seconds(5), "round \(round), one way: \(isOneWay), seed \(seed)")
       // 30 edits of two characters by each of the three, every round.
       #expect(clients[0].text.string.count == 6 + (round + 1) * 180, "round \(round), seed \(seed)")
     }
     pauses.sort()
-    print("\(rounds) partitions of three machines, healed after \(pauses[rounds / 2]) (median), \(pauses[rounds - 1]) (longest)")
+    print(
+      "\(rounds) partitions of three machines, healed after \(pauses[rounds / 2]) (median), \(pauses[rounds - 1]) (longest)"
+    )
   }
 }
