@@ -69,13 +69,13 @@ extension Document {
       core.commitPending()
       let heads = core.graph.heads
       var edits: TextEditCollector?
-      core = try core.take(Array(encoded)[...], edits: &edits)
+      core = try core.take(encoded, edits: &edits)
       return core.patches(since: heads, encoding: textEncoding)
     }
   }
 
   private func take(_ encoded: Data, _ edits: inout TextEditCollector?) throws {
-    try replacingCore { core in core = try core.take(Array(encoded)[...], edits: &edits) }
+    try replacingCore { core in core = try core.take(encoded, edits: &edits) }
   }
 
   /// Takes in what another document has and this one lacks.

@@ -80,6 +80,8 @@ private struct SyncedHistory: SyncableHistory {
   func savedDocument() -> [UInt8] { DocumentEncoder.chunk(core) }
 
   mutating func applySynced(_ chunks: [ArraySlice<UInt8>]) throws {
-    core = try core.take(chunks.count == 1 ? chunks[0] : ArraySlice(chunks.joined()), edits: &edits, refusing: refused)
+    core = try core.take(
+      chunks.count == 1 ? chunks[0] : ArraySlice(chunks.reduce(into: []) { $0 += $1 }), edits: &edits, refusing: refused
+    )
   }
 }

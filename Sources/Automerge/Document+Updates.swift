@@ -16,9 +16,12 @@ final class UpdateObservers: Sendable {
     var continuations: [Int: AsyncStream<Void>.Continuation] = [:]
     var bodies: [Int: @Sendable () -> Void] = [:]
     var nextNumber = 0
+    var count: Int { continuations.count + bodies.count }
   }
 
   private let state = Mutex(State())
+  /// How many there are, to be asked without the lock: after most edits nobody wants to know.
+  private let count = Atomic(0)
 
   deinit { for each in state.withLock({ $0.continuations.values }) { each.finish() } }
 
@@ -27,6 +30,7 @@ final class UpdateObservers: Sendable {
     let number = state.withLock { state in
       state.nextNumber += 1
       state.continuations[state.nextNumber] = continuation
+      count.store(state.count, ordering: .releasing)
       return state.nextNumber
     }
     continuation.onTermination = { [weak self] _ in self?.remove(number) }
@@ -38,6 +42,7 @@ final class UpdateObservers: Sendable {
     state.withLock { state in
       state.nextNumber += 1
       state.bodies[state.nextNumber] = body
+      count.store(state.count, ordering: .releasing)
       return state.nextNumber
     }
   }
@@ -46,13 +51,15 @@ final class UpdateObservers: Sendable {
     state.withLock { state in
       state.continuations[number] = nil
       state.bodies[number] = nil
+      count.store(state.count, ordering: .releasing)
     }
   }
 
-  var isEmpty: Bool { state.withLock { $0.continuations.isEmpty && $0.bodies.isEmpty } }
+  var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
   /// Tells everybody. Called without the document's lock, as a reader may ask the document at once.
   func notify() {
+    guard !isEmpty else { return }
     let (continuations, bodies) = state.withLock { (Array($0.continuations.values), Array($0.bodies.values)) }
     for each in continuations { each.yield() }
     for each in bodies { each() }

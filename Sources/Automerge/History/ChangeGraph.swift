@@ -45,6 +45,9 @@ struct ChangeGraph {
     Int(records[row].firstRun)..<(row + 1 < count ? Int(records[row + 1].firstRun) : runCount)
   }
 
+  /// The author of the change that came last.
+  var lastAuthor: UInt32? { records.last?.actor }
+
   /// An actor's last change; nil if it made none.
   func lastRow(of actor: UInt32) -> UInt32? { Int(actor) < lastRows.count ? lastRows[Int(actor)] : nil }
 

@@ -24,7 +24,7 @@ extension DocumentCore {
     if let firstError { throw firstError }
   }
 
-  private func applyReady(_ change: DecodedChange, edits: inout TextEditCollector?) throws(LoadError) {
+  func applyReady(_ change: DecodedChange, edits: inout TextEditCollector?) throws(LoadError) {
     guard graph.row(of: change.hash) == nil else { return }
     let deps = change.header.deps.compactMap { graph.row(of: $0).map(UInt32.init) }
     guard deps.count == change.header.deps.count else {
@@ -79,7 +79,7 @@ extension DocumentCore {
   }
 
   /// Applies a run of deletions, each as many at a time as one run of the tree allows.
-  private func delete(_ run: OpRun, id: OpId, in tree: TextTree, edits: inout TextEditCollector?) {
+  func delete(_ run: OpRun, id: OpId, in tree: TextTree, edits: inout TextEditCollector?) {
     var target = run.target, id = id, left = Int(run.count)
     while left > 0 {
       guard let (place, element) = tree.find(target) else { preconditionFailure("the change was checked") }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Chunks in and out.
 extension DocumentCore {
   /// A new document from chunks. A bad chunk never takes a good one with it; it is an error only if nothing was good.
@@ -18,10 +20,26 @@ extension DocumentCore {
     _ data: ArraySlice<UInt8>, edits: inout TextEditCollector?, refusing author: ActorId? = nil
   ) throws(LoadError) -> DocumentCore {
     commitPending()
+    let taken = data.withUnsafeBufferPointer { takeRuns($0, edits: &edits, refusing: author) }
+    if taken > 0, taken == data.count { return self }
+    return try takeAny(data.dropFirst(taken), edits: &edits, isAnyGood: taken > 0, refusing: author)
+  }
+
+  /// As `take`; what can be taken as it stands is not copied.
+  func take(_ data: Data, edits: inout TextEditCollector?) throws(LoadError) -> DocumentCore {
+    commitPending()
+    let taken = data.withUnsafeBytes { takeRuns($0.bindMemory(to: UInt8.self), edits: &edits, refusing: nil) }
+    if taken > 0, taken == data.count { return self }
+    return try takeAny(Array(data.dropFirst(taken))[...], edits: &edits, isAnyGood: taken > 0, refusing: nil)
+  }
+
+  private func takeAny(
+    _ data: ArraySlice<UInt8>, edits: inout TextEditCollector?, isAnyGood: Bool, refusing author: ActorId?
+  ) throws(LoadError) -> DocumentCore {
     var core = self
     var changes: [DecodedChange] = []
     var firstError: LoadError?
-    var isAnyGood = false
+    var isAnyGood = isAnyGood
     var reader = ChunkReader(data)
     while let next = reader.next() {
       do throws(LoadError) {
@@ -35,6 +53,7 @@ extension DocumentCore {
           if core.graph.count == 0, core.queue.isEmpty, changes.isEmpty {
             let loaded = try DocumentCore(loading: chunk, like: core, edits: &edits)
             if let author, let index = loaded.actors.find(author), let row = loaded.graph.lastRow(of: index) {
+              loaded.computeHashes()
               throw .forged(loaded.graph.hashes[Int(row)])
             }
             core = loaded

@@ -6,23 +6,22 @@ struct TextEditCollector {
     _ object: ObjId, at offset: Int, deleted: some Collection<UInt8>, inserted: some Collection<UInt8>
   ) {
     if deleted.isEmpty, inserted.isEmpty { return }
-    guard var last = edits.last, last.object == object else {
+    let last = edits.count - 1
+    guard last >= 0, edits[last].object == object else {
       append(object, offset, deleted, inserted)
       return
     }
-    let end = last.utf8Offset + last.inserted.count
-    if offset == end {
-      last.deleted += deleted
-      last.inserted += inserted
-    } else if offset + deleted.count == last.utf8Offset, last.inserted.isEmpty || inserted.isEmpty {
-      last.utf8Offset = offset
-      last.deleted.insert(contentsOf: deleted, at: 0)
-      last.inserted.insert(contentsOf: inserted, at: 0)
+    // Changed in place: a copy would make every keystroke of a long stretch cost the whole stretch.
+    if offset == edits[last].utf8Offset + edits[last].inserted.count {
+      edits[last].deleted += deleted
+      edits[last].inserted += inserted
+    } else if offset + deleted.count == edits[last].utf8Offset, edits[last].inserted.isEmpty || inserted.isEmpty {
+      edits[last].utf8Offset = offset
+      edits[last].deleted.insert(contentsOf: deleted, at: 0)
+      edits[last].inserted.insert(contentsOf: inserted, at: 0)
     } else {
       append(object, offset, deleted, inserted)
-      return
     }
-    edits[edits.count - 1] = last
   }
 
   private mutating func append(

@@ -14,6 +14,12 @@ public struct ChangeHash: Hashable, Sendable, CustomStringConvertible {
     (a, b, c, d) = slice.withUnsafeBytes { Self.words($0) }
   }
 
+  /// Takes the first 32 bytes of memory that has them.
+  init(memory: UnsafeRawBufferPointer) {
+    precondition(memory.count >= 32, "a hash has 32 bytes")
+    (a, b, c, d) = Self.words(memory)
+  }
+
   init(digest: SHA256.Digest) {
     (a, b, c, d) = digest.withUnsafeBytes { Self.words($0) }
   }
@@ -42,6 +48,9 @@ public struct ChangeHash: Hashable, Sendable, CustomStringConvertible {
   func begins(with checksum: ArraySlice<UInt8>) -> Bool {
     checksum.count == 4 && checksum.reduce(0) { $0 << 8 | UInt64($1) } == a >> 32
   }
+
+  /// Whether the first four bytes, as a big-endian number, are these.
+  func begins(with checksum: UInt32) -> Bool { UInt32(truncatingIfNeeded: a >> 32) == checksum }
 
   /// Eight of its bytes, as good as random.
   var word: UInt64 { a }

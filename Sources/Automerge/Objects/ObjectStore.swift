@@ -11,7 +11,7 @@ final class ObjectStore {
   private(set) var objects: [OpId: StoredObject]
   private(set) var types: [OpId: OpAction]
   /// The sequence asked for last: who types, types into one text.
-  private var lastSequence: (id: OpId, tree: TextTree)?
+  private let lastSequence = Cell<(id: OpId, tree: TextTree)?>(nil)
 
   init(bytes: TextBytes, actors: ActorTable) {
     (self.bytes, self.actors) = (bytes, actors)
@@ -39,9 +39,9 @@ final class ObjectStore {
   }
 
   func sequence(_ id: OpId) -> TextTree? {
-    if let last = lastSequence, last.id == id { return last.tree }
+    if let last = lastSequence.address.pointee, last.id == id { return last.tree }
     guard case .sequence(let tree)? = objects[id] else { return nil }
-    lastSequence = (id, tree)
+    lastSequence.address.pointee = (id, tree)
     return tree
   }
 

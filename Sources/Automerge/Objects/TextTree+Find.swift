@@ -57,7 +57,7 @@ extension TextTree {
     return (place, at)
   }
 
-  /// What is visible before a leaf. - Complexity: O(log n).
+  /// What is visible before a leaf. - Complexity: O(log n); O(1) for the leaf of the last look-up or edit.
   func start(ofLeaf leaf: UInt32) -> TextSums {
     if leaf == hint.leaf { return hint.leafStart }
     settle()
@@ -74,6 +74,7 @@ extension TextTree {
       child = parent
       parent = nodes[Int(parent)].parent
     }
+    (hint.leaf, hint.leafStart, hint.run) = (leaf, sum, -1)
     return sum
   }
 

@@ -1,0 +1,32 @@
+import Crypto
+
+/// Where a change stands in memory that holds chunks; its checksum is right.
+struct ChangeFrame {
+  /// The body's place in the memory; the next chunk begins behind it.
+  let body: Range<Int>
+  let hash: ChangeHash
+
+  /// Nil if what begins at `offset` is anything but an uncompressed change, whole and good.
+  init?(_ memory: UnsafeBufferPointer<UInt8>, at offset: Int) {
+    var reader = MemoryReader(memory, from: offset)
+    for byte in Chunk.magic where reader.byte() != byte { return nil }
+    var checksum: UInt32 = 0
+    for _ in 0..<4 { checksum = checksum << 8 | UInt32(reader.byte()) }
+    let start = reader.offset
+    guard reader.byte() == Chunk.Kind.change.rawValue else { return nil }
+    let count = reader.lengthPrefixed().count
+    guard reader.isGood else { return nil }
+    body = reader.offset - count..<reader.offset
+    // What is hashed (type, length and body) stands here in one piece.
+    var sha = SHA256()
+    sha.update(bufferPointer: UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: memory[start..<reader.offset])))
+    hash = ChangeHash(digest: sha.finalize())
+    guard hash.begins(with: checksum) else { return nil }
+  }
+
+  /// Whether the change was made on top of another one and nothing else.
+  func follows(_ other: ChangeFrame, in memory: UnsafeBufferPointer<UInt8>) -> Bool {
+    var reader = MemoryReader(memory, from: body.lowerBound)
+    return reader.uleb() == 1 && reader.hash() == other.hash
+  }
+}

@@ -1,0 +1,185 @@
+/// Changes of others as they nearly always come: one made on top of the other, nearly each one run of typing or deleting.
+///
+/// This is a shortcut through `take`: of a run, nothing is made but its operations in the objects and in the log. It takes
+/// only what `take` would take, with the same outcome, and leaves everything else to that.
+extension DocumentCore {
+  /// Takes in changes from the front of some chunks, up to one by `author`, and returns how many bytes they are. No
+  /// transaction is pending.
+  /// - Complexity: O(n) in the bytes for looking at them, even if nothing is taken.
+  func takeRuns(
+    _ memory: UnsafeBufferPointer<UInt8>, edits: inout TextEditCollector?, refusing author: ActorId?
+  ) -> Int {
+    guard graph.count > 0, queue.isEmpty, let first = ChangeFrame(memory, at: 0) else { return 0 }
+    computeHashes()
+    var encoder = SingleRunEncoder()
+    let refused = author.flatMap { actors.find($0) }
+    func take(_ frame: ChangeFrame, edits: inout TextEditCollector?) -> Bool {
+      if graph.row(of: frame.hash) != nil { return true }
+      return takeRun(frame, in: memory, encoder: &encoder, edits: &edits, refused: refused)
+        || takeWhole(frame, in: memory, edits: &edits, refusing: author)
+    }
+    if first.body.upperBound == memory.count {
+      return take(first, edits: &edits) ? memory.count : 0
+    }
+    // Of several branches the changes are taken in another order (`ChangeQueue.takeReady`), so there must be but one.
+    var frames = [first], last = first
+    while last.body.upperBound < memory.count {
+      guard let next = ChangeFrame(memory, at: last.body.upperBound), next.follows(last, in: memory) else { return 0 }
+      frames.append(next)
+      last = next
+    }
+    graph.reserve(frames.count)
+    var taken = 0
+    for frame in frames {
+      guard take(frame, edits: &edits) else { break }
+      taken = frame.body.upperBound
+    }
+    return taken
+  }
+
+  /// Takes in one change that is read in full; false if it is not good, and then nothing has happened.
+  private func takeWhole(
+    _ frame: ChangeFrame, in memory: UnsafeBufferPointer<UInt8>, edits: inout TextEditCollector?,
+    refusing author: ActorId?
+  ) -> Bool {
+    let chunk = Chunk(kind: .change, body: Array(memory[frame.body])[...], hash: frame.hash)
+    guard let change = try? ChangeDecoder.decode(chunk), change.header.actor != author,
+      change.header.deps.allSatisfy({ graph.row(of: $0) != nil })
+    else { return false }
+    do throws(LoadError) { try applyReady(change, edits: &edits) } catch { return false }
+    return true
+  }
+
+  /// Takes in one change of one run; false if it is something else, and then nothing has happened.
+  private func takeRun(
+    _ frame: ChangeFrame, in memory: UnsafeBufferPointer<UInt8>, encoder: inout SingleRunEncoder,
+    edits: inout TextEditCollector?, refused: UInt32?
+  ) -> Bool {
+    var reader = MemoryReader(UnsafeBufferPointer(rebasing: memory[frame.body]))
+    guard let head = SingleRunHead(&reader, core: self), head.author != refused else { return false }
+    let table = reader.rest, author = head.author
+    guard let found = SingleRun(&reader, startOp: head.startOp, actorCount: head.other == nil ? 1 : 2),
+      reader.isGood
+    else { return false }
+    encoder.begin(room: found.text.count)
+    encoder.write(found.run, id: head.startOp, text: found.text)
+    guard encoder.hasWritten(table) else { return false }
+    var run = found.run
+    func own(_ id: OpId) -> OpId {
+      id.isZero ? .zero : OpId(counter: id.counter, actor: id.actor == 0 ? author : head.other ?? author)
+    }
+    (run.object, run.target) = (own(run.object), own(run.target))
+    // What an operation refers to was there when it was made, so it has a smaller counter.
+    guard run.object.counter < head.startOp, run.target.counter < head.startOp,
+      let tree = store.sequence(run.object), log.runs.count < Int(Int32.max)
+    else { return false }
+    let id = OpId(counter: head.startOp, actor: author), firstRun = log.runs.count
+    if run.kind == .insertText {
+      guard bytes.hasRoom(for: found.text.count), let gap = tree.gap(behind: run.target, inserting: id) else {
+        return false
+      }
+      run.text = UInt32(bytes.append(found.text, actor: author))
+      if edits != nil, store.type(of: run.object) == .makeText {
+        edits?.replace(
+          objId(run.object), at: tree.visible(before: gap)[.utf8], deleted: EmptyCollection<UInt8>(),
+          inserted: found.text)
+      }
+      tree.insertText(at: gap, id: id, text: run.textRange, scalars: Int(run.count))
+    } else {
+      guard tree.holds(run.target, count: Int(run.count), step: run.step) else { return false }
+      delete(run, id: id, in: tree, edits: &edits)
+    }
+    log.runs.append(run)
+    head.append(run, firstRun: firstRun, to: self)
+    graph.appendHash(frame.hash)
+    return true
+  }
+}
+
+/// What stands before the columns of a change of one run, resolved in the document that it is for.
+private struct SingleRunHead {
+  /// The rows it was made on top of, in its own order; `dep` if there is one.
+  private var deps: [UInt32] = []
+  private var dep: UInt32?
+  let author: UInt32
+  /// The other actor that it names.
+  private(set) var other: UInt32?
+  let startOp: UInt32
+  private let seq: UInt32
+  private let time: Int64
+
+  private static let largestDepCount = 8
+
+  /// Nil if the change does not fit the document or has something that few changes have.
+  init?(_ reader: inout MemoryReader, core: DocumentCore) {
+    let depCount = reader.uleb()
+    guard depCount > 0, depCount <= Self.largestDepCount else { return nil }
+    var greatest: UInt32 = 0
+    for _ in 0..<depCount {
+      guard let hash = reader.hash() else { return nil }
+      let last = core.graph.count - 1
+      guard let row = core.graph.hashes[last] == hash ? last : core.graph.row(of: hash) else { return nil }
+      greatest = max(greatest, core.graph.records[row].maxOp)
+      if depCount == 1 {
+        dep = UInt32(row)
+      } else {
+        guard !deps.contains(UInt32(row)) else { return nil }
+        deps.append(UInt32(row))
+      }
+    }
+    let name = reader.lengthPrefixed()
+    guard let author = Self.actor(name, core: core) else { return nil }
+    self.author = author
+    guard reader.uleb() == UInt64(core.graph.changeCount(of: author)) + 1 else { return nil }
+    seq = core.graph.changeCount(of: author) + 1
+    if let own = core.graph.lastRow(of: author) { greatest = max(greatest, core.graph.records[Int(own)].maxOp) }
+    startOp = reader.uleb32()
+    time = reader.sleb()
+    guard startOp > greatest, reader.uleb() == 0 else { return nil }
+    let otherCount = reader.uleb()
+    guard otherCount < 2 else { return nil }
+    if otherCount == 1 {
+      let name = reader.lengthPrefixed()
+      guard let other = Self.actor(name, core: core), other != author else { return nil }
+      self.other = other
+    }
+    guard reader.isGood else { return nil }
+  }
+
+  /// The index of an actor that the document knows.
+  private static func actor(_ name: UnsafeBufferPointer<UInt8>, core: DocumentCore) -> UInt32? {
+    if let last = core.graph.lastAuthor, core.actors[last].bytes.elementsEqual(name) { return last }
+    guard name.count <= FormatLimits.actorByteCount else { return nil }
+    return core.actors.find(ActorId(bytes: name))
+  }
+
+  func append(_ run: OpRun, firstRun: Int, to core: DocumentCore) {
+    let runEnd = core.log.runs.count
+    if let dep, Int(dep) == core.graph.count - 1,
+      core.graph.appendToOwnHead(
+        author: author, startOp: startOp, opCount: run.count, time: time, firstRun: firstRun, runEnd: runEnd)
+    {
+      return
+    }
+    let record = ChangeRecord(
+      actor: author, seq: seq, startOp: startOp, opCount: run.count, time: time, firstRun: UInt32(firstRun),
+      firstDep: 0)
+    core.graph.append(record, deps: dep.map { [$0] } ?? deps, message: nil, extra: [], runEnd: runEnd)
+  }
+}
+
+extension TextTree {
+  /// Whether `count` elements are there, from `first` on, whose counters rise or fall by `step`.
+  func holds(_ first: OpId, count: Int, step: Int) -> Bool {
+    var target = first, left = count
+    while left > 0 {
+      guard let found = find(target) else { return false }
+      left -= step > 0 ? Int(self[found.place].count) - found.element : found.element + 1
+      guard left > 0 else { break }
+      let next = Int(first.counter) + step * (count - left)
+      guard next > 0, next <= Int(UInt32.max) else { return false }
+      target.counter = UInt32(next)
+    }
+    return true
+  }
+}
