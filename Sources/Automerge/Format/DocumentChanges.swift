@@ -2,11 +2,11 @@
 struct DocumentChanges {
   struct Row: BitwiseCopyable {
     let actor: UInt32
-    let seq: Int64
-    let maxOp: Int64
-    let time: Int64
+    let seq: UInt32
+    let maxOp: UInt32
     /// Its first dependency in `deps`; the last one is before the next row's first.
-    let firstDep: Int
+    let firstDep: UInt32
+    let time: Int64
   }
 
   private(set) var rows: [Row] = []
@@ -16,7 +16,7 @@ struct DocumentChanges {
   private(set) var extras: [Int: [UInt8]] = [:]
 
   func deps(of row: Int) -> ArraySlice<UInt32> {
-    deps[rows[row].firstDep..<(row + 1 < rows.count ? rows[row + 1].firstDep : deps.count)]
+    deps[Int(rows[row].firstDep)..<(row + 1 < rows.count ? Int(rows[row + 1].firstDep) : deps.count)]
   }
 
   init(_ columns: ColumnSet, actorCount: Int, limit: Int) throws(FormatError) {
@@ -29,6 +29,7 @@ struct DocumentChanges {
     var depCount = RunLengthDecoder<UInt64>(columns[Column.dependencyCount], mode: .lenient)
     var depIndex = DeltaDecoder(columns[Column.dependencyIndex], range: DeltaDecoder.counters, mode: .lenient)
     var extra = ValueDecoder(metadata: columns[Column.extraMetadata], raw: columns[Column.extraRaw], mode: .lenient)
+    // The decoders of counters give nothing that does not fit 32 bits.
     while let run = try actor.nextRun() {
       guard let index = run.value, index < UInt64(actorCount), run.count <= limit - rows.count else {
         throw .invalid(.actor, at: 0)
@@ -36,7 +37,7 @@ struct DocumentChanges {
       for _ in 0..<run.count {
         let firstDep = deps.count
         let count = try depCount.next().flatMap { $0 } ?? 0
-        guard count <= UInt64(rows.count), Int(count) <= 16 * limit - deps.count else {
+        guard count <= UInt64(rows.count), Int(count) <= 16 * limit - deps.count, firstDep < Int(Int32.max) else {
           throw .invalid(.dependency, at: 0)
         }
         for _ in 0..<count {
@@ -52,8 +53,8 @@ struct DocumentChanges {
         }
         rows.append(
           Row(
-            actor: UInt32(index), seq: try sequence.nextValue(), maxOp: try maxOp.nextValue(),
-            time: try time.next().flatMap { $0 } ?? 0, firstDep: firstDep))
+            actor: UInt32(index), seq: UInt32(try sequence.nextValue()), maxOp: UInt32(try maxOp.nextValue()),
+            firstDep: UInt32(firstDep), time: try time.next().flatMap { $0 } ?? 0))
       }
     }
     try sequence.expectEnd()

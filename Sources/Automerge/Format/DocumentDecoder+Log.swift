@@ -98,8 +98,9 @@ struct LogBuilder {
     var used = 0
     for (place, row) in changes.rows.enumerated() {
       let actor = Int(row.actor), firstRun = log.runs.count
-      guard row.seq == Int64(graph.changeCount(of: row.actor)) + 1 else { throw .inconsistentDocument(.sequence) }
-      guard let maxOp = UInt32(exactly: row.maxOp), maxOp < .max else { throw .inconsistentDocument(.counters) }
+      guard Int(row.seq) == Int(graph.changeCount(of: row.actor)) + 1 else { throw .inconsistentDocument(.sequence) }
+      let maxOp = row.maxOp
+      guard maxOp < .max else { throw .inconsistentDocument(.counters) }
       var startOp = maxOp + 1, counter = startOp
       while next[actor] < found.count, found[next[actor]].id.actor == row.actor,
         found[next[actor]].id.counter <= maxOp
@@ -128,8 +129,8 @@ struct LogBuilder {
       for dep in deps where graph.records[Int(dep)].maxOp >= startOp { throw .inconsistentDocument(.counters) }
       previous[actor] = maxOp
       let record = ChangeRecord(
-        actor: row.actor, seq: UInt32(row.seq), startOp: startOp, opCount: maxOp + 1 - startOp, time: row.time,
-        firstRun: UInt32(firstRun), firstDep: 0)
+        actor: row.actor, seq: row.seq, startOp: startOp, opCount: maxOp + 1 - startOp, time: row.time,
+        firstRun: UInt32(firstRun))
       if changes.messages.isEmpty, changes.extras.isEmpty, deps.count == 1, Int(deps[deps.startIndex]) == place - 1,
         graph.appendToOwnHead(
           author: row.actor, startOp: startOp, opCount: record.opCount, time: row.time, firstRun: firstRun,

@@ -1,25 +1,8 @@
-/// One change of a document.
-struct ChangeRecord: BitwiseCopyable {
-  var actor: UInt32
-  var seq: UInt32
-  var startOp: UInt32
-  var opCount: UInt32
-  var time: Int64
-  /// Its first run in the log; the last one is before the next change's first.
-  var firstRun: UInt32
-  /// Its first dependency in the graph's list; the last one is before the next change's first.
-  var firstDep: UInt32
-
-  /// The last operation; one less than the first if there is none.
-  var maxOp: UInt32 { startOp - 1 + opCount }
-}
-
 /// What came after what: the changes of a document in the order in which they were applied, which is topological.
 ///
 /// Changes are known here by their row. Hashes are filled in, in order, when somebody asks.
 struct ChangeGraph {
-  private(set) var records: [ChangeRecord] = []
-  private var deps: [UInt32] = []
+  private(set) var records = ChangeRecords()
   private(set) var messages: [Int: String] = [:]
   private(set) var extras: [Int: [UInt8]] = [:]
   /// Rows without a successor, ascending.
@@ -28,7 +11,6 @@ struct ChangeGraph {
   private var lastRows: [UInt32?] = []
   /// The greatest operation counter of all changes.
   private(set) var maxOp: UInt32 = 0
-  private(set) var runCount = 0
   private(set) var operationCount = 0
 
   /// Hashes of the first rows.
@@ -37,13 +19,11 @@ struct ChangeGraph {
 
   var count: Int { records.count }
 
-  func deps(of row: Int) -> ArraySlice<UInt32> {
-    deps[Int(records[row].firstDep)..<(row + 1 < count ? Int(records[row + 1].firstDep) : deps.count)]
-  }
+  /// The rows that a change depends on, in its own order.
+  func deps(of row: Int) -> RowDeps { records.deps(of: row) }
 
-  func runRange(of row: Int) -> Range<Int> {
-    Int(records[row].firstRun)..<(row + 1 < count ? Int(records[row + 1].firstRun) : runCount)
-  }
+  /// A change's runs in the log.
+  func runRange(of row: Int) -> Range<Int> { records.runRange(of: row) }
 
   /// The author of the change that came last.
   var lastAuthor: UInt32? { records.last?.actor }
@@ -65,33 +45,15 @@ struct ChangeGraph {
   }
 
   /// Where the changes from `row` on end that have the same author, time and number of operations, each directly behind
-  /// the one before it.
-  func endOfStretch(from row: Int) -> Int {
-    let first = records[row]
-    var next = row + 1
-    while next < count {
-      let record = records[next]
-      let depEnd = next + 1 < count ? Int(records[next + 1].firstDep) : deps.count
-      guard record.actor == first.actor, record.time == first.time, record.opCount == first.opCount,
-        Int(record.seq) == Int(first.seq) + next - row,
-        Int(record.startOp) == Int(first.startOp) + (next - row) * Int(first.opCount),
-        depEnd == Int(record.firstDep) + 1, deps[Int(record.firstDep)] == UInt32(next - 1)
-      else { break }
-      next += 1
-    }
-    return next
-  }
+  /// the one before it, as far as they are kept together.
+  func endOfStretch(from row: Int) -> Int { records.endOfStretch(from: row) }
 
   /// Adds a change whose runs end at `runEnd` in the log. Its dependencies are rows in the change's own order.
   mutating func append(_ record: ChangeRecord, deps rows: [UInt32], message: String?, extra: [UInt8], runEnd: Int) {
-    var record = record
     let row = count
-    record.firstDep = UInt32(deps.count)
-    deps.append(contentsOf: rows)
     if let message { messages[row] = message }
     if !extra.isEmpty { extras[row] = extra }
-    records.append(record)
-    runCount = runEnd
+    records.append(record, deps: rows, runEnd: runEnd)
     operationCount += Int(record.opCount)
     for row in rows {
       if let place = headPlace(of: row) { heads.remove(at: place) }
@@ -109,13 +71,12 @@ struct ChangeGraph {
     author: UInt32, startOp: UInt32, opCount: UInt32, time: Int64, firstRun: Int, runEnd: Int
   ) -> Bool {
     let row = UInt32(count)
-    guard row > 0, heads.count == 1, heads[0] == row - 1, records[Int(row) - 1].actor == author else { return false }
+    guard row > 0, heads.count == 1, heads[0] == row - 1 else { return false }
+    let last = records[Int(row) - 1]
+    guard last.actor == author else { return false }
     let record = ChangeRecord(
-      actor: author, seq: records[Int(row) - 1].seq + 1, startOp: startOp, opCount: opCount, time: time,
-      firstRun: UInt32(firstRun), firstDep: UInt32(deps.count))
-    deps.append(row - 1)
-    records.append(record)
-    runCount = runEnd
+      actor: author, seq: last.seq + 1, startOp: startOp, opCount: opCount, time: time, firstRun: UInt32(firstRun))
+    records.append(record, deps: CollectionOfOne(row - 1), runEnd: runEnd)
     operationCount += Int(opCount)
     heads[0] = row
     lastRows[Int(author)] = row

@@ -42,7 +42,7 @@ extension DocumentCore {
     }
     let record = ChangeRecord(
       actor: known[0], seq: UInt32(header.seq), startOp: header.startOp, opCount: UInt32(change.opCount),
-      time: header.time, firstRun: UInt32(firstRun), firstDep: 0)
+      time: header.time, firstRun: UInt32(firstRun))
     graph.append(record, deps: deps, message: header.message, extra: header.extra, runEnd: log.runs.count)
     graph.appendHash(change.hash)
   }

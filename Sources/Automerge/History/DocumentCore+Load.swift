@@ -114,7 +114,29 @@ extension DocumentCore {
   /// A change of this document as another replica would read it.
   func decodedChange(ofRow row: Int) throws(LoadError) -> DecodedChange {
     computeHashes()
+    if let change = singleRunChange(ofRow: row) { return change }
     return try ChangeDecoder.decode(Chunk(kind: .change, body: body(ofRow: row)[...], hash: graph.hashes[row]))
+  }
+
+  /// A change of one run of typing or deletions, straight from the log; nil if it is something else.
+  private func singleRunChange(ofRow row: Int) -> DecodedChange? {
+    let runs = graph.runRange(of: row)
+    guard runs.count == 1 else { return nil }
+    var run = log.runs[runs.lowerBound], named = [graph.records[row].actor]
+    guard run.kind != .other else { return nil }
+    func number(_ id: OpId) -> OpId {
+      if id.isZero { return .zero }
+      let number = named.firstIndex(of: id.actor) ?? named.count
+      if number == named.count { named.append(id.actor) }
+      return OpId(counter: id.counter, actor: UInt32(number))
+    }
+    (run.object, run.target) = (number(run.object), number(run.target))
+    let text = run.kind == .insertText ? Array(bytes.bytes[run.textRange]) : []
+    run.text = 0
+    // A change lists the others in the order of their bytes; with two of them that may not be the order of mention.
+    guard named.count < 3 else { return nil }
+    return DecodedChange(
+      graph.hashes[row], header(ofRow: row), named.map { actors[$0] }, run: run, text: text)
   }
 
   /// The document as one chunk, and behind it the changes that wait for others.

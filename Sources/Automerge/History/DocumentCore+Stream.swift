@@ -162,8 +162,7 @@ private struct SingleRunHead {
       return
     }
     let record = ChangeRecord(
-      actor: author, seq: seq, startOp: startOp, opCount: run.count, time: time, firstRun: UInt32(firstRun),
-      firstDep: 0)
+      actor: author, seq: seq, startOp: startOp, opCount: run.count, time: time, firstRun: UInt32(firstRun))
     core.graph.append(record, deps: dep.map { [$0] } ?? deps, message: nil, extra: [], runEnd: runEnd)
   }
 }

@@ -96,7 +96,7 @@ extension DocumentCore {
     }
     let record = ChangeRecord(
       actor: author, seq: graph.changeCount(of: author) + 1, startOp: startOp, opCount: opCount, time: time,
-      firstRun: UInt32(firstRun), firstDep: 0)
+      firstRun: UInt32(firstRun))
     graph.append(record, deps: deps, message: message, extra: [], runEnd: log.runs.count)
   }
 }
