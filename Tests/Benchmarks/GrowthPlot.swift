@@ -1,0 +1,77 @@
+import ArgumentParser
+import Automerge
+import Foundation
+import TestSupport
+
+/// How costs grow with the number of edits: random editing at one size after the other, drawn as a plot.
+struct GrowthPlot: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "growth", abstract: "The cost of an edit over documents of growing size, as an SVG plot.")
+
+  @Option(parsing: .upToNextOption, help: "How many edits, ascending.")
+  var sizes = [1_000, 10_000, 100_000, 1_000_000, 10_000_000]
+
+  @Option(help: "Where to write the plot.")
+  var plot = "growth.svg"
+
+  @OptionGroup var output: OutputOptions
+
+  func run() throws {
+    var lines = ["edit, typing in runs", "save", "load", "load, verified"].map { LogLogPlot.Line(name: $0, points: []) }
+    for size in sizes {
+      for (place, milliseconds) in try measure(size).enumerated() {
+        lines[place].points.append((Double(size), milliseconds * 1_000_000 / Double(size)))
+      }
+    }
+    let drawing = LogLogPlot(
+      title: "Processor time per edit", horizontal: "edits in the document", vertical: "nanoseconds per edit",
+      lines: lines)
+    try drawing.svg.write(toFile: plot, atomically: true, encoding: .utf8)
+  }
+
+  /// Milliseconds for writing, saving, loading and loading with verification.
+  private func measure(_ size: Int) throws -> [Double] {
+    func time<Result>(_ name: String, _ work: () throws -> Result) rethrows -> (Result, Double) {
+      let start = processorMilliseconds()
+      let result = try work()
+      let milliseconds = processorMilliseconds() - start
+      Measure(trace: "\(size) edits", name: name, samples: [milliseconds]).print(asJSON: output.json)
+      return (result, milliseconds)
+    }
+    let (written, writing) = try time("edit") { try Self.write(size) }
+    _ = written.document.heads()
+    let (saved, saving) = time("save") { written.document.save() }
+    let (_, loading) = try time("load_and_read_text") {
+      let loaded = try WrittenText(loading: saved, verification: .deferred)
+      return try loaded.document.text(obj: loaded.text).utf8.count
+    }
+    let (_, verifying) = try time("load_verified") { try WrittenText(loading: saved) }
+    return [writing, saving, loading, verifying]
+  }
+
+  /// Types and deletes at random places, about twenty letters at each, a change for every letter.
+  private static func write(_ size: Int) throws -> WrittenText {
+    var random = SeededGenerator(seed: 7)
+    let written = try WrittenText(), now = Date(timeIntervalSince1970: 0)
+    var place = 0, length = 0, left = 0, isDeleting = false
+    for _ in 0..<size {
+      if left == 0 {
+        place = Int.random(in: 0...length, using: &random)
+        left = Int.random(in: 1...40, using: &random)
+        isDeleting = Int.random(in: 0..<4, using: &random) == 0
+      }
+      left -= 1
+      if isDeleting, place > 0 {
+        place -= 1
+        length -= 1
+        try written.document.spliceText(obj: written.text, start: UInt64(place), delete: 1, value: nil)
+      } else {
+        try written.document.spliceText(obj: written.text, start: UInt64(place), delete: 0, value: "x")
+        place += 1
+        length += 1
+      }
+      written.document.commitWith(timestamp: now)
+    }
+    return written
+  }
+}
