@@ -45,13 +45,37 @@ extension Document {
       core.undoHistory.update(from: core)
       let heads = core.graph.heads
       while let row = core.undoHistory.next(direction) {
-        try core.takeBack(rows: core.undoHistory.related(to: row, in: core))
+        try core.takeBack(rows: core.undoHistory.related(to: [row], in: core))
         if core.commit(message: message, time: seconds(of: timestamp)) {
           core.undoHistory.tookBack(direction, row, by: core.graph.count - 1)
           break
         }
       }
       return core.patches(since: heads, encoding: textEncoding)
+    }
+  }
+
+  /// Takes back several changes of this document's actor, in one change of its own; for callers that keep account of what
+  /// can be undone themselves, for instance by bursts of typing. Taking back the change that is returned does them again.
+  ///
+  /// - Parameter changes: those that this document does not have, or that are another actor's, are passed over.
+  /// - Returns: the change that takes them back; nil if nothing of them shows any more.
+  /// - Complexity: that of `undo`, once.
+  @discardableResult
+  public func takeBack(
+    _ changes: [ChangeHash], message: String? = nil, timestamp: Date = Date()
+  ) throws -> ChangeHash? {
+    try withCore { core in
+      core.commitPending()
+      core.undoHistory.update(from: core)
+      let own = core.actors.find(core.actor)
+      let rows = changes.compactMap { core.row(of: $0) }.filter { core.graph.records[$0].actor == own }
+      guard !rows.isEmpty else { return nil }
+      try core.takeBack(rows: core.undoHistory.related(to: rows, in: core))
+      guard core.commit(message: message, time: seconds(of: timestamp)) else { return nil }
+      core.undoHistory.tookBack(rows, by: core.graph.count - 1)
+      core.computeHashes()
+      return core.graph.hashes[core.graph.count - 1]
     }
   }
 

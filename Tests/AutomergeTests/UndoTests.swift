@@ -176,6 +176,31 @@ struct UndoTests {
     #expect(try document.text(obj: text) == "> base ")
   }
 
+  @Test func aBurstOfChangesIsTakenBackInOneAndDoneAgain() throws {
+    let (document, fork, text) = try pair("base ")
+    var burst: [ChangeHash] = []
+    for (place, letter) in ["a", "b", "c"].enumerated() {
+      try document.spliceText(obj: text, start: UInt64(5 + place), delete: 0, value: letter)
+      document.commitWith()
+      burst.append(try require(document.lastChange(by: document.actor)))
+    }
+    try fork.merge(other: document)
+    try fork.spliceText(obj: text, start: 6, delete: 1, value: "B")
+    try document.merge(other: fork)
+    #expect(try document.text(obj: text) == "base aBc")
+    let undone = try require(document.takeBack(burst))
+    #expect(try document.text(obj: text) == "base B")
+    let again = try require(document.takeBack([undone]))
+    #expect(try document.text(obj: text) == "base aBc")
+    #expect(try document.takeBack([again]) != nil)
+    #expect(try document.text(obj: text) == "base B")
+    // Nothing is left of it, another's change is not ours, and one that nobody knows is none.
+    #expect(try document.takeBack(burst) == nil)
+    #expect(try document.takeBack(Array(fork.heads())) == nil && document.takeBack([]) == nil)
+    try fork.merge(other: document)
+    #expect(try fork.text(obj: text) == "base B")
+  }
+
   @Test func anyChangeCanBeTakenBackByItsName() throws {
     let (document, fork, text) = try pair("base")
     try fork.spliceText(obj: text, start: 4, delete: 0, value: " fork")

@@ -53,6 +53,9 @@ public protocol EditorUnderTest: AnyObject {
   /// Puts the caret at the end of the buffer, ready to type.
   func beginTypingAtEnd() throws
   func endTyping() throws
+  /// Undoes and redoes by the editor's own keys or commands.
+  func undo() throws
+  func redo() throws
   /// Ends what random commands have left half typed.
   func settle() throws
   /// Asks the editor to end in its regular way, saving nothing.

@@ -58,6 +58,8 @@ public final class VimUnderTest: EditorUnderTest {
   }
 
   public func endTyping() throws { try session.terminal.press("Escape") }
+  public func undo() throws { try session.terminal.press("u") }
+  public func redo() throws { try session.terminal.press("C-r") }
   public func settle() throws { _ = try evaluate("NotesTestSettle()") }
   public func quit() throws { try execute("qall!") }
 }

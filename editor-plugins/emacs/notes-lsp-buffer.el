@@ -192,12 +192,20 @@ Insert first: a mark at BEGIN stays, one inside or at END follows the text."
         (notes-lsp--settle note)
         (setf (notes-lsp--note-anchor note) anchor))
       (setf (notes-lsp--note-rev note) (plist-get params :rev))))
+  (when (and spans (equal (plist-get params :cause) "undo"))
+    (notes-lsp--show-undone note (car (last spans))))
   (if (eql (plist-get params :bytes) (notes-lsp--byte-count note))
       (notes-lsp-service-notify :notes/ack
                                 `(:uri ,(notes-lsp--note-uri note)
                                   :version ,(notes-lsp--note-version note)
                                   :rev ,(notes-lsp--note-rev note)))
     (notes-lsp--repair note "its length was not what the service expected")))
+
+(defun notes-lsp--show-undone (note span)
+  "Go to where SPAN, the first of what was undone in NOTE, is now."
+  (with-current-buffer (notes-lsp--note-buffer note)
+    (pcase-let ((`(,begin ,_ ,text) span))
+      (goto-char (+ begin (length text))))))
 
 (defun notes-lsp--forget-undo ()
   "Empty the current buffer's undo list.

@@ -42,8 +42,9 @@
   :type '(choice (const :tag "Any" nil) (integer :tag "Number")))
 
 (defcustom notes-lsp-map-undo t
-  "Non-nil means undo commands in notes say why there is nothing to undo.
-Emacs's undo reaches back to the last edit of somebody else, never further."
+  "Non-nil means undo commands in notes take back only what you did.
+Emacs's own undo reaches back to the last edit of somebody else, never
+further."
   :type 'boolean)
 
 (require 'notes-lsp-service)
@@ -59,6 +60,7 @@ Emacs's undo reaches back to the last edit of somebody else, never further."
   (let ((map (make-sparse-keymap)))
     (define-key map [remap undo] #'notes-lsp-undo)
     (define-key map [remap undo-only] #'notes-lsp-undo)
+    (define-key map [remap undo-redo] #'notes-lsp-redo)
     map)
   "Keys of note buffers.")
 
@@ -103,12 +105,45 @@ has been told everything and nothing it said is waiting; :peers are names."
                            (not (notes-lsp--pending-p note)))
               :peers (notes-lsp-peer-names note))))))
 
-(defun notes-lsp-undo ()
-  "Undo, as far back as the last edit of somebody else."
-  (interactive "*")
-  (if (and notes-lsp-map-undo (null buffer-undo-list) (not (eq last-command 'undo)))
-      (user-error "Notes: nothing of yours to undo since the last change of others")
-    (call-interactively #'undo)))
+(defun notes-lsp-undo (&optional count)
+  "Take back what you did last, COUNT times, whatever others did since.
+While the service is away: as far back as the last edit of somebody else."
+  (interactive "*p")
+  (cond
+   ((and notes-lsp-map-undo (notes-lsp--undo-by-service-p))
+    (notes-lsp--ask-to-undo :notes/undo count))
+   ((and notes-lsp-map-undo (null buffer-undo-list) (not (eq last-command 'undo)))
+    (user-error "Notes: nothing of yours to undo since the last change of others"))
+   (t (call-interactively #'undo))))
+
+(defun notes-lsp-redo (&optional count)
+  "Do again what you took back last, COUNT times."
+  (interactive "*p")
+  (if (and notes-lsp-map-undo (notes-lsp--undo-by-service-p))
+      (notes-lsp--ask-to-undo :notes/redo count)
+    (call-interactively 'undo-redo)))
+
+(defun notes-lsp--undo-by-service-p ()
+  "Return non-nil if the service can undo in the current note now."
+  (let ((note (notes-lsp--current)))
+    (and note (notes-lsp--note-open note)
+         (notes-lsp-service-ready-p)
+         (notes-lsp-service-capable-p :undo))))
+
+(defun notes-lsp--ask-to-undo (method count)
+  "Send METHOD for the current note COUNT times; the text comes as an edit."
+  (let ((note (notes-lsp--current)))
+    (notes-lsp--flush note)
+    (dotimes (_ (max 1 (or count 1)))
+      (notes-lsp-service-request-async
+       method
+       `(:uri ,(notes-lsp--note-uri note)
+         :version ,(notes-lsp--note-version note)
+         :rev ,(notes-lsp--note-rev note))
+       (lambda (result)
+         (let ((text (plist-get result :message)))
+           (when text (message "Notes: %s" text))))
+       :error (lambda (line) (message "Notes: %s" line))))))
 
 ;;; Helpers of the commands
 

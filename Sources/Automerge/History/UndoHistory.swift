@@ -43,13 +43,22 @@ struct UndoHistory {
     }
   }
 
-  /// The changes to leave out in order to take one back: itself, and what came later, was taken back too and had to do
-  /// with it. For what taking back restored looks like new, but is not.
+  /// Records that the last change took others back, of which somebody else keeps account.
+  mutating func tookBack(_ changes: [Int], by row: Int) {
+    nextRow = row + 1
+    pairs += changes.map { ($0, row) }
+    undoable.removeAll { changes.contains($0) }
+    redoable.removeAll { changes.contains($0) }
+  }
+
+  /// The changes to leave out in order to take some back: themselves, and what came later, was taken back too and had to do
+  /// with them. For what taking back restored looks like new, but is not.
   /// - Complexity: O(n) in the runs of the changes taken back since.
-  func related(to row: Int, in core: DocumentCore) -> [Int] {
-    var rows: Set<Int> = [row]
-    var scope = DifferenceScope(rows: [row], of: core).withSurroundings(in: core)
-    var open = pairs.filter { $0.change > row }, isGrowing = true
+  func related(to changes: [Int], in core: DocumentCore) -> [Int] {
+    var rows = Set(changes)
+    var scope = DifferenceScope(rows: changes.sorted(), of: core).withSurroundings(in: core)
+    let first = changes.min() ?? 0
+    var open = pairs.filter { $0.change > first }, isGrowing = true
     while isGrowing {
       isGrowing = false
       open.removeAll { pair in

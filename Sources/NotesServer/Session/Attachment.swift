@@ -45,6 +45,7 @@ final class Attachment {
   private var claim: (any NoteClaim)?
   private var lastStatus: JSONValue?
   private var isAttached = true
+  private var undoGroups = UndoGroups()
 
   /// Attaches a buffer that `buffer` knows; `splices` are what opening it has to do to the document.
   init(uri: String, handle: DocHandle, note: NoteDocument, buffer: OpenBuffer, splices: [TextSplice], session: Session)
@@ -77,7 +78,9 @@ final class Attachment {
     switch buffer.didChange(version: version, rev: rev, changes: changes, source: source) {
     case .splices(let splices):
       if wasLost { keepRecovered(before: splices) }
-      apply(splices)
+      if apply(splices), let change = note.document.lastChange(by: note.document.actor) {
+        undoGroups.typed(change, splices, at: service.clock.now)
+      }
       sendPendingEdit()
       scheduleCheck(after: Self.checkDelay)
     case .resync(let contradiction): resync(contradiction.reason)
@@ -125,23 +128,45 @@ final class Attachment {
     handle.storeSoon()
   }
 
-  private func apply(_ splices: [TextSplice]) {
-    guard !splices.isEmpty else { return }
+  /// Takes back the last thing that this person did here, or does again what was taken back last. False if there is none.
+  func undo(_ direction: UndoGroups.Direction) throws -> Bool {
+    while let changes = undoGroups.next(direction) {
+      let before = handle.document.heads()
+      let made = try handle.change { try $0.takeBack(changes, timestamp: service.clock.date) }
+      // Nothing of it shows any more: the one before it is meant.
+      guard let made else { continue }
+      undoGroups.tookBack(direction, by: made)
+      buffer.documentChanged(try note.document.textEdits(obj: note.content, since: before), cause: .undo)
+      sendPendingEdit()
+      service.notebook.update(id) { $0.modified = service.clock.date }
+      scheduleCheck(after: Self.checkDelay)
+      return true
+    }
+    return false
+  }
+
+  /// Makes the splices, in one change. Returns whether there is one now.
+  @discardableResult
+  private func apply(_ splices: [TextSplice]) -> Bool {
+    guard !splices.isEmpty else { return false }
     do {
+      if !hasEnteredName {
+        // A change of its own, which nobody means to undo.
+        try handle.change { _ in try note.enter(person: service.identity.person, name: service.identity.name) }
+        hasEnteredName = true
+      }
       try handle.change { document in
-        if !hasEnteredName {
-          try note.enter(person: service.identity.person, name: service.identity.name)
-          hasEnteredName = true
-        }
         for splice in splices {
           try document.spliceText(
             obj: note.content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
         }
       }
       service.notebook.update(id) { $0.modified = service.clock.date }
+      return true
     } catch {
       session.log.error("An edit of \(id) could not be made: \(error)")
       resync("the edit could not be made")
+      return false
     }
   }
 
@@ -166,6 +191,7 @@ final class Attachment {
     let edits = edits.filter { $0.object == note.content }
     guard !edits.isEmpty else { return titleMayHaveChanged() }
     buffer.documentChanged(edits)
+    undoGroups.othersTyped(edits)
     sendPendingEdit()
     service.notebook.update(id) { $0.modified = service.clock.date }
     scheduleCheck(after: Self.checkDelay)

@@ -89,6 +89,9 @@ public final class Session {
         await session.store()
         return .null
       }
+    case (.running, "notes/undo"), (.running, "notes/redo"):
+      let direction: UndoGroups.Direction = method == "notes/undo" ? .undo : .redo
+      connection.reply(to: id, Result { () throws(ResponseError) in try undo(params, direction) })
     case (.running, _):
       guard let handler = Self.requests[method] else {
         connection.reply(to: id, .failure(.methodNotFound(method)))
@@ -166,7 +169,7 @@ public final class Session {
         "textDocumentSync": ["openClose": true, "change": 2, "save": true],
         "experimental": [
           "notes": [
-            "protocol": 1, "peerId": .string(service.identity.peer.description),
+            "protocol": 1, "undo": true, "peerId": .string(service.identity.peer.description),
             "peerName": .string(service.identity.name),
           ]
         ],

@@ -386,6 +386,17 @@ def Take(note: dict<any>, message: dict<any>)
     return
   endif
   service.Notify('notes/ack', {uri: note.uri, version: note.version, rev: note.rev})
+  if message->get('cause', '') ==# 'undo'
+    ShowFirst(note.bufnr, message.edits)
+  endif
+enddef
+
+# After undoing, the cursor is where it was undone, as in any other buffer.
+def ShowFirst(bufnr: number, edits: list<dict<any>>)
+  if bufnr == bufnr() && mode() ==# 'n' && !empty(edits)
+    const start = edits[0].range.start
+    cursor(start.line + 1, start.character + 1)
+  endif
 enddef
 
 # An edit has got lost on the way, so no later one fits. A change of nothing moves the version, and the service sends all

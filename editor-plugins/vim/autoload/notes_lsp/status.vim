@@ -81,15 +81,17 @@ def AskFor(verb: string)
   if empty(note)
     return
   endif
-  if !service.HasUndo()
-    Show('No undo in notes yet: it would take back what others typed.', 'None')
+  if !service.IsReady() || !service.HasUndo()
+    Show('The service is away, and with it undo: Vim does not know what others typed.', 'None')
     return
   endif
   buffer.Flush(note, false)
-  service.Request($'notes/{verb}', {uri: note.uri, version: note.version, rev: note.rev}, (answer) => {
-    const text = answer->get('error', answer->get('result', {}))->get('message', '')
-    if text != ''
-      Say(text)
-    endif
-  })
+  for _ in range(v:count1)
+    service.Request($'notes/{verb}', {uri: note.uri, version: note.version, rev: note.rev}, (answer) => {
+      const text = answer->get('error', answer->get('result', {}))->get('message', '')
+      if text != ''
+        Show(text, 'None')
+      endif
+    })
+  endfor
 enddef

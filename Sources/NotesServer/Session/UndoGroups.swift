@@ -1,0 +1,75 @@
+import Automerge
+
+/// What one person can undo and redo in one note, in the steps in which people think: a burst of typing, a line, a paste.
+struct UndoGroups {
+  enum Direction { case undo, redo }
+
+  /// A pause this long begins a new group.
+  static let longestPause: Duration = .seconds(1)
+  /// What puts in more than this at once, or takes out more, is a group of its own. In UTF-8 bytes.
+  static let mostTypedBytes = 64
+  static let mostDeletedBytes = 8
+  /// Groups before the last so many are forgotten; a longer group is split.
+  static let mostGroups = 1_000
+  static let mostChanges = 1_000
+
+  private var undoable: [[ChangeHash]] = []
+  /// Changes that took groups back, the next one to take back last.
+  private var redoable: [ChangeHash] = []
+  /// Where the person typed last, in UTF-8 bytes of the document's text, and when; nil if the next change begins a group.
+  private var place: (utf8Offset: Int, time: Duration)?
+
+  /// Takes account of a change by which the person made `splices`.
+  mutating func typed(_ change: ChangeHash, _ splices: [TextSplice], at now: Duration) {
+    redoable.removeAll()
+    let continues = splices.count == 1 && splices.first.map { isNext($0, at: now) } ?? false
+    if continues, let last = undoable.indices.last, undoable[last].count < Self.mostChanges {
+      undoable[last].append(change)
+    } else {
+      undoable.append([change])
+      if undoable.count > Self.mostGroups { undoable.removeFirst() }
+    }
+    place = nil
+    if let splice = splices.last, splices.count == 1, isSmall(splice), splice.insert.last != UInt8(ascii: "\n") {
+      place = (splice.utf8Offset + splice.insert.count, now)
+    }
+  }
+
+  /// Takes account of what others did, each edit in the text that those before it left.
+  mutating func othersTyped(_ edits: [TextEdit]) {
+    guard var offset = place?.utf8Offset else { return }
+    for edit in edits where edit.utf8Offset <= offset {
+      offset = max(edit.utf8Offset, offset - edit.deleted.count) + edit.inserted.count
+    }
+    place?.utf8Offset = offset
+  }
+
+  /// The changes to take back next; nil if there are none.
+  mutating func next(_ direction: Direction) -> [ChangeHash]? {
+    place = nil
+    switch direction {
+    case .undo: return undoable.popLast()
+    case .redo: return redoable.popLast().map { [$0] }
+    }
+  }
+
+  /// Takes account of a change that took back what `next` gave.
+  mutating func tookBack(_ direction: Direction, by change: ChangeHash) {
+    switch direction {
+    case .undo: redoable.append(change)
+    case .redo: undoable.append([change])
+    }
+  }
+
+  private func isSmall(_ splice: TextSplice) -> Bool {
+    splice.insert.isEmpty
+      ? splice.deleteUTF8 <= Self.mostDeletedBytes
+      : splice.deleteUTF8 == 0 && splice.insert.count <= Self.mostTypedBytes
+  }
+
+  /// Whether a splice goes on with what the person was typing: there, soon, and as small as a keystroke.
+  private func isNext(_ splice: TextSplice, at now: Duration) -> Bool {
+    guard let place, now - place.time < Self.longestPause, isSmall(splice) else { return false }
+    return splice.utf8Offset == place.utf8Offset || splice.utf8Offset + splice.deleteUTF8 == place.utf8Offset
+  }
+}

@@ -1,0 +1,109 @@
+import Automerge
+import Testing
+
+@testable import NotesServer
+
+struct UndoGroupsTests {
+  /// A person at a keyboard, whose changes have numbers.
+  private struct Person {
+    var groups = UndoGroups()
+    private var now = Duration.zero
+    private var count: UInt8 = 0
+
+    static func change(_ number: UInt8) throws -> ChangeHash {
+      try #require(ChangeHash(bytes: [UInt8](repeating: number, count: 32)))
+    }
+
+    mutating func type(_ offset: Int, delete: Int = 0, _ text: String = "", after pause: Duration = .milliseconds(200))
+      throws
+    {
+      try change([TextSplice(utf8Offset: offset, deleteUTF8: delete, insert: Array(text.utf8))], after: pause)
+    }
+
+    mutating func change(_ splices: [TextSplice], after pause: Duration = .milliseconds(200)) throws {
+      now += pause
+      count += 1
+      groups.typed(try Self.change(count), splices, at: now)
+    }
+
+    /// The sizes of all groups, the last first.
+    var sizes: [Int] {
+      var groups = groups, sizes: [Int] = []
+      while let group = groups.next(.undo) { sizes.append(group.count) }
+      return sizes
+    }
+  }
+
+  @Test func whatIsTypedInOneGoIsOneGroup() throws {
+    var person = Person()
+    for (place, letter) in "hello".enumerated() { try person.type(place, String(letter)) }
+    // A typing error, and on.
+    try person.type(4, delete: 1)
+    try person.type(4, "o!")
+    #expect(person.sizes == [7])
+  }
+
+  @Test func pausesLinesJumpsAndLargePiecesBeginGroups() throws {
+    var person = Person()
+    try person.type(0, "a")
+    try person.type(1, "b", after: .seconds(1))
+    #expect(person.sizes == [1, 1])
+    try person.type(2, "\n")
+    try person.type(3, "c")
+    #expect(person.sizes == [1, 2, 1])
+    try person.type(0, "d")
+    #expect(person.sizes == [1, 1, 2, 1])
+    try person.type(1, String(repeating: "x", count: 65))
+    try person.type(66, "e")
+    try person.type(30, delete: 20)
+    try person.type(30, "f")
+    try person.change([
+      TextSplice(utf8Offset: 0, deleteUTF8: 1, insert: []), TextSplice(utf8Offset: 9, deleteUTF8: 0, insert: [65]),
+    ])
+    try person.type(10, "g")
+    #expect(person.sizes == [1, 1, 1, 1, 1, 1, 1, 1, 2, 1])
+  }
+
+  @Test func othersMoveThePlaceButNotTheGroup() throws {
+    var person = Person()
+    try person.type(10, "a")
+    let object = ObjId.ROOT
+    person.groups.othersTyped([
+      TextEdit(object: object, utf8Offset: 2, deleted: [1], inserted: [1, 2, 3]),
+      TextEdit(object: object, utf8Offset: 40, deleted: [], inserted: [1]),
+    ])
+    try person.type(13, "b")
+    #expect(person.sizes == [2])
+    // What it stood in was deleted.
+    person.groups.othersTyped([
+      TextEdit(object: object, utf8Offset: 9, deleted: [UInt8](repeating: 0, count: 9), inserted: [])
+    ])
+    try person.type(9, "c")
+    #expect(person.sizes == [3])
+  }
+
+  @Test func typingEndsRedoingAndUndoingEndsTheGroup() throws {
+    var person = Person()
+    try person.type(0, "a")
+    let group = try #require(person.groups.next(.undo))
+    person.groups.tookBack(.undo, by: try Person.change(100))
+    #expect(group.count == 1 && person.groups.next(.undo) == nil)
+    #expect(person.groups.next(.redo) == [try Person.change(100)])
+    person.groups.tookBack(.redo, by: try Person.change(101))
+    try person.type(1, "b", after: .zero)
+    #expect(person.sizes == [1, 1])
+    _ = person.groups.next(.undo)
+    person.groups.tookBack(.undo, by: try Person.change(102))
+    try person.type(0, "c")
+    #expect(person.groups.next(.redo) == nil)
+  }
+
+  @Test func theOldestAreForgotten() throws {
+    var groups = UndoGroups()
+    let change = try Person.change(1), splice = TextSplice(utf8Offset: 0, deleteUTF8: 0, insert: [65])
+    for number in 0..<UndoGroups.mostGroups + 10 { groups.typed(change, [splice], at: .seconds(number * 2)) }
+    var count = 0
+    while groups.next(.undo) != nil { count += 1 }
+    #expect(count == UndoGroups.mostGroups)
+  }
+}
