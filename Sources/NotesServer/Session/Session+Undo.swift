@@ -9,7 +9,7 @@ extension Session {
     let uri = try params.string("uri")
     _ = (try params.int("version"), try params.int("rev"))
     guard case .attached(let attachment)? = buffers[uri] else {
-      throw ResponseError(NotesError(.notANote, "This file is no note, or is still being opened."))
+      throw NotesError(.notANote, "This file is no note, or is still being opened.").response
     }
     do {
       if try attachment.undo(direction) { return ["applied": true] }

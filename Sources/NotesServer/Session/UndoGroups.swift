@@ -13,6 +13,8 @@ struct UndoGroups {
   static let mostGroups = 1_000
   static let mostChanges = 1_000
 
+  private static let newline = [UInt8(ascii: "\n")]
+
   private var undoable: [[ChangeHash]] = []
   /// Changes that took groups back, the next one to take back last.
   private var redoable: [ChangeHash] = []
@@ -30,8 +32,10 @@ struct UndoGroups {
       if undoable.count > Self.mostGroups { undoable.removeFirst() }
     }
     place = nil
-    if let splice = splices.last, splices.count == 1, isSmall(splice), splice.insert.last != UInt8(ascii: "\n") {
-      place = (splice.utf8Offset + splice.insert.count, now)
+    if let splice = splices.last, splices.count == 1, isSmall(splice), splice.insert != Self.newline {
+      // Some editors give the first character of a text a final newline; the typing goes on before that.
+      let typed = splice.insert.count - (splice.insert.last == Self.newline.last ? 1 : 0)
+      place = (splice.utf8Offset + typed, now)
     }
   }
 
@@ -70,6 +74,8 @@ struct UndoGroups {
   /// Whether a splice goes on with what the person was typing: there, soon, and as small as a keystroke.
   private func isNext(_ splice: TextSplice, at now: Duration) -> Bool {
     guard let place, now - place.time < Self.longestPause, isSmall(splice) else { return false }
+    // A new line before another one may be told as one behind it.
+    if splice.insert == Self.newline, splice.utf8Offset == place.utf8Offset + 1 { return true }
     return splice.utf8Offset == place.utf8Offset || splice.utf8Offset + splice.deleteUTF8 == place.utf8Offset
   }
 }

@@ -64,6 +64,16 @@ struct UndoGroupsTests {
     #expect(person.sizes == [1, 1, 1, 1, 1, 1, 1, 1, 2, 1])
   }
 
+  @Test func anEditorsFinalNewlineIsNoLineOfItsOwn() throws {
+    var person = Person()
+    try person.type(0, "a\n")
+    try person.type(1, "b")
+    // Enter, told as a line behind the final newline.
+    try person.type(3, "\n")
+    try person.type(3, "c")
+    #expect(person.sizes == [1, 3])
+  }
+
   @Test func othersMoveThePlaceButNotTheGroup() throws {
     var person = Person()
     try person.type(10, "a")
@@ -85,17 +95,20 @@ struct UndoGroupsTests {
   @Test func typingEndsRedoingAndUndoingEndsTheGroup() throws {
     var person = Person()
     try person.type(0, "a")
-    let group = try #require(person.groups.next(.undo))
-    person.groups.tookBack(.undo, by: try Person.change(100))
-    #expect(group.count == 1 && person.groups.next(.undo) == nil)
-    #expect(person.groups.next(.redo) == [try Person.change(100)])
+    let (group, none) = (person.groups.next(.undo), person.groups.next(.undo))
+    #expect(group?.count == 1 && none == nil)
+    let undone = try Person.change(100)
+    person.groups.tookBack(.undo, by: undone)
+    let again = person.groups.next(.redo)
+    #expect(again == [undone])
     person.groups.tookBack(.redo, by: try Person.change(101))
     try person.type(1, "b", after: .zero)
     #expect(person.sizes == [1, 1])
     _ = person.groups.next(.undo)
     person.groups.tookBack(.undo, by: try Person.change(102))
     try person.type(0, "c")
-    #expect(person.groups.next(.redo) == nil)
+    let nothing = person.groups.next(.redo)
+    #expect(nothing == nil)
   }
 
   @Test func theOldestAreForgotten() throws {
