@@ -53,6 +53,7 @@ further."
 (require 'notes-lsp-presence)
 (require 'notes-lsp-list)
 (require 'notes-lsp-nearby)
+(require 'notes-lsp-history)
 
 ;;; The mode
 

@@ -20,6 +20,8 @@ struct NoteRecord: Hashable {
   var fileBase: TextBase?
   /// What the attached client surely had at the last commit; several when edits were in flight, each a possible state.
   var clientBase: TextBase?
+  /// The state that this person saw when a client last had it open.
+  var seen: Set<ChangeHash>?
 }
 
 /// A text that is not the document's now, as the document's heads and the way from that text to theirs.
@@ -65,6 +67,7 @@ extension NoteRecord {
       "shape": shape.cbor,
       "deleted": deletedSince.map { .integer($0.milliseconds) },
       "clientBase": clientBase?.cbor,
+      "seen": seen.map { .array($0.sorted().map { .bytes(Data($0.bytes)) }) },
     ])
     return Data(record.encoded())
   }
@@ -84,6 +87,7 @@ extension NoteRecord {
     shape = record["shape"].flatMap(FileShape.init) ?? .plain
     fileBase = record["fileBase"].flatMap(TextBase.init)
     clientBase = record["clientBase"].flatMap(TextBase.init)
+    seen = record["seen"]?.array.map { Set($0.compactMap { $0.bytes.flatMap { ChangeHash(bytes: Array($0)) } }) }
   }
 }
 

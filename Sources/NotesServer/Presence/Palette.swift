@@ -30,10 +30,13 @@ struct Palette: Sendable {
     return mark
   }
 
+  /// The colour that a person's id alone stands for.
+  static func color(of person: String) -> Int { Int(hash(person) % UInt64(colorCount)) }
+
   /// The wish if it is free, else the colour used least, beginning with the person's own.
   private func freeColor(for person: String, wish: Int?) -> Int {
     if let wish, colorUses.indices.contains(wish), colorUses[wish] == 0 { return wish }
-    let own = Int(Self.hash(person) % UInt64(Self.colorCount))
+    let own = Self.color(of: person)
     let order = (0..<Self.colorCount).map { (own + $0) % Self.colorCount }
     return order.min { colorUses[$0] < colorUses[$1] } ?? own
   }

@@ -145,6 +145,16 @@ final class Attachment {
     return false
   }
 
+  /// Makes splices that bring an earlier text back, which this person can undo.
+  func restore(_ splices: [TextSplice]) throws {
+    let before = handle.document.heads()
+    guard apply(splices) else { return }
+    if let change = note.document.lastChange(by: note.document.actor) { undoGroups.did(change) }
+    buffer.documentChanged(try note.document.textEdits(obj: note.content, since: before), cause: .restore)
+    sendPendingEdit()
+    scheduleCheck(after: Self.checkDelay)
+  }
+
   /// Makes the splices, in one change. Returns whether there is one now.
   @discardableResult
   private func apply(_ splices: [TextSplice]) -> Bool {
@@ -169,6 +179,15 @@ final class Attachment {
       return false
     }
   }
+
+  // MARK: Places
+
+  func documentRange(of range: PositionRange) -> Range<Int> {
+    let start = buffer.documentOffset(ofClient: range.start, source: source)
+    return start..<max(start, buffer.documentOffset(ofClient: range.end, source: source))
+  }
+
+  func clientPosition(ofDocument offset: Int) -> Position { buffer.clientPosition(ofDocument: offset, source: source) }
 
   // MARK: To the editor
 
@@ -318,6 +337,12 @@ final class Attachment {
     service.notebook.update(id) { $0.clientBase = base }
   }
 
+  /// Notes in the record what this person has seen of the note.
+  func rememberSeen() {
+    let heads = handle.document.heads()
+    service.notebook.update(id) { $0.seen = heads }
+  }
+
   func countWords() {
     let words = Words.count(source.allUTF8)
     service.notebook.update(id) { $0.words = words }
@@ -364,6 +389,7 @@ final class Attachment {
   /// The buffer is closed, or the session ends.
   func detach() {
     isAttached = false
+    rememberSeen()
     claim = nil
     check?.cancel()
     statusTimer?.cancel()

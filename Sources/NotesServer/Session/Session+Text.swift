@@ -205,7 +205,7 @@ extension Session {
   /// Plain clients show a file's own line ends; plugins have dealt with them.
   private func lineEndsUnified(_ text: [UInt8]) -> [UInt8] { isNotesClient ? text : LineEnds.unified(text) }
 
-  private func positionRange(_ range: Parameters) throws(ResponseError) -> PositionRange {
+  func positionRange(_ range: Parameters) throws(ResponseError) -> PositionRange {
     PositionRange(start: try position(range.object("start")), end: try position(range.object("end")))
   }
 

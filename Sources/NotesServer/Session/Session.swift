@@ -197,7 +197,10 @@ public final class Session {
   }
 
   private func store() async {
-    for case .attached(let attachment) in buffers.values { attachment.rememberBase() }
+    for case .attached(let attachment) in buffers.values {
+      attachment.rememberBase()
+      attachment.rememberSeen()
+    }
     do {
       try await service.repo.flush()
     } catch {
@@ -240,6 +243,11 @@ public final class Session {
     "notes/trust": { try await $0.trust($1) },
     "notes/connect": { try await $0.connect($1) },
     "notes/disconnect": { try $0.disconnect($1) },
+    "notes/history": { try await $0.history($1) },
+    "notes/textAt": { try await $0.textAt($1) },
+    "notes/diff": { try await $0.diff($1) },
+    "notes/blame": { try await $0.blame($1) },
+    "notes/restore": { try await $0.restore($1) },
     "notes/status": { try $0.status($1) },
     "notes/setName": { try $0.setName($1) },
   ]

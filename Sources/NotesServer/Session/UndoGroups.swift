@@ -39,6 +39,13 @@ struct UndoGroups {
     }
   }
 
+  /// Takes account of a change that the person asked for otherwise than by typing.
+  mutating func did(_ change: ChangeHash) {
+    redoable.removeAll()
+    undoable.append([change])
+    place = nil
+  }
+
   /// Takes account of what others did, each edit in the text that those before it left.
   mutating func othersTyped(_ edits: [TextEdit]) {
     guard var offset = place?.utf8Offset else { return }

@@ -85,7 +85,7 @@ def NoteLines(result: dict<any>): list<string>
 enddef
 
 # A time of the service, seconds or an ISO date, as day and minute.
-def Day(time: any): string
+export def Day(time: any): string
   return type(time) == v:t_string ? time->strpart(0, 16)->tr('T', ' ')
     : strftime('%Y-%m-%d %H:%M', float2nr(time > 100000000000 ? time / 1000 : time * 1.0))
 enddef

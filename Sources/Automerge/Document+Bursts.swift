@@ -1,0 +1,128 @@
+import Foundation
+
+/// What one author did to a text without a long pause.
+public struct Burst: Hashable, Sendable {
+  public let actor: ActorId
+  /// Of its first and of its last change, as the author's clock had it; whole seconds.
+  public let start: Date
+  public let end: Date
+  /// In Unicode scalars, also of what is gone again.
+  public let inserted: Int
+  public let deleted: Int
+  /// The message of its changes, if they have one.
+  public let message: String?
+  /// How what it inserted begins.
+  public let excerpt: String
+  /// The state after it, with what others had done by then.
+  public let heads: Set<ChangeHash>
+}
+
+extension Document {
+  /// The history of a text as a person would tell it: who wrote how much, and when, the oldest first.
+  ///
+  /// Changes with one message are one burst. Others belong together if they are one author's and not more than `pause`
+  /// seconds apart.
+  /// - Parameter excerptLength: the most scalars of an excerpt.
+  /// - Complexity: O(n) in the changes of the document.
+  public func bursts(obj: ObjId, pause: TimeInterval = 120, excerptLength: Int = 60) throws -> [Burst] {
+    try withCore { core in
+      core.commitPending()
+      let text = try core.text(obj).id
+      core.computeHashes()
+      var history = BurstHistory(core: core, text: text, pause: pause, excerptLength: excerptLength)
+      return history.bursts()
+    }
+  }
+}
+
+/// Walks a document's changes once, and gathers those of one text.
+private struct BurstHistory {
+  private struct Open {
+    let actor: UInt32
+    let start: Int64
+    var end: Int64
+    var inserted = 0
+    var deleted = 0
+    let message: String?
+    var excerpt: [UInt8] = []
+    var excerptCount = 0
+    var lastRow: Int
+  }
+
+  let core: DocumentCore
+  let text: OpId
+  let pause: TimeInterval
+  let excerptLength: Int
+  private var found: [Open] = []
+  /// For each actor its last burst.
+  private var last: [UInt32: Int] = [:]
+
+  init(core: DocumentCore, text: OpId, pause: TimeInterval, excerptLength: Int) {
+    (self.core, self.text, self.pause, self.excerptLength) = (core, text, pause, excerptLength)
+  }
+
+  mutating func bursts() -> [Burst] {
+    for row in 0..<core.graph.count { add(row) }
+    found.sort { $0.lastRow < $1.lastRow }
+    let states = heads(after: found.map(\.lastRow))
+    return zip(found, states).map { burst, heads in
+      Burst(
+        actor: core.actors[burst.actor], start: Date(timeIntervalSince1970: Double(burst.start)),
+        end: Date(timeIntervalSince1970: Double(burst.end)), inserted: burst.inserted, deleted: burst.deleted,
+        message: burst.message, excerpt: String(decoding: burst.excerpt, as: UTF8.self), heads: heads)
+    }
+  }
+
+  private mutating func add(_ row: Int) {
+    let record = core.graph.records[row], runs = core.graph.runRange(of: row)
+    guard runs.contains(where: { core.log.runs[$0].object == text }) else { return }
+    let message = core.graph.messages[row]
+    var place = last[record.actor]
+    if let index = place {
+      let isNear = abs(Double(record.time) - Double(found[index].end)) <= pause
+      if found[index].message != message || message == nil && !isNear { place = nil }
+    }
+    let index = place ?? found.count
+    if place == nil {
+      found.append(Open(actor: record.actor, start: record.time, end: record.time, message: message, lastRow: row))
+      last[record.actor] = index
+    }
+    found[index].end = record.time
+    found[index].lastRow = row
+    for run in runs where core.log.runs[run].object == text { count(core.log.runs[run], in: index) }
+  }
+
+  private mutating func count(_ run: OpRun, in index: Int) {
+    switch run.kind {
+    case .insertText:
+      found[index].inserted += Int(run.count)
+      let missing = excerptLength - found[index].excerptCount
+      guard missing > 0 else { return }
+      let start = Int(run.text), count = min(missing, Int(run.count))
+      let end = count == Int(run.count) ? start + Int(run.byteCount) : core.bytes.advance(start, scalars: count)
+      found[index].excerpt += core.bytes.bytes[start..<end]
+      found[index].excerptCount += count
+    case .deleteForward, .deleteBackward: found[index].deleted += Int(run.count)
+    case .other:
+      switch core.log.others[Int(run.text)].action {
+      case .delete: found[index].deleted += 1
+      case .increment, .mark: break
+      case .makeMap, .makeList, .makeText, .makeTable, .set: found[index].inserted += 1
+      }
+    }
+  }
+
+  /// The heads of the states that end with some rows, which ascend.
+  private func heads(after rows: [Int]) -> [Set<ChangeHash>] {
+    var states: [Set<ChangeHash>] = [], present: Set<UInt32> = [], next = 0
+    for row in 0..<core.graph.count where next < rows.count {
+      for dependency in core.graph.deps(of: row) { present.remove(dependency) }
+      present.insert(UInt32(row))
+      while next < rows.count, rows[next] == row {
+        states.append(Set(present.map { core.graph.hashes[Int($0)] }))
+        next += 1
+      }
+    }
+    return states
+  }
+}

@@ -1,0 +1,83 @@
+import Automerge
+import Foundation
+
+/// Who wrote in a note, by the names they gave themselves there.
+struct NoteAuthors {
+  private let names: [String: String]
+
+  init(of note: NoteDocument) {
+    var names: [String: String] = [:]
+    if case .Object(let people, .Map)? = try? note.document.get(obj: .ROOT, key: "people") {
+      for (person, value) in (try? note.document.mapEntries(obj: people)) ?? [] {
+        guard case .Object(let entry, .Map) = value else { continue }
+        if case .Scalar(.String(let name))? = try? note.document.get(obj: entry, key: "name") { names[person] = name }
+      }
+    }
+    self.names = names
+  }
+
+  /// The person's name; of an unknown one the beginning of the actor id.
+  func name(of actor: ActorId) -> String {
+    let person = Self.person(of: actor)
+    return names[person] ?? String(person.prefix(8))
+  }
+
+  /// The entry under `people` that an actor writes for: the first half of the actor id, in hexadecimal.
+  static func person(of actor: ActorId) -> String { String(actor.description.prefix(16)) }
+}
+
+/// A part of a text that became another, in whole lines.
+struct TextHunk {
+  /// Where the new lines are, in UTF-8 bytes of the new text.
+  var range: Range<Int>
+  var old: [UInt8]
+  var new: [UInt8]
+
+  /// What a delta changed, from top to bottom.
+  static func hunks(of delta: TextDelta) -> [TextHunk] {
+    var hunks: [TextHunk] = [], offset = 0, isOpen = false
+    func begin() {
+      if !isOpen { hunks.append(TextHunk(range: offset..<offset, old: [], new: [])) }
+      isOpen = true
+    }
+    for segment in delta.segments {
+      switch segment {
+      case .retain(let count):
+        isOpen = false
+        offset += count
+      case .insert(let piece):
+        begin()
+        offset += piece.count
+        hunks[hunks.count - 1].new += piece.bytes
+        hunks[hunks.count - 1].range = hunks[hunks.count - 1].range.lowerBound..<offset
+      case .delete(let piece):
+        begin()
+        hunks[hunks.count - 1].old += piece.bytes
+      }
+    }
+    return hunks
+  }
+}
+
+extension TextDelta {
+  /// Only what it does to a part of the old text, from its start up to and with its end.
+  func limited(to part: Range<Int>) -> TextDelta {
+    var builder = Builder(), offset = 0
+    for segment in segments {
+      switch segment {
+      case .retain(let count):
+        builder.retain(count)
+        offset += count
+      case .insert(let piece): if part.contains(offset) || offset == part.upperBound { builder.insert(piece) }
+      case .delete(let piece):
+        let end = offset + piece.count
+        let lower = min(max(part.lowerBound, offset), end), upper = max(min(part.upperBound, end), lower)
+        builder.retain(lower - offset)
+        builder.delete(TextPiece(Array(piece.bytes[(lower - offset)..<(upper - offset)])))
+        builder.retain(end - upper)
+        offset = end
+      }
+    }
+    return builder.delta
+  }
+}
