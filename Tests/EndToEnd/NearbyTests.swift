@@ -115,7 +115,7 @@ struct NearbyTests {
       try ModelClient.waitForConvergence(clients, checked: false)
       let pause = ContinuousClock.now - healed
       pauses.append(pause)
-      #expect(pause < .seconds(5), "round \(round), one way: \(isOneWay), seed \(seed)")
+      #expect(pause < .seconds(20), "round \(round), one way: \(isOneWay), seed \(seed)")
       // 30 edits of two characters by each of the three, every round.
       #expect(clients[0].text.string.count == 6 + (round + 1) * 180, "round \(round), seed \(seed)")
     }
