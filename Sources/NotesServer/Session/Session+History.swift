@@ -15,7 +15,7 @@ extension Session {
   func history(_ params: Parameters) async throws -> JSONValue {
     let (_, note) = try await pastNote(params)
     let limit = min(try params.nonNegativeIntIfPresent("limit") ?? Self.defaultHistoryLimit, Self.mostHistoryRows)
-    let before = try params.has("before") ? heads(params, "before", in: note.document) : nil
+    let before = params.has("before") ? try heads(params, "before", in: note.document) : nil
     let authors = NoteAuthors(of: note)
     var bursts = try note.document.bursts(obj: note.content)[...]
     if let before {
@@ -49,19 +49,20 @@ extension Session {
     let (record, note) = try await pastNote(params)
     let document = note.document, now = document.heads()
     let from: Set<ChangeHash>
-    if try params.has("from") {
+    if params.has("from") {
       from = try heads(params, "from", in: document)
     } else {
       // What was seen by another process, or is not here yet, is not known.
       from = record.seen.flatMap { document.unknown($0).isEmpty ? $0 : nil } ?? now
     }
-    let to = try params.has("to") ? heads(params, "to", in: document) : now
+    let to = params.has("to") ? try heads(params, "to", in: document) : now
     let (old, new) = (
       Array(try document.textAt(obj: note.content, heads: from).utf8),
       Array(try document.textAt(obj: note.content, heads: to).utf8)
     )
     let hunks = TextHunk.hunks(of: TextDiff.delta(from: old, to: new, finest: .lines))
     let writers = to == now ? try document.blame(obj: note.content) : []
+    let inserted = TextHunk.hunks(of: TextDiff.delta(from: old, to: new)).map(\.range)
     let authors = NoteAuthors(of: note)
     var places = TextPlaces(of: new, in: encoding)
     return [
@@ -73,18 +74,22 @@ extension Session {
             ).json,
             "oldText": .string(String(decoding: hunk.old, as: UTF8.self)),
             "newText": .string(String(decoding: hunk.new, as: UTF8.self)),
-            "author": writer(of: hunk.range, writers).map { .string(authors.name(of: $0)) },
+            "author": writer(of: inserted.filter { $0.overlaps(hunk.range) }, writers).map {
+              .string(authors.name(of: $0))
+            },
           ])
         })
     ]
   }
 
-  /// Who wrote most of a part; nil if nothing stands there.
-  private func writer(of part: Range<Int>, _ spans: [BlameSpan]) -> ActorId? {
+  /// Who wrote most of some parts; nil if nothing stands there.
+  private func writer(of parts: [Range<Int>], _ spans: [BlameSpan]) -> ActorId? {
     var lengths: [ActorId: Int] = [:]
     for span in spans {
-      let length = min(part.upperBound, Int(span.end)) - max(part.lowerBound, Int(span.start))
-      if length > 0 { lengths[span.actor, default: 0] += length }
+      for part in parts {
+        let length = min(part.upperBound, Int(span.end)) - max(part.lowerBound, Int(span.start))
+        if length > 0 { lengths[span.actor, default: 0] += length }
+      }
     }
     return lengths.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
   }
