@@ -5,7 +5,7 @@ PREFIX ?= $(HOME)/.local
 CHECK := --explicit-target-dependency-import-check error
 RELEASE := -c release --static-swift-stdlib $(CHECK)
 
-.PHONY: all build test lint format demo demo-record bench fuzz install uninstall setup setup-test clean
+.PHONY: all build test lint format demo demo-record bench partitions fuzz install uninstall setup setup-test clean
 
 all: build
 
@@ -42,6 +42,13 @@ bench: setup
 	swift build $(RELEASE) --product notes-lsp
 	swift build $(RELEASE) --product notes-bench
 	NOTES_LSP_BINARY=$$PWD/.build/release/notes-lsp .build/release/notes-bench latency
+
+# Three machines in network namespaces, typing while their cables are pulled and plugged in again. Needs root.
+partitions: setup-test
+	swift build $(RELEASE) --product notes-lsp
+	swift build --build-tests $(CHECK)
+	NOTES_PARTITIONS=$(or $(PARTITIONS),50) NOTES_LSP_BINARY=$$PWD/.build/release/notes-lsp \
+	  swift test --skip-build --filter cablesArePulledAndNothingIsLost
 
 # Foreign bytes, for FUZZ_SECONDS each (default 60), with coverage. Not a part of `make test`.
 fuzz: setup

@@ -33,6 +33,9 @@ public final class DocHandle {
   private(set) var store: DocumentStore?
   private var heads: Set<ChangeHash>
   private var status: [PeerId: Bool] = [:]
+  /// How often the document has changed in memory, and how often it had when a peer last had all of it.
+  private var changeNumber = 0
+  private var equalAt: [PeerId: Int] = [:]
   private var relays: Relays
   /// Peers to whom others carry what we say.
   private(set) var idlePeers: Set<PeerId> = []
@@ -81,6 +84,7 @@ public final class DocHandle {
     let now = document.heads()
     guard now != heads else { return }
     heads = now
+    changeNumber += 1
     perform(sync.receive(.changed, document: document))
     store?.changed()
     observers.send(.headsChanged(by: nil))
@@ -142,6 +146,11 @@ public final class DocHandle {
     sync.heads(of: peer) == heads
   }
 
+  /// How many times the document has changed, here or by what came, since the peer had all of it; 0 if it has.
+  public func pendingCount(for peer: PeerId) -> Int {
+    inSync(with: peer) ? 0 : max(1, changeNumber - (equalAt[peer] ?? 0))
+  }
+
   // MARK: What the repo does
 
   func receive(_ event: DocumentSync.Event) {
@@ -175,6 +184,7 @@ public final class DocHandle {
         observers.send(.textEdits(edits, from: peer))
       case .headsChanged(let peer):
         heads = document.heads()
+        changeNumber += 1
         store?.changed()
         observers.send(.headsChanged(by: peer))
         tellWhenQuiet()
@@ -190,6 +200,7 @@ public final class DocHandle {
 
   private func refreshStatus() {
     let now = Dictionary(uniqueKeysWithValues: sync.peers.map { ($0, inSync(with: $0)) })
+    for (peer, isEqual) in now where isEqual { equalAt[peer] = changeNumber }
     if sync.writers != writers || Set(now.keys) != Set(status.keys) { refreshRelays() }
     guard now != status else { return }
     status = now

@@ -1,6 +1,8 @@
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -10,6 +12,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include <uv.h>
+#ifdef __linux__
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#endif
 
 /* fcntl and open are variadic, which Swift does not import. */
 static inline int notes_is_open(int descriptor) { return fcntl(descriptor, F_GETFD) != -1 || errno != EBADF; }
@@ -51,3 +57,35 @@ static inline int64_t notes_unacknowledged(int descriptor) {
 #endif
   return count;
 }
+
+/* How many times in a row a TCP socket has sent the same again without an answer, or -1. tcp_info is not imported. */
+static inline int notes_retransmissions(int descriptor) {
+#ifdef __linux__
+  struct tcp_info info;
+  socklen_t length = sizeof info;
+  if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return -1;
+  return info.tcpi_retransmits;
+#else
+  return -1;
+#endif
+}
+
+/* A socket that can be read when network interfaces or their addresses have changed, or -1. libuv has none, and the structs
+   of netlink are not imported. */
+static inline int notes_open_address_monitor(void) {
+#ifdef __linux__
+  int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+  if (descriptor < 0) return -1;
+  struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR};
+  if (bind(descriptor, (struct sockaddr *)&address, sizeof address) == 0) return descriptor;
+  close(descriptor);
+#endif
+  return -1;
+}
+
+/* Takes in and drops what there is to read, without waiting. The constants of recv are an enum that Swift imports badly. */
+static inline void notes_drain(int descriptor) {
+  char buffer[8192];
+  while (recv(descriptor, buffer, sizeof buffer, MSG_DONTWAIT) > 0) {}
+}
+static inline void notes_close(int descriptor) { close(descriptor); }

@@ -23,8 +23,8 @@ extension PeerDirectory {
     discovery.onChange = { [weak self] change in self?.discovered(change) }
     discovery.onAddressesChanged = { [weak self] in
       guard let self else { return }
-      // Whoever was out of reach may be in reach now.
-      for peer in self.grants.allPeers { self.provider.callNow(peer) }
+      // Whoever was out of reach may be in reach now, and the other way round.
+      self.provider.addressesChanged()
       self.onEvent?(.networkChanged)
     }
     self.discovery = discovery
@@ -56,12 +56,21 @@ extension PeerDirectory {
       let oldName = nearby[peer.peer]?.name
       nearby[peer.peer] = peer
       callIfShared(peer)
+      if !isBlocked(peer.peer), !peer.addresses.isEmpty { movedPerhaps(peer) }
       if oldName != peer.name, !isBlocked(peer.peer) { onEvent?(.renamed(peer.peer, name: name(of: peer.peer))) }
     case .vanished(let peer, _):
       let name = name(of: peer)
       guard nearby.removeValue(forKey: peer) != nil, !isBlocked(peer) else { return }
       onEvent?(.vanished(peer, name: name))
     }
+  }
+
+  /// Somebody who is connected is heard elsewhere: calls go there from now on, and the connection is asked for a sign of
+  /// life.
+  private func movedPerhaps(_ nearby: NearbyPeers.Peer) {
+    guard grants.allPeers.contains(nearby.peer), provider.isConnected(nearby.peer) else { return }
+    provider.keepConnected(to: nearby.peer, at: addresses(of: nearby.peer))
+    provider.doubt(nearby.peer, heardAt: nearby.addresses)
   }
 
   private func callIfShared(_ nearby: NearbyPeers.Peer) {

@@ -12,52 +12,19 @@ public enum JoinError: Error, Hashable, Sendable {
   case timedOut
 }
 
-/// The messages of type `ticket`: a secret to the host, its answer back.
-enum TicketMessage {
-  static let type = "ticket"
-
-  case present(DocumentId, secret: [UInt8])
-  case accepted(DocumentId, Access)
-  case refused(DocumentId, kind: String)
-
-  /// Nil if the fields make no sense.
-  init?(fields: [String: CBOR]) {
-    guard let document = fields["documentId"]?.text.flatMap({ DocumentId($0) }) else { return nil }
-    if let secret = fields["secret"]?.bytes {
-      guard secret.count == Ticket.secretByteCount else { return nil }
-      self = .present(document, secret: Array(secret))
-    } else if fields["accepted"]?.bool == true {
-      guard let access = fields["access"]?.text.flatMap({ Access(rawValue: $0) }) else { return nil }
-      self = .accepted(document, access)
-    } else {
-      guard let kind = fields["error"]?.text else { return nil }
-      self = .refused(document, kind: kind)
-    }
-  }
-
-  var fields: [String: CBOR] {
-    switch self {
-    case .present(let document, let secret):
-      ["documentId": .text(document.description), "secret": .bytes(Data(secret))]
-    case .accepted(let document, let access):
-      ["documentId": .text(document.description), "accepted": true, "access": .text(access.rawValue)]
-    case .refused(let document, let kind):
-      ["documentId": .text(document.description), "error": .text(kind)]
-    }
-  }
-}
-
 /// Somebody who has presented a ticket and waits for the answer.
 struct PendingJoin {
   struct Key: Hashable {
     var host: PeerId
-    var document: DocumentId
+    /// Nil for a spoken ticket.
+    var document: DocumentId?
   }
 
   static let timeout: Duration = .seconds(10)
 
-  let secret: [UInt8]
-  let continuation: CheckedContinuation<Result<Access, JoinError>, Never>
+  /// What is said to the host.
+  let message: TicketMessage
+  let continuation: CheckedContinuation<Result<DocumentId, JoinError>, Never>
   let timer: any ScheduledAction
 }
 
@@ -98,8 +65,12 @@ extension PeerDirectory {
     switch message {
     case .present(let document, let secret)?:
       redeem(secret, for: document, by: peer)
-    case .accepted(let document, let access)?:
-      accepted(document, access, host: peer)
+    case .presentSpoken(let secret)?:
+      let (outcome, document) = book.redeem(
+        spoken: secret, by: peer, from: source(of: peer), date: repo.clock.date, now: repo.clock.now)
+      answer(peer, outcome, document, isSpoken: true)
+    case .accepted(let document, let access, let isSpoken)?:
+      accepted(document, access, host: peer, key: PendingJoin.Key(host: peer, document: isSpoken ? nil : document))
     case .refused(let document, let kind)?:
       finish(PendingJoin.Key(host: peer, document: document), .failure(JoinError(kind: kind)))
     case nil:
@@ -109,20 +80,32 @@ extension PeerDirectory {
 
   private func redeem(_ secret: [UInt8], for document: DocumentId, by peer: PeerId) {
     let outcome = book.redeem(
-      document: document, secret: secret, by: peer, from: provider.address(of: peer)?.host ?? "",
-      date: repo.clock.date, now: repo.clock.now)
-    switch outcome {
-    case .silence:
+      document: document, secret: secret, by: peer, from: source(of: peer), date: repo.clock.date,
+      now: repo.clock.now)
+    answer(peer, outcome, document, isSpoken: false)
+  }
+
+  private func source(of peer: PeerId) -> String { provider.address(of: peer)?.host ?? "" }
+
+  private func answer(_ peer: PeerId, _ outcome: TicketBook.Outcome, _ document: DocumentId?, isSpoken: Bool) {
+    switch (outcome, document) {
+    case (.silence, _):
       logger.warning("\(peer) has tried too many wrong secrets")
-    case .refused(let error):
-      repo.send(type: TicketMessage.type, fields: TicketMessage.refused(document, kind: "\(error)").fields, to: peer)
-    case .accepted(let access):
-      Task { await self.admit(peer, to: document, access) }
+    case (.accepted(let access), let document?):
+      Task { await self.admit(peer, to: document, access, isSpoken: isSpoken) }
+    case (.accepted, nil):
+      send(.refused(nil, kind: "\(TicketError.ticketInvalid)"), to: peer)
+    case (.refused(let error), let document):
+      send(.refused(isSpoken ? nil : document, kind: "\(error)"), to: peer)
     }
   }
 
+  func send(_ message: TicketMessage, to peer: PeerId) {
+    repo.send(type: TicketMessage.type, fields: message.fields, to: peer)
+  }
+
   /// The grant is stored before it is promised.
-  private func admit(_ peer: PeerId, to document: DocumentId, _ access: Access) async {
+  private func admit(_ peer: PeerId, to document: DocumentId, _ access: Access, isSpoken: Bool) async {
     let (grants, record) = (grants, book.record)
     known[peer, default: KnownPeer()].isPinned = true
     provider.trust(peer)
@@ -132,7 +115,7 @@ extension PeerDirectory {
     }
     let metadata = repo.peers[peer]
     remember(peer, name: metadata?.name, addresses: PeerDirectory.addresses(in: metadata))
-    repo.send(type: TicketMessage.type, fields: TicketMessage.accepted(document, access).fields, to: peer)
+    send(.accepted(document, access, isSpoken: isSpoken), to: peer)
     onEvent?(.joined(peer, name: name(of: peer), document))
     repo.policyChanged(for: document)
     if repo.handle(of: document) == nil { _ = await repo.find(document) }
@@ -142,6 +125,7 @@ extension PeerDirectory {
 
   /// Brings a ticket to its host. Returns when the host has let us in; the document then comes by `repo.find`.
   public func join(ticket text: String) async throws(JoinError) -> DocumentId {
+    if let spoken = SpokenTicket(parsing: text) { return try await join(spoken) }
     let ticket: Ticket
     do {
       ticket = try Ticket(parsing: text)
@@ -155,7 +139,8 @@ extension PeerDirectory {
     if ticket.peer == repo.peerId { return ticket.document }
     if ticket.isExpired(at: repo.clock.date) { throw .ticket(.ticketExpired) }
     try await reach(ticket)
-    _ = try await present(ticket).get()
+    let key = PendingJoin.Key(host: ticket.peer, document: ticket.document)
+    _ = try await present(.present(ticket.document, secret: ticket.secret), as: key).get()
     let metadata = repo.peers[ticket.peer]
     remember(
       ticket.peer, name: metadata?.name, addresses: ticket.addresses + PeerDirectory.addresses(in: metadata))
@@ -174,32 +159,30 @@ extension PeerDirectory {
     }
   }
 
-  private func present(_ ticket: Ticket) async -> Result<Access, JoinError> {
-    let key = PendingJoin.Key(host: ticket.peer, document: ticket.document)
+  /// Tells the host, and waits for what it says.
+  func present(_ message: TicketMessage, as key: PendingJoin.Key) async -> Result<DocumentId, JoinError> {
     finish(key, .failure(.refused))
     return await withCheckedContinuation { continuation in
       let timer = repo.clock.schedule(after: PendingJoin.timeout) { [weak self] in
         self?.finish(key, .failure(.timedOut))
       }
-      pendingJoins[key] = PendingJoin(secret: ticket.secret, continuation: continuation, timer: timer)
-      let message = TicketMessage.present(ticket.document, secret: ticket.secret)
-      repo.send(type: TicketMessage.type, fields: message.fields, to: ticket.peer)
+      pendingJoins[key] = PendingJoin(message: message, continuation: continuation, timer: timer)
+      send(message, to: key.host)
     }
   }
 
-  private func finish(_ key: PendingJoin.Key, _ result: Result<Access, JoinError>) {
+  private func finish(_ key: PendingJoin.Key, _ result: Result<DocumentId, JoinError>) {
     guard let pending = pendingJoins.removeValue(forKey: key) else { return }
     pending.timer.cancel()
     pending.continuation.resume(returning: result)
   }
 
   /// The host's changes are taken from now on: they follow right behind its answer.
-  private func accepted(_ document: DocumentId, _ access: Access, host: PeerId) {
-    let key = PendingJoin.Key(host: host, document: document)
+  private func accepted(_ document: DocumentId, _ access: Access, host: PeerId, key: PendingJoin.Key) {
     guard pendingJoins[key] != nil else { return }
     known[host, default: KnownPeer()].isPinned = true
     admit(host: host, of: document, access)
-    finish(key, .success(access))
+    finish(key, .success(document))
   }
 
   /// Takes a host's changes from now on. What it let us do is stored behind that: if we die before, we can ask again.

@@ -249,8 +249,7 @@ public final class PeerDirectory {
     perform(invitations.reconnected(to: peer))
     for (key, pending) in pendingJoins where key.host == peer {
       // What was said on the last link may be lost. The host lets the same peer in twice for one use.
-      let message = TicketMessage.present(key.document, secret: pending.secret)
-      repo.send(type: TicketMessage.type, fields: message.fields, to: peer)
+      send(pending.message, to: peer)
     }
   }
 

@@ -10,6 +10,8 @@ final class PeerLink {
   enum Event {
     case established(PeerId, PeerMetadata)
     case received(RepoMessage)
+    /// What was sent does not arrive; said again and again until it does.
+    case stuck
     /// Nothing comes after this.
     case closed(PeerNetworkError)
   }
@@ -41,6 +43,10 @@ final class PeerLink {
   private var handshake: PeerHandshake?
   private var keepalive: Keepalive
   private var timer: (any ScheduledAction)?
+  /// Runs as long as something is on its way.
+  private var transitTimer: (any ScheduledAction)?
+  private var transit = Transit()
+  private(set) var openedAt: Duration
   private var reason: PeerNetworkError?
 
   /// - Parameters:
@@ -55,7 +61,7 @@ final class PeerLink {
     (self.stream, self.tls, self.address, self.role, self.local) = (stream, tls, address, role, local)
     (self.clock, self.admits, self.onEvent) = (clock, admits, onEvent)
     direction = role == .listener ? .incoming : .outgoing
-    keepalive = Keepalive(now: clock.now)
+    (keepalive, openedAt) = (Keepalive(now: clock.now), clock.now)
   }
 
   func open() {
@@ -81,8 +87,24 @@ final class PeerLink {
     }
     do {
       try write(try Frame.encode(message.encoded()))
+      watchTransit()
     } catch {
       close(.unreachable(address, reason: "\(error)"), politely: false)
+    }
+  }
+
+  /// Looks now and then whether what was sent arrives.
+  private func watchTransit() {
+    guard transitTimer == nil, peer != nil, isOpen, stream is TCPStream else { return }
+    transitTimer = clock.schedule(after: Transit.interval) { [weak self] in
+      guard let self, self.isOpen, let stream = self.stream as? TCPStream else { return }
+      self.transitTimer = nil
+      let waiting = stream.unacknowledgedByteCount.map { $0 + stream.queuedByteCount }
+      let isAnswered = stream.retransmissionCount == 0
+      if self.transit.look(waiting: waiting, isAnswered: isAnswered, at: self.clock.now) {
+        self.onEvent(self, .stuck)
+      }
+      if let waiting, waiting > 0 { self.watchTransit() }
     }
   }
 
@@ -219,11 +241,15 @@ final class PeerLink {
     }
   }
 
+  /// The address of this machine from which it goes out; nil if nobody knows.
+  var localHost: String? { (stream as? TCPStream)?.localAddress?.host }
+
   /// Nil where there is no way to know.
   private var unacknowledgedByteCount: Int? { (stream as? TCPStream)?.unacknowledgedByteCount }
 
   private func closed(_ error: UVError?) {
     timer?.cancel()
+    transitTimer?.cancel()
     let fallback = PeerNetworkError.unreachable(address, reason: error?.message ?? "the connection was closed")
     onEvent(self, .closed(reason ?? fallback))
   }

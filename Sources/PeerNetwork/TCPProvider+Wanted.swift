@@ -55,3 +55,30 @@ extension TCPProvider {
     }
   }
 }
+
+/// A call to somebody whom the connection that there is does not reach.
+struct Rescue {
+  /// The first that got through, while it is not known yet who is there.
+  var link: PeerLink?
+}
+
+extension TCPProvider {
+  /// Nothing gets through to a peer. It is called anew, and the call that gets through takes the place of the connection.
+  /// Somebody whom only it can call does the same from the other side.
+  func rescue(_ link: PeerLink) {
+    guard let peer = link.peer, linkOfPeer[peer] === link, link.isTrusted, rescues[peer] == nil || isStuck(peer) else {
+      return
+    }
+    rescues[peer] = Rescue()
+    var addresses = link.direction == .outgoing ? [link.address] : []
+    addresses += (wanted[peer]?.addresses ?? []).filter { !addresses.contains($0) }
+    for address in addresses.prefix(2) { call(address, expecting: peer, replaces: true) { _ in } }
+  }
+
+  /// Whether a call to a peer that is connected would help: nothing gets through, and no other call has.
+  func isStuck(_ peer: PeerId) -> Bool {
+    guard let rescue = rescues[peer] else { return false }
+    guard let link = rescue.link, link.isOpen else { return true }
+    return clock.now - link.openedAt > PeerHandshake.timeout / 2
+  }
+}

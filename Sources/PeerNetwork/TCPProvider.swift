@@ -13,6 +13,9 @@ public final class TCPProvider: NetworkProvider {
   /// How long an address has to itself before the next one of the same peer is called as well.
   static let dialStagger: Duration = .milliseconds(150)
 
+  /// How long a call has that is made because of that. Others are begun meanwhile.
+  static let rescueTimeout: Duration = .milliseconds(1500)
+
   typealias Attempt = @AutomergeRepo (Result<PeerId, PeerNetworkError>) -> Void
 
   let loop: Loop
@@ -20,6 +23,9 @@ public final class TCPProvider: NetworkProvider {
   let logger: Logger
   var random: RandomSource
   var connectTimeout = PeerHandshake.timeout
+  /// Two calls that cross do so within this time. Whoever calls later beside an old connection does so because nothing gets
+  /// through there.
+  var crossingTime: Duration = .seconds(3)
   /// Whether we have anything to do with a peer, so that it may send more than a few words.
   var isKnown: @AutomergeRepo (PeerId) -> Bool = { _ in false }
   /// Whether a peer gets no answer, whatever it says.
@@ -31,9 +37,11 @@ public final class TCPProvider: NetworkProvider {
   private weak var delegate: (any NetworkDelegate)?
   private var listener: TCPListener?
   private var links: [ObjectIdentifier: PeerLink] = [:]
-  private var linkOfPeer: [PeerId: PeerLink] = [:]
+  private(set) var linkOfPeer: [PeerId: PeerLink] = [:]
   private var attempts: [ObjectIdentifier: Attempt] = [:]
   var wanted: [PeerId: WantedPeer] = [:]
+  /// Who is connected and called anew because nothing gets through.
+  var rescues: [PeerId: Rescue] = [:]
 
   public init(
     loop: Loop, clock: any RepoClock, identity: Identity, random: RandomSource = RandomSource(),
@@ -157,6 +165,16 @@ public final class TCPProvider: NetworkProvider {
     return try result.get()
   }
 
+  /// Calls whoever answers there, if its fingerprint begins with these bytes; says nothing to anybody else.
+  func connect(
+    to address: PeerAddress, keyBeginningWith start: [UInt8]
+  ) async throws(PeerNetworkError) -> PeerId {
+    let result = await withCheckedContinuation { continuation in
+      call(address, expecting: nil, keyStart: start) { continuation.resume(returning: $0) }
+    }
+    return try result.get()
+  }
+
   func call(_ addresses: [PeerAddress], expecting peer: PeerId?, done: @escaping Attempt) {
     Dialing(addresses: addresses, done: done).start(clock: clock) { [weak self] address, done in
       guard let self else { return done(.failure(.stopped)) }
@@ -164,36 +182,46 @@ public final class TCPProvider: NetworkProvider {
     }
   }
 
-  private func call(_ address: PeerAddress, expecting peer: PeerId?, done: @escaping Attempt) {
+  /// - Parameter replaces: whether to call although there is a connection, for too little gets through it.
+  func call(
+    _ address: PeerAddress, expecting peer: PeerId?, keyStart: [UInt8]? = nil, replaces: Bool = false,
+    done: @escaping Attempt
+  ) {
     guard local != nil else { return done(.failure(.stopped)) }
-    if let peer, isConnected(peer) { return done(.success(peer)) }
+    if let peer, !replaces, isConnected(peer) { return done(.success(peer)) }
     guard links.count < TCPProvider.maximumConnections else { return done(.failure(.tooManyConnections)) }
-    TCPStream.connect(on: loop, host: address.host, port: address.port, timeout: connectTimeout) { result in
+    let timeout = replaces ? TCPProvider.rescueTimeout : connectTimeout
+    TCPStream.connect(on: loop, host: address.host, port: address.port, timeout: timeout) { result in
       nonisolated(unsafe) let result = result
       AutomergeRepo.assumeIsolated {
         switch result {
         case .failure(let error): done(.failure(.unreachable(address, reason: "\(error)")))
-        case .success(let stream): self.called(stream, address, expecting: peer, done)
+        case .success(let stream):
+          self.called(stream, address, expecting: peer, keyStart: keyStart, replaces: replaces, done)
         }
       }
     }
   }
 
-  private func called(_ stream: TCPStream, _ address: PeerAddress, expecting peer: PeerId?, _ done: @escaping Attempt) {
+  private func called(
+    _ stream: TCPStream, _ address: PeerAddress, expecting peer: PeerId?, keyStart: [UInt8]?, replaces: Bool,
+    _ done: @escaping Attempt
+  ) {
     do throws(PeerNetworkError) {
       guard let local else { throw .stopped }
-      if let peer, isConnected(peer) {
+      if let peer, replaces ? !isStuck(peer) : isConnected(peer) {
         stream.close()
         return done(.success(peer))
       }
       let session: TLSSession
       do {
-        session = try TLSSession(tls, .dialer, expecting: peer.map { Identity.fingerprint(of: $0) ?? [] })
+        session = try TLSSession(tls, .dialer, expecting: peer.map { Identity.fingerprint(of: $0) ?? [] } ?? keyStart)
       } catch {
         throw .insecure(error)
       }
       let link = add(stream, session, address, .dialer(expecting: peer), local)
       attempts[ObjectIdentifier(link)] = done
+      if replaces, let peer { rescues[peer]?.link = link }
       link.open()
     } catch {
       stream.close()
@@ -224,10 +252,31 @@ public final class TCPProvider: NetworkProvider {
 
   public func isConnected(_ peer: PeerId) -> Bool { linkOfPeer[peer]?.isOpen == true }
 
+  /// This machine's addresses are not what they were. Connections from one that is gone are ended, the others asked.
+  func addressesChanged() {
+    let hosts = Set(NetworkInterface.all.map(\.address.host))
+    for link in Array(linkOfPeer.values) {
+      guard let host = link.localHost else { continue }
+      let bare = host.hasPrefix("::ffff:") ? String(host.dropFirst(7)) : host
+      if !hosts.contains(bare), !bare.hasPrefix("fe80:") {
+        link.close(.unreachable(link.address, reason: "this machine has another address now"), politely: false)
+      }
+    }
+    woke()
+  }
+
+  /// Somebody is heard at other addresses than the one at which it is connected.
+  func doubt(_ peer: PeerId, heardAt addresses: [PeerAddress]) {
+    guard let link = linkOfPeer[peer], link.direction == .outgoing || wanted[peer] != nil,
+      !addresses.contains(where: { $0.host == link.address.host })
+    else { return }
+    link.doubt()
+  }
+
   /// The machine has slept: nothing that was true of the network need be true now. Whoever is connected is asked, whoever
   /// is missed is called, at once.
   func woke() {
-    for link in linkOfPeer.values { link.doubt() }
+    for link in Array(linkOfPeer.values) { link.doubt() }
     for peer in Array(wanted.keys) { callNow(peer) }
   }
 
@@ -240,6 +289,7 @@ public final class TCPProvider: NetworkProvider {
     case .received(let message):
       guard let peer = link.peer, linkOfPeer[peer] === link else { return }
       delegate?.network(self, received: message, from: peer)
+    case .stuck: rescue(link)
     case .closed(let reason): closed(link, reason)
     }
   }
@@ -250,7 +300,7 @@ public final class TCPProvider: NetworkProvider {
     defer { done?(.success(peer)) }
     if let old = linkOfPeer[peer] {
       guard
-        !old.isOpen
+        !old.isOpen || clock.now - old.openedAt > crossingTime
           || LinkDirection.newStays(local: local.peerId, peer: peer, old: old.direction, new: link.direction)
       else { return link.close(.stopped) }
       linkOfPeer[peer] = nil
@@ -258,6 +308,7 @@ public final class TCPProvider: NetworkProvider {
       delegate?.network(self, disconnected: peer)
     }
     linkOfPeer[peer] = link
+    rescues[peer] = nil
     link.isTrusted = isKnown(peer) || wanted[peer] != nil
     logger.debug("connected to \(peer) at \(link.address)")
     tell(peer, .connected)
@@ -269,6 +320,7 @@ public final class TCPProvider: NetworkProvider {
     if let done = attempts.removeValue(forKey: ObjectIdentifier(link)) { done(.failure(reason)) }
     guard let peer = link.peer, linkOfPeer[peer] === link else { return }
     linkOfPeer[peer] = nil
+    rescues[peer] = nil
     logger.debug("lost \(peer): \(reason)")
     delegate?.network(self, disconnected: peer)
     tell(peer, .lost)

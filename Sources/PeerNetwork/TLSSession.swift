@@ -22,7 +22,7 @@ final class TLSSession {
   private(set) var peerFingerprint: [UInt8]?
   private var sawWrongKey = false
 
-  /// - Parameter expected: the only key that is accepted; nil for any.
+  /// - Parameter expected: how the only fingerprints that are accepted begin; nil for any. Nothing begins with no bytes.
   init(_ context: TLSContext, _ side: TLSContext.Side, expecting expected: [UInt8]? = nil) throws(TLSError) {
     guard let ssl = SSL_new(context.raw(side)), let input = BIO_new(BIO_s_mem()), let output = BIO_new(BIO_s_mem())
     else { throw .unavailable(TLSContext.lastError) }
@@ -120,7 +120,7 @@ final class TLSSession {
       let fingerprint = fingerprint(of: certificate)
     else { return false }
     let session = Unmanaged<TLSSession>.fromOpaque(data).takeUnretainedValue()
-    guard session.expected == nil || session.expected == fingerprint else {
+    guard session.expected.map({ !$0.isEmpty && fingerprint.starts(with: $0) }) ?? true else {
       session.sawWrongKey = true
       return false
     }

@@ -45,8 +45,12 @@ public struct Ticket: Hashable, Sendable, CustomStringConvertible {
 
   public var description: String { Ticket.scheme + Base32.encode(bytes) }
 
-  /// The same in groups of four letters, to be read aloud. It can be parsed like the text.
-  public var words: String {
+  /// The same in a few words, to be read aloud. What they are of is known to the one who gave the ticket out: only that
+  /// one can be asked with them.
+  public var words: String { SpokenTicket(self)?.words ?? letterGroups }
+
+  /// The text in groups of four letters. It can be parsed like the text.
+  var letterGroups: String {
     let letters = Array(Base32.encode(bytes))
     let groups = stride(from: 0, to: letters.count, by: 4).map { String(letters[$0..<min($0 + 4, letters.count)]) }
     return groups.joined(separator: " ")

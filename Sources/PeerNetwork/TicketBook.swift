@@ -20,6 +20,8 @@ public struct TicketBook: Sendable {
   private struct Entry: Sendable {
     var document: DocumentId
     var secretHash: [UInt8]
+    /// Of as much of the secret as a spoken ticket has; empty in entries of older programs, which gave out none.
+    var spokenHash: [UInt8] = []
     var access: Access
     var usesLeft: Int
     var expires: Date?
@@ -39,8 +41,9 @@ public struct TicketBook: Sendable {
     if entries.count >= TicketBook.maximumTickets { entries.removeFirst() }
     entries.append(
       Entry(
-        document: document, secretHash: TicketBook.hash(secret), access: access, usesLeft: max(1, uses),
-        expires: expires))
+        document: document, secretHash: TicketBook.hash(secret),
+        spokenHash: TicketBook.hash(Array(secret.prefix(SpokenTicket.secretByteCount))), access: access,
+        usesLeft: max(1, uses), expires: expires))
   }
 
   /// Takes back every ticket of a document.
@@ -57,35 +60,63 @@ public struct TicketBook: Sendable {
   public mutating func redeem(
     document: DocumentId, secret: [UInt8], by peer: PeerId, from source: String, date: Date, now: Duration
   ) -> Outcome {
+    let hash = TicketBook.hash(secret)
+    return redeem(by: peer, from: source, date: date, now: now) { entry in
+      TicketBook.areEqual(entry.secretHash, hash) && entry.document == document
+    }.outcome
+  }
+
+  /// As above, with what a spoken ticket has of the secret, which says nothing of the document.
+  mutating func redeem(
+    spoken secret: [UInt8], by peer: PeerId, from source: String, date: Date, now: Duration
+  ) -> (outcome: Outcome, document: DocumentId?) {
+    let hash = TicketBook.hash(secret)
+    return redeem(by: peer, from: source, date: date, now: now) { TicketBook.areEqual($0.spokenHash, hash) }
+  }
+
+  /// The document of a spoken ticket of ours; nil if there is none.
+  func document(ofSpoken secret: [UInt8]) -> DocumentId? {
+    let hash = TicketBook.hash(secret)
+    return entries.first { TicketBook.areEqual($0.spokenHash, hash) }?.document
+  }
+
+  private mutating func redeem(
+    by peer: PeerId, from source: String, date: Date, now: Duration, where isMeant: (Entry) -> Bool
+  ) -> (outcome: Outcome, document: DocumentId?) {
     let recent = (wrong[source] ?? []).filter { now - $0 < .seconds(60) }
     wrong[source] = recent.isEmpty ? nil : recent
-    guard recent.count < TicketBook.wrongSecretsPerMinute else { return .silence }
-    guard let index = index(of: document, secret) else {
+    guard recent.count < TicketBook.wrongSecretsPerMinute else { return (.silence, nil) }
+    guard let index = lastIndex(where: isMeant) else {
       if wrong.count >= TicketBook.maximumSources {
         wrong = wrong.filter { now - ($0.value.last ?? now) < .seconds(60) }
       }
       if wrong.count < TicketBook.maximumSources { wrong[source, default: []].append(now) }
-      return .refused(.ticketInvalid)
+      return (.refused(.ticketInvalid), nil)
     }
-    if let expires = entries[index].expires, expires <= date { return .refused(.ticketExpired) }
+    let document = entries[index].document
+    if let expires = entries[index].expires, expires <= date { return (.refused(.ticketExpired), document) }
     if !entries[index].redeemedBy.contains(peer) {
-      guard entries[index].usesLeft > 0 else { return .refused(.ticketUsed) }
+      guard entries[index].usesLeft > 0 else { return (.refused(.ticketUsed), document) }
       entries[index].usesLeft -= 1
       entries[index].redeemedBy.insert(peer)
     }
-    return .accepted(entries[index].access)
+    return (.accepted(entries[index].access), document)
   }
 
-  /// Looks at every entry and every byte, so that the time taken says nothing about the secrets.
-  private func index(of document: DocumentId, _ secret: [UInt8]) -> Int? {
-    let hash = TicketBook.hash(secret)
+  /// Looks at every entry, so that the time taken says nothing about where a secret is.
+  private func lastIndex(where isMeant: (Entry) -> Bool) -> Int? {
     var found: Int?
     for (index, entry) in entries.enumerated() {
-      let difference = zip(entry.secretHash, hash).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) }
-      let isOther = difference != 0 || entry.document != document
-      found = isOther ? found : index
+      let isThis = isMeant(entry)
+      found = isThis ? index : found
     }
     return found
+  }
+
+  /// Looks at every byte, so that the time taken says nothing about which differ.
+  private static func areEqual(_ hash: [UInt8], _ other: [UInt8]) -> Bool {
+    guard hash.count == other.count else { return false }
+    return zip(hash, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
   private static func hash(_ secret: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: secret)) }
@@ -98,6 +129,7 @@ public struct TicketBook: Sendable {
       entries.map { entry in
         .record([
           "document": .bytes(Data(entry.document.bytes)), "secretHash": .bytes(Data(entry.secretHash)),
+          "spokenHash": entry.spokenHash.isEmpty ? nil : .bytes(Data(entry.spokenHash)),
           "access": .text(entry.access.rawValue), "usesLeft": .integer(entry.usesLeft),
           "expires": entry.expires.map { .float($0.timeIntervalSince1970) },
           "redeemedBy": .array(entry.redeemedBy.sorted().map { .text($0.description) }),
@@ -114,7 +146,8 @@ public struct TicketBook: Sendable {
         let usesLeft = value["usesLeft"]?.integer
       else { return nil }
       return Entry(
-        document: document, secretHash: Array(secretHash), access: access, usesLeft: usesLeft,
+        document: document, secretHash: Array(secretHash),
+        spokenHash: value["spokenHash"]?.bytes.map { Array($0) } ?? [], access: access, usesLeft: usesLeft,
         expires: value["expires"]?.double.map { Date(timeIntervalSince1970: $0) },
         redeemedBy: Set((value["redeemedBy"]?.array ?? []).compactMap(\.text).map { PeerId($0) }))
     }

@@ -41,6 +41,16 @@ public final class TCPStream: ByteStream {
     return count < 0 ? nil : Int(count)
   }
 
+  /// How many times in a row the kernel has sent the same again and heard nothing; nil if nobody knows.
+  ///
+  /// A receiver that only does not read answers, so this stays 0.
+  public var retransmissionCount: Int? {
+    var descriptor: Int32 = -1
+    guard isOpen, uv_fileno(raw(uv_handle_t.self), &descriptor) == 0 else { return nil }
+    let count = notes_retransmissions(descriptor)
+    return count < 0 ? nil : Int(count)
+  }
+
   /// Without it, Nagle's algorithm holds a keystroke back until the one before is acknowledged.
   func sendSmallWritesAtOnce() {
     uv_tcp_nodelay(raw(uv_tcp_t.self), 1)

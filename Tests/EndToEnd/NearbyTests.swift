@@ -79,7 +79,7 @@ struct NearbyTests {
     expectNoComplaints(anas)
   }
 
-  /// `NOTES_PARTITIONS=50` makes as many.
+  /// `NOTES_PARTITIONS=50` makes as many, and expects of a machine that does nothing else what is promised: two seconds.
   @Test func cablesArePulledAndNothingIsLost() throws {
     let seed: UInt64 = 17
     var random = SplitMix64(seed: seed)
@@ -89,7 +89,8 @@ struct NearbyTests {
     var clients = [try ModelClient(people[0].process, note: note)]
     for guest in people.dropFirst() { clients.append(try meet(people[0], guest, note: note)) }
     var pauses: [Duration] = []
-    let rounds = numbers(fromEnvironment: "NOTES_PARTITIONS")?.first ?? 4
+    let wanted = numbers(fromEnvironment: "NOTES_PARTITIONS")?.first
+    let (rounds, limit) = (wanted ?? 4, Duration.seconds(wanted == nil ? 15 : 2))
     for round in 0..<rounds {
       let victim = random.below(3)
       let isOneWay = random.chance(40)
@@ -115,7 +116,7 @@ struct NearbyTests {
       try ModelClient.waitForConvergence(clients, checked: false)
       let pause = ContinuousClock.now - healed
       pauses.append(pause)
-      #expect(pause < .seconds(20), "round \(round), one way: \(isOneWay), seed \(seed)")
+      #expect(pause < limit, "round \(round), one way: \(isOneWay), seed \(seed)")
       // 30 edits of two characters by each of the three, every round.
       #expect(clients[0].text.string.count == 6 + (round + 1) * 180, "round \(round), seed \(seed)")
     }

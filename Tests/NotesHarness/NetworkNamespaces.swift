@@ -45,6 +45,20 @@ public final class NetworkNamespaces {
   /// What runs a command on a machine.
   public func prefix(_ index: Int) -> [String] { ["ip", "netns", "exec", name(index)] }
 
+  /// Runs a command on a machine, and throws unless it says that all is well.
+  public func run(on index: Int, _ command: [String]) throws { try run(inNamespace: name(index), command) }
+
+  /// Switches a machine's only interface off, or on.
+  public func setInterface(_ index: Int, isUp: Bool) throws {
+    try run(on: index, ["ip", "link", "set", "eth0", isUp ? "up" : "down"])
+  }
+
+  /// Gives a machine another address; the one it had is gone.
+  public func setAddress(_ index: Int, _ address: String) throws {
+    try run(on: index, ["ip", "address", "flush", "dev", "eth0", "scope", "global"])
+    try run(on: index, ["ip", "address", "add", "\(address)/24", "dev", "eth0"])
+  }
+
   /// Pulls a machine's cable, or plugs it in again.
   public func setConnected(_ index: Int, _ isConnected: Bool) throws {
     try run(inNamespace: switchName, ["ip", "link", "set", "port\(index)", isConnected ? "up" : "down"])

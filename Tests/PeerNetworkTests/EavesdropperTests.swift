@@ -55,8 +55,15 @@ private final class Wire {
       let copy = try await ben.find(try await ben.directory.join(ticket))
       try copy.splice(0, "Bens words: ")
       try await eventually("both are equal", on: loop) { note.document.heads() == copy.document.heads() }
+      // A title travels in an invitation.
+      let other = try ana.repo.create(try .note("y"))
+      _ = try await ana.directory.invite(ben.peerId, to: other.id, title: "Grandmother's secrets")
+      try await eventually("invited", on: loop) { !ben.directory.receivedInvitations.isEmpty }
       #expect(wire.seen.count > 500)
-      for text in ["recipe", "plum", "Bens words", "content", "Ana", "Ben", "documentId", note.id.description] {
+      for text in [
+        "Grandmother", "secrets", "recipe", "plum", "Bens words", "content", "Ana", "Ben", "documentId",
+        note.id.description,
+      ] {
         #expect(!wire.saw(text.utf8), "\(text)")
       }
       for bytes in [ticket.secret, note.id.bytes, Identity.fingerprint(of: ben.peerId) ?? []] {

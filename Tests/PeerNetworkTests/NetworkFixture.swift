@@ -26,6 +26,7 @@ final class Person {
       peerId: identity.peerId, metadata: PeerMetadata(name: name), storage: storage, sharePolicy: grants, clock: clock)
     let provider = try TCPProvider(loop: loop, clock: clock, identity: identity)
     provider.connectTimeout = .seconds(60)
+    provider.crossingTime = .seconds(60)
     repo.add(provider)
     let directory = try await PeerDirectory.open(repo: repo, provider: provider, grants: grants, storage: storage)
     let person = Person(repo, provider, directory)

@@ -21,6 +21,7 @@ import UV
       self.identity = identity
       provider = try TCPProvider(loop: loop, clock: clock ?? PatientClock(loop), identity: identity)
       provider.connectTimeout = .seconds(60)
+      provider.crossingTime = .seconds(60)
       provider.start(as: LocalPeer(peerId: identity.peerId, metadata: PeerMetadata(name: "Station")), delegate: heard)
       self.address = try provider.listen(at: address ?? PeerAddress(host: "127.0.0.1", port: 0))
     }
@@ -62,6 +63,29 @@ import UV
       try await eventually("it arrives", on: loop) { two.heard.messages == [message] }
       one.provider.stop()
       two.provider.stop()
+    }
+  }
+
+  @Test(arguments: [true, false]) func aCallBecauseNothingGetsThroughTakesTheConnectionsPlace(isNeeded: Bool)
+    async throws
+  {
+    try await TestLoop.run { loop in
+      let (one, two) = (try Station(loop), try Station(loop))
+      for station in [one, two] { station.provider.crossingTime = .zero }
+      _ = try await one.provider.connect(to: two.address, expecting: two.peerId)
+      try await eventually("both know", on: loop) { two.provider.isConnected(one.peerId) }
+      let old = try #require(one.provider.linkOfPeer[two.peerId])
+      if isNeeded { one.provider.rescues[two.peerId] = Rescue() }
+      await withCheckedContinuation { continuation in
+        one.provider.call(two.address, expecting: two.peerId, replaces: true) { _ in continuation.resume() }
+      }
+      #expect((one.provider.linkOfPeer[two.peerId] === old) == !isNeeded)
+      #expect(old.isOpen == !isNeeded)
+      #expect(one.provider.rescues.isEmpty && one.provider.isConnected(two.peerId))
+      try await eventually("the other side has one", on: loop) {
+        two.provider.isConnected(one.peerId) && two.provider.linkCount == 1
+      }
+      for station in [one, two] { station.provider.stop() }
     }
   }
 

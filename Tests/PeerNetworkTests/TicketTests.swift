@@ -21,9 +21,9 @@ import Testing
       let ticket = try ticket(expires: expires)
       #expect(ticket.description.hasPrefix("notes-lsp:"))
       #expect(try Ticket(parsing: ticket.description) == ticket)
-      #expect(try Ticket(parsing: ticket.words) == ticket)
+      #expect(try Ticket(parsing: ticket.letterGroups) == ticket)
       #expect(try Ticket(parsing: "  \(ticket.description.uppercased())\n") == ticket)
-      #expect(try Ticket(parsing: ticket.words.replacing(" ", with: "-\n")) == ticket)
+      #expect(try Ticket(parsing: ticket.letterGroups.replacing(" ", with: "-\n")) == ticket)
     }
     #expect(try ticket(addresses: (1...20).map { "127.0.0.1:\($0)" }).addresses.count == 8)
   }

@@ -50,6 +50,7 @@
   (peers nil :documentation "What notes/cursors said last.")
   (peers-pending nil :documentation "A notes/cursors that waits for its edit.")
   (here nil :documentation "Alist from peer to name: who has joined.")
+  (status nil :documentation "What notes/statusChanged said last.")
   (overlays nil :documentation "Overlays that show the peers.")
   (following nil :documentation "The peer whose caret is followed.")
   (cursor-sent nil :documentation "What notes/cursor said last.")

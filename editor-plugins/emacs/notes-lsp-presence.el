@@ -245,6 +245,8 @@
   (let ((note (and (plist-get params :uri)
                    (notes-lsp--find-note (plist-get params :uri)))))
     (when note
+      (setf (notes-lsp--note-status note) params)
+      (with-current-buffer (notes-lsp--note-buffer note) (force-mode-line-update))
       (notes-lsp--set-here note (mapcar (lambda (peer)
                                           (cons (plist-get peer :peer) (plist-get peer :name)))
                                         (plist-get params :peers)))))

@@ -80,7 +80,9 @@ note; turning it off closes the note, the file stays."
 (defun notes-lsp--lighter ()
   "Return what the mode line says about this note."
   (let* ((note (notes-lsp--current))
-         (names (and note (notes-lsp-peer-names note)))
+         (names (and note (mapcar (lambda (name) (notes-lsp--name-and-lag note name))
+                                  (notes-lsp-peer-names note))))
+         (network (and note (plist-get (notes-lsp--note-status note) :network)))
          (info (notes-lsp-buffer-info)))
     (concat " Note"
             (and names (concat "[" (string-join names ",") "]"))
@@ -88,7 +90,18 @@ note; turning it off closes the note, the file stays."
                   ((notes-lsp--note-blocked note) ":invalid-character")
                   ((not (notes-lsp--note-open note)) ":offline")
                   ((plist-get info :synced) "")
-                  (t ":…")))))
+                  (t ":…"))
+            (cond ((member network '(nil "on")) "")
+                  ((equal network "off") ":network-off")
+                  (t (concat ":no-network(" network ")"))))))
+
+(defun notes-lsp--name-and-lag (note name)
+  "Return NAME with the number of changes in NOTE that it has not confirmed yet."
+  (let ((peer (cl-find-if (lambda (peer) (equal name (notes-lsp--short-name peer)))
+                          (plist-get (notes-lsp--note-status note) :peers))))
+    (if (or (null peer) (eq t (plist-get peer :inSync)))
+        name
+      (format "%s+%s" name (or (plist-get peer :pending) 1)))))
 
 (defun notes-lsp-buffer-info (&optional buffer)
   "Return a plist about the note in BUFFER (default current), nil if it is none.
@@ -260,9 +273,11 @@ Return the result.  If that fails, a buffer that was no note is none again."
 With a prefix argument READ-ONLY, whoever joins by it may only read."
   (interactive "P")
   (let* ((result (notes-lsp--become-note :notes/share :access (if read-only "read" "write")))
-         (ticket (plist-get result :ticket)))
+         (ticket (plist-get result :ticket))
+         (words (or (plist-get result :words) "")))
     (kill-new ticket)
-    (notes-lsp--say "ticket (copied): %s" ticket)
+    (notes-lsp--say "ticket (copied): %s%s" ticket
+                    (if (string-blank-p words) "" (concat ", or say: " words)))
     ticket))
 
 ;;;###autoload
@@ -368,7 +383,8 @@ The buffer stays.  For 30 days `notes-undelete' brings the note back."
        (or network "off")
        (mapconcat (lambda (peer)
                     (format ", %s %s" (plist-get peer :name)
-                            (if (eq t (plist-get peer :inSync)) "in sync" "behind")))
+                            (if (eq t (plist-get peer :inSync)) "in sync"
+                              (format "(%s to go)" (or (plist-get peer :pending) 1)))))
                   (plist-get status :peers) "")
        (let ((discovery (plist-get status :discovery)))
          (if (member discovery '("on" "off" nil)) "" (concat "; " discovery)))))))

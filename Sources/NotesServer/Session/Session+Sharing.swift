@@ -109,10 +109,10 @@ extension Session {
       "discovery": .string(service.sharing.discoveryState),
       "peers": .array(
         peers.map { peer in
-          let inSync = attachment.handle.inSync(with: peer.peer)
+          let pending = attachment.handle.pendingCount(for: peer.peer)
           return [
-            "peer": .string(peer.peer.description), "name": .string(peer.name), "inSync": .bool(inSync),
-            "pending": .bool(!inSync),
+            "peer": .string(peer.peer.description), "name": .string(peer.name), "inSync": .bool(pending == 0),
+            "pending": .int(Int64(pending)),
           ]
         }),
     ]

@@ -15,7 +15,9 @@ import UV
 public final class MulticastDiscovery {
   /// How long until a responder that could not start is tried again.
   static let retryPause: Duration = .seconds(20)
-  /// How often the machine's addresses are compared with those announced.
+  /// How long after the system says that something has changed the addresses are looked at.
+  static let settlingTime: Duration = .milliseconds(100)
+  /// How often the machine's addresses are compared with those announced where the system does not say.
   static let addressCheckPause: Duration = .seconds(3)
   private static let maximumResolvers = 512
   // Avahi's macros import as `Int`.
@@ -43,6 +45,8 @@ public final class MulticastDiscovery {
   private var resolvers: [NearbyPeers.Source: OpaquePointer] = [:]
   private var addresses: Set<NetworkInterface> = []
   private var timer: (any ScheduledAction)?
+  private var monitor: AddressMonitor?
+  private var monitorTimer: (any ScheduledAction)?
   private var isRunning = false
 
   public init(
@@ -58,6 +62,16 @@ public final class MulticastDiscovery {
     guard !isRunning else { return }
     isRunning = true
     AvahiLog.connect()
+    // One change comes as several messages.
+    monitor = AddressMonitor(on: loop) { [weak self] in
+      AutomergeRepo.assumeIsolated {
+        guard let self, self.monitorTimer == nil else { return }
+        self.monitorTimer = self.clock.schedule(after: MulticastDiscovery.settlingTime) { [weak self] in
+          self?.monitorTimer = nil
+          self?.checkAddresses()
+        }
+      }
+    }
     open()
   }
 
@@ -66,6 +80,9 @@ public final class MulticastDiscovery {
     guard isRunning else { return }
     isRunning = false
     timer?.cancel()
+    monitorTimer?.cancel()
+    monitor?.close()
+    monitor = nil
     close()
   }
 
@@ -97,7 +114,12 @@ public final class MulticastDiscovery {
         nonisolated(unsafe) let server = server
         MulticastDiscovery.enter(context) { $0.serverChanged(server, state) }
       }, Unmanaged.passUnretained(self).toOpaque(), &code)
-    guard let server else { return fail("looking for others nearby does not work: \(MulticastDiscovery.text(code))") }
+    guard let server else {
+      return fail(
+        code == AVAHI_ERR_NO_NETWORK
+          ? "nobody nearby can be found: another program has UDP port 5353 to itself, or there is no network"
+          : "looking for others nearby does not work: \(MulticastDiscovery.text(code))")
+    }
     browse(on: server)
     watchAddresses()
   }
@@ -142,13 +164,16 @@ public final class MulticastDiscovery {
   private func watchAddresses() {
     timer?.cancel()
     timer = clock.schedule(after: MulticastDiscovery.addressCheckPause) { [weak self] in
-      guard let self, self.isRunning, let server = self.server else { return }
-      if Set(MulticastDiscovery.usableAddresses) != self.addresses {
-        if avahi_server_get_state(server) == AVAHI_SERVER_RUNNING { self.publish(on: server) }
-        self.onAddressesChanged?()
-      }
+      guard let self, self.isRunning, self.server != nil else { return }
+      self.checkAddresses()
       self.watchAddresses()
     }
+  }
+
+  private func checkAddresses() {
+    guard isRunning, let server, Set(MulticastDiscovery.usableAddresses) != addresses else { return }
+    if avahi_server_get_state(server) == AVAHI_SERVER_RUNNING { publish(on: server) }
+    onAddressesChanged?()
   }
 
   // MARK: Announcing

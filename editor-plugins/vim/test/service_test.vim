@@ -89,6 +89,19 @@ def WhatIsTypedGoesOutAsOneEdit()
   assert_equal(0, change.notes.rev)
 enddef
 
+def TheStatusLineSaysWhoIsThereAndWhatIsMissing()
+  const note = Note('Status', [])
+  assert_equal('[notes]', notes_lsp#Status())
+  const ana = {peer: 'a', name: 'Ana', inSync: true, pending: 0}
+  const bo = {peer: 'b', name: 'Bo', inSync: false, pending: 3}
+  Say('notes/statusChanged', {uri: note.uri, stored: true, network: 'on', discovery: 'on', peers: [ana, bo]})
+  Wait('the peers', () => notes_lsp#Status() ==# '[notes with Ana, Bo +3]')
+  Say('notes/statusChanged', {uri: note.uri, stored: true, network: 'the port is taken', discovery: 'on', peers: []})
+  Wait('the reason', () => notes_lsp#Status() ==# '[notes; no network: the port is taken]')
+  Say('notes/statusChanged', {uri: note.uri, stored: true, network: 'off', discovery: 'off', peers: []})
+  Wait('no network', () => notes_lsp#Status() ==# '[notes; network off]')
+enddef
+
 def EditsAreAppliedAndStaleOnesDropped()
   const note = Note('Edited', ['one'])
   Edit(note, note.version - 1, 1, [Insertion(0, 0, 'stale ')], 10)
@@ -237,6 +250,7 @@ enddef
 verdict.Run([
   ['TheServiceStartsWhenItIsNeeded', TheServiceStartsWhenItIsNeeded],
   ['WhatIsTypedGoesOutAsOneEdit', WhatIsTypedGoesOutAsOneEdit],
+  ['TheStatusLineSaysWhoIsThereAndWhatIsMissing', TheStatusLineSaysWhoIsThereAndWhatIsMissing],
   ['EditsAreAppliedAndStaleOnesDropped', EditsAreAppliedAndStaleOnesDropped],
   ['WrongBytesAndWrongChecksAreRepairedInFull', WrongBytesAndWrongChecksAreRepairedInFull],
   ['ALostEditIsAskedForAgain', ALostEditIsAskedForAgain],

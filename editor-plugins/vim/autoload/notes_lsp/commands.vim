@@ -97,7 +97,8 @@ def ShowTicket(result: dict<any>, isReadOnly: bool)
     setreg('+', result.ticket)
   endif
   status.Say($'Ticket{isReadOnly ? " (read only)" : ""} is in register ": {result.ticket}')
-  popup_create(result.ticket, {
+  const aloud = result->get('words', '')
+  popup_create([result.ticket] + (aloud == '' ? [] : ['', $'Or say: {aloud}']), {
     title: ' Ticket: who joins with it shares this note ', border: [], padding: [0, 1, 0, 1], wrap: true,
     maxwidth: &columns - 6, moved: 'any', time: 30000, zindex: 200, filter: (id, _) => {
       popup_close(id)
@@ -218,7 +219,7 @@ enddef
 
 def StatusLine(result: dict<any>): string
   const peers = result->get('peers', [])->mapnew((_, it) =>
-    it.name .. (it->get('inSync', true) ? ' (in sync)' : ' (not in sync yet)'))
+    it.name .. (it->get('inSync', true) ? ' (in sync)' : $' ({it->get("pending", 0)} to go)'))
   const stored = result->get('stored', false) ? 'stored' : 'not stored yet'
   const network = result->get('network', 'on')
   const company = empty(peers) ? 'nobody connected' : peers->join(', ')
@@ -297,7 +298,11 @@ export def OnEvent(event: dict<any>)
   list.Refresh()
 enddef
 
-export def OnStatusChanged(_: dict<any>)
+export def OnStatusChanged(params: dict<any>)
+  final note = buffer.WithURI(params->get('uri', ''))
+  if !empty(note)
+    note.status = params
+  endif
   list.Refresh()
   redrawstatus!
 enddef

@@ -50,9 +50,22 @@ export def Line(): string
   if !service.IsReady()
     return service.State() ==# 'stopped' ? '[notes: stopped]' : '[notes: starting]'
   endif
-  const names = presence.Names(note)
+  final connected: list<dict<any>> = note->get('status', {})->get('peers', [])
+  final others = connected->mapnew((_, it) => it.name)
+  final late = copy(connected)->filter((_, it) => !it->get('inSync', true))
+  # Who is connected, and who only has a caret here by way of others.
+  const names = (others + presence.Names(note))->sort()->uniq()->mapnew((_, name) => {
+    final behind = copy(late)->filter((_, it) => it.name ==# name)
+    return empty(behind) ? name : $'{name} +{behind[0]->get("pending", 1)}'
+  })
   const company = empty(names) ? '' : ' with ' .. names->join(', ')
-  return $'[notes{company}{note.info.synced ? "" : " …"}]'
+  return $'[notes{company}{note.info.synced ? "" : " …"}{NetworkTrouble(note)}]'
+enddef
+
+# Why nobody can be reached; '' if they can.
+def NetworkTrouble(note: dict<any>): string
+  const network = note->get('status', {})->get('network', 'on')
+  return network ==# 'on' ? '' : network ==# 'off' ? '; network off' : $'; no network: {network}'
 enddef
 
 const undoKeys = {u: 'undo', U: 'undo', '<Undo>': 'undo', 'g-': 'undo', '<C-r>': 'redo', 'g+': 'redo'}

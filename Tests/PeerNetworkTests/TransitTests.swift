@@ -1,0 +1,27 @@
+import Testing
+
+@testable import PeerNetwork
+
+@Suite struct TransitTests {
+  /// When it calls anew, in milliseconds, looking twice a second for a minute.
+  private func calls(waiting: (Int) -> Int?, isAnswered: (Int) -> Bool) -> [Int] {
+    var transit = Transit()
+    return stride(from: 0, through: 60_000, by: 500).filter { time in
+      transit.look(waiting: waiting(time), isAnswered: isAnswered(time), at: .milliseconds(time))
+    }
+  }
+
+  @Test func whatDoesNotArriveIsNoticedAndCalledForLessAndLess() {
+    let calls = calls(waiting: { _ in 100 }, isAnswered: { _ in false })
+    #expect(calls.prefix(14) == stride(from: 1500, through: 14_500, by: 1000).map { $0 }[...])
+    #expect(calls.dropFirst(14).allSatisfy { $0 >= 15_000 })
+    #expect(zip(calls.dropFirst(14), calls.dropFirst(15)).allSatisfy { $1 - $0 == 5000 })
+  }
+
+  @Test func whereAllIsWellNobodyIsCalled() {
+    #expect(calls(waiting: { _ in 0 }, isAnswered: { _ in false }).isEmpty, "everything has arrived")
+    #expect(calls(waiting: { _ in 1 << 20 }, isAnswered: { _ in true }).isEmpty, "slow, or not reading, and there")
+    #expect(calls(waiting: { _ in nil }, isAnswered: { _ in false }).isEmpty, "nobody knows")
+    #expect(calls(waiting: { _ in 100 }, isAnswered: { $0 % 1500 == 0 }).isEmpty, "short gaps")
+  }
+}
