@@ -45,7 +45,11 @@ public final class ModelClient {
     pending = []
     queue = []
     (rev, lastSeenRev, lastCheck) = (0, 0, nil)
-    process.onNotification = { [weak self] method, params in self?.receive(method, params) }
+    process.onNotification = { [weak self, uri, before = process.onNotification] method, params in
+      // Another buffer of the same editor may be open.
+      if let other = params["uri"]?.stringValue, other != uri { return before(method, params) }
+      self?.receive(method, params)
+    }
     var params: JSONObject = [
       "textDocument": [
         "uri": .string(uri), "languageId": "markdown", "version": JSONValue(version), "text": .string(text.string),

@@ -5,11 +5,17 @@ import Foundation
 /// What the store keeps of a note beside its document.
 struct NoteRecord: Hashable {
   let id: DocumentId
+  /// Which agenda item of a meeting it is about; nil for a note, and for a meeting as a whole.
+  var item: String?
   var title: String
   var created: Date
   var modified: Date
   /// The working file, absolute; nil until there is one.
   var path: String?
+  /// Of a meeting: where the files of its items are.
+  var folder: String?
+  /// The text object that the bases are about. A meeting's item that was moved has another one.
+  var textObject: String?
   var words = 0
   /// Others wrote since a client last had it open.
   var isUnread = false
@@ -39,14 +45,24 @@ extension NoteRecord {
   /// the note open does not write over that with what it knew before.
   static let baseCollection = "bases"
 
-  var storageKey: StorageKey { [Self.collection, id.description] }
+  var key: NoteKey { NoteKey(id, item: item) }
+
+  /// What the working file held; nil if that was another text than the note's now.
+  func base(for note: NoteDocument) -> TextBase? {
+    textObject == nil || textObject == note.textObject ? fileBase : nil
+  }
+
+  /// Whether it has a working file, or several.
+  var hasPlace: Bool { path != nil || folder != nil }
+
+  var storageKey: StorageKey { [Self.collection] + key.names }
 
   /// What is stored of the record.
-  var item: StoredItem { StoredItem(key: storageKey, data: encoded()) }
+  var storedItem: StoredItem { StoredItem(key: storageKey, data: encoded()) }
 
   /// What is stored of the file base; nil if there is none.
   var baseItem: StoredItem? {
-    fileBase.map { StoredItem(key: [Self.baseCollection, id.description], data: Data($0.cbor.encoded())) }
+    fileBase.map { StoredItem(key: [Self.baseCollection] + key.names, data: Data($0.cbor.encoded())) }
   }
 
   /// Takes the file base from where it lies by itself; records of an earlier version have it in them.
@@ -59,7 +75,10 @@ extension NoteRecord {
       "title": .text(title),
       "created": .integer(created.milliseconds),
       "modified": .integer(modified.milliseconds),
+      "item": item.map(CBOR.text),
       "path": path.map(CBOR.text),
+      "folder": folder.map(CBOR.text),
+      "object": textObject.map(CBOR.text),
       "words": .integer(words),
       "unread": .bool(isUnread),
       "shape": shape.cbor,
@@ -77,7 +96,10 @@ extension NoteRecord {
     self.title = title
     created = Date(milliseconds: record["created"]?.integer ?? 0)
     modified = Date(milliseconds: record["modified"]?.integer ?? 0)
+    item = record["item"]?.text
     path = record["path"]?.text
+    folder = record["folder"]?.text
+    textObject = record["object"]?.text
     words = record["words"]?.integer ?? 0
     isUnread = record["unread"]?.bool ?? false
     deletedSince = record["deleted"]?.integer.map { Date(milliseconds: $0) }

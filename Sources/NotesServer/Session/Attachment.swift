@@ -26,8 +26,10 @@ final class Attachment {
 
   let uri: String
   let handle: DocHandle
-  let note: NoteDocument
+  /// Its text is another one after a meeting's item was moved.
+  private(set) var note: NoteDocument
   var id: DocumentId { handle.id }
+  var key: NoteKey { NoteKey(handle.id, item: note.item) }
   private(set) var buffer: OpenBuffer
   private unowned let session: Session
   private var observation: Observation?
@@ -51,12 +53,11 @@ final class Attachment {
   {
     (self.uri, self.handle, self.note, self.buffer, self.session) = (uri, handle, note, buffer, session)
     observation = handle.observe { [weak self] event in self?.documentDid(event) }
-    handle.companions = { [weak self] in self?.companions() ?? [] }
-    service.openDocuments.insert(id)
+    service.opened(key, handle) { [weak self] in self?.companions() ?? [] }
     claimNote()
     apply(splices)
     sendPendingEdit()
-    service.notebook.update(id) { $0.isUnread = false }
+    service.notebook.update(key) { $0.isUnread = false }
     handle.storeSoon()
     // A merge may have gone both ways.
     scheduleCheck(after: Self.checkDelay)
@@ -120,7 +121,7 @@ final class Attachment {
   func didSave() {
     let base = TextBase(heads: handle.document.heads(), steps: [buffer.clientToDocument])
     countWords()
-    service.notebook.update(id) { $0.fileBase = base }
+    service.notebook.update(key) { $0.fileBase = base }
     saves.made += 1
     handle.storeSoon()
   }
@@ -138,7 +139,7 @@ final class Attachment {
             obj: note.content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
         }
       }
-      service.notebook.update(id) { $0.modified = service.clock.date }
+      service.notebook.update(key) { $0.modified = service.clock.date }
     } catch {
       session.log.error("An edit of \(id) could not be made: \(error)")
       resync("the edit could not be made")
@@ -167,7 +168,7 @@ final class Attachment {
     guard !edits.isEmpty else { return titleMayHaveChanged() }
     buffer.documentChanged(edits)
     sendPendingEdit()
-    service.notebook.update(id) { $0.modified = service.clock.date }
+    service.notebook.update(key) { $0.modified = service.clock.date }
     scheduleCheck(after: Self.checkDelay)
   }
 
@@ -277,9 +278,19 @@ final class Attachment {
     session.connection.notify("notes/statusChanged", .object(members))
   }
 
+  /// The text of the note is another object now, as a meeting's item is that was moved: what differs goes to the client.
+  func follow(_ moved: NoteDocument) {
+    let delta = TextDiff.delta(from: source.allUTF8, to: DocumentText(moved).allUTF8)
+    note = moved
+    buffer.documentChanged(by: delta)
+    service.notebook.update(key) { $0.textObject = moved.textObject }
+    sendPendingEdit()
+    scheduleCheck(after: Self.checkDelay)
+  }
+
   private func titleMayHaveChanged() {
     guard let title = note.title else { return }
-    service.notebook.update(id) { $0.title = title }
+    service.notebook.update(key) { $0.title = title }
   }
 
   // MARK: What is kept
@@ -289,21 +300,21 @@ final class Attachment {
     let base = TextBase(
       heads: handle.document.heads(), actor: handle.document.actor,
       steps: buffer.inFlight.map(\.delta) + [buffer.unsent])
-    service.notebook.update(id) { $0.clientBase = base }
+    service.notebook.update(key) { $0.clientBase = base }
   }
 
   func countWords() {
     let words = Words.count(source.allUTF8)
-    service.notebook.update(id) { $0.words = words }
+    service.notebook.update(key) { $0.words = words }
   }
 
   /// What goes to disk right after the document's chunks.
   private func companions() -> [StoredItem] {
     rememberBase()
-    guard let record = service.notebook[id] else { return [] }
+    guard let record = service.notebook[key] else { return [] }
     saves.offered = saves.made
     guard record.deletedSince == nil else { return [] }
-    return [record.item, saves.made > saves.stored ? record.baseItem : nil].compactMap(\.self)
+    return [record.storedItem, saves.made > saves.stored ? record.baseItem : nil].compactMap(\.self)
   }
 
   /// Whether the store has not been told yet what the editor last wrote to the working file.
@@ -311,7 +322,7 @@ final class Attachment {
 
   /// Another process may be writing the working file right now; that takes milliseconds.
   private func claimNote() {
-    claim = service.files.claim(id, exclusively: false)
+    claim = service.files.claim(key.lockName, exclusively: false)
     guard claim == nil else { return }
     service.clock.schedule(after: Self.claimInterval) { [weak self] in
       guard let self, self.isAttached, self.claim == nil else { return }
@@ -323,16 +334,7 @@ final class Attachment {
   private func keepRecovered(before splices: [TextSplice]) {
     guard splices.contains(where: { $0.deleteUTF8 > 0 }) else { return }
     let text = source.allUTF8
-    let kept = RecoveredText(
-      id: id, time: service.clock.date.milliseconds, reason: "the editor's full text replaced parts of it", text: text)
-    session.log.warning("Keeping a copy of \(id) before the editor's full text replaces parts of it.")
-    Task { @AutomergeRepo [service, log = session.log] in
-      do {
-        try await service.repo.storage?.commit([.save(kept.item)])
-      } catch {
-        log.error("The copy could not be stored: \(error)")
-      }
-    }
+    service.keepSoon(id, "the editor's full text replaced parts of it", text)
   }
 
   /// The buffer is closed, or the session ends.
@@ -343,8 +345,7 @@ final class Attachment {
     statusTimer?.cancel()
     editTimer?.cancel()
     observation?.cancel()
-    service.openDocuments.remove(id)
-    handle.companions = nil
+    service.closed(key, handle)
     service.company.leave(id)
   }
 }

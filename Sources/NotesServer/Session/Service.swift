@@ -29,11 +29,13 @@ public final class Service {
   let clock: any RepoClock
   let notesDirectory: String
   var identity: Identity
-  /// Documents whose buffers are attached: their files belong to the editor.
-  var openDocuments: Set<DocumentId> = []
+  /// Notes whose buffers are attached, with what is to be stored beside their documents: their files belong to the editor.
+  private var openNotes: [NoteKey: () -> [StoredItem]] = [:]
   let company: Company
   /// The documents that this process's actor has been given.
   private var writtenIn: Set<DocumentId> = []
+  /// Called when others changed a meeting: its items may have come, gone or moved.
+  var onMeetingChange: ((DocHandle) -> Void)?
   private(set) lazy var caretaker = Caretaker(service: self)
   let log = Logger(label: "notes")
 
@@ -51,7 +53,11 @@ public final class Service {
       switch event {
       case .documentOpened(let handle):
         handle.document.actor = self.actor(for: handle.id)
-        if self.notebook[handle.id]?.path != nil { self.caretaker.watch(handle) } else { self.learn(of: handle) }
+        if self.notebook[handle.id]?.hasPlace ?? false {
+          self.caretaker.watch(handle)
+        } else {
+          self.learn(of: handle)
+        }
       case .siblingDisconnected: self.caretaker.planAll()
       case .peerConnected, .peerDisconnected, .siblingConnected, .documentDeleted: break
       }
@@ -84,6 +90,77 @@ public final class Service {
     try await notebook.remove(id)
   }
 
+  // MARK: Files and texts
+
+  /// Finds a free name in `directory`, writes the note's text there, and keeps the record.
+  @discardableResult
+  func makeWorkingFile(
+    for handle: DocHandle, item: String? = nil, title: String, directory: String
+  ) async throws -> NoteRecord {
+    guard let note = NoteDocument(handle.document, item: item) else {
+      throw NotesError(.notANote, "The document \(handle.id) holds no text.")
+    }
+    let now = clock.date
+    var record =
+      notebook[NoteKey(handle.id, item: item)]
+      ?? NoteRecord(id: handle.id, item: item, title: title, created: note.created ?? now, modified: now)
+    for name in FileName.candidates(for: title) {
+      let path = (directory as NSString).appendingPathComponent(name)
+      if notebook.record(atPath: path) != nil { continue }
+      let text = DocumentText(note).allUTF8
+      let heads = handle.document.heads()
+      let bytes = FileContents(text: text, shape: record.shape).bytes
+      guard try await files.create(path, bytes) else { continue }
+      record.path = path
+      record.fileBase = TextBase(heads: heads, steps: [])
+      record.textObject = note.textObject
+      record.words = Words.count(text)
+      notebook.remember(record)
+      try await notebook.save(record.key)
+      return record
+    }
+    throw NotesError(.conflict, "No free file name was found for \"\(title)\" in \(directory).")
+  }
+
+  /// Stores a text that would be lost otherwise.
+  func keep(_ text: RecoveredText) async throws(StorageError) {
+    try await repo.storage?.commit([.save(text.item)])
+  }
+
+  /// The same without waiting for it.
+  func keepSoon(_ id: DocumentId, _ reason: String, _ text: [UInt8]) {
+    let kept = RecoveredText(id: id, time: clock.date.milliseconds, reason: reason, text: text)
+    log.warning("Keeping a copy of \(id): \(reason).")
+    Task { @AutomergeRepo in
+      do {
+        try await keep(kept)
+      } catch {
+        log.error("The copy could not be stored: \(error)")
+      }
+    }
+  }
+
+  // MARK: What is open
+
+  func isOpen(_ key: NoteKey) -> Bool { openNotes[key] != nil }
+
+  /// Whether the note, or an item of the meeting, is open.
+  func isOpen(_ id: DocumentId) -> Bool { openNotes.keys.contains { $0.document == id } }
+
+  /// A buffer is attached; what `companions` returns is stored with each writing of the document.
+  func opened(_ key: NoteKey, _ handle: DocHandle, companions: @escaping () -> [StoredItem]) {
+    openNotes[key] = companions
+    let id = handle.id
+    handle.companions = { [weak self] in
+      self?.openNotes.filter { $0.key.document == id }.values.flatMap { $0() } ?? []
+    }
+  }
+
+  func closed(_ key: NoteKey, _ handle: DocHandle) {
+    openNotes[key] = nil
+    if !isOpen(handle.id) { handle.companions = nil }
+  }
+
   // MARK: Other processes of this person
 
   /// How often, and how soon again, it is looked whether another process has stored what it knows.
@@ -94,11 +171,11 @@ public final class Service {
     guard !repo.siblings.isEmpty else { return }
     let id = handle.id
     Task { @AutomergeRepo in
-      for _ in 0..<Self.lookAgain.times where notebook[id]?.path == nil {
+      for _ in 0..<Self.lookAgain.times where notebook[id]?.hasPlace != true {
         try? await notebook.refresh(id)
-        if notebook[id]?.path == nil { await pause() }
+        if notebook[id]?.hasPlace != true { await pause() }
       }
-      if notebook[id]?.path != nil { caretaker.watch(handle) }
+      if notebook[id]?.hasPlace ?? false { caretaker.watch(handle) }
     }
   }
 
@@ -112,7 +189,9 @@ public final class Service {
       } catch {
         log.warning("What other processes know of \(handle.id) could not be read: \(error)")
       }
-      if handle.document.unknown(notebook[handle.id]?.fileBase?.heads ?? []).isEmpty { return }
+      let heads = Set(
+        ([notebook[handle.id]].compactMap(\.self) + notebook.items(of: handle.id)).flatMap { $0.fileBase?.heads ?? [] })
+      if handle.document.unknown(heads).isEmpty { return }
       await pause()
     }
   }

@@ -21,14 +21,18 @@ extension Session {
 
   func rename(_ record: NoteRecord, to title: String) async throws -> NoteRecord {
     let handle = try await find(record.id)
-    guard let note = NoteDocument(handle.document) else {
-      throw NotesError(.notANote, "The document \(record.id) holds no text.")
+    if record.folder != nil, let meeting = MeetingDocument(handle.document) {
+      try handle.change { _ in try meeting.rename(to: title) }
+    } else {
+      guard let note = NoteDocument(handle.document, item: record.item) else {
+        throw NotesError(.notANote, "The document \(record.id) holds no text.")
+      }
+      try handle.change { _ in try note.rename(to: title) }
     }
-    try handle.change { _ in try note.rename(to: title) }
-    service.notebook.update(record.id) { ($0.title, $0.modified) = (title, service.clock.date) }
-    try await service.notebook.save(record.id, withBase: false)
+    service.notebook.update(record.key) { ($0.title, $0.modified) = (title, service.clock.date) }
+    try await service.notebook.save(record.key, withBase: false)
     try await service.caretaker.synchronize(handle)
-    return service.notebook[record.id] ?? record
+    return service.notebook[record.key] ?? record
   }
 
   func delete(_ params: Parameters) async throws -> JSONValue {
@@ -38,10 +42,12 @@ extension Session {
     guard let record = try target(params) else { throw NotesError(.notANote, "This is not a note.") }
     let id = record.id
     let handle = try await find(id)
-    let wasOpen = service.openDocuments.contains(id)
-    for (uri, buffer) in buffers {
-      if case .attached(let attachment) = buffer, attachment.id == id { detach(uri: uri) }
+    if let item = record.item {
+      try await deleteItem(item, of: handle)
+      return [:]
     }
+    let wasOpen = service.isOpen(id)
+    for attachment in attachments(of: id) { detach(uri: attachment.uri) }
     try await service.caretaker.putAway(handle, isWritten: !wasOpen)
     let until = service.clock.date.addingTimeInterval(Self.recoverableTime)
     return ["recoverableUntil": .int(Int64(until.milliseconds))]
@@ -54,6 +60,9 @@ extension Session {
     }
     let handle = try await find(id)
     service.notebook.update(id) { $0.deletedSince = nil }
+    if MeetingDocument(handle.document) != nil, NoteDocument(handle.document) == nil {
+      return place(try await openMeeting(handle))
+    }
     let title = service.notebook[id]?.title ?? NoteDocument(handle.document)?.title ?? FileName.untitled
     return place(try await writeWorkingFile(for: handle, title: title, directory: service.notesDirectory))
   }

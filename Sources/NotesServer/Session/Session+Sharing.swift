@@ -140,13 +140,14 @@ extension Session {
     tell(isHere ? "joined" : "left", PeerId(person.peer), person.name, message, uri: uri(of: document))
   }
 
-  func attachment(of document: DocumentId) -> Attachment? {
-    for case .attached(let attachment) in buffers.values where attachment.id == document { return attachment }
-    return nil
+  func attachments(of document: DocumentId) -> [Attachment] {
+    buffers.values.compactMap { buffer in
+      if case .attached(let attachment) = buffer, attachment.id == document { attachment } else { nil }
+    }
   }
 
   func uri(of document: DocumentId) -> String? {
-    attachment(of: document)?.uri ?? service.notebook[document]?.path.map(FileURI.uri(path:))
+    attachments(of: document).map(\.uri).min() ?? service.notebook[document]?.path.map(FileURI.uri(path:))
   }
 
   func tell(

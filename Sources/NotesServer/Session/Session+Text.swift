@@ -24,14 +24,14 @@ extension Session {
     nextOpening += 1
     buffers[uri] = .opening(opening)
     if !isReattached, service.repo.siblings.isEmpty, let handle = service.repo.handle(of: record.id) {
-      return attach(uri: uri, handle: handle, opening: opening.number)
+      return attach(uri: uri, handle: handle, item: record.item, opening: opening.number)
     }
     Task { @AutomergeRepo in
       do {
         let handle = try await find(record.id)
         if isReattached { await caughtUp(handle) }
         await service.followSiblings(to: handle)
-        attach(uri: uri, handle: handle, opening: opening.number)
+        attach(uri: uri, handle: handle, item: record.item, opening: opening.number)
       } catch {
         notOpened(uri: uri, opening: opening.number, error: error)
       }
@@ -83,7 +83,7 @@ extension Session {
     guard case .attached(let attachment)? = buffers.removeValue(forKey: uri) else { return }
     attachment.countWords()
     attachment.detach()
-    service.notebook.update(attachment.id) { $0.clientBase = nil }
+    service.notebook.update(attachment.key) { $0.clientBase = nil }
     service.caretaker.watch(attachment.handle)
     service.caretaker.plan(attachment.handle)
   }
@@ -162,15 +162,17 @@ extension Session {
   /// How long a reopened buffer waits for peers who may be gone.
   private static let catchingUpTime: Duration = .seconds(3)
 
-  private func attach(uri: String, handle: DocHandle, opening number: Int) {
+  private func attach(uri: String, handle: DocHandle, item: String?, opening number: Int) {
     // It may have been closed, or opened once more, while the document was being fetched.
     guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
-    guard let note = NoteDocument(handle.document) else {
-      let error = NotesError(.notANote, "The document \(handle.id) holds no text.")
+    guard let note = NoteDocument(handle.document, item: item) else {
+      let error = NotesError(.notANote, "The document \(handle.id) holds no such text.")
       return notOpened(uri: uri, opening: number, error: error)
     }
-    let record = service.notebook[handle.id]
-    let base = (opening.isReattached ? record?.clientBase : nil) ?? record?.fileBase
+    let record = service.notebook[NoteKey(handle.id, item: item)]
+    // Of a meeting's item that was moved since, the bases are about another text.
+    let isSame = record?.textObject == nil || record?.textObject == note.textObject
+    let base = isSame ? (opening.isReattached ? record?.clientBase : nil) ?? record?.fileBase : nil
     let merge = OpeningMerge(note: note, base: base, encoding: encoding, gate: isNotesClient ? .notes : .plain)
     let (buffer, splices) = merge.open(version: opening.version, text: opening.text)
     let attachment = Attachment(

@@ -37,7 +37,10 @@ public final class Session {
     self.service = service
     connection = Connection(send: send)
     service.sharing.onChange = { [weak self] event in self?.sharingChanged(event) }
-    service.company.onChange = { [weak self] id in self?.attachment(of: id)?.sendCursors() }
+    service.company.onChange = { [weak self] id in
+      for attachment in self?.attachments(of: id) ?? [] { attachment.sendCursors() }
+    }
+    service.onMeetingChange = { [weak self] handle in self?.followItems(of: handle) }
     service.company.onArrival = { [weak self] id, person, isHere in self?.arrived(person, in: id, isHere: isHere) }
   }
 
@@ -202,7 +205,7 @@ public final class Session {
     }
     for case .attached(let attachment) in buffers.values {
       do {
-        try await service.notebook.save(attachment.id, withBase: attachment.hasUnstoredSave)
+        try await service.notebook.save(attachment.key, withBase: attachment.hasUnstoredSave)
       } catch {
         log.error("The record of \(attachment.id) could not be stored: \(error)")
       }
@@ -227,6 +230,9 @@ public final class Session {
     "notes/export": { try await $0.export($1) },
     "notes/import": { try await $0.import($1) },
     "notes/merge": { try await $0.merge($1) },
+    "notes/items": { try await $0.items($1) },
+    "notes/addItem": { try await $0.addItem($1) },
+    "notes/moveItem": { try await $0.moveItem($1) },
     "notes/share": { try await $0.share($1) },
     "notes/unshare": { try await $0.unshare($1) },
     "notes/join": { try await $0.join($1) },
