@@ -37,11 +37,12 @@ public final class ModelClient {
 
   /// Goes on with another process after the one before has died.
   public func reattach(to process: NotesProcess) {
+    let run = self.process.run
     self.process = process
-    attach(reattach: true)
+    attach(reattach: true, run: run)
   }
 
-  private func attach(reattach: Bool) {
+  private func attach(reattach: Bool, run: String? = nil) {
     pending = []
     queue = []
     (rev, lastSeenRev, lastCheck) = (0, 0, nil)
@@ -55,7 +56,7 @@ public final class ModelClient {
         "uri": .string(uri), "languageId": "markdown", "version": JSONValue(version), "text": .string(text.string),
       ]
     ]
-    if reattach { params["notes"] = ["reattach": true] }
+    if reattach { params["notes"] = .object(present: ["reattach": true, "run": run.map(JSONValue.string)]) }
     process.notify("textDocument/didOpen", .object(params))
   }
 

@@ -51,6 +51,7 @@
   (peers-pending nil :documentation "A notes/cursors that waits for its edit.")
   (here nil :documentation "Alist from peer to name: who has joined.")
   (overlays nil :documentation "Overlays that show the peers.")
+  (run nil :documentation "The run of the service that the note was opened at.")
   (following nil :documentation "The peer whose caret is followed.")
   (cursor-sent nil :documentation "What notes/cursor said last.")
   (cursor-time 0.0 :documentation "When notes/cursor was last sent.")

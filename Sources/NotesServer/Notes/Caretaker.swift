@@ -27,6 +27,7 @@ final class Caretaker {
 
   private func noteChanged(_ handle: DocHandle) {
     let id = handle.id
+    if isDeletedForEveryone(handle) { return followDeletion(of: handle) }
     let isMeeting = service.notebook[id]?.folder != nil
     if isMeeting { service.onMeetingChange?(handle) }
     let isOpen = service.isOpen(id)
@@ -37,6 +38,35 @@ final class Caretaker {
     }
     plan(handle)
   }
+
+  private func isDeletedForEveryone(_ handle: DocHandle) -> Bool {
+    guard let record = service.notebook[handle.id], record.deletedSince == nil,
+      let date = NoteDocument.deletion(of: handle.document)
+    else { return false }
+    return record.deletionSeen.map { $0.milliseconds < date.milliseconds } ?? true
+  }
+
+  /// Puts a note away that somebody else has deleted for everyone. What other programs wrote to its file is taken in first.
+  private func followDeletion(of handle: DocHandle) {
+    let wasOpen = service.isOpen(handle.id)
+    service.onDeletion?(handle)
+    let date = NoteDocument.deletion(of: handle.document)
+    Task { @AutomergeRepo in
+      do {
+        try await putAway(handle, isWritten: !wasOpen)
+        service.notebook.update(handle.id) { $0.deletionSeen = date }
+        try await service.notebook.save(handle.id, withBase: false)
+      } catch {
+        // Another process of this person has it open, and is about to let it go.
+        plan(handle)
+      }
+    }
+  }
+
+  /// The document is not in memory any more.
+  func forget(_ id: DocumentId) { watched.removeValue(forKey: id)?.cancel() }
+
+  func isPlanned(_ id: DocumentId) -> Bool { planned[id] != nil }
 
   /// Brings note and file together a little later.
   func plan(_ handle: DocHandle) {
@@ -64,6 +94,7 @@ final class Caretaker {
   /// Leaves the file alone while a client has it open, here or in another process, which then looks after it.
   func synchronize(_ handle: DocHandle) async throws {
     watch(handle)
+    if isDeletedForEveryone(handle) { return followDeletion(of: handle) }
     if service.notebook[handle.id]?.folder != nil { return try await synchronizeMeeting(handle) }
     try await synchronize(NoteKey(handle.id), handle)
   }
@@ -127,7 +158,13 @@ final class Caretaker {
   /// - Parameter isWritten: whether the file may hold words of another program; false if an editor had it open.
   func putAway(_ handle: DocHandle, isWritten: Bool) async throws {
     let id = handle.id
-    if isWritten { try await synchronize(handle) }
+    if isWritten {
+      if service.notebook[id]?.folder == nil {
+        try await synchronize(NoteKey(id), handle)
+      } else {
+        try await synchronizeMeeting(handle)
+      }
+    }
     if service.notebook[id]?.folder != nil { try await putAwayItems(of: handle) }
     guard let claim = service.files.claim(NoteKey(id).lockName, exclusively: true) else {
       throw NotesError(.conflict, "The note is open in another editor of yours; close it there first.")
@@ -138,7 +175,7 @@ final class Caretaker {
     let path = service.notebook[id]?.path
     service.notebook.update(id) {
       ($0.deletedSince, $0.path, $0.folder) = (service.clock.date, nil, nil)
-      ($0.fileBase, $0.clientBase) = (nil, nil)
+      $0.fileBase = nil
     }
     try await handle.flush()
     try await service.notebook.save(id, withBase: false)
@@ -146,7 +183,7 @@ final class Caretaker {
   }
 
   private func takeIn(_ contents: FileContents, _ base: TextBase?, _ note: NoteDocument, _ handle: DocHandle) throws {
-    let merge = OpeningMerge(note: note, base: base, encoding: .utf8, gate: .plain)
+    let merge = OpeningMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain)
     var text = contents.text
     // A note may lack the final newline, too; then its absence in the file is nobody's edit.
     if contents.shape.lacksFinalNewline, DocumentText(note).allUTF8.last != 0x0A { text.removeLast() }

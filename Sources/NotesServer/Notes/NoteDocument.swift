@@ -89,6 +89,30 @@ struct NoteDocument {
     try document.put(obj: entry, key: "name", value: .String(name))
   }
 
+  /// When somebody deleted the note for everyone; nil if nobody has, or has taken it back.
+  static func deletion(of document: Document) -> Date? {
+    guard case .Object(let kind, .Map)? = try? document.get(obj: .ROOT, key: "@notes"),
+      case .Scalar(.Timestamp(let date))? = try? document.get(obj: kind, key: "deleted")
+    else { return nil }
+    return date
+  }
+
+  /// Says in the document that it is deleted for everyone who has it, or is not. The caller commits.
+  static func setDeletion(_ date: Date?, of document: Document) throws {
+    let kind: ObjId
+    if case .Object(let object, .Map)? = try document.get(obj: .ROOT, key: "@notes") {
+      kind = object
+    } else {
+      guard date != nil else { return }
+      kind = try document.putObject(obj: .ROOT, key: "@notes", ty: .Map)
+    }
+    if let date {
+      try document.put(obj: kind, key: "deleted", value: .Timestamp(date))
+    } else if try document.get(obj: kind, key: "deleted") != nil {
+      try document.delete(obj: kind, key: "deleted")
+    }
+  }
+
   private static func contentText(of document: Document) -> ObjId? {
     let keys = document.keys(obj: .ROOT)
     for key in ["content", "text"] + keys where key != "title" {

@@ -22,10 +22,12 @@ struct NoteRecord: Hashable {
   var shape = FileShape.plain
   /// When it was put away; it is removed for good some time later.
   var deletedSince: Date?
+  /// The deletion for everyone that was followed, or taken back here: it is not followed once more.
+  var deletionSeen: Date?
   /// What the working file held when it was last written or read.
   var fileBase: TextBase?
-  /// What the attached client surely had at the last commit; several when edits were in flight, each a possible state.
-  var clientBase: TextBase?
+  /// What a client had, of an earlier version, which kept one for all processes.
+  var earlierClientBase: TextBase?
 }
 
 /// A text that is not the document's now, as the document's heads and the way from that text to theirs.
@@ -82,8 +84,8 @@ extension NoteRecord {
       "words": .integer(words),
       "unread": .bool(isUnread),
       "shape": shape.cbor,
+      "deletionSeen": deletionSeen.map { .integer($0.milliseconds) },
       "deleted": deletedSince.map { .integer($0.milliseconds) },
-      "clientBase": clientBase?.cbor,
     ])
     return Data(record.encoded())
   }
@@ -102,10 +104,39 @@ extension NoteRecord {
     textObject = record["object"]?.text
     words = record["words"]?.integer ?? 0
     isUnread = record["unread"]?.bool ?? false
+    deletionSeen = record["deletionSeen"]?.integer.map { Date(milliseconds: $0) }
     deletedSince = record["deleted"]?.integer.map { Date(milliseconds: $0) }
     shape = record["shape"].flatMap(FileShape.init) ?? .plain
     fileBase = record["fileBase"].flatMap(TextBase.init)
-    clientBase = record["clientBase"].flatMap(TextBase.init)
+    earlierClientBase = record["clientBase"].flatMap(TextBase.init)
+  }
+}
+
+/// What a client of one process surely had at the last commit; several states when edits were in flight, each possible. It
+/// lies by itself: the editors of several processes may be in one note, and one that outlives its service goes on from
+/// its own base.
+struct ClientBase: Hashable {
+  static let collection = "clients"
+
+  var base: TextBase
+  var time: Date
+
+  /// - Parameter run: names the process.
+  static func key(_ note: NoteKey, run: String) -> StorageKey { [collection] + note.names + [run] }
+
+  func item(_ note: NoteKey, run: String) -> StoredItem {
+    let record = CBOR.record(["base": base.cbor, "time": .integer(time.milliseconds)])
+    return StoredItem(key: Self.key(note, run: run), data: Data(record.encoded()))
+  }
+}
+
+extension ClientBase {
+  /// Nil if the bytes are none.
+  init?(_ data: Data) {
+    guard let record = try? CBOR(data, limits: .stored), let base = record["base"].flatMap(TextBase.init) else {
+      return nil
+    }
+    self.init(base: base, time: Date(milliseconds: record["time"]?.integer ?? 0))
   }
 }
 

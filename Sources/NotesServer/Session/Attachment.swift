@@ -295,12 +295,12 @@ final class Attachment {
 
   // MARK: What is kept
 
-  /// Notes in the record what the client surely has.
-  func rememberBase() {
+  /// What the client surely has, to be stored.
+  var clientBaseItem: StoredItem {
     let base = TextBase(
       heads: handle.document.heads(), actor: handle.document.actor,
       steps: buffer.inFlight.map(\.delta) + [buffer.unsent])
-    service.notebook.update(key) { $0.clientBase = base }
+    return ClientBase(base: base, time: service.clock.date).item(key, run: service.run)
   }
 
   func countWords() {
@@ -310,11 +310,10 @@ final class Attachment {
 
   /// What goes to disk right after the document's chunks.
   private func companions() -> [StoredItem] {
-    rememberBase()
     guard let record = service.notebook[key] else { return [] }
     saves.offered = saves.made
     guard record.deletedSince == nil else { return [] }
-    return [record.storedItem, saves.made > saves.stored ? record.baseItem : nil].compactMap(\.self)
+    return [record.storedItem, clientBaseItem, saves.made > saves.stored ? record.baseItem : nil].compactMap(\.self)
   }
 
   /// Whether the store has not been told yet what the editor last wrote to the working file.

@@ -26,7 +26,7 @@ final class Company {
       switch event {
       case .peerDisconnected(let peer), .siblingDisconnected(let peer):
         self?.receive(.disconnected(peer: peer.description))
-      case .peerConnected, .siblingConnected, .documentOpened, .documentDeleted: break
+      case .peerConnected, .siblingConnected, .documentOpened, .documentDeleted, .documentReleased: break
       }
     }
   }

@@ -34,8 +34,17 @@ public final class Service {
   let company: Company
   /// The documents that this process's actor has been given.
   private var writtenIn: Set<DocumentId> = []
+  /// Whether it is known which notes there are.
+  private(set) var isLoaded = false
+  /// Called when the list of notes is not as it was.
+  var onCatalogueChange: ((Notebook.Change) -> Void)?
+  private var outside: OutsideChanges?
+  private var idle = IdleDocuments()
+  /// Called when somebody else has deleted a note for everyone, before its file goes.
+  var onDeletion: ((DocHandle) -> Void)?
   /// Called when others changed a meeting: its items may have come, gone or moved.
   var onMeetingChange: ((DocHandle) -> Void)?
+  private(set) lazy var siblingRequests = SiblingRequests(repo: repo, sharing: sharing, clock: clock)
   private(set) lazy var caretaker = Caretaker(service: self)
   let log = Logger(label: "notes")
 
@@ -59,6 +68,7 @@ public final class Service {
           self.learn(of: handle)
         }
       case .siblingDisconnected: self.caretaker.planAll()
+      case .documentReleased(let id): self.caretaker.forget(id)
       case .peerConnected, .peerDisconnected, .siblingConnected, .documentDeleted: break
       }
     }
@@ -72,8 +82,22 @@ public final class Service {
   }
 
   /// Reads what the store knows of the notes. Until then there are none.
-  public func load() async throws(StorageError) {
+  ///
+  /// - Parameter folders: notices what other programs write to the files, if it is given.
+  public func load(watching folders: (any FolderWatching)? = nil) async throws(StorageError) {
     try await notebook.load()
+    isLoaded = true
+    notebook.onChange = { [weak self] change in self?.onCatalogueChange?(change) }
+    notebook.onStored = { [weak self] id in self?.tellSiblings(of: id) }
+    repo.onMessage(ofType: Self.newsType) { [weak self] fields, peer in self?.heard(fields, from: peer) }
+    if let folders {
+      let outside = OutsideChanges(service: self, folders: folders)
+      self.outside = outside
+      notebook.onPath = { [weak outside] path in outside?.watch(path: path) }
+      for record in notebook.records.values { record.path.map(outside.watch) }
+    }
+    sweepLater()
+    try await notebook.forgetClientBases(before: clock.date.addingTimeInterval(-Self.clientBaseTime))
     let limit = clock.date.addingTimeInterval(-Session.recoverableTime)
     for record in notebook.records.values where record.deletedSince.map({ $0 < limit }) ?? false {
       do {
@@ -89,6 +113,12 @@ public final class Service {
     try await repo.delete(id)
     try await notebook.remove(id)
   }
+
+  /// Names this process, for editors that outlive it.
+  var run: String { identity.actor.description }
+
+  /// How long after its service an editor may come back to a buffer.
+  private static let clientBaseTime: TimeInterval = 30 * 24 * 60 * 60
 
   // MARK: Files and texts
 
@@ -114,8 +144,10 @@ public final class Service {
       record.path = path
       record.fileBase = TextBase(heads: heads, steps: [])
       record.textObject = note.textObject
+      record.deletionSeen = record.deletionSeen ?? NoteDocument.deletion(of: handle.document)
       record.words = Words.count(text)
       notebook.remember(record)
+      caretaker.watch(handle)
       try await notebook.save(record.key)
       return record
     }
@@ -150,6 +182,7 @@ public final class Service {
   /// A buffer is attached; what `companions` returns is stored with each writing of the document.
   func opened(_ key: NoteKey, _ handle: DocHandle, companions: @escaping () -> [StoredItem]) {
     openNotes[key] = companions
+    caretaker.watch(handle)
     let id = handle.id
     handle.companions = { [weak self] in
       self?.openNotes.filter { $0.key.document == id }.values.flatMap { $0() } ?? []
@@ -193,6 +226,59 @@ public final class Service {
         ([notebook[handle.id]].compactMap(\.self) + notebook.items(of: handle.id)).flatMap { $0.fileBase?.heads ?? [] })
       if handle.document.unknown(heads).isEmpty { return }
       await pause()
+    }
+  }
+
+  /// What processes of one person tell each other: the record of this document is not as it was.
+  private static let newsType = "notes-record"
+
+  private func tellSiblings(of id: DocumentId, except teller: PeerId? = nil) {
+    for sibling in repo.siblings where sibling != teller {
+      repo.send(type: Self.newsType, fields: ["documentId": .text(id.description)], to: sibling)
+    }
+  }
+
+  /// Only siblings are believed. They are a star, so what is passed on comes to everybody once.
+  private func heard(_ fields: [String: CBOR], from sibling: PeerId) {
+    guard repo.siblings.contains(sibling), let id = fields["documentId"]?.text.flatMap({ DocumentId($0) }) else {
+      return
+    }
+    tellSiblings(of: id, except: sibling)
+    Task { @AutomergeRepo in
+      do {
+        try await notebook.refresh(id)
+      } catch {
+        log.warning("What another process knows of \(id) could not be read: \(error)")
+      }
+    }
+  }
+
+  /// Whether this process has found the others of this person, or knows that it is the first; set by who connects them.
+  public var hasSettled: @AutomergeRepo () -> Bool = { true }
+
+  /// Returns when the other processes are connected, as far as there are any. One that has just become their hub gives them
+  /// a moment to find it.
+  func siblingsAreThere() async {
+    for _ in 0..<Self.lookAgain.times where !hasSettled() { await pause() }
+    for _ in 0..<3 where repo.siblings.isEmpty { await pause() }
+  }
+
+  /// The right to merge a buffer that has outlived its service, which one process has at a time. Nil after a while.
+  func reattachingTurn(of key: NoteKey) async -> (any NoteClaim)? {
+    for _ in 0..<2 * Self.lookAgain.times {
+      if let claim = files.claim("reattach-" + key.lockName, exclusively: true) { return claim }
+      await pause()
+    }
+    return nil
+  }
+
+  // MARK: Documents not in use
+
+  private func sweepLater() {
+    clock.schedule(after: IdleDocuments.interval) { [weak self] in
+      guard let self else { return }
+      self.idle.sweep(self.repo) { self.isOpen($0) || self.caretaker.isPlanned($0) }
+      self.sweepLater()
     }
   }
 

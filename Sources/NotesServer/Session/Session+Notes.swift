@@ -3,33 +3,9 @@ import AutomergeRepo
 import Foundation
 import JSONRPC
 
-/// The requests that make, find and list notes.
+/// The requests that make and find notes.
 extension Session {
   private enum NoteKind: String, CaseIterable { case note, meeting }
-
-  func list(_ params: Parameters) throws(ResponseError) -> JSONValue {
-    let query = try params.stringIfPresent("query")?.lowercased() ?? ""
-    for case .attached(let attachment) in buffers.values { attachment.countWords() }
-    let all = try params.boolIfPresent("deleted") ?? false ? service.notebook.deleted : service.notebook.byModification
-    let notes = all.filter { query.isEmpty || $0.title.lowercased().contains(query) }
-    return ["notes": .array(notes.map(summary))]
-  }
-
-  private func summary(_ record: NoteRecord) -> JSONValue {
-    .object(present: [
-      "id": .string(record.id.description),
-      "title": .string(record.title),
-      "created": .int(Int64(record.created.milliseconds)),
-      "modified": .int(Int64(record.modified.milliseconds)),
-      "uri": record.path.map { .string(FileURI.uri(path: $0)) },
-      "path": record.path.map(JSONValue.string),
-      "folder": record.folder.map(JSONValue.string),
-      "words": JSONValue(record.words),
-      "peers": JSONValue(service.sharing.peers.filter { $0.state == .connected && $0.has(record.id) }.map(\.name)),
-      "unread": .bool(record.isUnread),
-      "deleted": record.deletedSince.map { .int(Int64($0.milliseconds)) },
-    ])
-  }
 
   func create(_ params: Parameters) async throws -> JSONValue {
     let title = try params.string("title").trimmingCharacters(in: .whitespacesAndNewlines)

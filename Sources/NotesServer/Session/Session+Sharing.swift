@@ -98,7 +98,18 @@ extension Session {
     [
       "stored": .bool(service.repo.handles.allSatisfy(\.isStored)), "network": .string(service.sharing.networkState),
       "discovery": .string(service.sharing.discoveryState), "peers": [],
+      "documents": JSONValue(service.repo.handles.count), "commits": commits,
     ]
+  }
+
+  /// How long the last commits took, in milliseconds.
+  private var commits: JSONValue {
+    let times = service.repo.commitTimes.sorted()
+    guard !times.isEmpty else { return nil }
+    func milliseconds(_ part: Double) -> JSONValue {
+      JSONValue(times[min(times.count - 1, Int(Double(times.count) * part))] / .milliseconds(1))
+    }
+    return ["count": JSONValue(times.count), "p50": milliseconds(0.5), "p99": milliseconds(0.99)]
   }
 
   func status(of attachment: Attachment) -> JSONValue {
