@@ -5,7 +5,7 @@ PREFIX ?= $(HOME)/.local
 CHECK := --explicit-target-dependency-import-check error
 RELEASE := -c release --static-swift-stdlib $(CHECK)
 
-.PHONY: all build test lint format demo demo-record bench partitions fuzz install uninstall setup setup-test clean
+.PHONY: all build test lint format demo demo-record bench bench-store partitions kills fuzz install uninstall setup setup-test clean
 
 all: build
 
@@ -49,6 +49,18 @@ partitions: setup-test
 	swift build --build-tests $(CHECK)
 	NOTES_PARTITIONS=$(or $(PARTITIONS),50) NOTES_LSP_BINARY=$$PWD/.build/release/notes-lsp \
 	  swift test --skip-build --filter cablesArePulledAndNothingIsLost
+
+# Many notes in one store, and several processes typing into one note.
+bench-store: setup
+	swift build $(RELEASE) --product notes-lsp
+	swift build $(RELEASE) --product notes-bench
+	NOTES_LSP_BINARY=$$PWD/.build/release/notes-lsp .build/release/notes-bench store
+	NOTES_LSP_BINARY=$$PWD/.build/release/notes-lsp .build/release/notes-bench writers
+
+# Services killed at random moments, NOTES_KILLS times (default 200), and one whose fsyncs fail.
+kills: setup-test
+	swift build --build-tests $(CHECK)
+	NOTES_KILLS=$${NOTES_KILLS:-200} swift test --skip-build --filter 'KilledServiceTests|KilledWriterTests'
 
 # Foreign bytes, for FUZZ_SECONDS each (default 60), with coverage. Not a part of `make test`.
 fuzz: setup

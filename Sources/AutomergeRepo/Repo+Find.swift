@@ -38,6 +38,8 @@ final class Slot {
   init(id: DocumentId) { self.id = id }
 
   var isReady: Bool { handle?.sync.phase == .ready }
+  /// Whether nobody else holds the handle.
+  var isOnlyOwner: Bool { isKnownUniquelyReferenced(&handle) }
   var isAwaited: Bool { !waiters.isEmpty || handle?.sync.awaitingPeers.isEmpty == false }
 
   func queue(_ message: DocumentSync.Payload, from peer: PeerId) {

@@ -17,6 +17,8 @@ public final class Repo {
     /// A document is in memory now: created, loaded, or received.
     case documentOpened(DocHandle)
     case documentDeleted(DocumentId)
+    /// A document that is in the store is not in memory any more.
+    case documentReleased(DocumentId)
   }
 
   public nonisolated let peerId: PeerId
@@ -43,6 +45,10 @@ public final class Repo {
   var comparisons: [PeerId: Comparison] = [:]
   private var random: RandomSource
   private var knownLossCount: Int
+  /// How long the last commits of documents took, at most `mostCommitTimes`, in no particular order.
+  public private(set) var commitTimes: [Duration] = []
+  private static let mostCommitTimes = 4096
+  private var commitCount = 0
 
   /// - Parameters:
   ///   - storage: without one, everything is gone when the program ends.
@@ -113,6 +119,21 @@ public final class Repo {
     observers.send(.documentDeleted(id))
   }
 
+  /// Lets a document go that is in the store and that nobody uses: it is loaded again when somebody asks for it, or speaks
+  /// of it. It stays if anybody holds its handle, something of it is not stored, or a peer on it has other heads.
+  ///
+  /// - Returns: whether it is out of memory now.
+  public func release(_ id: DocumentId) -> Bool {
+    guard let slot = slots[id], slot.isReady, !slot.isAwaited, slot.isOnlyOwner, let handle = slot.handle,
+      handle.isStored, !handle.isCompacting, handle.companions == nil,
+      handle.sync.linkedPeers.allSatisfy({ handle.inSync(with: $0) })
+    else { return false }
+    handle.detach()
+    slots[id] = nil
+    observers.send(.documentReleased(id))
+    return true
+  }
+
   /// A document of this id may be here again. Does nothing if none was deleted.
   public func undelete(_ id: DocumentId) async throws(StorageError) {
     try await storage?.remove(Repo.tombstone(of: id))
@@ -149,9 +170,21 @@ public final class Repo {
     guard let storage else { return }
     let store = DocumentStore(
       id: handle.id, document: handle.document, loaded: loaded, storage: storage, clock: clock)
-    store.onWritten = { [weak self] in self?.storeAnewAfterLoss() }
+    store.onWritten = { [weak self] time in
+      self?.noteCommit(time)
+      self?.storeAnewAfterLoss()
+    }
     handle.attach(store)
     storeAnewAfterLoss()
+  }
+
+  private func noteCommit(_ time: Duration) {
+    if commitTimes.count < Self.mostCommitTimes {
+      commitTimes.append(time)
+    } else {
+      commitTimes[commitCount % Self.mostCommitTimes] = time
+    }
+    commitCount += 1
   }
 
   /// A store that had to be rebuilt may lack what it once had: everything in memory goes there again.

@@ -237,7 +237,7 @@ public final class PeerDirectory {
       onEvent?(.disconnected(peer, name: name(of: peer)))
       // Of who was a stranger nothing is kept.
       if !isTrusted(peer), !isBlocked(peer) { (known[peer], claimedNames[peer]) = (nil, nil) }
-    case .documentOpened, .documentDeleted, .siblingConnected, .siblingDisconnected: break
+    case .documentOpened, .documentDeleted, .documentReleased, .siblingConnected, .siblingDisconnected: break
     }
   }
 

@@ -65,6 +65,7 @@ final class Program {
       clock: clock)
     joinSiblings(repo)
     let sharing = SharingAdapter(directory: try await openNetwork(repo, identity, grants, storage))
+    sharing.wantsNetwork = settings.hasNetwork
     if networkLock == nil && settings.hasNetwork {
       sharing.reasonForNoNetwork = "another notes-lsp of yours has the network"
       seekNetwork(for: sharing) { [weak self] in
@@ -75,8 +76,10 @@ final class Program {
     let service = Service(
       repo: repo, storage: storage, sharing: sharing, files: WorkingFileAdapter(home: settings.home), clock: clock,
       notesDirectory: settings.notes, identity: Service.Identity(identity, name: settings.name))
-    try await service.load()
-    try serve(service)
+    service.hasSettled = { [weak self] in self?.siblings.map { $0.isHub || !$0.siblings.isEmpty } ?? true }
+    let session = try serve(service)
+    try await service.load(watching: FolderWatchingAdapter(loop: loop))
+    session.serviceIsLoaded()
   }
 
   /// How soon this process takes over when the one that has the network is gone.
@@ -138,7 +141,7 @@ final class Program {
 
   // MARK: The editor
 
-  private func serve(_ service: Service) throws {
+  private func serve(_ service: Service) throws -> Session {
     let input = try StandardInput(on: loop)
     let output = try StandardOutput(on: loop)
     let traffic = settings.record.flatMap { TrafficRecord(path: $0) }
@@ -169,6 +172,7 @@ final class Program {
     }
     (self.input, self.output, self.session, self.traffic) = (input, output, session, traffic)
     input.resumeReading()
+    return session
   }
 
   private func watch(process id: Int32) {

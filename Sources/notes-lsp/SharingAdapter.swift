@@ -23,6 +23,13 @@ final class SharingAdapter: SharingService {
     onChange?(.networkState)
   }
 
+  var hasNetwork: Bool { directory != nil }
+
+  /// Set where the person wants a network.
+  var wantsNetwork = false
+
+  var asksSiblings: Bool { directory == nil && wantsNetwork }
+
   var fingerprint: String { directory?.repo.peerId.description ?? "" }
 
   var networkState: String {

@@ -68,8 +68,11 @@ final class StoreRequest {
     repo.add(siblings)
     defer { siblings.stop() }
     await wait { siblings.isHub || !repo.siblings.isEmpty }
+    let sharing = SharingAdapter(directory: nil)
+    sharing.reasonForNoNetwork = "no service of yours is running that has it; open a note first"
+    sharing.wantsNetwork = true
     let service = Service(
-      repo: repo, storage: storage, sharing: SharingAdapter(directory: nil), files: WorkingFileAdapter(home: home),
+      repo: repo, storage: storage, sharing: sharing, files: WorkingFileAdapter(home: home),
       clock: clock, notesDirectory: options.notesDirectory,
       identity: Service.Identity(identity, name: options.userName))
     try await service.load()

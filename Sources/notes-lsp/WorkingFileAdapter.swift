@@ -1,4 +1,3 @@
-import AutomergeRepo
 import Foundation
 import NotesServer
 import Store
@@ -11,8 +10,8 @@ struct WorkingFileAdapter: WorkingFileAccess {
   /// - Parameter home: the store's directory.
   init(home: String) { locks = home + "/open" }
 
-  func claim(_ note: DocumentId, exclusively: Bool) -> (any NoteClaim)? {
-    NoteLock(directory: locks, name: note.description, exclusively: exclusively)
+  func claim(_ name: String, exclusively: Bool) -> (any NoteClaim)? {
+    NoteLock(directory: locks, name: name, exclusively: exclusively)
   }
 
   func read(_ path: String) async throws(WorkingFileError) -> [UInt8]? {

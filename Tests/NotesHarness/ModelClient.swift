@@ -37,21 +37,26 @@ public final class ModelClient {
 
   /// Goes on with another process after the one before has died.
   public func reattach(to process: NotesProcess) {
+    let run = self.process.run
     self.process = process
-    attach(reattach: true)
+    attach(reattach: true, run: run)
   }
 
-  private func attach(reattach: Bool) {
+  private func attach(reattach: Bool, run: String? = nil) {
     pending = []
     queue = []
     (rev, lastSeenRev, lastCheck) = (0, 0, nil)
-    process.onNotification = { [weak self] method, params in self?.receive(method, params) }
+    process.onNotification = { [weak self, uri, before = process.onNotification] method, params in
+      // Another buffer of the same editor may be open.
+      if let other = params["uri"]?.stringValue, other != uri { return before(method, params) }
+      self?.receive(method, params)
+    }
     var params: JSONObject = [
       "textDocument": [
         "uri": .string(uri), "languageId": "markdown", "version": JSONValue(version), "text": .string(text.string),
       ]
     ]
-    if reattach { params["notes"] = ["reattach": true] }
+    if reattach { params["notes"] = .object(present: ["reattach": true, "run": run.map(JSONValue.string)]) }
     process.notify("textDocument/didOpen", .object(params))
   }
 

@@ -22,6 +22,9 @@ public final class NotesProcess {
   /// Called with each notification as it is taken in.
   public var onNotification: (_ method: String, _ params: JSONValue) -> Void = { _, _ in }
 
+  /// What the service calls itself, for editors that outlive it.
+  public private(set) var run: String?
+
   private var splitter = FrameSplitter()
   private var responses: [Int: JSONValue] = [:]
   private var nextId = 1
@@ -168,6 +171,7 @@ public final class NotesProcess {
         ],
       ])
     notify("initialized", [:])
+    run = result["capabilities"]?["experimental"]?["notes"]?["run"]?.stringValue
     return result
   }
 

@@ -323,7 +323,11 @@ never taken for something about its successor.")
                                      (notes-lsp--language))
                       :version ,(notes-lsp--note-version note)
                       :text ,(notes-lsp--text note))
-       ,@(when reattach '(:notes (:reattach t)))))))
+       ,@(when reattach
+           (let ((run (notes-lsp--note-run note)))
+             `(:notes (:reattach t ,@(and run (list :run run))))))))
+    ;; A buffer that outlives this run of the service names it to the next one.
+    (setf (notes-lsp--note-run note) (plist-get notes-lsp--capabilities :run))))
 
 (defun notes-lsp--detach ()
   "Stop treating the current buffer as a note; tell the service."

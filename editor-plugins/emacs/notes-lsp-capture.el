@@ -52,6 +52,7 @@
   (here nil :documentation "Alist from peer to name: who has joined.")
   (status nil :documentation "What notes/statusChanged said last.")
   (overlays nil :documentation "Overlays that show the peers.")
+  (run nil :documentation "The run of the service that the note was opened at.")
   (following nil :documentation "The peer whose caret is followed.")
   (cursor-sent nil :documentation "What notes/cursor said last.")
   (cursor-time 0.0 :documentation "When notes/cursor was last sent.")

@@ -54,6 +54,7 @@ further."
 (require 'notes-lsp-list)
 (require 'notes-lsp-nearby)
 (require 'notes-lsp-history)
+(require 'notes-lsp-exchange)
 
 ;;; The mode
 
@@ -176,6 +177,8 @@ While the service is away: as far back as the last edit of somebody else."
 (defun notes-lsp--visit (place &optional title)
   "Show the note at PLACE, with :id, :uri and :path, in the selected window.
 TITLE is its title, if known.  Return its buffer."
+  (when (and (plist-get place :folder) (seq-empty-p (plist-get place :items)))
+    (user-error "Notes: this meeting has no items yet"))
   (let* ((path (plist-get place :path))
          (buffer (let ((notes-lsp--visiting t))
                    (or (find-buffer-visiting path) (find-file-noselect path)))))
@@ -330,6 +333,17 @@ The buffer stays.  For 30 days `notes-undelete' brings the note back."
       (notes-lsp--say "deleted; for 30 days M-x notes-undelete brings it back"))))
 
 ;;;###autoload
+(defun notes-delete-for-everyone (&optional sure)
+  "Delete the current note for all with whom it is shared.
+Ask first unless SURE.  Each of them can bring it back for 30 days."
+  (interactive "P")
+  (let ((note (notes-lsp--this-note)))
+    (when (or sure (yes-or-no-p "Delete this note for everyone who has it? "))
+      (notes-lsp--request-for note :notes/delete :forEveryone t)
+      (notes-lsp-mode -1)
+      (notes-lsp--say "deleted for everyone; for 30 days M-x notes-undelete brings it back"))))
+
+;;;###autoload
 (defun notes-undelete (title)
   "Bring back the note with TITLE that was deleted last, and open it."
   (interactive
@@ -451,14 +465,15 @@ Only for a file in the notes directory is the service started for that."
                  (file-in-directory-p buffer-file-name (notes-lsp--directory))))
     (notes-lsp--guarded "opening" (notes-lsp--attach-known (notes-lsp--listed)))))
 
-(defun notes-lsp--attach-known (listed)
+(cl-defun notes-lsp--attach-known (listed)
   "Open the current buffer as the one of LISTED whose file it visits, if any."
-  (let* ((path (expand-file-name buffer-file-name))
-         (note (cl-find path listed :test #'equal
-                        :key (lambda (entry) (plist-get entry :path)))))
-    (when note
-      (notes-lsp--attach (plist-get note :uri) (plist-get note :id)
-                         (plist-get note :title)))))
+  (let ((path (expand-file-name buffer-file-name)))
+    (cl-loop for note across listed
+             do (cl-loop for place in (cons note (append (plist-get note :items) nil))
+                         when (equal path (plist-get place :path))
+                         do (cl-return-from notes-lsp--attach-known
+                              (notes-lsp--attach (plist-get place :uri) (plist-get note :id)
+                                                 (plist-get place :title)))))))
 
 (add-hook 'find-file-hook #'notes-lsp--on-find-file)
 

@@ -18,8 +18,8 @@ final class DocumentStore {
   private(set) var damaged: [StorageKey] = []
   /// Called when what is stored, or the problem, has changed.
   var onChange: (() -> Void)?
-  /// Called after each attempt to write, before `onChange`.
-  var onWritten: (() -> Void)?
+  /// Called after each attempt to write with the time it took, before `onChange`.
+  var onWritten: ((Duration) -> Void)?
   /// What to store beside the document, asked for at each writing. It is committed with the chunks, or after them where the
   /// provider knows no transactions, so it never speaks of changes that are not in the store.
   var companions: (@AutomergeRepo () -> [StoredItem])?
@@ -116,6 +116,7 @@ final class DocumentStore {
 
   private func write() {
     guard !isClosed else { return }
+    let start = clock.now
     let new = document.encodeNewChanges()
     if !new.isEmpty { pending.append(StoredItem(key: StoredChunks.key(.incremental, id, new), data: new)) }
     let (items, companions, generation) = (pending, companions?() ?? [], current)
@@ -124,14 +125,14 @@ final class DocumentStore {
     work = Task { [storage] in
       do throws(StorageError) {
         if !changes.isEmpty { try await storage.commit(changes) }
-        self.wrote(items, generation: generation, error: nil)
+        self.wrote(items, generation: generation, time: self.clock.now - start, error: nil)
       } catch {
-        self.wrote([], generation: generation, error: error)
+        self.wrote([], generation: generation, time: self.clock.now - start, error: error)
       }
     }
   }
 
-  private func wrote(_ items: [StoredItem], generation: Generation, error: StorageError?) {
+  private func wrote(_ items: [StoredItem], generation: Generation, time: Duration, error: StorageError?) {
     pending.removeFirst(items.count)
     for item in items {
       if item.key.dropLast().last == StoredChunks.Kind.snapshot.rawValue {
@@ -143,7 +144,7 @@ final class DocumentStore {
     problem = error
     if error == nil { stored = generation }
     perform(schedule.receive(error == nil ? .saved : .failed))
-    onWritten?()
+    onWritten?(time)
     resume { error != nil || stored.covers($0) }
     if !waiters.isEmpty { perform(schedule.receive(.flushRequested)) }
     onChange?()

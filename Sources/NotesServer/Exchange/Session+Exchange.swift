@@ -51,12 +51,20 @@ extension Session {
   }
 
   private func markdown(of document: Document) throws -> String {
-    guard let note = NoteDocument(document) else { throw NotesError(.notANote, "The document holds no text.") }
-    return try document.text(obj: note.content)
+    if let note = NoteDocument(document) { return try document.text(obj: note.content) }
+    guard let meeting = MeetingDocument(document) else {
+      throw NotesError(.notANote, "The document holds no text.")
+    }
+    return meeting.content.markdown
   }
 
   private func json(of handle: DocHandle, _ record: NoteRecord) throws -> JSONValue {
     let heads = handle.document.heads().map(\.description).sorted()
+    if record.folder != nil, case .object(var meeting)? = MeetingDocument(handle.document)?.content.json {
+      meeting["documentId"] = .string(handle.id.description)
+      meeting["heads"] = JSONValue(heads)
+      return .object(meeting)
+    }
     return .object(present: [
       "id": .string(handle.id.description), "title": .string(record.title),
       "created": .int(Int64(record.created.milliseconds)), "modified": .int(Int64(record.modified.milliseconds)),
@@ -79,7 +87,9 @@ extension Session {
     case .document(let document, let id): record = try await take(document, id: id, title: title, path: path)
     case .text(let text, let ownTitle): record = try await make(title ?? ownTitle ?? FileName.title(ofFile: path), text)
     case .meeting(let meeting):
-      record = try await make(title ?? meeting.title, Array(meeting.markdown.utf8))
+      var content = meeting
+      if let title { content.title = title }
+      record = try await makeMeeting(content)
     }
     return place(record)
   }
@@ -87,7 +97,7 @@ extension Session {
   private func importDirectory(_ path: String) async throws -> JSONValue {
     var places: [JSONValue] = []
     for (id, folder) in try await RepoDirectory.documents(in: path, service.files) {
-      guard let document = try await RepoDirectory.load(folder, service.files), NoteDocument(document) != nil else {
+      guard let document = try await RepoDirectory.load(folder, service.files), document.isNoteOrMeeting else {
         continue
       }
       places.append(place(try await take(document, id: id, title: nil, path: folder)))
@@ -108,7 +118,7 @@ extension Session {
   /// Makes a document with a history a note. One of an id that is here already is merged with what is here; without an id
   /// it gets a new one.
   private func take(_ document: Document, id: DocumentId?, title: String?, path: String) async throws -> NoteRecord {
-    guard let note = NoteDocument(document) else { throw NotesError(.notANote, "The document holds no text.") }
+    guard document.isNoteOrMeeting else { throw NotesError(.notANote, "The document holds no text.") }
     let handle: DocHandle
     if let id {
       switch await service.repo.find(id, within: Self.importSearch) {
@@ -125,7 +135,9 @@ extension Session {
       handle = try service.repo.create(document)
     }
     service.notebook.update(handle.id) { $0.deletedSince = nil }
-    if service.notebook[handle.id]?.path != nil { return try await open(handle.id) }
+    guard let note = NoteDocument(handle.document), service.notebook[handle.id]?.path == nil else {
+      return try await open(handle.id)
+    }
     let own = note.title.flatMap { $0.isEmpty ? nil : $0 }
     let record = try await writeWorkingFile(
       for: handle, title: title ?? own ?? FileName.title(ofFile: path), directory: service.notesDirectory)
@@ -175,6 +187,8 @@ extension Session {
 }
 
 extension Document {
+  var isNoteOrMeeting: Bool { NoteDocument(self) != nil || MeetingDocument(self) != nil }
+
   /// Whether some change is in both.
   /// - Complexity: O(n) in the changes.
   func sharesHistory(with other: Document) -> Bool {

@@ -62,7 +62,11 @@ struct OpenBuffer: Sendable {
 
   /// Takes in edits that were made in the document by others than this client, each on the text that those before it left.
   mutating func documentChanged(_ edits: some Sequence<TextEdit>, cause: EditCause = .remote) {
-    let delta = TextDelta(edits)
+    documentChanged(by: TextDelta(edits), cause: cause)
+  }
+
+  /// Takes in what others than this client did to the document's text, as one delta.
+  mutating func documentChanged(by delta: TextDelta, cause: EditCause = .remote) {
     guard !delta.isIdentity else { return }
     unsentCause = unsent.isIdentity || unsentCause == cause ? cause : .remote
     unsent = unsent.composed(with: delta)

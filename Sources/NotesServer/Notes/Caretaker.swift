@@ -10,7 +10,7 @@ final class Caretaker {
   /// How long after a change the file is written; more changes in between cost nothing.
   static let writeDelay: Duration = .milliseconds(500)
 
-  private unowned let service: Service
+  unowned let service: Service
   private var watched: [DocumentId: Observation] = [:]
   private var planned: [DocumentId: any ScheduledAction] = [:]
   private let log = Logger(label: "files")
@@ -27,13 +27,46 @@ final class Caretaker {
 
   private func noteChanged(_ handle: DocHandle) {
     let id = handle.id
-    guard !service.openDocuments.contains(id) else { return }
+    if isDeletedForEveryone(handle) { return followDeletion(of: handle) }
+    let isMeeting = service.notebook[id]?.folder != nil
+    if isMeeting { service.onMeetingChange?(handle) }
+    let isOpen = service.isOpen(id)
+    guard isMeeting || !isOpen else { return }
     service.notebook.update(id) {
       $0.modified = service.clock.date
-      $0.isUnread = true
+      if !isOpen { $0.isUnread = true }
     }
     plan(handle)
   }
+
+  private func isDeletedForEveryone(_ handle: DocHandle) -> Bool {
+    guard let record = service.notebook[handle.id], record.deletedSince == nil,
+      let date = NoteDocument.deletion(of: handle.document)
+    else { return false }
+    return record.deletionSeen.map { $0.milliseconds < date.milliseconds } ?? true
+  }
+
+  /// Puts a note away that somebody else has deleted for everyone. What other programs wrote to its file is taken in first.
+  private func followDeletion(of handle: DocHandle) {
+    let wasOpen = service.isOpen(handle.id)
+    service.onDeletion?(handle)
+    let date = NoteDocument.deletion(of: handle.document)
+    Task { @AutomergeRepo in
+      do {
+        try await putAway(handle, isWritten: !wasOpen)
+        service.notebook.update(handle.id) { $0.deletionSeen = date }
+        try await service.notebook.save(handle.id, withBase: false)
+      } catch {
+        // Another process of this person has it open, and is about to let it go.
+        plan(handle)
+      }
+    }
+  }
+
+  /// The document is not in memory any more.
+  func forget(_ id: DocumentId) { watched.removeValue(forKey: id)?.cancel() }
+
+  func isPlanned(_ id: DocumentId) -> Bool { planned[id] != nil }
 
   /// Brings note and file together a little later.
   func plan(_ handle: DocHandle) {
@@ -54,53 +87,60 @@ final class Caretaker {
 
   /// Plans for every note in memory: a process that had some of them open is gone.
   func planAll() {
-    for handle in service.repo.handles where service.notebook[handle.id]?.path != nil { plan(handle) }
+    for handle in service.repo.handles where service.notebook[handle.id]?.hasPlace ?? false { plan(handle) }
   }
 
   /// Takes in what other programs wrote to the note's file since we did, then writes the note's text to it if that differs.
   /// Leaves the file alone while a client has it open, here or in another process, which then looks after it.
   func synchronize(_ handle: DocHandle) async throws {
     watch(handle)
-    let id = handle.id
-    guard service.notebook[id]?.path != nil, !service.openDocuments.contains(id),
-      let claim = service.files.claim(id, exclusively: true)
+    if isDeletedForEveryone(handle) { return followDeletion(of: handle) }
+    if service.notebook[handle.id]?.folder != nil { return try await synchronizeMeeting(handle) }
+    try await synchronize(NoteKey(handle.id), handle)
+  }
+
+  /// The same for one text of the document.
+  func synchronize(_ key: NoteKey, _ handle: DocHandle) async throws {
+    guard service.notebook[key]?.path != nil, !service.isOpen(key),
+      let claim = service.files.claim(key.lockName, exclusively: true)
     else { return }
     defer { withExtendedLifetime(claim) {} }
     // Another process may have written the file since we looked.
-    try await service.notebook.refresh(id)
-    guard let record = service.notebook[id], let path = record.path, let note = NoteDocument(handle.document) else {
-      return
-    }
+    try await service.notebook.refresh(key.document)
+    guard let record = service.notebook[key], let path = record.path,
+      let note = NoteDocument(handle.document, item: key.item)
+    else { return }
     // What it wrote there, it also sends.
     guard handle.document.unknown(record.fileBase?.heads ?? []).isEmpty else { return plan(handle) }
     // Nothing if somebody deleted it. The note is still here, and so is its text.
     let contents = try await service.files.read(path).map { bytes in try FileContents(reading: bytes) }
-    guard !service.openDocuments.contains(id) else { return }
-    if let contents { try takeIn(contents, record.fileBase, note, handle) }
+    guard !service.isOpen(key) else { return }
+    if let contents { try takeIn(contents, record.base(for: note), note, handle) }
     let text = DocumentText(note).allUTF8
     let heads = handle.document.heads()
     let file = FileContents(text: text, shape: contents?.shape ?? record.shape)
     if let contents, file.bytes != contents.bytes {
       // Should this process die between writing the file and saying so, the file holds one of the two.
       let step = TextDiff.delta(from: contents.text, to: text)
-      service.notebook.update(id) { $0.fileBase = TextBase(heads: heads, steps: [step, file.finalNewlineStep]) }
+      service.notebook.update(key) { $0.fileBase = TextBase(heads: heads, steps: [step, file.finalNewlineStep]) }
       try await handle.flush()
-      try await service.notebook.save(id)
+      try await service.notebook.save(key)
     }
     if file.bytes != contents?.bytes { try await service.files.replace(path, file.bytes) }
-    service.notebook.update(id) {
+    service.notebook.update(key) {
       $0.fileBase = TextBase(heads: heads, steps: [file.finalNewlineStep])
+      $0.textObject = note.textObject
       $0.shape = file.shape
       $0.words = Words.count(text)
       $0.title = note.title ?? $0.title
     }
-    try await service.notebook.save(id)
-    try await followTitle(id)
+    try await service.notebook.save(key)
+    try await followTitle(key)
   }
 
   /// Gives the file a name that fits the note's title, if it has another.
-  private func followTitle(_ id: DocumentId) async throws {
-    guard let record = service.notebook[id], let path = record.path else { return }
+  private func followTitle(_ key: NoteKey) async throws {
+    guard let record = service.notebook[key], let path = record.path else { return }
     let old = path as NSString
     guard !FileName.isName(old.lastPathComponent, forTitle: record.title) else { return }
     let ending = FileName.ending(ofFile: old.lastPathComponent)
@@ -108,8 +148,8 @@ final class Caretaker {
       let new = (old.deletingLastPathComponent as NSString).appendingPathComponent(name)
       guard service.notebook.record(atPath: new) == nil else { continue }
       guard try await service.files.move(path, to: new) else { continue }
-      service.notebook.update(id) { $0.path = new }
-      return try await service.notebook.save(id)
+      service.notebook.update(key) { $0.path = new }
+      return try await service.notebook.save(key)
     }
   }
 
@@ -118,8 +158,15 @@ final class Caretaker {
   /// - Parameter isWritten: whether the file may hold words of another program; false if an editor had it open.
   func putAway(_ handle: DocHandle, isWritten: Bool) async throws {
     let id = handle.id
-    if isWritten { try await synchronize(handle) }
-    guard let claim = service.files.claim(id, exclusively: true) else {
+    if isWritten {
+      if service.notebook[id]?.folder == nil {
+        try await synchronize(NoteKey(id), handle)
+      } else {
+        try await synchronizeMeeting(handle)
+      }
+    }
+    if service.notebook[id]?.folder != nil { try await putAwayItems(of: handle) }
+    guard let claim = service.files.claim(NoteKey(id).lockName, exclusively: true) else {
       throw NotesError(.conflict, "The note is open in another editor of yours; close it there first.")
     }
     defer { withExtendedLifetime(claim) {} }
@@ -127,7 +174,8 @@ final class Caretaker {
     watched.removeValue(forKey: id)?.cancel()
     let path = service.notebook[id]?.path
     service.notebook.update(id) {
-      ($0.deletedSince, $0.path, $0.fileBase, $0.clientBase) = (service.clock.date, nil, nil, nil)
+      ($0.deletedSince, $0.path, $0.folder) = (service.clock.date, nil, nil)
+      $0.fileBase = nil
     }
     try await handle.flush()
     try await service.notebook.save(id, withBase: false)
@@ -135,7 +183,7 @@ final class Caretaker {
   }
 
   private func takeIn(_ contents: FileContents, _ base: TextBase?, _ note: NoteDocument, _ handle: DocHandle) throws {
-    let merge = OpeningMerge(note: note, base: base, encoding: .utf8, gate: .plain)
+    let merge = OpeningMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain)
     var text = contents.text
     // A note may lack the final newline, too; then its absence in the file is nobody's edit.
     if contents.shape.lacksFinalNewline, DocumentText(note).allUTF8.last != 0x0A { text.removeLast() }

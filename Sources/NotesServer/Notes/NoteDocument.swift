@@ -9,11 +9,14 @@ struct NoteDocument {
   let document: Document
   /// The text that the editor edits.
   let content: ObjId
+  /// Which item of a meeting's agenda the text is about.
+  var item: String?
 
-  /// Nil if there is no text in the document's root.
-  init?(_ document: Document) {
-    guard let content = Self.contentText(of: document) else { return nil }
-    (self.document, self.content) = (document, content)
+  /// Nil if there is no text in the document's root, or no such item.
+  init?(_ document: Document, item: String? = nil) {
+    let text = item.map { MeetingDocument(document)?.item($0)?.discussion } ?? Self.contentText(of: document)
+    guard let text else { return nil }
+    (self.document, content, self.item) = (document, text, item)
   }
 
   /// Writes a new note into `document`: the text is its first content. The caller commits.
@@ -30,8 +33,12 @@ struct NoteDocument {
     self.document = document
   }
 
+  /// Names the text object where it may become another one: a meeting's item that is moved gets a new text.
+  var textObject: String? { item == nil ? nil : content.description }
+
   var title: String? {
-    switch try? document.get(obj: .ROOT, key: "title") {
+    if let item { return MeetingDocument(document)?.item(item)?.title }
+    return switch try? document.get(obj: .ROOT, key: "title") {
     case .Object(let text, .Text): try? document.text(obj: text)
     case .Scalar(.String(let title)): title
     default: nil
@@ -40,6 +47,10 @@ struct NoteDocument {
 
   /// Changes the title as little as makes it the new one. The caller commits.
   func rename(to title: String) throws {
+    if let item {
+      guard let meeting = MeetingDocument(document), let found = meeting.item(item) else { return }
+      return try meeting.rename(found, to: title)
+    }
     let new = Array(title.utf8)
     if case .Object(let text, .Text) = try document.get(obj: .ROOT, key: "title") {
       let old = Array(try document.text(obj: text).utf8)
@@ -61,6 +72,8 @@ struct NoteDocument {
   /// Notes that `person` (16 hexadecimal digits) has written here under `name`. Makes no change if that is known.
   /// The caller commits.
   func enter(person: String, name: String) throws {
+    // A meeting's document has a schema of its own.
+    guard item == nil else { return }
     let people: ObjId
     if case .Object(let object, .Map) = try document.get(obj: .ROOT, key: "people") {
       people = object
@@ -74,6 +87,30 @@ struct NoteDocument {
       entry = try document.putObject(obj: people, key: person, ty: .Map)
     }
     try document.put(obj: entry, key: "name", value: .String(name))
+  }
+
+  /// When somebody deleted the note for everyone; nil if nobody has, or has taken it back.
+  static func deletion(of document: Document) -> Date? {
+    guard case .Object(let kind, .Map)? = try? document.get(obj: .ROOT, key: "@notes"),
+      case .Scalar(.Timestamp(let date))? = try? document.get(obj: kind, key: "deleted")
+    else { return nil }
+    return date
+  }
+
+  /// Says in the document that it is deleted for everyone who has it, or is not. The caller commits.
+  static func setDeletion(_ date: Date?, of document: Document) throws {
+    let kind: ObjId
+    if case .Object(let object, .Map)? = try document.get(obj: .ROOT, key: "@notes") {
+      kind = object
+    } else {
+      guard date != nil else { return }
+      kind = try document.putObject(obj: .ROOT, key: "@notes", ty: .Map)
+    }
+    if let date {
+      try document.put(obj: kind, key: "deleted", value: .Timestamp(date))
+    } else if try document.get(obj: kind, key: "deleted") != nil {
+      try document.delete(obj: kind, key: "deleted")
+    }
   }
 
   private static func contentText(of document: Document) -> ObjId? {

@@ -5,21 +5,29 @@ import Foundation
 /// What the store keeps of a note beside its document.
 struct NoteRecord: Hashable {
   let id: DocumentId
+  /// Which agenda item of a meeting it is about; nil for a note, and for a meeting as a whole.
+  var item: String?
   var title: String
   var created: Date
   var modified: Date
   /// The working file, absolute; nil until there is one.
   var path: String?
+  /// Of a meeting: where the files of its items are.
+  var folder: String?
+  /// The text object that the bases are about. A meeting's item that was moved has another one.
+  var textObject: String?
   var words = 0
   /// Others wrote since a client last had it open.
   var isUnread = false
   var shape = FileShape.plain
   /// When it was put away; it is removed for good some time later.
   var deletedSince: Date?
+  /// The deletion for everyone that was followed, or taken back here: it is not followed once more.
+  var deletionSeen: Date?
   /// What the working file held when it was last written or read.
   var fileBase: TextBase?
-  /// What the attached client surely had at the last commit; several when edits were in flight, each a possible state.
-  var clientBase: TextBase?
+  /// What a client had, of an earlier version, which kept one for all processes.
+  var earlierClientBase: TextBase?
   /// The state that this person saw when a client last had it open.
   var seen: Set<ChangeHash>?
 }
@@ -41,14 +49,24 @@ extension NoteRecord {
   /// the note open does not write over that with what it knew before.
   static let baseCollection = "bases"
 
-  var storageKey: StorageKey { [Self.collection, id.description] }
+  var key: NoteKey { NoteKey(id, item: item) }
+
+  /// What the working file held; nil if that was another text than the note's now.
+  func base(for note: NoteDocument) -> TextBase? {
+    textObject == nil || textObject == note.textObject ? fileBase : nil
+  }
+
+  /// Whether it has a working file, or several.
+  var hasPlace: Bool { path != nil || folder != nil }
+
+  var storageKey: StorageKey { [Self.collection] + key.names }
 
   /// What is stored of the record.
-  var item: StoredItem { StoredItem(key: storageKey, data: encoded()) }
+  var storedItem: StoredItem { StoredItem(key: storageKey, data: encoded()) }
 
   /// What is stored of the file base; nil if there is none.
   var baseItem: StoredItem? {
-    fileBase.map { StoredItem(key: [Self.baseCollection, id.description], data: Data($0.cbor.encoded())) }
+    fileBase.map { StoredItem(key: [Self.baseCollection] + key.names, data: Data($0.cbor.encoded())) }
   }
 
   /// Takes the file base from where it lies by itself; records of an earlier version have it in them.
@@ -61,12 +79,15 @@ extension NoteRecord {
       "title": .text(title),
       "created": .integer(created.milliseconds),
       "modified": .integer(modified.milliseconds),
+      "item": item.map(CBOR.text),
       "path": path.map(CBOR.text),
+      "folder": folder.map(CBOR.text),
+      "object": textObject.map(CBOR.text),
       "words": .integer(words),
       "unread": .bool(isUnread),
       "shape": shape.cbor,
+      "deletionSeen": deletionSeen.map { .integer($0.milliseconds) },
       "deleted": deletedSince.map { .integer($0.milliseconds) },
-      "clientBase": clientBase?.cbor,
       "seen": seen.map { .array($0.sorted().map { .bytes(Data($0.bytes)) }) },
     ])
     return Data(record.encoded())
@@ -80,14 +101,46 @@ extension NoteRecord {
     self.title = title
     created = Date(milliseconds: record["created"]?.integer ?? 0)
     modified = Date(milliseconds: record["modified"]?.integer ?? 0)
+    item = record["item"]?.text
     path = record["path"]?.text
+    folder = record["folder"]?.text
+    textObject = record["object"]?.text
     words = record["words"]?.integer ?? 0
     isUnread = record["unread"]?.bool ?? false
+    deletionSeen = record["deletionSeen"]?.integer.map { Date(milliseconds: $0) }
     deletedSince = record["deleted"]?.integer.map { Date(milliseconds: $0) }
     shape = record["shape"].flatMap(FileShape.init) ?? .plain
     fileBase = record["fileBase"].flatMap(TextBase.init)
-    clientBase = record["clientBase"].flatMap(TextBase.init)
     seen = record["seen"]?.array.map { Set($0.compactMap { $0.bytes.flatMap { ChangeHash(bytes: Array($0)) } }) }
+    earlierClientBase = record["clientBase"].flatMap(TextBase.init)
+  }
+}
+
+/// What a client of one process surely had at the last commit; several states when edits were in flight, each possible. It
+/// lies by itself: the editors of several processes may be in one note, and one that outlives its service goes on from
+/// its own base.
+struct ClientBase: Hashable {
+  static let collection = "clients"
+
+  var base: TextBase
+  var time: Date
+
+  /// - Parameter run: names the process.
+  static func key(_ note: NoteKey, run: String) -> StorageKey { [collection] + note.names + [run] }
+
+  func item(_ note: NoteKey, run: String) -> StoredItem {
+    let record = CBOR.record(["base": base.cbor, "time": .integer(time.milliseconds)])
+    return StoredItem(key: Self.key(note, run: run), data: Data(record.encoded()))
+  }
+}
+
+extension ClientBase {
+  /// Nil if the bytes are none.
+  init?(_ data: Data) {
+    guard let record = try? CBOR(data, limits: .stored), let base = record["base"].flatMap(TextBase.init) else {
+      return nil
+    }
+    self.init(base: base, time: Date(milliseconds: record["time"]?.integer ?? 0))
   }
 }
 

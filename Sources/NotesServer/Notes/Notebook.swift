@@ -1,53 +1,79 @@
+import Automerge
 import AutomergeRepo
 import Foundation
 
 /// All notes of the store, as records in memory and on disk.
 @AutomergeRepo
 final class Notebook {
-  private(set) var records: [DocumentId: NoteRecord] = [:]
-  private var idsByPath: [String: DocumentId] = [:]
+  private(set) var records: [NoteKey: NoteRecord] = [:]
+  private var keysByPath: [String: NoteKey] = [:]
   private let storage: any StorageProvider
+  /// Called when the list of notes is not as it was.
+  var onChange: ((Change) -> Void)?
+  /// Called when a change of the list is in the store, where other processes find it.
+  var onStored: ((DocumentId) -> Void)?
+  /// Called with each new working file.
+  var onPath: ((String) -> Void)?
+  /// Whose changes of the list are not in the store yet.
+  private var unstored: Set<NoteKey> = []
+
+  /// How the list of notes has changed.
+  struct Change: Hashable {
+    enum Kind: String { case created, renamed, deleted, restored }
+
+    var kind: Kind
+    var id: DocumentId
+    var title: String
+    var path: String?
+  }
 
   init(storage: any StorageProvider) { self.storage = storage }
 
   /// Reads every record.
   func load() async throws(StorageError) {
-    var bases: [String: Data] = [:]
-    for item in try await storage.loadRange([NoteRecord.baseCollection]) where item.key.count == 2 {
-      bases[item.key[1]] = item.data
-    }
+    var bases: [ArraySlice<String>: Data] = [:]
+    for item in try await storage.loadRange([NoteRecord.baseCollection]) { bases[item.key.dropFirst()] = item.data }
     for item in try await storage.loadRange([NoteRecord.collection]) {
-      guard item.key.count == 2, let id = DocumentId(item.key[1]), records[id] == nil,
-        var record = NoteRecord(id: id, item.data)
+      guard item.key.count > 1, let id = DocumentId(item.key[1]), var record = NoteRecord(id: id, item.data),
+        record.storageKey == item.key, records[record.key] == nil
       else { continue }
-      record.takeBase(bases[item.key[1]])
+      record.takeBase(bases[item.key.dropFirst()])
       remember(record)
     }
   }
 
-  /// Reads one note's record again, since another process of the same person may have written it. Nothing changes if there
-  /// is none.
+  /// Reads one document's records again, since another process of the same person may have written them. Nothing changes
+  /// if there is none, but a deleted note's record goes: it was removed for good.
   func refresh(_ id: DocumentId) async throws(StorageError) {
-    let data = try await storage.load([NoteRecord.collection, id.description])
-    guard let data, var record = NoteRecord(id: id, data) else { return }
-    record.takeBase(try await storage.load([NoteRecord.baseCollection, id.description]))
-    remember(record)
+    let items = try await storage.loadRange([NoteRecord.collection, id.description])
+    if items.isEmpty, self[id]?.deletedSince != nil { forget(NoteKey(id)) }
+    for item in items {
+      guard var record = NoteRecord(id: id, item.data), record.storageKey == item.key else { continue }
+      record.takeBase(try await storage.load([NoteRecord.baseCollection] + record.key.names))
+      remember(record)
+    }
   }
 
-  subscript(id: DocumentId) -> NoteRecord? { records[id] }
+  subscript(id: DocumentId) -> NoteRecord? { records[NoteKey(id)] }
 
-  func record(atPath path: String) -> NoteRecord? { idsByPath[path].flatMap { records[$0] } }
+  subscript(key: NoteKey) -> NoteRecord? { records[key] }
+
+  func record(atPath path: String) -> NoteRecord? { keysByPath[path].flatMap { records[$0] } }
+
+  /// The records of a meeting's items, in no particular order.
+  /// - Complexity: O(n) in all records.
+  func items(of id: DocumentId) -> [NoteRecord] { records.values.filter { $0.id == id && $0.item != nil } }
 
   /// Newest first, without those that were deleted.
   var byModification: [NoteRecord] {
-    records.values.filter { $0.deletedSince == nil }.sorted {
+    records.values.filter { $0.deletedSince == nil && $0.item == nil }.sorted {
       ($0.modified, $0.id.description) > ($1.modified, $1.id.description)
     }
   }
 
   /// Those that were deleted and can be had back, the last first.
   var deleted: [NoteRecord] {
-    records.values.filter { $0.deletedSince != nil }
+    records.values.filter { $0.deletedSince != nil && $0.item == nil }
       .sorted {
         ($0.deletedSince ?? .distantPast, $0.id.description) > ($1.deletedSince ?? .distantPast, $1.id.description)
       }
@@ -61,31 +87,111 @@ final class Notebook {
 
   /// Keeps the record in memory; `save` or the document's next commit puts it on disk.
   func remember(_ record: NoteRecord) {
-    if let path = records[record.id]?.path, path != record.path, idsByPath[path] == record.id { idsByPath[path] = nil }
-    records[record.id] = record
-    if let path = record.path { idsByPath[path] = record.id }
+    let key = record.key
+    let old = records[key]
+    if let path = records[key]?.path, path != record.path, keysByPath[path] == key { keysByPath[path] = nil }
+    records[key] = record
+    if let path = record.path {
+      keysByPath[path] = key
+      if path != old?.path { onPath?(path) }
+    }
+    guard let kind = Self.change(from: old, to: record) else { return }
+    unstored.insert(key)
+    if record.item == nil {
+      onChange?(Change(kind: kind, id: record.id, title: record.title, path: record.path))
+    }
   }
 
+  private static func change(from old: NoteRecord?, to new: NoteRecord) -> Change.Kind? {
+    guard let old else { return .created }
+    if (old.deletedSince == nil) != (new.deletedSince == nil) { return new.deletedSince == nil ? .restored : .deleted }
+    return old.title != new.title || old.path != new.path || old.folder != new.folder ? .renamed : nil
+  }
+
+  // MARK: What clients had
+
+  /// What the client of the run that is named had. If that died before it had stored any, what the file held then. If no run
+  /// is named: what the clients of all runs had, the latest first.
+  func clientBases(of key: NoteKey, run: String?) async throws(StorageError) -> [TextBase] {
+    if let run {
+      if let found = try await storage.load(ClientBase.key(key, run: run)).flatMap({ ClientBase($0) }) {
+        return [found.base]
+      }
+      guard var base = self[key]?.fileBase else { return [] }
+      base.actor = Self.actor(run)
+      return [base]
+    }
+    let prefix = [ClientBase.collection] + key.names
+    let found = try await storage.loadRange(prefix).filter { $0.key.count == prefix.count + 1 }
+    let bases = found.compactMap { ClientBase($0.data) }.sorted { $0.time > $1.time }.map(\.base)
+    return bases.isEmpty ? [self[key]?.earlierClientBase].compactMap(\.self) : bases
+  }
+
+  /// The actor that a run is named by.
+  private static func actor(_ run: String) -> ActorId? {
+    let digits = Array(run.utf8)
+    guard digits.count == 32 else { return nil }
+    let bytes = stride(from: 0, to: 32, by: 2).compactMap {
+      UInt8(String(decoding: digits[$0..<$0 + 2], as: UTF8.self), radix: 16)
+    }
+    return bytes.count == 16 ? ActorId(data: Data(bytes)) : nil
+  }
+
+  /// The client of this process has closed the note.
+  func forgetClientBase(of key: NoteKey, run: String) async throws(StorageError) {
+    try await storage.remove(ClientBase.key(key, run: run))
+  }
+
+  /// Forgets what clients had so long ago that they cannot live any more.
+  func forgetClientBases(before limit: Date) async throws(StorageError) {
+    let old = try await storage.loadRange([ClientBase.collection]).filter {
+      ClientBase($0.data).map { $0.time < limit } ?? true
+    }
+    if !old.isEmpty { try await storage.commit(old.map { .remove($0.key) }) }
+  }
+
+  // MARK: Changing
+
   /// Changes a record in memory; nothing if there is none.
-  func update(_ id: DocumentId, _ change: (inout NoteRecord) -> Void) {
-    guard var record = records[id] else { return }
+  func update(_ key: NoteKey, _ change: (inout NoteRecord) -> Void) {
+    guard var record = records[key] else { return }
     change(&record)
     remember(record)
   }
 
-  /// Forgets a note, here and on disk.
+  func update(_ id: DocumentId, _ change: (inout NoteRecord) -> Void) { update(NoteKey(id), change) }
+
+  /// Forgets a note with all that belongs to it, here and on disk.
   func remove(_ id: DocumentId) async throws(StorageError) {
-    if let path = records.removeValue(forKey: id)?.path { idsByPath[path] = nil }
+    for key in records.keys where key.document == id { forget(key) }
     try await storage.commit([
-      .remove([NoteRecord.collection, id.description]), .remove([NoteRecord.baseCollection, id.description]),
-      .removeRange([RecoveredText.collection, id.description]),
+      .removeRange([NoteRecord.collection, id.description]), .removeRange([NoteRecord.baseCollection, id.description]),
+      .removeRange([RecoveredText.collection, id.description]), .removeRange([ClientBase.collection, id.description]),
+    ])
+    onStored?(id)
+  }
+
+  /// Forgets one item of a meeting, here and on disk.
+  func remove(_ key: NoteKey) async throws(StorageError) {
+    forget(key)
+    try await storage.commit([
+      .remove([NoteRecord.collection] + key.names), .remove([NoteRecord.baseCollection] + key.names),
     ])
   }
 
-  /// Stores the record, and the file base only if `withBase`: the caller has written or read the working file.
+  private func forget(_ key: NoteKey) {
+    if let path = records.removeValue(forKey: key)?.path, keysByPath[path] == key { keysByPath[path] = nil }
+  }
+
   func save(_ id: DocumentId, withBase: Bool = true) async throws(StorageError) {
-    guard let record = records[id] else { return }
-    let items = [record.item, withBase ? record.baseItem : nil].compactMap(\.self)
+    try await save(NoteKey(id), withBase: withBase)
+  }
+
+  /// Stores the record, and the file base only if `withBase`: the caller has written or read the working file.
+  func save(_ key: NoteKey, withBase: Bool = true) async throws(StorageError) {
+    guard let record = records[key] else { return }
+    let items = [record.storedItem, withBase ? record.baseItem : nil].compactMap(\.self)
     try await storage.commit(items.map { .save($0) })
+    if unstored.remove(key) != nil { onStored?(key.document) }
   }
 }

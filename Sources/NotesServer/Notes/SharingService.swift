@@ -4,6 +4,10 @@ import AutomergeRepo
 @AutomergeRepo
 public protocol SharingService: AnyObject {
   var fingerprint: String { get }
+  /// Whether this process is the one of the person's that has the network.
+  var hasNetwork: Bool { get }
+  /// Whether the person wants a network that another process has.
+  var asksSiblings: Bool { get }
   /// `on`, or why there is no network.
   var networkState: String { get }
   /// `on`, `off`, or why nobody nearby is found.

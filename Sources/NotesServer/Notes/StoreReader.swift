@@ -74,8 +74,14 @@ public final class StoreReader {
   /// Nil if there is no note of this id or title.
   public func text(of name: String) async throws -> NoteText? {
     guard let id = DocumentId(name) ?? notebook.record(titled: name)?.id,
-      case .found(let handle) = await repo.find(id), let note = NoteDocument(handle.document)
+      case .found(let handle) = await repo.find(id)
     else { return nil }
+    if NoteDocument(handle.document) == nil, let meeting = MeetingDocument(handle.document) {
+      return NoteText(
+        id: id.description, title: meeting.title, heads: handle.document.heads().map(\.description).sorted(),
+        text: meeting.content.markdown)
+    }
+    guard let note = NoteDocument(handle.document) else { return nil }
     return NoteText(
       id: id.description, title: note.title ?? "", heads: handle.document.heads().map(\.description).sorted(),
       text: try handle.document.text(obj: note.content))

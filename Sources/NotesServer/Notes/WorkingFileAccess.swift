@@ -1,5 +1,3 @@
-import AutomergeRepo
-
 /// How the server reaches the notes' text files. Carried out off the loop.
 public protocol WorkingFileAccess: Sendable {
   /// Nil if there is no such file.
@@ -19,7 +17,7 @@ public protocol WorkingFileAccess: Sendable {
   func remove(_ path: String) async throws(WorkingFileError)
   /// The right to a note's working file, held until the result is let go, or the process ends. Those who have the note
   /// open share it; who reads or writes the file by itself has it alone. Nil while others do not allow that. Takes no time.
-  func claim(_ note: DocumentId, exclusively: Bool) -> (any NoteClaim)?
+  func claim(_ name: String, exclusively: Bool) -> (any NoteClaim)?
 }
 
 /// A right that lasts as long as the object.

@@ -26,8 +26,10 @@ final class Attachment {
 
   let uri: String
   let handle: DocHandle
-  let note: NoteDocument
+  /// Its text is another one after a meeting's item was moved.
+  private(set) var note: NoteDocument
   var id: DocumentId { handle.id }
+  var key: NoteKey { NoteKey(handle.id, item: note.item) }
   private(set) var buffer: OpenBuffer
   private unowned let session: Session
   private var observation: Observation?
@@ -52,12 +54,11 @@ final class Attachment {
   {
     (self.uri, self.handle, self.note, self.buffer, self.session) = (uri, handle, note, buffer, session)
     observation = handle.observe { [weak self] event in self?.documentDid(event) }
-    handle.companions = { [weak self] in self?.companions() ?? [] }
-    service.openDocuments.insert(id)
+    service.opened(key, handle) { [weak self] in self?.companions() ?? [] }
     claimNote()
     apply(splices)
     sendPendingEdit()
-    service.notebook.update(id) { $0.isUnread = false }
+    service.notebook.update(key) { $0.isUnread = false }
     handle.storeSoon()
     // A merge may have gone both ways.
     scheduleCheck(after: Self.checkDelay)
@@ -123,7 +124,7 @@ final class Attachment {
   func didSave() {
     let base = TextBase(heads: handle.document.heads(), steps: [buffer.clientToDocument])
     countWords()
-    service.notebook.update(id) { $0.fileBase = base }
+    service.notebook.update(key) { $0.fileBase = base }
     saves.made += 1
     handle.storeSoon()
   }
@@ -138,7 +139,7 @@ final class Attachment {
       undoGroups.tookBack(direction, by: made)
       buffer.documentChanged(try note.document.textEdits(obj: note.content, since: before), cause: .undo)
       sendPendingEdit()
-      service.notebook.update(id) { $0.modified = service.clock.date }
+      service.notebook.update(key) { $0.modified = service.clock.date }
       scheduleCheck(after: Self.checkDelay)
       return true
     }
@@ -171,7 +172,7 @@ final class Attachment {
             obj: note.content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
         }
       }
-      service.notebook.update(id) { $0.modified = service.clock.date }
+      service.notebook.update(key) { $0.modified = service.clock.date }
       return true
     } catch {
       session.log.error("An edit of \(id) could not be made: \(error)")
@@ -212,7 +213,7 @@ final class Attachment {
     buffer.documentChanged(edits)
     undoGroups.othersTyped(edits)
     sendPendingEdit()
-    service.notebook.update(id) { $0.modified = service.clock.date }
+    service.notebook.update(key) { $0.modified = service.clock.date }
     scheduleCheck(after: Self.checkDelay)
   }
 
@@ -322,39 +323,48 @@ final class Attachment {
     session.connection.notify("notes/statusChanged", .object(members))
   }
 
+  /// The text of the note is another object now, as a meeting's item is that was moved: what differs goes to the client.
+  func follow(_ moved: NoteDocument) {
+    let delta = TextDiff.delta(from: source.allUTF8, to: DocumentText(moved).allUTF8)
+    note = moved
+    buffer.documentChanged(by: delta)
+    service.notebook.update(key) { $0.textObject = moved.textObject }
+    sendPendingEdit()
+    scheduleCheck(after: Self.checkDelay)
+  }
+
   private func titleMayHaveChanged() {
     guard let title = note.title else { return }
-    service.notebook.update(id) { $0.title = title }
+    service.notebook.update(key) { $0.title = title }
   }
 
   // MARK: What is kept
 
-  /// Notes in the record what the client surely has.
-  func rememberBase() {
+  /// What the client surely has, to be stored.
+  var clientBaseItem: StoredItem {
     let base = TextBase(
       heads: handle.document.heads(), actor: handle.document.actor,
       steps: buffer.inFlight.map(\.delta) + [buffer.unsent])
-    service.notebook.update(id) { $0.clientBase = base }
+    return ClientBase(base: base, time: service.clock.date).item(key, run: service.run)
   }
 
   /// Notes in the record what this person has seen of the note.
   func rememberSeen() {
     let heads = handle.document.heads()
-    service.notebook.update(id) { $0.seen = heads }
+    service.notebook.update(key) { $0.seen = heads }
   }
 
   func countWords() {
     let words = Words.count(source.allUTF8)
-    service.notebook.update(id) { $0.words = words }
+    service.notebook.update(key) { $0.words = words }
   }
 
   /// What goes to disk right after the document's chunks.
   private func companions() -> [StoredItem] {
-    rememberBase()
-    guard let record = service.notebook[id] else { return [] }
+    guard let record = service.notebook[key] else { return [] }
     saves.offered = saves.made
     guard record.deletedSince == nil else { return [] }
-    return [record.item, saves.made > saves.stored ? record.baseItem : nil].compactMap(\.self)
+    return [record.storedItem, clientBaseItem, saves.made > saves.stored ? record.baseItem : nil].compactMap(\.self)
   }
 
   /// Whether the store has not been told yet what the editor last wrote to the working file.
@@ -362,7 +372,7 @@ final class Attachment {
 
   /// Another process may be writing the working file right now; that takes milliseconds.
   private func claimNote() {
-    claim = service.files.claim(id, exclusively: false)
+    claim = service.files.claim(key.lockName, exclusively: false)
     guard claim == nil else { return }
     service.clock.schedule(after: Self.claimInterval) { [weak self] in
       guard let self, self.isAttached, self.claim == nil else { return }
@@ -374,16 +384,7 @@ final class Attachment {
   private func keepRecovered(before splices: [TextSplice]) {
     guard splices.contains(where: { $0.deleteUTF8 > 0 }) else { return }
     let text = source.allUTF8
-    let kept = RecoveredText(
-      id: id, time: service.clock.date.milliseconds, reason: "the editor's full text replaced parts of it", text: text)
-    session.log.warning("Keeping a copy of \(id) before the editor's full text replaces parts of it.")
-    Task { @AutomergeRepo [service, log = session.log] in
-      do {
-        try await service.repo.storage?.commit([.save(kept.item)])
-      } catch {
-        log.error("The copy could not be stored: \(error)")
-      }
-    }
+    service.keepSoon(id, "the editor's full text replaced parts of it", text)
   }
 
   /// The buffer is closed, or the session ends.
@@ -395,8 +396,7 @@ final class Attachment {
     statusTimer?.cancel()
     editTimer?.cancel()
     observation?.cancel()
-    service.openDocuments.remove(id)
-    handle.companions = nil
+    service.closed(key, handle)
     service.company.leave(id)
   }
 }

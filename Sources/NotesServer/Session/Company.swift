@@ -14,6 +14,8 @@ final class Company {
   private let repo: Repo
   private let clock: any RepoClock
   private var handles: [DocumentId: DocHandle] = [:]
+  /// How many buffers of each are open: a meeting has several.
+  private var bufferCounts: [DocumentId: Int] = [:]
   private var peersOn: [DocumentId: Set<PeerId>] = [:]
   private var timer: (deadline: Duration, action: any ScheduledAction)?
 
@@ -24,7 +26,7 @@ final class Company {
       switch event {
       case .peerDisconnected(let peer), .siblingDisconnected(let peer):
         self?.receive(.disconnected(peer: peer.description))
-      case .peerConnected, .siblingConnected, .documentOpened, .documentDeleted: break
+      case .peerConnected, .siblingConnected, .documentOpened, .documentDeleted, .documentReleased: break
       }
     }
   }
@@ -37,11 +39,15 @@ final class Company {
 
   func enter(_ handle: DocHandle) {
     handles[handle.id] = handle
+    bufferCounts[handle.id, default: 0] += 1
     receive(.opened(document: handle.id.description))
     peersChanged(on: handle)
   }
 
   func leave(_ id: DocumentId) {
+    bufferCounts[id, default: 1] -= 1
+    guard bufferCounts[id] == 0 else { return }
+    bufferCounts[id] = nil
     receive(.closed(document: id.description))
     handles[id] = nil
     peersOn[id] = nil

@@ -3,8 +3,8 @@ import Automerge
 /// How the text of a `didOpen` meets the document: what the person did since the base, and nothing else, is carried over.
 struct OpeningMerge {
   let note: NoteDocument
-  /// What the buffer's text grew out of, if that is known.
-  let base: TextBase?
+  /// What the buffer's text grew out of, if that is known; several if it is one of them.
+  let bases: [TextBase]
   let encoding: PositionEncoding
   let gate: OpenBuffer.Gate
 
@@ -27,7 +27,8 @@ struct OpeningMerge {
       if distance < best?.distance ?? .max { best = (way, distance) }
     }
     for way in candidates(source) { consider(way) }
-    guard let found = best, found.distance > 0, base?.actor != nil, source.measure.utf8 <= Self.largestSearched else {
+    guard let found = best, found.distance > 0, bases.first?.actor != nil, source.measure.utf8 <= Self.largestSearched
+    else {
       return best?.way
     }
     for way in recentStates() { consider(way) }
@@ -40,7 +41,7 @@ struct OpeningMerge {
 
   /// The ways from the document's last states to its present one: a client whose service died may have any of them.
   private func recentStates() -> [TextDelta] {
-    guard var heads = base?.heads else { return [] }
+    guard var heads = bases.first?.heads else { return [] }
     var ways = [TextDelta.identity]
     for hash in note.document.getHistory().suffix(Self.mostRecentStates) {
       heads.insert(hash)
@@ -51,8 +52,10 @@ struct OpeningMerge {
   }
 
   /// The ways from each text that the client may have had to the document's text now; none without a usable base.
-  private func candidates(_ source: DocumentText) -> [TextDelta] {
-    guard let base, note.document.unknown(base.heads).isEmpty,
+  private func candidates(_ source: DocumentText) -> [TextDelta] { bases.flatMap { candidates(of: $0, source) } }
+
+  private func candidates(of base: TextBase, _ source: DocumentText) -> [TextDelta] {
+    guard note.document.unknown(base.heads).isEmpty,
       let edits = try? note.document.textEdits(obj: note.content, since: base.heads)
     else { return [] }
     var way = TextDelta(edits)

@@ -29,11 +29,22 @@ public final class Service {
   let clock: any RepoClock
   let notesDirectory: String
   var identity: Identity
-  /// Documents whose buffers are attached: their files belong to the editor.
-  var openDocuments: Set<DocumentId> = []
+  /// Notes whose buffers are attached, with what is to be stored beside their documents: their files belong to the editor.
+  private var openNotes: [NoteKey: () -> [StoredItem]] = [:]
   let company: Company
   /// The documents that this process's actor has been given.
   private var writtenIn: Set<DocumentId> = []
+  /// Whether it is known which notes there are.
+  private(set) var isLoaded = false
+  /// Called when the list of notes is not as it was.
+  var onCatalogueChange: ((Notebook.Change) -> Void)?
+  private var outside: OutsideChanges?
+  private var idle = IdleDocuments()
+  /// Called when somebody else has deleted a note for everyone, before its file goes.
+  var onDeletion: ((DocHandle) -> Void)?
+  /// Called when others changed a meeting: its items may have come, gone or moved.
+  var onMeetingChange: ((DocHandle) -> Void)?
+  private(set) lazy var siblingRequests = SiblingRequests(repo: repo, sharing: sharing, clock: clock)
   private(set) lazy var caretaker = Caretaker(service: self)
   let log = Logger(label: "notes")
 
@@ -51,8 +62,13 @@ public final class Service {
       switch event {
       case .documentOpened(let handle):
         handle.document.actor = self.actor(for: handle.id)
-        if self.notebook[handle.id]?.path != nil { self.caretaker.watch(handle) } else { self.learn(of: handle) }
+        if self.notebook[handle.id]?.hasPlace ?? false {
+          self.caretaker.watch(handle)
+        } else {
+          self.learn(of: handle)
+        }
       case .siblingDisconnected: self.caretaker.planAll()
+      case .documentReleased(let id): self.caretaker.forget(id)
       case .peerConnected, .peerDisconnected, .siblingConnected, .documentDeleted: break
       }
     }
@@ -66,8 +82,22 @@ public final class Service {
   }
 
   /// Reads what the store knows of the notes. Until then there are none.
-  public func load() async throws(StorageError) {
+  ///
+  /// - Parameter folders: notices what other programs write to the files, if it is given.
+  public func load(watching folders: (any FolderWatching)? = nil) async throws(StorageError) {
     try await notebook.load()
+    isLoaded = true
+    notebook.onChange = { [weak self] change in self?.onCatalogueChange?(change) }
+    notebook.onStored = { [weak self] id in self?.tellSiblings(of: id) }
+    repo.onMessage(ofType: Self.newsType) { [weak self] fields, peer in self?.heard(fields, from: peer) }
+    if let folders {
+      let outside = OutsideChanges(service: self, folders: folders)
+      self.outside = outside
+      notebook.onPath = { [weak outside] path in outside?.watch(path: path) }
+      for record in notebook.records.values { record.path.map(outside.watch) }
+    }
+    sweepLater()
+    try await notebook.forgetClientBases(before: clock.date.addingTimeInterval(-Self.clientBaseTime))
     let limit = clock.date.addingTimeInterval(-Session.recoverableTime)
     for record in notebook.records.values where record.deletedSince.map({ $0 < limit }) ?? false {
       do {
@@ -84,6 +114,86 @@ public final class Service {
     try await notebook.remove(id)
   }
 
+  /// Names this process, for editors that outlive it.
+  var run: String { identity.actor.description }
+
+  /// How long after its service an editor may come back to a buffer.
+  private static let clientBaseTime: TimeInterval = 30 * 24 * 60 * 60
+
+  // MARK: Files and texts
+
+  /// Finds a free name in `directory`, writes the note's text there, and keeps the record.
+  @discardableResult
+  func makeWorkingFile(
+    for handle: DocHandle, item: String? = nil, title: String, directory: String
+  ) async throws -> NoteRecord {
+    guard let note = NoteDocument(handle.document, item: item) else {
+      throw NotesError(.notANote, "The document \(handle.id) holds no text.")
+    }
+    let now = clock.date
+    var record =
+      notebook[NoteKey(handle.id, item: item)]
+      ?? NoteRecord(id: handle.id, item: item, title: title, created: note.created ?? now, modified: now)
+    for name in FileName.candidates(for: title) {
+      let path = (directory as NSString).appendingPathComponent(name)
+      if notebook.record(atPath: path) != nil { continue }
+      let text = DocumentText(note).allUTF8
+      let heads = handle.document.heads()
+      let bytes = FileContents(text: text, shape: record.shape).bytes
+      guard try await files.create(path, bytes) else { continue }
+      record.path = path
+      record.fileBase = TextBase(heads: heads, steps: [])
+      record.textObject = note.textObject
+      record.deletionSeen = record.deletionSeen ?? NoteDocument.deletion(of: handle.document)
+      record.words = Words.count(text)
+      notebook.remember(record)
+      caretaker.watch(handle)
+      try await notebook.save(record.key)
+      return record
+    }
+    throw NotesError(.conflict, "No free file name was found for \"\(title)\" in \(directory).")
+  }
+
+  /// Stores a text that would be lost otherwise.
+  func keep(_ text: RecoveredText) async throws(StorageError) {
+    try await repo.storage?.commit([.save(text.item)])
+  }
+
+  /// The same without waiting for it.
+  func keepSoon(_ id: DocumentId, _ reason: String, _ text: [UInt8]) {
+    let kept = RecoveredText(id: id, time: clock.date.milliseconds, reason: reason, text: text)
+    log.warning("Keeping a copy of \(id): \(reason).")
+    Task { @AutomergeRepo in
+      do {
+        try await keep(kept)
+      } catch {
+        log.error("The copy could not be stored: \(error)")
+      }
+    }
+  }
+
+  // MARK: What is open
+
+  func isOpen(_ key: NoteKey) -> Bool { openNotes[key] != nil }
+
+  /// Whether the note, or an item of the meeting, is open.
+  func isOpen(_ id: DocumentId) -> Bool { openNotes.keys.contains { $0.document == id } }
+
+  /// A buffer is attached; what `companions` returns is stored with each writing of the document.
+  func opened(_ key: NoteKey, _ handle: DocHandle, companions: @escaping () -> [StoredItem]) {
+    openNotes[key] = companions
+    caretaker.watch(handle)
+    let id = handle.id
+    handle.companions = { [weak self] in
+      self?.openNotes.filter { $0.key.document == id }.values.flatMap { $0() } ?? []
+    }
+  }
+
+  func closed(_ key: NoteKey, _ handle: DocHandle) {
+    openNotes[key] = nil
+    if !isOpen(handle.id) { handle.companions = nil }
+  }
+
   // MARK: Other processes of this person
 
   /// How often, and how soon again, it is looked whether another process has stored what it knows.
@@ -94,11 +204,11 @@ public final class Service {
     guard !repo.siblings.isEmpty else { return }
     let id = handle.id
     Task { @AutomergeRepo in
-      for _ in 0..<Self.lookAgain.times where notebook[id]?.path == nil {
+      for _ in 0..<Self.lookAgain.times where notebook[id]?.hasPlace != true {
         try? await notebook.refresh(id)
-        if notebook[id]?.path == nil { await pause() }
+        if notebook[id]?.hasPlace != true { await pause() }
       }
-      if notebook[id]?.path != nil { caretaker.watch(handle) }
+      if notebook[id]?.hasPlace ?? false { caretaker.watch(handle) }
     }
   }
 
@@ -112,8 +222,63 @@ public final class Service {
       } catch {
         log.warning("What other processes know of \(handle.id) could not be read: \(error)")
       }
-      if handle.document.unknown(notebook[handle.id]?.fileBase?.heads ?? []).isEmpty { return }
+      let heads = Set(
+        ([notebook[handle.id]].compactMap(\.self) + notebook.items(of: handle.id)).flatMap { $0.fileBase?.heads ?? [] })
+      if handle.document.unknown(heads).isEmpty { return }
       await pause()
+    }
+  }
+
+  /// What processes of one person tell each other: the record of this document is not as it was.
+  private static let newsType = "notes-record"
+
+  private func tellSiblings(of id: DocumentId, except teller: PeerId? = nil) {
+    for sibling in repo.siblings where sibling != teller {
+      repo.send(type: Self.newsType, fields: ["documentId": .text(id.description)], to: sibling)
+    }
+  }
+
+  /// Only siblings are believed. They are a star, so what is passed on comes to everybody once.
+  private func heard(_ fields: [String: CBOR], from sibling: PeerId) {
+    guard repo.siblings.contains(sibling), let id = fields["documentId"]?.text.flatMap({ DocumentId($0) }) else {
+      return
+    }
+    tellSiblings(of: id, except: sibling)
+    Task { @AutomergeRepo in
+      do {
+        try await notebook.refresh(id)
+      } catch {
+        log.warning("What another process knows of \(id) could not be read: \(error)")
+      }
+    }
+  }
+
+  /// Whether this process has found the others of this person, or knows that it is the first; set by who connects them.
+  public var hasSettled: @AutomergeRepo () -> Bool = { true }
+
+  /// Returns when the other processes are connected, as far as there are any. One that has just become their hub gives them
+  /// a moment to find it.
+  func siblingsAreThere() async {
+    for _ in 0..<Self.lookAgain.times where !hasSettled() { await pause() }
+    for _ in 0..<3 where repo.siblings.isEmpty { await pause() }
+  }
+
+  /// The right to merge a buffer that has outlived its service, which one process has at a time. Nil after a while.
+  func reattachingTurn(of key: NoteKey) async -> (any NoteClaim)? {
+    for _ in 0..<2 * Self.lookAgain.times {
+      if let claim = files.claim("reattach-" + key.lockName, exclusively: true) { return claim }
+      await pause()
+    }
+    return nil
+  }
+
+  // MARK: Documents not in use
+
+  private func sweepLater() {
+    clock.schedule(after: IdleDocuments.interval) { [weak self] in
+      guard let self else { return }
+      self.idle.sweep(self.repo) { self.isOpen($0) || self.caretaker.isPlanned($0) }
+      self.sweepLater()
     }
   }
 

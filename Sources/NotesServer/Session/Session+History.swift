@@ -98,7 +98,7 @@ extension Session {
     let range = try positionRange(try params.object("range"))
     let (record, note) = try await pastNote(params)
     let source = DocumentText(note)
-    let attached = attachment(of: record.id)
+    let attached = attachment(at: record.key)
     let part = attached?.documentRange(of: range) ?? source.utf8Range(of: range, in: encoding)
     let authors = NoteAuthors(of: note), colors = colors(in: record.id)
     var spans: [(start: Int, end: Int, actor: ActorId, time: Date)] = []
@@ -139,7 +139,7 @@ extension Session {
   func restore(_ params: Parameters) async throws -> JSONValue {
     let (record, note) = try await pastNote(params)
     let heads = try heads(params, "heads", in: note.document)
-    let source = DocumentText(note), attached = attachment(of: record.id)
+    let source = DocumentText(note), attached = attachment(at: record.key)
     let old = Array(try note.document.textAt(obj: note.content, heads: heads).utf8)
     var delta = TextDiff.delta(from: source.allUTF8, to: old)
     if let range = try params.objectIfPresent("range") {
@@ -157,7 +157,7 @@ extension Session {
             obj: note.content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
         }
       }
-      service.notebook.update(record.id) { $0.modified = service.clock.date }
+      service.notebook.update(record.key) { $0.modified = service.clock.date }
       try await service.caretaker.synchronize(handle)
     }
     return [:]
@@ -168,7 +168,7 @@ extension Session {
   private func pastNote(_ params: Parameters) async throws -> (NoteRecord, NoteDocument) {
     guard let record = try target(params) else { throw NotesError(.notANote, "This is not a note.") }
     let handle = try await find(record.id)
-    guard let note = NoteDocument(handle.document) else {
+    guard let note = NoteDocument(handle.document, item: record.item) else {
       throw NotesError(.notANote, "The document \(record.id) holds no text.")
     }
     return (record, note)

@@ -21,27 +21,36 @@ extension Session {
 
   func rename(_ record: NoteRecord, to title: String) async throws -> NoteRecord {
     let handle = try await find(record.id)
-    guard let note = NoteDocument(handle.document) else {
-      throw NotesError(.notANote, "The document \(record.id) holds no text.")
+    if record.folder != nil, let meeting = MeetingDocument(handle.document) {
+      try handle.change { _ in try meeting.rename(to: title) }
+    } else {
+      guard let note = NoteDocument(handle.document, item: record.item) else {
+        throw NotesError(.notANote, "The document \(record.id) holds no text.")
+      }
+      try handle.change { _ in try note.rename(to: title) }
     }
-    try handle.change { _ in try note.rename(to: title) }
-    service.notebook.update(record.id) { ($0.title, $0.modified) = (title, service.clock.date) }
-    try await service.notebook.save(record.id, withBase: false)
+    service.notebook.update(record.key) { ($0.title, $0.modified) = (title, service.clock.date) }
+    try await service.notebook.save(record.key, withBase: false)
     try await service.caretaker.synchronize(handle)
-    return service.notebook[record.id] ?? record
+    return service.notebook[record.key] ?? record
   }
 
   func delete(_ params: Parameters) async throws -> JSONValue {
-    if try params.boolIfPresent("forEveryone") ?? false {
-      throw NotesError(.refused, "A note can only be deleted here: others keep what was shared with them.")
-    }
+    let isForEveryone = try params.boolIfPresent("forEveryone") ?? false
     guard let record = try target(params) else { throw NotesError(.notANote, "This is not a note.") }
     let id = record.id
     let handle = try await find(id)
-    let wasOpen = service.openDocuments.contains(id)
-    for (uri, buffer) in buffers {
-      if case .attached(let attachment) = buffer, attachment.id == id { detach(uri: uri) }
+    if let item = record.item {
+      try await deleteItem(item, of: handle)
+      return [:]
     }
+    if isForEveryone {
+      let date = service.clock.date
+      try handle.change { document in try NoteDocument.setDeletion(date, of: document) }
+      service.notebook.update(id) { $0.deletionSeen = date }
+    }
+    let wasOpen = service.isOpen(id)
+    for attachment in attachments(of: id) { detach(uri: attachment.uri) }
     try await service.caretaker.putAway(handle, isWritten: !wasOpen)
     let until = service.clock.date.addingTimeInterval(Self.recoverableTime)
     return ["recoverableUntil": .int(Int64(until.milliseconds))]
@@ -54,8 +63,29 @@ extension Session {
     }
     let handle = try await find(id)
     service.notebook.update(id) { $0.deletedSince = nil }
+    // Nobody who gets the note from now on is to delete it; who has done so already keeps it deleted.
+    try handle.change { document in try NoteDocument.setDeletion(nil, of: document) }
+    if MeetingDocument(handle.document) != nil, NoteDocument(handle.document) == nil {
+      return place(try await openMeeting(handle))
+    }
     let title = service.notebook[id]?.title ?? NoteDocument(handle.document)?.title ?? FileName.untitled
     return place(try await writeWorkingFile(for: handle, title: title, directory: service.notesDirectory))
+  }
+
+  /// Somebody has deleted the note for everyone: an open buffer becomes a plain file's, the note can be had back.
+  func deletedForEveryone(_ handle: DocHandle) {
+    let title = service.notebook[handle.id]?.title ?? handle.id.description
+    let open = attachments(of: handle.id)
+    for attachment in open { detach(uri: attachment.uri) }
+    guard phase == .running, isNotesClient else { return }
+    let keeps = open.isEmpty ? "" : "your buffer stays, "
+    connection.notify(
+      "notes/event",
+      .object(present: [
+        "kind": "deleted", "id": .string(handle.id.description), "title": .string(title),
+        "uri": open.first.map { .string($0.uri) }, "peer": "", "name": "",
+        "message": .string("\"\(title)\" was deleted for everyone; \(keeps)and for 30 days you can bring it back."),
+      ]))
   }
 
   /// For good. What others have they keep.

@@ -3,36 +3,18 @@ import AutomergeRepo
 import Foundation
 import JSONRPC
 
-/// The requests that make, find and list notes.
+/// The requests that make and find notes.
 extension Session {
-  func list(_ params: Parameters) throws(ResponseError) -> JSONValue {
-    let query = try params.stringIfPresent("query")?.lowercased() ?? ""
-    for case .attached(let attachment) in buffers.values { attachment.countWords() }
-    let all = try params.boolIfPresent("deleted") ?? false ? service.notebook.deleted : service.notebook.byModification
-    let notes = all.filter { query.isEmpty || $0.title.lowercased().contains(query) }
-    return ["notes": .array(notes.map(summary))]
-  }
-
-  private func summary(_ record: NoteRecord) -> JSONValue {
-    .object(present: [
-      "id": .string(record.id.description),
-      "title": .string(record.title),
-      "created": .int(Int64(record.created.milliseconds)),
-      "modified": .int(Int64(record.modified.milliseconds)),
-      "uri": record.path.map { .string(FileURI.uri(path: $0)) },
-      "path": record.path.map(JSONValue.string),
-      "words": JSONValue(record.words),
-      "peers": JSONValue(service.sharing.peers.filter { $0.state == .connected && $0.has(record.id) }.map(\.name)),
-      "unread": .bool(record.isUnread),
-      "deleted": record.deletedSince.map { .int(Int64($0.milliseconds)) },
-    ])
-  }
+  private enum NoteKind: String, CaseIterable { case note, meeting }
 
   func create(_ params: Parameters) async throws -> JSONValue {
     let title = try params.string("title").trimmingCharacters(in: .whitespacesAndNewlines)
     guard !title.isEmpty else { throw params.invalid("title", "must not be empty") }
     let text = Array((try params.stringIfPresent("text") ?? "").utf8)
     try checkIsText(text)
+    if try params.choiceIfPresent("kind", as: NoteKind.self) == .meeting {
+      return place(try await makeMeeting(MeetingContent(title: title, attendees: [], agendas: [])))
+    }
     let directory = try params.stringIfPresent("directory") ?? service.notesDirectory
     let handle = try makeDocument(title: title, text: text)
     let record = try await writeWorkingFile(for: handle, title: title, directory: directory)
@@ -94,6 +76,9 @@ extension Session {
   /// Sees to it that the note is here and its working file exists.
   func open(_ id: DocumentId) async throws -> NoteRecord {
     let handle = try await find(id)
+    if service.notebook[id]?.folder != nil || NoteDocument(handle.document) == nil {
+      return try await openMeeting(handle)
+    }
     if let record = service.notebook[id], record.path != nil {
       try await service.caretaker.synchronize(handle)
       return service.notebook[id] ?? record
@@ -118,11 +103,12 @@ extension Session {
   func target(_ params: Parameters) throws -> NoteRecord? {
     if let text = try params.stringIfPresent("id") {
       let id = try documentId(text, params)
-      guard let record = service.notebook[id] else { throw NotesError(.notFound, "There is no note \(id).") }
+      let key = NoteKey(id, item: try params.stringIfPresent("item"))
+      guard let record = service.notebook[key] else { throw NotesError(.notFound, "There is no note \(id).") }
       return record
     }
     let uri = try params.string("uri")
-    if case .attached(let attachment)? = buffers[uri] { return service.notebook[attachment.id] }
+    if case .attached(let attachment)? = buffers[uri] { return service.notebook[attachment.key] }
     return FileURI.path(uri: uri).flatMap { service.notebook.record(atPath: $0) }
   }
 
@@ -131,11 +117,17 @@ extension Session {
     return id
   }
 
+  /// Where a note is; of a meeting all its items, and the first one's place.
   func place(_ record: NoteRecord) -> JSONValue {
-    .object(present: [
+    let items = record.folder == nil ? nil : service.repo.handle(of: record.id).map(itemPlaces)
+    let path = record.path ?? items?.first?["path"]?.stringValue ?? record.folder
+    return .object(present: [
       "id": .string(record.id.description),
-      "uri": record.path.map { .string(FileURI.uri(path: $0)) },
-      "path": record.path.map(JSONValue.string),
+      "item": record.item.map(JSONValue.string),
+      "uri": path.map { .string(FileURI.uri(path: $0)) },
+      "path": path.map(JSONValue.string),
+      "folder": record.folder.map(JSONValue.string),
+      "items": items.map(JSONValue.array),
     ])
   }
 
@@ -151,28 +143,7 @@ extension Session {
 
   /// Finds a free name in `directory`, writes the note's text there, and keeps the record.
   func writeWorkingFile(for handle: DocHandle, title: String, directory: String) async throws -> NoteRecord {
-    guard let note = NoteDocument(handle.document) else {
-      throw NotesError(.notANote, "The document \(handle.id) holds no text.")
-    }
-    let now = service.clock.date
-    var record =
-      service.notebook[handle.id]
-      ?? NoteRecord(id: handle.id, title: title, created: note.created ?? now, modified: now)
-    for name in FileName.candidates(for: title) {
-      let path = (directory as NSString).appendingPathComponent(name)
-      if service.notebook.record(atPath: path) != nil { continue }
-      let text = DocumentText(note).allUTF8
-      let heads = handle.document.heads()
-      let bytes = FileContents(text: text, shape: record.shape).bytes
-      guard try await service.files.create(path, bytes) else { continue }
-      record.path = path
-      record.fileBase = TextBase(heads: heads, steps: [])
-      record.words = Words.count(text)
-      service.notebook.remember(record)
-      try await service.notebook.save(handle.id)
-      return record
-    }
-    throw NotesError(.conflict, "No free file name was found for \"\(title)\" in \(directory).")
+    try await service.makeWorkingFile(for: handle, title: title, directory: directory)
   }
 
   func checkIsText(_ text: [UInt8]) throws(NotesError) {

@@ -98,7 +98,18 @@ extension Session {
     [
       "stored": .bool(service.repo.handles.allSatisfy(\.isStored)), "network": .string(service.sharing.networkState),
       "discovery": .string(service.sharing.discoveryState), "peers": [],
+      "documents": JSONValue(service.repo.handles.count), "commits": commits,
     ]
+  }
+
+  /// How long the last commits took, in milliseconds.
+  private var commits: JSONValue {
+    let times = service.repo.commitTimes.sorted()
+    guard !times.isEmpty else { return nil }
+    func milliseconds(_ part: Double) -> JSONValue {
+      JSONValue(times[min(times.count - 1, Int(Double(times.count) * part))] / .milliseconds(1))
+    }
+    return ["count": JSONValue(times.count), "p50": milliseconds(0.5), "p99": milliseconds(0.99)]
   }
 
   func status(of attachment: Attachment) -> JSONValue {
@@ -140,13 +151,16 @@ extension Session {
     tell(isHere ? "joined" : "left", PeerId(person.peer), person.name, message, uri: uri(of: document))
   }
 
-  func attachment(of document: DocumentId) -> Attachment? {
-    for case .attached(let attachment) in buffers.values where attachment.id == document { return attachment }
-    return nil
+  func attachments(of document: DocumentId) -> [Attachment] {
+    buffers.values.compactMap { buffer in
+      if case .attached(let attachment) = buffer, attachment.id == document { attachment } else { nil }
+    }
   }
 
+  func attachment(at key: NoteKey) -> Attachment? { attachments(of: key.document).first { $0.key == key } }
+
   func uri(of document: DocumentId) -> String? {
-    attachment(of: document)?.uri ?? service.notebook[document]?.path.map(FileURI.uri(path:))
+    attachments(of: document).map(\.uri).min() ?? service.notebook[document]?.path.map(FileURI.uri(path:))
   }
 
   func tell(

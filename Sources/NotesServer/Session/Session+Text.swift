@@ -12,7 +12,9 @@ extension Session {
     let uri = try item.string("uri")
     let version = try item.intIfPresent("version") ?? 0
     let text = lineEndsUnified(Array(try item.string("text").utf8))
-    let isReattached = try params.objectIfPresent("notes")?.boolIfPresent("reattach") ?? false
+    let notes = try params.objectIfPresent("notes")
+    let isReattached = try notes?.boolIfPresent("reattach") ?? false
+    let run = try notes?.stringIfPresent("run")
     if case .attached(let attachment)? = buffers[uri] { attachment.detach() }
     guard let path = FileURI.path(uri: uri), let record = service.notebook.record(atPath: path) else {
       buffers[uri] = .plain(PlainBuffer(version: version, text: text))
@@ -24,14 +26,22 @@ extension Session {
     nextOpening += 1
     buffers[uri] = .opening(opening)
     if !isReattached, service.repo.siblings.isEmpty, let handle = service.repo.handle(of: record.id) {
-      return attach(uri: uri, handle: handle, opening: opening.number)
+      return attach(uri: uri, handle: handle, item: record.item, clientBases: [], opening: opening.number)
     }
     Task { @AutomergeRepo in
       do {
         let handle = try await find(record.id)
-        if isReattached { await caughtUp(handle) }
+        // Editors that outlived their services come back one after the other: what one has is no news from the next.
+        let turn = isReattached ? await service.reattachingTurn(of: record.key) : nil
+        defer { withExtendedLifetime(turn) {} }
+        if isReattached {
+          await service.siblingsAreThere()
+          await caughtUp(handle)
+        }
         await service.followSiblings(to: handle)
-        attach(uri: uri, handle: handle, opening: opening.number)
+        let bases = isReattached ? try await service.notebook.clientBases(of: record.key, run: run) : []
+        attach(uri: uri, handle: handle, item: record.item, clientBases: bases, opening: opening.number)
+        if isReattached { await caughtUp(handle) }
       } catch {
         notOpened(uri: uri, opening: opening.number, error: error)
       }
@@ -83,9 +93,19 @@ extension Session {
     guard case .attached(let attachment)? = buffers.removeValue(forKey: uri) else { return }
     attachment.countWords()
     attachment.detach()
-    service.notebook.update(attachment.id) { $0.clientBase = nil }
+    forgetClientBase(of: attachment.key)
     service.caretaker.watch(attachment.handle)
     service.caretaker.plan(attachment.handle)
+  }
+
+  private func forgetClientBase(of key: NoteKey) {
+    Task { @AutomergeRepo in
+      do {
+        try await service.notebook.forgetClientBase(of: key, run: service.run)
+      } catch {
+        log.warning("What the editor had of a note it has closed stays in the store: \(error)")
+      }
+    }
   }
 
   func ack(_ params: Parameters) throws {
@@ -140,6 +160,7 @@ extension Session {
     let id = handle.id
     func isCaughtUp() -> Bool {
       service.sharing.peers.filter { $0.has(id) }.allSatisfy { handle.inSync(with: $0.peer) }
+        && service.repo.siblings.allSatisfy { handle.inSync(with: $0) }
     }
     guard !isCaughtUp() else { return }
     var observation: Observation?
@@ -162,16 +183,21 @@ extension Session {
   /// How long a reopened buffer waits for peers who may be gone.
   private static let catchingUpTime: Duration = .seconds(3)
 
-  private func attach(uri: String, handle: DocHandle, opening number: Int) {
+  private func attach(
+    uri: String, handle: DocHandle, item: String?, clientBases: [TextBase], opening number: Int
+  ) {
     // It may have been closed, or opened once more, while the document was being fetched.
     guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
-    guard let note = NoteDocument(handle.document) else {
-      let error = NotesError(.notANote, "The document \(handle.id) holds no text.")
+    guard let note = NoteDocument(handle.document, item: item) else {
+      let error = NotesError(.notANote, "The document \(handle.id) holds no such text.")
       return notOpened(uri: uri, opening: number, error: error)
     }
-    let record = service.notebook[handle.id]
-    let base = (opening.isReattached ? record?.clientBase : nil) ?? record?.fileBase
-    let merge = OpeningMerge(note: note, base: base, encoding: encoding, gate: isNotesClient ? .notes : .plain)
+    let record = service.notebook[NoteKey(handle.id, item: item)]
+    // Of a meeting's item that was moved since, the bases are about another text.
+    let isSame = record?.textObject == nil || record?.textObject == note.textObject
+    let fileBase = record?.fileBase.map { [$0] } ?? []
+    let bases = isSame ? clientBases.isEmpty ? fileBase : clientBases : []
+    let merge = OpeningMerge(note: note, bases: bases, encoding: encoding, gate: isNotesClient ? .notes : .plain)
     let (buffer, splices) = merge.open(version: opening.version, text: opening.text)
     let attachment = Attachment(
       uri: uri, handle: handle, note: note, buffer: buffer, splices: splices, session: self)

@@ -26,6 +26,11 @@ public final class Session {
   /// Buffers to which there may be something to send when all messages are read.
   var buffersWithEdits: Set<String> = []
   private var shutdown: Task<Void, Never>?
+  /// What came before the service knew its notes, in order.
+  private var early: [Connection.Event] = []
+  /// Whether the service knows its notes, and everything early has been taken in.
+  private var takesEvents: Bool
+  private var hasEndedEarly = false
   /// Called once, when everything is stored, with the exit code.
   public var onEnd: ((Int32) -> Void)?
   /// Called with the editor's process id, to watch it.
@@ -36,8 +41,17 @@ public final class Session {
   public init(service: Service, send: @escaping ([UInt8]) -> Void) {
     self.service = service
     connection = Connection(send: send)
+    takesEvents = service.isLoaded
     service.sharing.onChange = { [weak self] event in self?.sharingChanged(event) }
-    service.company.onChange = { [weak self] id in self?.attachment(of: id)?.sendCursors() }
+    service.company.onChange = { [weak self] id in
+      for attachment in self?.attachments(of: id) ?? [] { attachment.sendCursors() }
+    }
+    service.onCatalogueChange = { [weak self] change in self?.catalogueChanged(change) }
+    service.siblingRequests.perform = { [weak self] method, params in
+      await self?.performForSibling(method, params) ?? .failure(.methodNotFound(method))
+    }
+    service.onDeletion = { [weak self] handle in self?.deletedForEveryone(handle) }
+    service.onMeetingChange = { [weak self] handle in self?.followItems(of: handle) }
     service.company.onArrival = { [weak self] id, person, isHere in self?.arrived(person, in: id, isHere: isHere) }
   }
 
@@ -58,9 +72,21 @@ public final class Session {
   public var hasEnded: Bool { phase == .ended }
 
   /// The editor is gone, or no longer speaks: the same as `exit`.
-  public func inputEnded() { end() }
+  public func inputEnded() {
+    if takesEvents { end() } else { hasEndedEarly = true }
+  }
+
+  /// The service knows its notes now: what came meanwhile is answered.
+  public func serviceIsLoaded() {
+    takesEvents = true
+    let waiting = early
+    early = []
+    for event in waiting where phase != .ended { handle(event) }
+    if hasEndedEarly { end() }
+  }
 
   private func handle(_ event: Connection.Event) {
+    guard takesEvents || event.isInitialize else { return early.append(event) }
     switch event {
     case .request(let id, let method, let params): request(id, method, Parameters(params))
     case .notification(let method, let params): notification(method, Parameters(params))
@@ -97,7 +123,10 @@ public final class Session {
         connection.reply(to: id, .failure(.methodNotFound(method)))
         return
       }
-      answer(id) { session in try await handler(session, params) }
+      answer(id) { session in
+        if let answer = try await session.forward(method, params) { return answer }
+        return try await handler(session, params)
+      }
     case (.shutDown, _), (.ended, _):
       connection.reply(to: id, .failure(.invalidRequest("The session was shut down; only \"exit\" may follow.")))
     }
@@ -107,7 +136,9 @@ public final class Session {
   public func perform(_ method: String, _ params: JSONValue) async throws(ResponseError) -> JSONValue {
     guard let handler = Self.requests[method] else { throw .methodNotFound(method) }
     do {
-      return try await handler(self, Parameters(params))
+      let params = Parameters(params)
+      if let answer = try await forward(method, params) { return answer }
+      return try await handler(self, params)
     } catch {
       throw ResponseError(replyingTo: error)
     }
@@ -167,9 +198,11 @@ public final class Session {
       "capabilities": [
         "positionEncoding": .string(encoding.rawValue),
         "textDocumentSync": ["openClose": true, "change": 2, "save": true],
+        "workspaceSymbolProvider": true,
         "experimental": [
           "notes": [
-            "protocol": 1, "undo": true, "peerId": .string(service.identity.peer.description),
+            "protocol": 1, "undo": true, "run": .string(service.run),
+            "peerId": .string(service.identity.peer.description),
             "peerName": .string(service.identity.name),
           ]
         ],
@@ -197,10 +230,7 @@ public final class Session {
   }
 
   private func store() async {
-    for case .attached(let attachment) in buffers.values {
-      attachment.rememberBase()
-      attachment.rememberSeen()
-    }
+    for case .attached(let attachment) in buffers.values { attachment.rememberSeen() }
     do {
       try await service.repo.flush()
     } catch {
@@ -208,7 +238,8 @@ public final class Session {
     }
     for case .attached(let attachment) in buffers.values {
       do {
-        try await service.notebook.save(attachment.id, withBase: attachment.hasUnstoredSave)
+        try await service.notebook.save(attachment.key, withBase: attachment.hasUnstoredSave)
+        try await service.repo.storage?.commit([.save(attachment.clientBaseItem)])
       } catch {
         log.error("The record of \(attachment.id) could not be stored: \(error)")
       }
@@ -221,7 +252,8 @@ public final class Session {
   private typealias Notification = @AutomergeRepo (Session, Parameters) throws -> Void
 
   private static let requests: [String: Request] = [
-    "notes/list": { try $0.list($1) },
+    "notes/list": { try await $0.list($1) },
+    "workspace/symbol": { try await $0.symbols($1) },
     "notes/create": { try await $0.create($1) },
     "notes/adopt": { try await $0.adopt($1) },
     "notes/open": { try await $0.open($1) },
@@ -233,6 +265,9 @@ public final class Session {
     "notes/export": { try await $0.export($1) },
     "notes/import": { try await $0.import($1) },
     "notes/merge": { try await $0.merge($1) },
+    "notes/items": { try await $0.items($1) },
+    "notes/addItem": { try await $0.addItem($1) },
+    "notes/moveItem": { try await $0.moveItem($1) },
     "notes/share": { try await $0.share($1) },
     "notes/unshare": { try await $0.unshare($1) },
     "notes/join": { try await $0.join($1) },
@@ -266,5 +301,12 @@ extension PositionEncoding {
   /// The first of the client's list that we know. Without one it is UTF-16, as LSP has it.
   init(offered: [String]?) {
     self = offered?.lazy.compactMap(PositionEncoding.init(rawValue:)).first ?? .utf16
+  }
+}
+
+extension Connection.Event {
+  /// The one request that needs no notes.
+  fileprivate var isInitialize: Bool {
+    if case .request(_, "initialize", _) = self { true } else { false }
   }
 }

@@ -15,6 +15,13 @@ vim9script
 #   :NotesUnshare [peer]   stops sharing the current note, with everybody or with one peer
 #   :NotesRename [title]   gives the current note another title
 #   :NotesDelete[!]        deletes the current note, without asking with !; :NotesUndelete [title] brings one back
+#   :NotesDeleteForEveryone  the same for all with whom the note is shared; each can bring it back
+#   :NotesFind {words}     lines with these words, of all notes, in the quickfix list
+#   :NotesImport {file}    makes a note of a file: .automerge, .meetingnotes, .md, .json, or a directory of automerge-repo
+#   :NotesExport[!] {file} writes the current note to a file, by its ending; ! replaces one
+#   :NotesMerge {file}     takes in what another copy of the current note has
+#   :NotesMeeting [title]  makes a meeting: a note of which each agenda item is a buffer
+#   :NotesItem [title]     adds an item to the current meeting; :NotesMoveItem {place} moves the current one
 #   :NotesRecovered        texts that an overwrite would have lost
 #   :NotesPeers            who is there
 #   :NotesGo [peer]        goes to a peer's caret; :NotesFollow [peer] stays with it, again to stop
@@ -54,6 +61,14 @@ command! -nargs=? -complete=customlist,notes_lsp#nearby#CompleteName NotesInvite
 command! -bar NotesAnswer call notes_lsp#nearby#Answer()
 command! -nargs=? NotesRename call notes_lsp#commands#Rename(<q-args>)
 command! -bar -bang NotesDelete call notes_lsp#commands#Delete(<bang>0)
+command! -bar -bang NotesDeleteForEveryone call notes_lsp#commands#Delete(<bang>0, 1)
+command! -nargs=1 NotesFind call notes_lsp#exchange#Find(<q-args>)
+command! -nargs=1 -complete=file NotesImport call notes_lsp#exchange#Import(<q-args>)
+command! -nargs=1 -bang -complete=file NotesExport call notes_lsp#exchange#Export(<q-args>, <bang>0)
+command! -nargs=1 -complete=file NotesMerge call notes_lsp#exchange#Merge(<q-args>)
+command! -nargs=? NotesMeeting call notes_lsp#exchange#Meeting(<q-args>)
+command! -nargs=? NotesItem call notes_lsp#exchange#AddItem(<q-args>)
+command! -nargs=1 NotesMoveItem call notes_lsp#exchange#MoveItem(<q-args>)
 command! -nargs=? NotesUndelete call notes_lsp#commands#Undelete(<q-args>)
 command! -bar NotesRecovered call notes_lsp#commands#Recovered()
 command! -bar NotesPeers call notes_lsp#list#ShowPeers()

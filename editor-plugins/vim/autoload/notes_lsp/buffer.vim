@@ -51,7 +51,8 @@ export def Attach(bufnr: number, uri: string, id: string): dict<any>
   final note = {
     bufnr: bufnr, id: id, uri: uri, path: fnamemodify(bufname(bufnr), ':p'), version: 1, rev: 0, shadow: lines,
     bytes: text.ByteCount(lines), queue: [], tick: getbufvar(bufnr, 'changedtick'), hint: {}, timer: 0, isOpen: false,
-    wasOpen: false, lastSeen: 0, changes: [], peers: [], lateCarets: {}, listener: listener_add(OnChange, bufnr), info: {},
+    wasOpen: false, run: '', lastSeen: 0, changes: [], peers: [], lateCarets: {},
+    listener: listener_add(OnChange, bufnr), info: {},
   }
   notes[bufnr] = note
   setbufvar(bufnr, 'notes_lsp', note.info)
@@ -116,7 +117,7 @@ def SendOpen(note: dict<any>)
     text: note.shadow->join("\n"),
   }}
   if note.wasOpen
-    params.notes = {reattach: true}
+    params.notes = note.run ==# '' ? {reattach: true} : {reattach: true, run: note.run}
   endif
   note.rev = 0
   note.lastSeen = 0
@@ -125,6 +126,7 @@ def SendOpen(note: dict<any>)
   note.lateCarets = {}
   note.isOpen = service.Notify('textDocument/didOpen', params)
   note.wasOpen = note.wasOpen || note.isOpen
+  note.run = service.Run()
   Publish(note)
 enddef
 

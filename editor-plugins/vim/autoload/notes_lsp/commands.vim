@@ -152,16 +152,18 @@ export def Rename(given: string)
   }))
 enddef
 
-export def Delete(isSure: bool)
+# `isForEveryone`: also for those with whom the note is shared; each of them can bring it back.
+export def Delete(isSure: bool, isForEveryone = false)
   final note = buffer.Of(bufnr())
   if empty(note) || note.id == ''
     status.Warn('This buffer is not a note.')
     return
   endif
-  if !isSure && confirm('Delete this note? For 30 days :NotesUndelete brings it back.', "&Delete\n&Keep", 2) != 1
+  const whose = isForEveryone ? ' for everyone who has it' : ''
+  if !isSure && confirm($'Delete this note{whose}? For 30 days :NotesUndelete brings it back.', "&Delete\n&Keep", 2) != 1
     return
   endif
-  service.Request('notes/delete', {uri: note.uri}, Then((_) => {
+  service.Request('notes/delete', {uri: note.uri, forEveryone: isForEveryone}, Then((_) => {
     buffer.Detach(note.bufnr)
     list.Refresh()
     status.Say('Deleted. For 30 days :NotesUndelete brings it back.')

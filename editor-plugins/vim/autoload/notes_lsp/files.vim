@@ -3,6 +3,7 @@ vim9script
 
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/service.vim'
+import autoload 'notes_lsp/status.vim'
 import autoload 'notes_lsp/text.vim'
 
 # {uri, id} by path, for files that are opened without a command of this plugin.
@@ -15,9 +16,11 @@ enddef
 # Learns from an answer to notes/list.
 export def KnowAll(notes: list<any>)
   for note in notes
-    if note->get('path', '') != '' && note->get('uri', '') != ''
-      Know(note.path, note.uri, note.id)
-    endif
+    for place in [note] + note->get('items', [])
+      if place->get('path', '') != '' && place->get('uri', '') != ''
+        Know(place.path, place.uri, note.id)
+      endif
+    endfor
   endfor
 enddef
 
@@ -51,7 +54,11 @@ enddef
 
 # Opens what notes/open, notes/create or notes/join has answered: {id, uri, path}.
 export def Open(result: dict<any>)
-  Know(result.path, result.uri, result.id)
+  if result->has_key('folder') && empty(result->get('items', []))
+    status.Say('This meeting has no items yet; :NotesItem in one of its buffers, or somebody else, adds one.')
+    return
+  endif
+  KnowAll([result])
   if mode() !=# 'n'
     stopinsert
   endif

@@ -57,6 +57,11 @@ export def Server(): dict<any>
   return server
 enddef
 
+# Names this run of the service: a buffer that outlives it says so to the next one.
+export def Run(): string
+  return server->get('capabilities', {})->get('experimental', {})->get('notes', {})->get('run', '')
+enddef
+
 export def HasUndo(): bool
   return server->get('capabilities', {})->get('experimental', {})->get('notes', {})->get('undo', false)
 enddef

@@ -1,0 +1,23 @@
+import Automerge
+import AutomergeRepo
+
+/// Decides which documents are let go: those that nobody has open and in which nothing has happened from one look to the
+/// next. They are loaded again when somebody wants them.
+@AutomergeRepo
+struct IdleDocuments {
+  /// How often it is looked; a document stays for one to two of these.
+  static let interval: Duration = .seconds(15)
+
+  /// Those that were idle at the last look, with what they held then.
+  private var seen: [DocumentId: Set<ChangeHash>] = [:]
+
+  nonisolated init() {}
+
+  mutating func sweep(_ repo: Repo, inUse: (DocumentId) -> Bool) {
+    let before = seen
+    seen = [:]
+    for handle in repo.handles where !inUse(handle.id) { seen[handle.id] = handle.document.heads() }
+    let idle = seen.filter { before[$0.key] == $0.value }.map(\.key)
+    for id in idle where repo.release(id) { seen[id] = nil }
+  }
+}

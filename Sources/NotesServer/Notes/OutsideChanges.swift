@@ -1,0 +1,67 @@
+import AutomergeRepo
+import Foundation
+import Logging
+
+/// Notices what other programs write to the working files of notes that no editor has open, while it happens.
+///
+/// An event only says where to look. What counts is the file's content: `Caretaker` compares it with what the file held when
+/// it was last written, and merges the difference. One file at a time is looked at.
+@AutomergeRepo
+final class OutsideChanges {
+  /// How long after the last event the file is read: programs write in several steps.
+  static let quietTime: Duration = .milliseconds(200)
+  /// Folders that are watched at a time; a person who adopts files everywhere loses nothing but the liveness.
+  static let mostFolders = 256
+
+  private unowned let service: Service
+  private let folders: any FolderWatching
+  private var watches: [String: any FolderWatch] = [:]
+  private var planned: [String: any ScheduledAction] = [:]
+  private var waiting: [String] = []
+  private var work: Task<Void, Never>?
+  private let log = Logger(label: "files")
+
+  init(service: Service, folders: any FolderWatching) { (self.service, self.folders) = (service, folders) }
+
+  /// Watches the folder of this working file from now on.
+  func watch(path: String) {
+    let folder = (path as NSString).deletingLastPathComponent
+    guard watches[folder] == nil, watches.count < Self.mostFolders else { return }
+    watches[folder] = folders.watch(folder) { [weak self] name in
+      self?.changed((folder as NSString).appendingPathComponent(name))
+    }
+  }
+
+  private func changed(_ path: String) {
+    guard let record = service.notebook.record(atPath: path), !service.isOpen(record.key) else { return }
+    planned[path]?.cancel()
+    planned[path] = service.clock.schedule(after: Self.quietTime) { [weak self] in
+      guard let self else { return }
+      self.planned[path] = nil
+      self.waiting.append(path)
+      self.look()
+    }
+  }
+
+  private func look() {
+    guard work == nil else { return }
+    work = Task { @AutomergeRepo [weak self] in
+      while let self, !self.waiting.isEmpty { await self.takeIn(self.waiting.removeFirst()) }
+      self?.work = nil
+    }
+  }
+
+  private func takeIn(_ path: String) async {
+    guard let record = service.notebook.record(atPath: path), !service.isOpen(record.key) else { return }
+    do {
+      // One that was removed or renamed is made again when the note is next opened or changed, not under people's hands.
+      guard try await service.files.read(path) != nil, case .found(let handle) = await service.repo.find(record.id)
+      else {
+        return
+      }
+      try await service.caretaker.synchronize(record.key, handle)
+    } catch {
+      log.warning("What another program wrote to \(path) was not taken in: \(error)")
+    }
+  }
+}

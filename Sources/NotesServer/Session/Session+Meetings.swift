@@ -1,0 +1,146 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import JSONRPC
+
+/// The requests about meetings: documents of which each agenda item is a buffer and a file of its own.
+extension Session {
+  /// Sees to it that every item of the meeting has its file, in a folder named by the meeting's title.
+  func openMeeting(_ handle: DocHandle) async throws -> NoteRecord {
+    guard let meeting = MeetingDocument(handle.document) else {
+      throw NotesError(.notANote, "The document \(handle.id) holds no text.")
+    }
+    if !meeting.isComplete { try handle.change { _ in try meeting.complete() } }
+    let title = meeting.title.isEmpty ? "Meeting" : meeting.title
+    let now = service.clock.date
+    var record =
+      service.notebook[handle.id] ?? NoteRecord(id: handle.id, title: title, created: now, modified: now)
+    if record.folder == nil {
+      record.folder = try await freeFolder(for: title)
+      record.deletedSince = nil
+      service.notebook.remember(record)
+      try await service.notebook.save(handle.id, withBase: false)
+    }
+    try await service.caretaker.synchronize(handle)
+    return service.notebook[handle.id] ?? record
+  }
+
+  private func freeFolder(for title: String) async throws -> String {
+    let directory = service.notesDirectory
+    let names = Set(try await service.files.names(in: directory) ?? [])
+    let taken = Set(service.notebook.records.values.compactMap(\.folder))
+    for name in FileName.candidates(for: title, ending: "") {
+      let path = (directory as NSString).appendingPathComponent(name)
+      if !names.contains(name), !taken.contains(path) { return path }
+    }
+    throw NotesError(.conflict, "No free name was found for a folder \"\(title)\" in \(directory).")
+  }
+
+  /// A meeting made of plain values.
+  func makeMeeting(_ content: MeetingContent) async throws -> NoteRecord {
+    let document = Document(textEncoding: .utf8)
+    document.actor = service.identity.actor
+    _ = try MeetingDocument(new: document, content)
+    document.commitWith(message: nil, timestamp: service.clock.date)
+    return try await openMeeting(try service.repo.create(document))
+  }
+
+  // MARK: Requests
+
+  func items(_ params: Parameters) async throws -> JSONValue {
+    let (handle, meeting) = try await meeting(params)
+    return [
+      "id": .string(handle.id.description), "title": .string(meeting.title), "attendees": JSONValue(meeting.attendees),
+      "items": .array(itemPlaces(of: handle)),
+    ]
+  }
+
+  func addItem(_ params: Parameters) async throws -> JSONValue {
+    let (handle, meeting) = try await meeting(params)
+    let title = try title(params)
+    let text = try params.stringIfPresent("text") ?? ""
+    try checkIsText(Array(text.utf8))
+    let position = try params.nonNegativeIntIfPresent("position") ?? .max
+    let item = MeetingContent.Item(id: UUID().uuidString, title: title, discussion: text)
+    try handle.change { _ in try meeting.insert(item, at: position) }
+    try await meetingChanged(handle)
+    guard let record = service.notebook[NoteKey(handle.id, item: item.id)] else {
+      throw NotesError(.conflict, "The item has no file yet, since another process is at work on it.")
+    }
+    return place(record)
+  }
+
+  func moveItem(_ params: Parameters) async throws -> JSONValue {
+    let position = try params.nonNegativeInt("position")
+    guard let record = try target(params), let id = record.item else {
+      throw NotesError(.notANote, "This is not an agenda item.")
+    }
+    let handle = try await find(record.id)
+    guard let meeting = MeetingDocument(handle.document), let item = meeting.item(id) else {
+      throw NotesError(.notFound, "The item is not in the agenda any more.")
+    }
+    try handle.change { _ in try meeting.move(item, to: position) }
+    try await meetingChanged(handle)
+    return ["items": .array(itemPlaces(of: handle))]
+  }
+
+  func deleteItem(_ id: String, of handle: DocHandle) async throws {
+    guard let meeting = MeetingDocument(handle.document), let item = meeting.item(id) else {
+      throw NotesError(.notFound, "The item is not in the agenda any more.")
+    }
+    try handle.change { _ in try meeting.delete(item) }
+    try await meetingChanged(handle)
+  }
+
+  /// Items have come, gone or moved, by this person's request.
+  private func meetingChanged(_ handle: DocHandle) async throws {
+    followItems(of: handle)
+    try await handle.flush()
+    try await service.caretaker.synchronize(handle)
+  }
+
+  /// Buffers of items that were moved are attached to their new texts; those of deleted ones become plain files'.
+  func followItems(of handle: DocHandle) {
+    for attachment in attachments(of: handle.id) {
+      guard let item = attachment.key.item else { continue }
+      guard let note = NoteDocument(handle.document, item: item) else {
+        let text = attachment.clientText
+        detach(uri: attachment.uri)
+        if !text.isEmpty { service.keepSoon(handle.id, "its agenda item was deleted while it was open", text) }
+        continue
+      }
+      if note.content != attachment.note.content { attachment.follow(note) }
+    }
+  }
+
+  // MARK: Parts
+
+  private func meeting(_ params: Parameters) async throws -> (DocHandle, MeetingDocument) {
+    guard let record = try target(params) else { throw NotesError(.notANote, "This is not a note.") }
+    let handle = try await find(record.id)
+    guard service.notebook[record.id]?.folder != nil, let meeting = MeetingDocument(handle.document) else {
+      throw NotesError(.notANote, "\"\(record.title)\" is not a meeting.")
+    }
+    return (handle, meeting)
+  }
+
+  private func title(_ params: Parameters) throws(ResponseError) -> String {
+    let title = try params.string("title").trimmingCharacters(in: .whitespacesAndNewlines)
+    guard !title.isEmpty else { throw params.invalid("title", "must not be empty") }
+    guard !title.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+      throw params.invalid("title", "must be one line without control characters")
+    }
+    return title
+  }
+
+  /// The items in the agenda's order, with their files.
+  func itemPlaces(of handle: DocHandle) -> [JSONValue] {
+    (MeetingDocument(handle.document)?.items ?? []).map { item in
+      let record = service.notebook[NoteKey(handle.id, item: item.id)]
+      return .object(present: [
+        "item": .string(item.id), "title": .string(item.title),
+        "uri": record?.path.map { .string(FileURI.uri(path: $0)) }, "path": record?.path.map(JSONValue.string),
+      ])
+    }
+  }
+}

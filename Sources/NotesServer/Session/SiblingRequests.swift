@@ -1,0 +1,164 @@
+import AutomergeRepo
+import Foundation
+import JSONRPC
+
+/// Requests that only the process with the network can carry out, passed to it by the others of the same person.
+///
+/// A process that has the network says at once that it has taken a request, and answers when it is done. One that has not
+/// passes requests and answers on: the processes are a star, so each comes to everybody once.
+@AutomergeRepo
+final class SiblingRequests {
+  /// How long somebody is waited for who takes the request.
+  static let longestSearch: Duration = .seconds(1)
+  /// How long an answer is waited for: to join a large note may take its time.
+  static let longestWait: Duration = .seconds(120)
+  /// What a process keeps for others at a time.
+  static let mostPassedOn = 256
+
+  private static let requestType = "notes-request"
+  private static let answerType = "notes-answer"
+
+  private let repo: Repo
+  private let sharing: any SharingService
+  private let clock: any RepoClock
+  private let token = UUID().uuidString
+  private var count = 0
+  private var waiting: [String: Waiter] = [:]
+  /// From whom the requests came that were passed on, oldest first.
+  private var origins: [(id: String, peer: PeerId)] = []
+  /// Carries out a request here, if this process has the network.
+  var perform: (@AutomergeRepo (String, JSONValue) async -> Result<JSONValue, ResponseError>)?
+
+  private final class Waiter {
+    let continuation: CheckedContinuation<Result<JSONValue, ResponseError>?, Never>
+    var timer: (any ScheduledAction)?
+
+    init(_ continuation: CheckedContinuation<Result<JSONValue, ResponseError>?, Never>) {
+      self.continuation = continuation
+    }
+  }
+
+  init(repo: Repo, sharing: any SharingService, clock: any RepoClock) {
+    (self.repo, self.sharing, self.clock) = (repo, sharing, clock)
+    repo.onMessage(ofType: Self.requestType) { [weak self] fields, peer in self?.request(fields, from: peer) }
+    repo.onMessage(ofType: Self.answerType) { [weak self] fields, peer in self?.answer(fields, from: peer) }
+  }
+
+  /// Nil if nobody takes the request.
+  func ask(_ method: String, _ params: JSONValue) async -> Result<JSONValue, ResponseError>? {
+    count += 1
+    let id = "\(token)-\(count)"
+    return await withCheckedContinuation { continuation in
+      let waiter = Waiter(continuation)
+      waiting[id] = waiter
+      waiter.timer = clock.schedule(after: Self.longestSearch) { [weak self] in self?.end(id, nil) }
+      let fields: [String: CBOR] = [
+        "request": .text(id), "method": .text(method), "params": .bytes(Data(params.encoded())),
+      ]
+      for sibling in repo.siblings { repo.send(type: Self.requestType, fields: fields, to: sibling) }
+    }
+  }
+
+  private func end(_ id: String, _ result: Result<JSONValue, ResponseError>?) {
+    guard let waiter = waiting.removeValue(forKey: id) else { return }
+    waiter.timer?.cancel()
+    waiter.continuation.resume(returning: result)
+  }
+
+  private func request(_ fields: [String: CBOR], from sibling: PeerId) {
+    guard repo.siblings.contains(sibling), let id = fields["request"]?.text, let method = fields["method"]?.text,
+      let bytes = fields["params"]?.bytes
+    else { return }
+    guard sharing.hasNetwork, let perform else {
+      origins.append((id, sibling))
+      if origins.count > Self.mostPassedOn { origins.removeFirst() }
+      return pass(fields, Self.requestType, except: sibling)
+    }
+    repo.send(type: Self.answerType, fields: ["request": .text(id), "taken": true], to: sibling)
+    guard let params = try? JSONValue(parsing: Array(bytes)) else { return }
+    Task { @AutomergeRepo in
+      var answer: [String: CBOR] = ["request": .text(id)]
+      switch await perform(method, params) {
+      case .success(let result): answer["result"] = .bytes(Data(result.encoded()))
+      case .failure(let error):
+        answer["code"] = .integer(error.code.rawValue)
+        answer["message"] = .text(String(error.message.prefix(1000)))
+        answer["data"] = error.data.map { .bytes(Data($0.encoded())) }
+      }
+      repo.send(type: Self.answerType, fields: answer, to: sibling)
+    }
+  }
+
+  private func pass(_ fields: [String: CBOR], _ type: String, except sender: PeerId) {
+    for sibling in repo.siblings where sibling != sender { repo.send(type: type, fields: fields, to: sibling) }
+  }
+
+  private func answer(_ fields: [String: CBOR], from sibling: PeerId) {
+    guard repo.siblings.contains(sibling), let id = fields["request"]?.text else { return }
+    guard let waiter = waiting[id] else {
+      if let origin = origins.first(where: { $0.id == id })?.peer {
+        repo.send(type: Self.answerType, fields: fields, to: origin)
+        if fields["taken"] == nil { origins.removeAll { $0.id == id } }
+      }
+      return
+    }
+    if fields["taken"]?.bool ?? false {
+      waiter.timer?.cancel()
+      waiter.timer = clock.schedule(after: Self.longestWait) { [weak self] in
+        self?.end(id, .failure(NotesError(.timedOut, "The process with the network has not answered.").response))
+      }
+    } else if let bytes = fields["result"]?.bytes, let result = try? JSONValue(parsing: Array(bytes)) {
+      end(id, .success(result))
+    } else {
+      let data = fields["data"]?.bytes.flatMap { try? JSONValue(parsing: Array($0)) }
+      let code = ErrorCode(rawValue: fields["code"]?.integer ?? ErrorCode.internalError.rawValue)
+      end(id, .failure(ResponseError(code: code, message: fields["message"]?.text ?? "It did not work.", data: data)))
+    }
+  }
+}
+
+extension Session {
+  /// What needs the network, which one process of a person has.
+  static let networkMethods: Set<String> = [
+    "notes/share", "notes/unshare", "notes/join", "notes/peers", "notes/invite", "notes/invitations", "notes/answer",
+    "notes/trust", "notes/connect", "notes/disconnect",
+  ]
+
+  /// Has the process with the network carry out a request; nil if there is none.
+  func forward(_ method: String, _ params: Parameters) async throws -> JSONValue? {
+    guard Self.networkMethods.contains(method), service.sharing.asksSiblings, !service.repo.siblings.isEmpty else {
+      return nil
+    }
+    var members = params.value.objectValue ?? JSONObject()
+    if params.has("uri") || params.has("id"), !params.has("ticket"), method != "notes/join" {
+      let record: NoteRecord
+      if let known = try target(params) {
+        record = known
+      } else if method == "notes/share" {
+        record = try await adopt(uri: try params.string("uri"))
+      } else {
+        throw NotesError(.notANote, "This is not a note.")
+      }
+      // The other process reads it from the store.
+      try await find(record.id).flush()
+      try await service.notebook.save(record.id, withBase: false)
+      members["uri"] = nil
+      members["id"] = .string(record.id.description)
+    }
+    guard let answer = await service.siblingRequests.ask(method, .object(members)) else { return nil }
+    let result = try answer.get()
+    if let id = result["id"]?.stringValue.flatMap({ DocumentId($0) }) { try await service.notebook.refresh(id) }
+    return result
+  }
+
+  /// Carries out what another process of this person asks for.
+  func performForSibling(_ method: String, _ params: JSONValue) async -> Result<JSONValue, ResponseError> {
+    guard Self.networkMethods.contains(method) else { return .failure(.methodNotFound(method)) }
+    do {
+      if let id = params["id"]?.stringValue.flatMap({ DocumentId($0) }) { try await service.notebook.refresh(id) }
+      return .success(try await perform(method, params))
+    } catch {
+      return .failure(ResponseError(replyingTo: error))
+    }
+  }
+}

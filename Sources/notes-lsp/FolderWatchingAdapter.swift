@@ -1,0 +1,29 @@
+import AutomergeRepo
+import NotesServer
+import UV
+
+/// The loop's folder watchers, as the server asks for them.
+@AutomergeRepo
+final class FolderWatchingAdapter: FolderWatching {
+  private let loop: Loop
+
+  init(loop: Loop) { self.loop = loop }
+
+  func watch(_ folder: String, onChange: @escaping @AutomergeRepo (String) -> Void) -> (any FolderWatch)? {
+    let watcher = try? FolderWatcher(on: loop, folder: folder) { name in
+      guard let name else { return }
+      AutomergeRepo.assumeIsolated { onChange(name) }
+    }
+    return watcher.map(Watch.init)
+  }
+
+  /// Closes the watcher when it goes.
+  @AutomergeRepo
+  private final class Watch: FolderWatch {
+    private let watcher: FolderWatcher
+
+    init(_ watcher: FolderWatcher) { self.watcher = watcher }
+
+    isolated deinit { watcher.close() }
+  }
+}

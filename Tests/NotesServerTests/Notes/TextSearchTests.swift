@@ -1,0 +1,39 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import NotesServer
+
+@Suite struct TextSearchTests {
+  private func match(_ query: String, _ text: String) -> TextSearch.Match? {
+    TextSearch(query).firstMatch(in: Array(text.utf8))
+  }
+
+  @Test func theFirstLineWithTheWordsIsFoundWhateverTheirCase() {
+    #expect(match("TEA", "a\nsome Tea\ntea\n") == TextSearch.Match(line: 1, text: "some Tea"))
+    #expect(match("tea", "TEA") == TextSearch.Match(line: 0, text: "TEA"))
+    #expect(match("ü", "x\nÜBER\n") == TextSearch.Match(line: 1, text: "ÜBER"))
+    #expect(match("teat", "tea\ntteat") == TextSearch.Match(line: 1, text: "tteat"))
+    #expect(match("tea", "te\na") == nil)
+    #expect(match("tea", "") == nil)
+    #expect(match("", "tea") == nil)
+    #expect(match("[", "{") == nil, "these differ by the bit that tells cases apart")
+  }
+
+  @Test(arguments: UInt64(0)..<300) func itFindsWhatASlowSearchFinds(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    func text(_ count: Int) -> String {
+      String((0..<count).map { _ in ["a", "B", "b", "A", "\n", " "][Int.random(in: 0..<6, using: &random)] }.joined())
+    }
+    let (text, query) = (text(30), text(3).replacingOccurrences(of: "\n", with: "c"))
+    let line = text.split(separator: "\n", omittingEmptySubsequences: false)
+      .firstIndex { $0.lowercased().contains(query.lowercased()) }
+    #expect(match(query, text)?.line == line, "seed \(seed): \(text.debugDescription) in \(query.debugDescription)")
+  }
+
+  @Test func headingsAreThoseOfMarkdown() {
+    let text = "# One\n#no\n####### seven\n```\n# code\n```\n  # indented\n## Two \n#\n"
+    #expect(Headings.all(in: Array(text.utf8)).map(\.title) == ["One", "Two"])
+    #expect(Headings.all(in: Array(text.utf8)).map(\.line) == [0, 7])
+  }
+}

@@ -1,0 +1,122 @@
+;;; notes-lsp-exchange.el --- Notes in and out of files, meetings, searching  -*- lexical-binding: t -*-
+
+;; SPDX-License-Identifier: Apache-2.0
+
+;;; Commentary:
+
+;; Commands that make notes of files and files of notes, that work on the
+;; agenda of a meeting, and that find words in all notes.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'grep)
+(require 'subr-x)
+(require 'notes-lsp-service)
+(require 'notes-lsp-buffer)
+
+(declare-function notes-lsp--request-for "notes-lsp" (note method &rest params))
+(declare-function notes-lsp--this-note "notes-lsp" ())
+(declare-function notes-lsp--visit "notes-lsp" (place &optional title))
+
+(defun notes-lsp--json-bool (value)
+  "Return VALUE as JSON's true or false."
+  (if value t :json-false))
+
+;;;###autoload
+(defun notes-export (file &optional replace)
+  "Write the current note to FILE, in the format of its ending.
+Into a directory it goes in automerge-repo's layout.  A file that is there
+is replaced only if REPLACE is non-nil, which it is with a prefix argument."
+  (interactive "FExport to: \nP")
+  (let ((path (directory-file-name (expand-file-name file))))
+    (notes-lsp--say
+     "written to %s"
+     (plist-get (apply #'notes-lsp--request-for (notes-lsp--this-note) :notes/export :path path
+                       :replace (notes-lsp--json-bool replace)
+                       (and (file-directory-p path) '(:format "automerge-repo")))
+                :path))))
+
+;;;###autoload
+(defun notes-import (file)
+  "Make a note of FILE and open it.
+It is one of .automerge, .meetingnotes, .md and .json, or a directory in
+automerge-repo's layout.  A document that is here already is merged."
+  (interactive "fImport: ")
+  (notes-lsp-service-ensure)
+  (let* ((path (directory-file-name (expand-file-name file)))
+         (result (notes-lsp-service-request :notes/import `(:path ,path) 120))
+         (count (length (plist-get result :notes))))
+    (notes-lsp--visit result)
+    (when (> count 1)
+      (notes-lsp--say "%d notes are here now; M-x notes lists them" count))))
+
+;;;###autoload
+(defun notes-merge (file)
+  "Take in what FILE, another copy of the current note, has."
+  (interactive "fMerge: ")
+  (notes-lsp--say
+   "%d changes were new"
+   (plist-get (notes-lsp--request-for (notes-lsp--this-note) :notes/merge
+                                      :path (directory-file-name (expand-file-name file)))
+              :changes)))
+
+;;;###autoload
+(defun notes-find (words)
+  "Show the lines with WORDS of all notes, in a buffer like that of `grep'."
+  (interactive "sFind in notes: ")
+  (notes-lsp-service-ensure)
+  (let ((notes (append (plist-get (notes-lsp-service-request :notes/list `(:query ,words)) :notes)
+                       nil))
+        (buffer (get-buffer-create "*notes-find*")))
+    (if (null notes)
+        (notes-lsp--say "no note has \"%s\"" words)
+      (with-current-buffer buffer
+        (let ((inhibit-read-only t))
+          (erase-buffer)
+          (insert (format "Notes with \"%s\":\n\n" words))
+          (dolist (note notes)
+            (let ((match (plist-get note :match)))
+              (cond (match (insert (format "%s:%d:%s\n" (plist-get match :path)
+                                           (1+ (plist-get match :line)) (plist-get match :text))))
+                    ((plist-get note :path)
+                     (insert (format "%s:1:%s\n" (plist-get note :path)
+                                     (plist-get note :title))))))))
+        (grep-mode)
+        (goto-char (point-min)))
+      (pop-to-buffer buffer))))
+
+;;;###autoload
+(defun notes-meeting (title)
+  "Make a meeting called TITLE, with one item, and open that."
+  (interactive "sTitle of the meeting: ")
+  (when (string-blank-p title) (user-error "Notes: a meeting needs a title"))
+  (notes-lsp-service-ensure)
+  (let ((meeting (notes-lsp-service-request :notes/create `(:title ,title :kind "meeting"))))
+    (notes-lsp--visit (notes-lsp-service-request
+                       :notes/addItem `(:id ,(plist-get meeting :id) :title ,title))
+                      title)))
+
+;;;###autoload
+(defun notes-item (title)
+  "Add an item called TITLE to the meeting the current buffer is of; open it."
+  (interactive "sTitle of the item: ")
+  (when (string-blank-p title) (user-error "Notes: an item needs a title"))
+  (notes-lsp--visit (notes-lsp--request-for (notes-lsp--this-note) :notes/addItem :title title)
+                    title))
+
+;;;###autoload
+(defun notes-move-item (place)
+  "Put the current buffer's item at PLACE of the agenda, counted from 1."
+  (interactive "nPlace in the agenda, from 1: ")
+  (when (< place 1) (user-error "Notes: places count from 1"))
+  (notes-lsp--say
+   "agenda: %s"
+   (mapconcat (lambda (item) (plist-get item :title))
+              (plist-get (notes-lsp--request-for (notes-lsp--this-note) :notes/moveItem
+                                                 :position (1- place))
+                         :items)
+              ", ")))
+
+(provide 'notes-lsp-exchange)
+;;; notes-lsp-exchange.el ends here

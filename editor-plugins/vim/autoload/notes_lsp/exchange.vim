@@ -1,0 +1,121 @@
+vim9script
+# Notes in and out of files, meetings with their items, and searching in all notes.
+
+import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/commands.vim'
+import autoload 'notes_lsp/files.vim'
+import autoload 'notes_lsp/list.vim'
+import autoload 'notes_lsp/service.vim'
+import autoload 'notes_lsp/status.vim'
+
+# The current buffer's note; empty, and said so, if it is none.
+def Current(): dict<any>
+  final note = buffer.Of(bufnr())
+  if empty(note) || note.id == ''
+    status.Warn('This buffer is not a note.')
+    return {}
+  endif
+  return note
+enddef
+
+def Absolute(path: string): string
+  return path->expand()->fnamemodify(':p')->substitute('\(.\)/$', '\1', '')
+enddef
+
+# The file's ending says what it is: .automerge, .meetingnotes, .md, .json; a directory is one of automerge-repo.
+export def Export(path: string, isForced: bool)
+  final note = Current()
+  if empty(note)
+    return
+  endif
+  final params: dict<any> = {uri: note.uri, path: Absolute(path), replace: isForced}
+  if isdirectory(params.path)
+    params.format = 'automerge-repo'
+  endif
+  service.Request('notes/export', params, commands.Then((result) => {
+    status.Say($'Written to {result.path}')
+  }))
+enddef
+
+export def Import(path: string)
+  service.Request('notes/import', {path: Absolute(path)}, commands.Then((result) => {
+    files.Open(result)
+    list.Refresh()
+    const count = len(result->get('notes', []))
+    if count > 1
+      status.Say($'{count} notes are here now; :Notes lists them.')
+    endif
+  }))
+enddef
+
+# Takes in what another copy of the current note has.
+export def Merge(path: string)
+  final note = Current()
+  if empty(note)
+    return
+  endif
+  service.Request('notes/merge', {uri: note.uri, path: Absolute(path)}, commands.Then((result) => {
+    status.Say($'{result.changes} changes were new.')
+  }))
+enddef
+
+# Shows the lines with these words, of all notes, in the quickfix list.
+export def Find(words: string)
+  service.Request('notes/list', {query: words}, commands.Then((result) => {
+    const notes = result->get('notes', [])
+    files.KnowAll(notes)
+    final found: list<dict<any>> = []
+    for note in notes
+      const match = note->get('match', {})
+      if !empty(match)
+        found->add({filename: match.path, lnum: match.line + 1, text: $'{note.title}: {match.text}'})
+      elseif note->get('path', '') != ''
+        found->add({filename: note.path, lnum: 1, text: note.title})
+      endif
+    endfor
+    if empty(found)
+      status.Say($'No note has "{words}".')
+      return
+    endif
+    setqflist([], ' ', {title: $'Notes with {words}', items: found})
+    copen
+  }))
+enddef
+
+# A new meeting with one item.
+export def Meeting(given: string)
+  const title = given != '' ? given : input('Title of the new meeting: ')->trim()
+  if title == ''
+    return
+  endif
+  service.Request('notes/create', {title: title, kind: 'meeting'}, commands.Then((result) => {
+    service.Request('notes/addItem', {id: result.id, title: title}, commands.Then((item) => {
+      files.Open(item)
+      list.Refresh()
+    }))
+  }))
+enddef
+
+# Adds an item to the agenda of the meeting that the current buffer is of, and opens it.
+export def AddItem(given: string)
+  final note = Current()
+  const title = empty(note) || given != '' ? given : input('Title of the new item: ')->trim()
+  if empty(note) || title == ''
+    return
+  endif
+  service.Request('notes/addItem', {uri: note.uri, title: title}, commands.Then((result) => files.Open(result)))
+enddef
+
+# Puts the current buffer's item at this place of the agenda, counted from 1.
+export def MoveItem(place: string)
+  final note = Current()
+  if empty(note)
+    return
+  elseif place !~# '^[1-9]\d*$'
+    status.Warn('Say to which place of the agenda, from 1 on: :NotesMoveItem 2')
+    return
+  endif
+  service.Request('notes/moveItem', {uri: note.uri, position: str2nr(place) - 1}, commands.Then((result) => {
+    status.Say('Agenda: ' .. result.items->mapnew((_, it) => it.title)->join(', '))
+  }))
+enddef
