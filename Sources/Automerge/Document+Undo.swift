@@ -6,26 +6,27 @@ import Foundation
 /// everything else had: others' edits stay, also those to what the change made. Text and objects that come back are
 /// new ones, with the same content.
 extension Document {
-  /// Whether this document's actor made a change that is not undone.
+  /// Whether this document's actor made a change that is not undone. False while an earlier state is worked on.
   public var canUndo: Bool {
     withCore { core in
       core.commitPending()
       core.undoHistory.update(from: core)
-      return !core.undoHistory.undoable.isEmpty
+      return core.isolation == nil && !core.undoHistory.undoable.isEmpty
     }
   }
 
-  /// Whether something was undone and nothing was done since.
+  /// Whether something was undone and nothing was done since. False while an earlier state is worked on.
   public var canRedo: Bool {
     withCore { core in
       core.commitPending()
       core.undoHistory.update(from: core)
-      return !core.undoHistory.redoable.isEmpty
+      return core.isolation == nil && !core.undoHistory.redoable.isEmpty
     }
   }
 
   /// Undoes the last change of this document's actor that is not undone yet and that still shows, in a change of its
-  /// own. Returns what that did; nothing if there is nothing to undo.
+  /// own. Returns what that did; nothing if there is nothing to undo. Throws `DocError.isolated` while an earlier state
+  /// is worked on.
   /// - Complexity: O(n) in the runs of the lists and texts that the change touched.
   @discardableResult
   public func undo(message: String? = nil, timestamp: Date = Date()) throws -> [Patch] {
@@ -41,6 +42,7 @@ extension Document {
 
   private func takeBack(_ direction: UndoHistory.Direction, _ message: String?, _ timestamp: Date) throws -> [Patch] {
     try withCore { core in
+      guard core.isolation == nil else { throw DocError.isolated }
       core.commitPending()
       core.undoHistory.update(from: core)
       let heads = core.graph.heads
@@ -56,11 +58,13 @@ extension Document {
   }
 
   /// Takes one change back, whoever made it and whatever came after it, in a change of its own. Returns what that did.
-  /// A change that this document does not have is nothing to take back.
+  /// A change that this document does not have is nothing to take back. Throws `DocError.isolated` while an earlier state
+  /// is worked on.
   /// - Complexity: that of `undo`.
   @discardableResult
   public func revert(_ change: ChangeHash, message: String? = nil, timestamp: Date = Date()) throws -> [Patch] {
     try withCore { core in
+      guard core.isolation == nil else { throw DocError.isolated }
       core.commitPending()
       guard let row = core.row(of: change) else { return [] }
       let heads = core.graph.heads
