@@ -47,9 +47,9 @@ extension Document {
       core.undoHistory.update(from: core)
       let heads = core.graph.heads
       while let row = core.undoHistory.next(direction) {
-        try core.takeBack(rows: core.undoHistory.related(to: row, in: core))
+        let copies = try core.takeBack(rows: core.undoHistory.related(to: row, in: core))
         if core.commit(message: message, time: seconds(of: timestamp)) {
-          core.undoHistory.tookBack(direction, row, by: core.graph.count - 1)
+          core.undoHistory.tookBack(direction, row, by: core.graph.count - 1, restoring: copies)
           break
         }
       }
