@@ -108,7 +108,7 @@ enum CursorCode: Equatable {
 }
 
 extension ActorId {
-  /// Nil unless there are at most 128 bytes, each of two hexadecimal digits.
+  /// Nil unless there are at most `FormatLimits.actorByteCount` bytes, each of two hexadecimal digits.
   init?(hexadecimal text: some StringProtocol) {
     let digits = text.utf8.map { byte -> UInt8? in
       switch byte {
@@ -118,7 +118,7 @@ extension ActorId {
       default: nil
       }
     }
-    guard digits.count.isMultiple(of: 2), digits.count <= 256 else { return nil }
+    guard digits.count.isMultiple(of: 2), digits.count <= 2 * FormatLimits.actorByteCount else { return nil }
     var bytes: [UInt8] = []
     for place in stride(from: 0, to: digits.count, by: 2) {
       guard let high = digits[place], let low = digits[place + 1] else { return nil }

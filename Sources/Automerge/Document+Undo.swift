@@ -6,26 +6,27 @@ import Foundation
 /// everything else had: others' edits stay, also those to what the change made. Text and objects that come back are
 /// new ones, with the same content.
 extension Document {
-  /// Whether this document's actor made a change that is not undone.
+  /// Whether this document's actor made a change that is not undone. False while an earlier state is worked on.
   public var canUndo: Bool {
     withCore { core in
       core.commitPending()
       core.undoHistory.update(from: core)
-      return !core.undoHistory.undoable.isEmpty
+      return core.isolation == nil && !core.undoHistory.undoable.isEmpty
     }
   }
 
-  /// Whether something was undone and nothing was done since.
+  /// Whether something was undone and nothing was done since. False while an earlier state is worked on.
   public var canRedo: Bool {
     withCore { core in
       core.commitPending()
       core.undoHistory.update(from: core)
-      return !core.undoHistory.redoable.isEmpty
+      return core.isolation == nil && !core.undoHistory.redoable.isEmpty
     }
   }
 
   /// Undoes the last change of this document's actor that is not undone yet and that still shows, in a change of its
-  /// own. Returns what that did; nothing if there is nothing to undo.
+  /// own. Returns what that did; nothing if there is nothing to undo. Throws `DocError.isolated` while an earlier state
+  /// is worked on.
   /// - Complexity: O(n) in the runs of the lists and texts that the change touched.
   @discardableResult
   public func undo(message: String? = nil, timestamp: Date = Date()) throws -> [Patch] {
@@ -41,13 +42,14 @@ extension Document {
 
   private func takeBack(_ direction: UndoHistory.Direction, _ message: String?, _ timestamp: Date) throws -> [Patch] {
     try withCore { core in
+      guard core.isolation == nil else { throw DocError.isolated }
       core.commitPending()
       core.undoHistory.update(from: core)
       let heads = core.graph.heads
       while let row = core.undoHistory.next(direction) {
-        try core.takeBack(rows: core.undoHistory.related(to: [row], in: core))
+        let copies = try core.takeBack(rows: core.undoHistory.related(to: [row], in: core))
         if core.commit(message: message, time: seconds(of: timestamp)) {
-          core.undoHistory.tookBack(direction, row, by: core.graph.count - 1)
+          core.undoHistory.tookBack(direction, row, by: core.graph.count - 1, restoring: copies)
           break
         }
       }
@@ -66,25 +68,28 @@ extension Document {
     _ changes: [ChangeHash], message: String? = nil, timestamp: Date = Date()
   ) throws -> ChangeHash? {
     try withCore { core in
+      guard core.isolation == nil else { throw DocError.isolated }
       core.commitPending()
       core.undoHistory.update(from: core)
       let own = core.actors.find(core.actor)
       let rows = changes.compactMap { core.row(of: $0) }.filter { core.graph.records[$0].actor == own }
       guard !rows.isEmpty else { return nil }
-      try core.takeBack(rows: core.undoHistory.related(to: rows, in: core))
+      let copies = try core.takeBack(rows: core.undoHistory.related(to: rows, in: core))
       guard core.commit(message: message, time: seconds(of: timestamp)) else { return nil }
-      core.undoHistory.tookBack(rows, by: core.graph.count - 1)
+      core.undoHistory.tookBack(rows, by: core.graph.count - 1, restoring: copies)
       core.computeHashes()
       return core.graph.hashes[core.graph.count - 1]
     }
   }
 
   /// Takes one change back, whoever made it and whatever came after it, in a change of its own. Returns what that did.
-  /// A change that this document does not have is nothing to take back.
+  /// A change that this document does not have is nothing to take back. Throws `DocError.isolated` while an earlier state
+  /// is worked on.
   /// - Complexity: that of `undo`.
   @discardableResult
   public func revert(_ change: ChangeHash, message: String? = nil, timestamp: Date = Date()) throws -> [Patch] {
     try withCore { core in
+      guard core.isolation == nil else { throw DocError.isolated }
       core.commitPending()
       guard let row = core.row(of: change) else { return [] }
       let heads = core.graph.heads

@@ -102,4 +102,26 @@ struct DocumentHistoryTests {
     #expect(throws: DocError.unknownChange(unknown)) { try document.isolate(heads: [unknown]) }
     #expect(document.heads() == heads[2])
   }
+
+  @Test(arguments: [0, 1, 127, 128])
+  func actorsOfAnyLengthWriteWhatCanBeRead(length: Int) throws {
+    let document = Document(), other = Document()
+    document.actor = try require(ActorId(data: Data(repeating: 7, count: length)))
+    let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
+    try document.spliceText(obj: text, start: 0, delete: 0, value: "one")
+    document.commitWith()
+    let heads = document.heads()
+    try document.spliceText(obj: text, start: 3, delete: 0, value: " two")
+    document.commitWith()
+    let cursor = try document.cursor(obj: text, position: 1)
+    #expect(try document.position(obj: text, cursor: Cursor(string: cursor.string())) == 1)
+    try document.isolate(heads: heads)
+    try document.spliceText(obj: text, start: 3, delete: 0, value: " and")
+    document.integrate()
+    #expect(try Document(document.save()).heads() == document.heads())
+    try other.applyEncodedChanges(encoded: document.encodeChangesSince(heads: []))
+    #expect(other.heads() == document.heads())
+    #expect(try other.text(obj: text) == document.text(obj: text))
+    #expect(ActorId(data: Data(repeating: 7, count: 129)) == nil)
+  }
 }

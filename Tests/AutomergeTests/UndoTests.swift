@@ -273,4 +273,24 @@ struct UndoTests {
     }
     #expect(document.brokenInvariant() == nil, "seed \(seed)")
   }
+
+  @Test func undoingIsRefusedWhileAnEarlierStateIsWorkedOn() throws {
+    let document = Document()
+    let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
+    try document.spliceText(obj: text, start: 0, delete: 0, value: "one two three")
+    let heads = document.heads()
+    try document.spliceText(obj: text, start: 4, delete: 4)
+    try document.spliceText(obj: text, start: 0, delete: 2, value: "two")
+    let change = try require(document.heads().first)
+    try document.isolate(heads: heads)
+    #expect(!document.canUndo && !document.canRedo)
+    #expect(throws: DocError.isolated) { try document.undo() }
+    #expect(throws: DocError.isolated) { try document.redo() }
+    #expect(throws: DocError.isolated) { try document.revert(change) }
+    #expect(try document.text(obj: text) == "one two three")
+    document.integrate()
+    #expect(try document.text(obj: text) == "twoe three")
+    try document.undo()
+    #expect(try document.text(obj: text) == "one two three")
+  }
 }

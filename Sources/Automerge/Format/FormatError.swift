@@ -61,7 +61,9 @@ enum FormatLimits {
   /// How many times its size a large chunk may grow to. Text deflates to a third or so; `ColumnWriter` stays below half.
   static let inflatedRatio = 32
   static let columns = 256
-  static let actorByteCount = 128
+  /// An actor of 128 bytes, behind the four bytes and up to ten bytes of level under which it writes on a past state.
+  /// Source: automerge-format, sections 6.3 and 9.
+  static let actorByteCount = 128 + 4 + 10
 
   /// What the deflated parts of a chunk of so many bytes may grow to.
   static func inflatedByteCount(stored: Int) -> Int { max(inflatedByteCount, inflatedRatio * stored) }

@@ -156,7 +156,8 @@ extension DocumentCore {
         at = before[unit] + TextSums(tree.measure(ofFirst: from, of: run), elements: from)[unit]
         continue
       }
-      let reach = min(inside + left, TextSums(run.measure, elements: Int(run.count))[unit])
+      let width = TextSums(run.measure, elements: Int(run.count))[unit]
+      let reach = inside + min(left, width - inside)
       let (to, _) = tree.elements(covering: reach, unit, of: run)
       let units = TextSums(tree.measure(ofFirst: to, of: run), elements: to)[unit] - inside
       let id = try takeIds(to - from)

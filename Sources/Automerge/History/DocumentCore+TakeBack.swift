@@ -1,10 +1,19 @@
 /// Making the document what it would be without some changes, by ordinary operations.
 extension DocumentCore {
   /// Takes back changes of one actor, given by their rows, ascending. Adds operations to the pending transaction.
-  func takeBack(rows: [Int]) throws(DocError) {
-    var difference = DocumentDifference(self, without: rows)
+  /// Returns what they put in again.
+  @discardableResult
+  func takeBack(rows: [Int]) throws(DocError) -> RestoredCopies {
+    var difference = DocumentDifference(self, without: rows, copies: undoHistory.copies)
     var edit = PatchedEdit(self)
     for step in difference.steps() { try edit.apply(step.action, origin: step.origin) }
+    return edit.copies
+  }
+
+  /// The last operation of the pending transaction.
+  fileprivate var lastPendingId: OpId? {
+    guard let transaction, transaction.opCount > 0 else { return nil }
+    return OpId(counter: transaction.startOp + transaction.opCount - 1, actor: transaction.author)
   }
 }
 
@@ -13,30 +22,26 @@ private struct PatchedEdit {
   let core: DocumentCore
   /// Objects that the patches put in, with those that stand for them.
   private var made: [ObjId: ObjId] = [:]
+  private(set) var copies = RestoredCopies()
 
   init(_ core: DocumentCore) { self.core = core }
 
-  /// `origin` is the element that an insertion brings back, or the last of them: it goes where that one stands, and
-  /// not just anywhere between its visible neighbours.
-  mutating func apply(_ action: PatchAction, origin: OpId?) throws(DocError) {
+  /// `origin` is what an insertion brings back: it goes where the last of those elements stands, and not just anywhere
+  /// between its visible neighbours.
+  mutating func apply(_ action: PatchAction, origin: PatchWriter.Origin?) throws(DocError) {
     switch action {
     case .Put(let object, .Key(let key), let value): try put(own(object), key, value)
     case .Put(let object, .Index(let index), let value): try put(own(object), Int(index), value)
     case .Insert(let object, let index, let values):
-      var index = Int(index), origin = origin
+      var index = Int(index), behind = origin?.last
       for value in values {
-        origin = try insert(own(object), index, value, behind: origin)
+        behind = try insert(own(object), index, value, behind: behind)
         index += 1
       }
+      if let behind, let origin { try restored(origin, in: core.sequence(own(object)).id, last: behind) }
     case .SpliceText(let object, let index, let value, let marks):
-      let (id, tree) = try core.text(own(object))
       if value.isEmpty { break }
-      let utf8 = Array(value.utf8)[...]
-      if let origin, tree.find(origin) != nil {
-        _ = try core.insertText(tree, id, utf8, behind: origin)
-      } else {
-        try core.splice(tree, id, at: Int(index), deleting: 0, unit: .scalars, inserting: utf8)
-      }
+      try insertText(own(object), Int(index), value, origin)
       try mark(own(object), Int(index), value.unicodeScalars.count, as: marks)
     case .Increment(let object, .Key(let key), let amount): try core.increment(own(object), key: key, by: amount)
     case .Increment(let object, .Index(let index), let amount):
@@ -67,9 +72,49 @@ private struct PatchedEdit {
     core.opId(object).flatMap { core.store.type(of: $0) } ?? type.makeAction
   }
 
+  /// Text comes back in the elements that it was in: each of one scalar, or one that is several.
+  private mutating func insertText(
+    _ object: ObjId, _ index: Int, _ value: String, _ origin: PatchWriter.Origin?
+  ) throws(DocError) {
+    let (id, tree) = try core.text(object)
+    let utf8 = Array(value.utf8)[...], raw = RawValue(.String(value))
+    let isOneElement = origin?.count == 1 && !raw.isOneScalar
+    if let origin, tree.find(origin.last) != nil {
+      let last =
+        isOneElement
+        ? try core.insertOdd(tree, id, .set, raw, behind: origin.last)
+        : try core.insertText(tree, id, utf8, behind: origin.last)
+      restored(origin, in: id, last: last)
+    } else if isOneElement {
+      try core.splice(object, at: index, unit: .scalars, deleting: 0, inserting: [.String(value)])
+    } else {
+      try core.splice(tree, id, at: index, deleting: 0, unit: .scalars, inserting: utf8)
+    }
+  }
+
+  /// Remembers of which elements the last ones are copies.
+  private mutating func restored(_ origin: PatchWriter.Origin, in object: OpId, last: OpId) {
+    copies.add(
+      RestoredCopies.Elements(
+        object: object, original: origin.last.advanced(by: 1 - origin.count), copy: last.advanced(by: 1 - origin.count),
+        count: origin.count))
+  }
+
+  /// Remembers which object stands for one that was there once.
+  private mutating func restored(_ old: ObjId, as new: ObjId) {
+    made[old] = new
+    if let id = core.opId(new) { copies.add(object: id) }
+  }
+
   private mutating func put(_ object: ObjId, _ key: String, _ value: Value) throws(DocError) {
+    let last = core.lastPendingId, id = try core.map(object).id
+    defer {
+      if let copy = core.lastPendingId, copy != last {
+        copies.add(RestoredCopies.Entry(object: id, key: MapKey(key), copy: copy))
+      }
+    }
     switch value {
-    case .Object(let old, let type): made[old] = try core.putObject(object, key: key, action: action(old, type))
+    case .Object(let old, let type): restored(old, as: try core.putObject(object, key: key, action: action(old, type)))
     case .Scalar(let scalar):
       // A counter counts as the same while its start is.
       if case .Counter = scalar { try core.delete(object, key: key) }
@@ -81,7 +126,7 @@ private struct PatchedEdit {
     let unit = try unit(of: object)
     switch value {
     case .Object(let old, let type):
-      made[old] = try core.putObject(object, index: index, unit: unit, action: action(old, type))
+      restored(old, as: try core.putObject(object, index: index, unit: unit, action: action(old, type)))
     case .Scalar(let scalar):
       if case .Counter = scalar { try core.put(object, index: index, unit: unit, value: .Null) }
       try core.put(object, index: index, unit: unit, value: scalar)
@@ -97,7 +142,7 @@ private struct PatchedEdit {
     guard let origin, tree.find(origin) != nil else {
       switch value {
       case .Object(let old, let type):
-        made[old] = try core.insertObject(object, at: index, unit: unit, action: action(old, type))
+        restored(old, as: try core.insertObject(object, at: index, unit: unit, action: action(old, type)))
       case .Scalar(let scalar):
         try core.splice(object, at: index, unit: unit, deleting: 0, inserting: [scalar])
       }
@@ -107,7 +152,7 @@ private struct PatchedEdit {
     case .Object(let old, let type):
       let action = action(old, type), element = try core.insertOdd(tree, id, action, .null, behind: origin)
       core.store.make(element, action)
-      made[old] = core.objId(element)
+      restored(old, as: core.objId(element))
       return element
     case .Scalar(let scalar):
       let raw = try core.checked(scalar)

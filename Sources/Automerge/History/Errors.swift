@@ -19,6 +19,8 @@ public enum DocError: Error, Hashable, Sendable {
   case invalidUTF8
   /// The text or the number of operations is at its limit.
   case tooLarge
+  /// This is done to the present, but an earlier state is worked on; `integrate` first.
+  case isolated
 }
 
 /// Why bytes could not be taken into a document.

@@ -6,6 +6,8 @@ struct UndoHistory {
   private(set) var redoable: [Int] = []
   /// Changes with those that took them back.
   private var pairs: [(change: Int, by: Int)] = []
+  /// What taking changes back put in again, by the row of the change that did.
+  private(set) var copies: [Int: RestoredCopies] = [:]
   private var actor: ActorId?
   private var nextRow = 0
 
@@ -34,9 +36,10 @@ struct UndoHistory {
   }
 
   /// Records that the last change took another one back.
-  mutating func tookBack(_ direction: Direction, _ change: Int, by row: Int) {
+  mutating func tookBack(_ direction: Direction, _ change: Int, by row: Int, restoring copies: RestoredCopies) {
     nextRow = row + 1
     pairs.append((change, row))
+    self.copies[row] = copies
     switch direction {
     case .undo: redoable.append(row)
     case .redo: undoable.append(row)
@@ -44,21 +47,28 @@ struct UndoHistory {
   }
 
   /// Records that the last change took others back, of which somebody else keeps account.
-  mutating func tookBack(_ changes: [Int], by row: Int) {
+  mutating func tookBack(_ changes: [Int], by row: Int, restoring copies: RestoredCopies) {
     nextRow = row + 1
     pairs += changes.map { ($0, row) }
+    self.copies[row] = copies
     undoable.removeAll { changes.contains($0) }
     redoable.removeAll { changes.contains($0) }
   }
 
   /// The changes to leave out in order to take some back: themselves, and what came later, was taken back too and had to do
   /// with them. For what taking back restored looks like new, but is not.
-  /// - Complexity: O(n) in the runs of the changes taken back since.
+  ///
+  /// What was restored stays if others have done more to it since than to delete or replace it: leaving it out would lose
+  /// that. The changes may then have nothing left that shows.
+  /// - Complexity: O(n) in the runs of the changes made since.
   func related(to changes: [Int], in core: DocumentCore) -> [Int] {
     var rows = Set(changes)
     var scope = DifferenceScope(rows: changes.sorted(), of: core).withSurroundings(in: core)
     let first = changes.min() ?? 0
-    var open = pairs.filter { $0.change > first }, isGrowing = true
+    var open = pairs.filter { pair in
+      pair.change > first && !(copies[pair.by].map { core.isChangedByOthers($0, since: pair.by) } ?? false)
+    }
+    var isGrowing = true
     while isGrowing {
       isGrowing = false
       open.removeAll { pair in

@@ -13,13 +13,14 @@ struct DocumentDifference {
   private var whereaboutsBefore: Whereabouts
   /// Objects that came into view.
   private var exposed: Set<OpId> = []
-  private var found: [(object: OpId, actions: [PatchAction], origins: [Int: OpId])] = []
+  private var found: [(object: OpId, actions: [PatchAction], origins: [Int: PatchWriter.Origin])] = []
   /// Whether the difference is taken to be done, not to be told.
   private let isToBeDone: Bool
+  private let gone: GoneWithCopies
 
   /// States are given by the rows of their heads. The document has no pending transaction.
   init(_ core: DocumentCore, from old: [Int], to new: [Int], encoding: TextEncoding) {
-    (self.core, self.encoding, isToBeDone) = (core, encoding, false)
+    (self.core, self.encoding, isToBeDone, gone) = (core, encoding, false, GoneWithCopies())
     isToNow = Set(new) == Set(core.graph.heads.map(Int.init))
     before = core.graph.clock(of: old)
     after = isToNow ? .now : core.graph.clock(of: new)
@@ -33,12 +34,13 @@ struct DocumentDifference {
   }
 
   /// What leads from the present state to what it would be without some changes of one actor, given by their rows,
-  /// ascending. Texts are counted in Unicode scalars.
-  init(_ core: DocumentCore, without rows: [Int]) {
+  /// ascending. Texts are counted in Unicode scalars. `copies` is what changes put in again, by their rows.
+  init(_ core: DocumentCore, without rows: [Int], copies: [Int: RestoredCopies]) {
     (self.core, encoding, isToNow, isToBeDone, before) = (core, .unicodeScalar, false, true, .now)
     let records = rows.map { core.graph.records[$0] }.filter { $0.opCount > 0 }
     after = Clock.now.without(records.map { $0.startOp...$0.maxOp }, of: records.first?.actor ?? 0)
     scope = DifferenceScope(rows: rows, of: core)
+    gone = GoneWithCopies(without: rows, copies: copies, in: core, after: after)
     core.parents.update(from: core)
     whereabouts = Whereabouts(core, at: after, isNow: false, encoding: encoding)
     whereaboutsBefore = Whereabouts(core, at: before, isNow: true, encoding: encoding)
@@ -54,8 +56,8 @@ struct DocumentDifference {
     return patches
   }
 
-  /// What to do, and for insertions of what was there once, the element that it ended with.
-  mutating func steps() -> [(action: PatchAction, origin: OpId?)] {
+  /// What to do, and for insertions of what was there once, the elements that it was.
+  mutating func steps() -> [(action: PatchAction, origin: PatchWriter.Origin?)] {
     find()
     return found.flatMap { _, actions, origins in
       actions.enumerated().map { (action: $1, origin: origins[$0]) }
@@ -108,6 +110,7 @@ struct DocumentDifference {
       switch SlotDifference(slot, before, after) {
       case .nothing: break
       case .went: actions.append(.DeleteMap(id, key.string))
+      case .came where gone.keys[object]?.contains(key) ?? false: break
       case .came(let now), .replaced(_, by: let now):
         if now.op.action.makesObject { open.append(now.op.id) }
         actions.append(.Put(id, prop, core.value(of: now)))
@@ -125,6 +128,7 @@ struct DocumentDifference {
     let unit: TextUnit = core.store.type(of: object) == .makeText ? encoding.unit : .elements
     var walk = SequenceWalk(core, tree, object, unit: unit, from: before, to: after)
     walk.isTellingOrigins = isToBeDone
+    walk.gone = gone.elements
     let actions: [PatchAction]
     if let places { actions = walk.walk(places) } else { actions = walk.walk() }
     open += walk.exposed

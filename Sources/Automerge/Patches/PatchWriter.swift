@@ -5,8 +5,14 @@ struct PatchWriter {
   var index = 0
 
   private var actions: [PatchAction] = []
-  /// For insertions, by their number, the element that they brought back last. Only of a walk that asks for it.
-  private(set) var origins: [Int: OpId] = [:]
+  /// Elements that an insertion brings back: the last one, and how many of consecutive ids there are.
+  struct Origin {
+    let last: OpId
+    let count: Int
+  }
+
+  /// What insertions bring back, by their number. Only of a walk that asks for it.
+  private(set) var origins: [Int: Origin] = [:]
   private var open = Kind.nothing
   /// Where the open patch begins and ends in the new content; of a deletion, how long it is.
   private var start = 0
@@ -44,10 +50,10 @@ struct PatchWriter {
     index += length
   }
 
-  /// Keeps what was inserted last apart from the next, and remembers which element it ends with.
-  mutating func endInsertion(with element: OpId) {
+  /// Keeps what was inserted last apart from the next, and remembers which elements it is.
+  mutating func endInsertion(with origin: Origin) {
     close()
-    origins[actions.count - 1] = element
+    origins[actions.count - 1] = origin
   }
 
   mutating func insertText(_ utf8: some Collection<UInt8>, length: Int, marks: [MapKey: RawValue]) {

@@ -9,6 +9,8 @@ struct SequenceWalk {
   let after: Clock
   /// Whether insertions are told apart by the elements they bring back.
   var isTellingOrigins = false
+  /// Elements that do not come back.
+  var gone: Set<OpId> = []
   private(set) var writer: PatchWriter
   /// Objects that came into view.
   private(set) var exposed: [OpId] = []
@@ -63,6 +65,7 @@ struct SequenceWalk {
         switch (then.visible, now.visible) {
         case (true, true): writer.keep(length, marking: markChanges)
         case (true, false): writer.delete(length)
+        case (false, _) where !gone.isEmpty: insertWhatIsNotGone(start..<end, from: run.id.advanced(by: element), count)
         case (false, _): insert(tree.bytes.bytes[start..<end], length, from: run.id.advanced(by: element), count)
         }
       }
@@ -86,7 +89,23 @@ struct SequenceWalk {
         writer.insert(.Scalar(.String(String(scalar))), length: 1)
       }
     }
-    if isTellingOrigins { writer.endInsertion(with: first.advanced(by: count - 1)) }
+    if isTellingOrigins { writer.endInsertion(with: .init(last: first.advanced(by: count - 1), count: count)) }
+  }
+
+  private mutating func insertWhatIsNotGone(_ text: Range<Int>, from first: OpId, _ count: Int) {
+    var start = text.lowerBound, element = 0
+    while element < count {
+      let isGone = gone.contains(first.advanced(by: element)), from = element, begin = start
+      while element < count, gone.contains(first.advanced(by: element)) == isGone {
+        start = tree.bytes.advance(start, scalars: 1)
+        element += 1
+      }
+      if isGone { continue }
+      let measure = tree.bytes.measure(begin..<start)
+      insert(
+        tree.bytes.bytes[begin..<start], length(of: measure, element - from), from: first.advanced(by: from),
+        element - from)
+    }
   }
 
   private mutating func passMark(_ op: StoredOp) {
@@ -106,7 +125,7 @@ struct SequenceWalk {
   private mutating func visit(_ slot: Slot, of element: OpId) {
     switch SlotDifference(slot, before, after) {
     case .nothing: break
-    case .came(let now): come(now, element)
+    case .came(let now): if !gone.contains(element) { come(now, element) }
     case .went(let then): writer.delete(length(of: then))
     case .replaced(let then, by: let now):
       if isText, then.op.id == now.op.id, now.isString {
@@ -136,7 +155,7 @@ struct SequenceWalk {
     } else {
       writer.insert(value(of: now), length: length(of: now))
     }
-    if isTellingOrigins { writer.endInsertion(with: element) }
+    if isTellingOrigins { writer.endInsertion(with: .init(last: element, count: 1)) }
   }
 
   private mutating func value(of shown: ShownValue) -> Value {

@@ -161,4 +161,11 @@ struct EncoderTests {
     try encoder.encode(Root())
     #expect(try document.at("unit") == .Scalar(.String("m/s")))
   }
+
+  @Test func dictionariesMayHaveKeysThatLookLikeNumbers() throws {
+    struct Model: Codable, Equatable { var years: [String: String] }
+    let document = Document(), model = Model(years: ["2024": "a", "1": "b", "x": "c"])
+    try AutomergeEncoder(doc: document).encode(model)
+    #expect(try AutomergeDecoder(doc: document).decode(Model.self) == model)
+  }
 }

@@ -33,6 +33,9 @@ final class EncodedNode {
     case let scalar as any SingleScalar: content = .scalar(scalar.toScalarValue())
     case let text as AutomergeText: content = .text(text)
     case let counter as Counter: content = .counter(counter)
+    case let dictionary as any NumberKeyed where !dictionary.isEmpty:
+      throw CodingKeyLookupError.MismatchedSchema(
+        "the keys of a map are strings, but at \(codingPath.stringPath()) they are numbers")
     default:
       try value.encode(to: CodableEncoder(node: self, userInfo: userInfo))
     }
@@ -50,10 +53,6 @@ final class EncodedNode {
   /// The node of a key; made if need be, as is the map.
   func child(_ key: some CodingKey) -> EncodedNode {
     becomeMap()
-    if let index = key.intValue, key.stringValue == String(index) {
-      fault = CodingKeyLookupError.MismatchedSchema(
-        "the keys of a map are strings, but at \(codingPath.stringPath()) there is the number \(index)")
-    }
     guard case .map(var children) = content else { return EncodedNode(codingPath: codingPath + [key]) }
     let name = MapKey(key.stringValue)
     if let child = children[name] { return child }
@@ -100,6 +99,14 @@ final class EncodedNode {
       self, .init(codingPath: codingPath, debugDescription: "one value opened containers of two kinds"))
   }
 }
+
+/// Dictionaries that automerge-swift refuses. They are told by their type: the coding keys of one whose keys are strings
+/// look the same where those are digits.
+private protocol NumberKeyed {
+  var isEmpty: Bool { get }
+}
+
+extension Dictionary: NumberKeyed where Key == Int {}
 
 /// The types that are one scalar value by themselves, whatever their own `Codable` would make of them.
 protocol SingleScalar: ScalarValueRepresentable {}

@@ -1,0 +1,132 @@
+/// What taking a change back put in again. Deleted elements and objects do not come back themselves, copies of them do.
+struct RestoredCopies {
+  /// Elements with consecutive ids, and their copies, of consecutive ids too.
+  struct Elements {
+    let object: OpId
+    let original: OpId
+    let copy: OpId
+    let count: Int
+  }
+
+  struct Entry {
+    let object: OpId
+    let key: MapKey
+    /// The operation that put the value in again.
+    let copy: OpId
+  }
+
+  private(set) var elements: [Elements] = []
+  private(set) var entries: [Entry] = []
+  /// The objects that were made anew.
+  private(set) var objects: Set<OpId> = []
+
+  mutating func add(_ piece: Elements) { elements.append(piece) }
+
+  mutating func add(_ entry: Entry) { entries.append(entry) }
+
+  mutating func add(object: OpId) { objects.insert(object) }
+}
+
+/// What does not come back when changes are taken back, as somebody has deleted or replaced a copy of it.
+///
+/// An earlier undo may have restored something; to take back an even earlier change, that undo is left out, and the
+/// original shows again. What happened to the copy has to happen to the original then.
+struct GoneWithCopies {
+  private(set) var elements: Set<OpId> = []
+  private(set) var keys: [OpId: Set<MapKey>] = [:]
+
+  init() {}
+
+  /// - Parameters:
+  ///   - rows: The changes that are left out.
+  ///   - copies: What they and others put in again, by the row of the change.
+  ///   - after: The state without the changes.
+  /// - Complexity: O(n log m) in the copies that `rows` made and the runs of the sequences; for each of those that are
+  ///   gone, also in all `copies`.
+  init(without rows: [Int], copies: [Int: RestoredCopies], in core: DocumentCore, after: Clock) {
+    var open: [OpId] = []
+    for row in rows {
+      guard let made = copies[row] else { continue }
+      for piece in made.elements { open += Self.overruled(piece, in: core, after: after) }
+      for entry in made.entries {
+        guard let slot = core.store.map(entry.object)?[entry.key], slot.isOverruled(entry.copy, at: after) else {
+          continue
+        }
+        keys[entry.object, default: []].insert(entry.key)
+      }
+    }
+    // All that are copies of one another.
+    while let id = open.popLast() {
+      guard elements.insert(id).inserted else { continue }
+      for piece in copies.values.lazy.flatMap(\.elements) {
+        if let offset = id.offset(from: piece.original, count: piece.count) {
+          open.append(piece.copy.advanced(by: offset))
+        }
+        if let offset = id.offset(from: piece.copy, count: piece.count) {
+          open.append(piece.original.advanced(by: offset))
+        }
+      }
+    }
+  }
+
+  /// The copies that something came after.
+  private static func overruled(
+    _ piece: RestoredCopies.Elements, in core: DocumentCore, after: Clock
+  ) -> [OpId] {
+    guard let tree = core.store.sequence(piece.object) else { return [] }
+    var overruled: [OpId] = [], passed = 0
+    while passed < piece.count, let (place, element) = tree.find(piece.copy.advanced(by: passed)) {
+      let run = tree[place], count = min(Int(run.count) - element, piece.count - passed)
+      if run.isOdd {
+        if tree.slots[Int(run.text)].slot.isOverruled(run.id, at: after) { overruled.append(run.id) }
+      } else if !run.deletion.isZero {
+        for each in element..<element + count where after.covers(run.deletion(of: each)) {
+          overruled.append(run.id.advanced(by: each))
+        }
+      }
+      passed += count
+    }
+    return overruled
+  }
+}
+
+extension Slot {
+  /// Whether at some state something came after an operation that is not of it, apart from increments.
+  fileprivate func isOverruled(_ id: OpId, at clock: Clock) -> Bool {
+    self[id]?.successors.contains { clock.covers($0) && self[$0]?.action != .increment } ?? false
+  }
+}
+
+extension OpId {
+  /// Which of `count` consecutive ids it is; nil if it is none of them.
+  fileprivate func offset(from first: OpId, count: Int) -> Int? {
+    guard actor == first.actor, counter >= first.counter, Int(counter - first.counter) < count else { return nil }
+    return Int(counter - first.counter)
+  }
+}
+
+extension DocumentCore {
+  /// Whether others did more to copies than a later undo can see to: changed something inside an object that was made
+  /// anew, or counted on a counter that was.
+  /// - Complexity: O(n) in the runs of the changes since.
+  func isChangedByOthers(_ copies: RestoredCopies, since row: Int) -> Bool {
+    guard !copies.objects.isEmpty || !copies.elements.isEmpty || !copies.entries.isEmpty else { return false }
+    let own = actors.find(actor)
+    parents.update(from: self)
+    var whereabouts = Whereabouts(self, at: .now, isNow: true, encoding: .unicodeScalar)
+    for later in row + 1..<max(row + 1, graph.count) where graph.records[later].actor != own {
+      for index in graph.runRange(of: later) {
+        let run = log.runs[index]
+        if copies.objects.contains(run.object), whereabouts.isInView(run.object) { return true }
+        guard run.kind == .other, log.others[Int(run.text)].action == .increment else { continue }
+        switch log.others[Int(run.text)].key {
+        case .map(let key):
+          if copies.entries.contains(where: { $0.object == run.object && $0.key == key }) { return true }
+        case .element(let element):
+          if copies.elements.contains(where: { element.offset(from: $0.copy, count: $0.count) != nil }) { return true }
+        }
+      }
+    }
+    return false
+  }
+}
