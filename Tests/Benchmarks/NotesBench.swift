@@ -9,7 +9,7 @@ struct NotesBench: ParsableCommand {
     subcommands: [
       ReplayTraces.self, ReplayConcurrent.self, HardCases.self, AllMeasures.self, KeystrokeLatency.self,
       NoteMeasures.self, GrowthPlot.self,
-      MemoryProbe.self,
+      JoinLatency.self, MemoryProbe.self,
     ],
     defaultSubcommand: ReplayTraces.self)
 }
