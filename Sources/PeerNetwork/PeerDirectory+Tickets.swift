@@ -185,7 +185,8 @@ extension PeerDirectory {
     finish(key, .success(document))
   }
 
-  /// Takes a host's changes from now on. What it let us do is stored behind that: if we die before, we can ask again.
+  /// Takes a host's changes from now on. What it let us do is stored behind that: if we die before, we can ask again. The
+  /// document comes first, for looking whether it is in the store would have to wait for the writing.
   func admit(host: PeerId, of document: DocumentId, _ access: Access) {
     joined[document] = access
     provider.trust(host)
@@ -193,6 +194,7 @@ extension PeerDirectory {
     grants.admit(.write, on: document, to: host)
     repo.policyChanged(for: document)
     Task {
+      _ = await self.repo.find(document)
       await self.keep { storage throws(StorageError) in
         try await storage.saveRecord(
           .record(["access": .text(access.rawValue), "host": .text(host.description)]),

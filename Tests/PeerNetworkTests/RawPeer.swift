@@ -25,7 +25,7 @@ final class RawPeer {
   ) async throws -> RawPeer {
     let session = isEncrypted ? try TLSSession(TLSContext(identity), .dialer) : nil
     let result: Result<RawPeer, ConnectError> = await withCheckedContinuation { continuation in
-      TCPStream.connect(on: loop, host: address.host, port: address.port) { result in
+      TCPStream.connect(on: loop, host: address.host, port: address.port, timeout: .seconds(60)) { result in
         nonisolated(unsafe) let result = result
         AutomergeRepo.assumeIsolated {
           continuation.resume(returning: result.map { RawPeer(identity, $0, session, reads: reads) })

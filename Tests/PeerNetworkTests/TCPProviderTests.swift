@@ -218,6 +218,29 @@ import UV
     }
   }
 
+  @Test func whoeverIsConnectedIsAskedAtOnceWhenTheMachineHasSlept() async throws {
+    try await TestLoop.run { loop in
+      let clock = ManualClock()
+      let one = try Station(loop, clock: clock)
+      let (alive, gone) = (
+        try await RawPeer.connect(to: one.address, on: loop), try await RawPeer.connect(to: one.address, on: loop)
+      )
+      for peer in [alive, gone] { try peer.join() }
+      try await eventually("joined", on: loop) { one.heard.connected.count == 2 }
+      one.provider.woke()
+      let ping = RepoMessage.other(type: "ping", fields: [:])
+      try await eventually("asked", on: loop) { alive.messages.contains(ping) && gone.messages.contains(ping) }
+      try alive.send(.other(type: "hello", fields: [:]))
+      try await eventually("answered", on: loop) { !one.heard.messages.isEmpty }
+      clock.advance(by: .milliseconds(4900))
+      #expect(!gone.isClosed)
+      clock.advance(by: .milliseconds(200))
+      try await eventually("one is gone", on: loop) { one.heard.disconnected == [gone.peerId] && gone.isClosed }
+      #expect(one.provider.isConnected(alive.peerId))
+      one.provider.stop()
+    }
+  }
+
   @Test(arguments: [true, false])
   func badMessagesOfAPeerAreDropped(isKnown: Bool) async throws {
     try await TestLoop.run { loop in
