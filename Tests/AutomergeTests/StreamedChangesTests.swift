@@ -99,6 +99,28 @@ struct StreamedChangesTests {
     #expect(other.heads() == document.heads())
   }
 
+  @Test func aChangeUpToTheGreatestCounterIsRefused() throws {
+    let document = try Document(actor: "aa")
+    _ = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
+    let heads = document.heads()
+    let startOps: [UInt32] = [.max, .max - 1]
+    for startOp in startOps {
+      let actors = [ActorId(bytes: [0xbb]), ActorId(bytes: [0xaa])]
+      let header = ChangeHeader(
+        deps: Array(heads), actor: actors[0], seq: 1, startOp: startOp, time: 0, message: nil)
+      let run = OpRun.insertion(
+        object: OpId(counter: 1, actor: 1), behind: .zero, count: Int(UInt32.max - startOp) + 1, text: 0,
+        byteCount: Int(UInt32.max - startOp) + 1)
+      let text = Array("xy".utf8.prefix(Int(run.byteCount)))
+      let change = DecodedChange(try require(heads.first), header, actors, run: run, text: text)
+      var encoder = SingleRunEncoder()
+      encoder.write(change)
+      let chunk = Chunk.encode(.change, body: Array(encoder.body))
+      #expect(throws: LoadError.self) { try document.applyEncodedChanges(encoded: Data(chunk.bytes)) }
+      #expect(document.heads() == heads)
+    }
+  }
+
   @Test(arguments: UInt64(1)...20) func damagedOnesAreRefusedAlike(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let chunks = try Self.changes(&random)

@@ -33,7 +33,7 @@ struct BundleChange {
     while let next = try actor.next() {
       guard let author = next, author < UInt64(actorCount) else { throw .invalid(.actor, at: actor.offset) }
       let first = try startOp.nextValue(), last = try maxOp.nextValue()
-      guard first > 0, last >= first - 1 else { throw .invalid(.startOp, at: startOp.offset) }
+      guard first > 0, last >= first - 1, last < Int64(UInt32.max) else { throw .invalid(.startOp, at: startOp.offset) }
       opTotal += Int(last - first + 1)
       var deps: [Int] = []
       let links = try depCount.next().flatMap { $0 } ?? 0

@@ -62,7 +62,8 @@ enum ChangeDecoder {
     while true {
       let next = start + Int64(change.opCount)
       guard let rows = try columns.next(nextId: OpRows.Id(actor: 0, counter: next)) else { break }
-      guard next + Int64(rows.count) - 1 <= Int64(UInt32.max) else { throw .valueOutOfRange(at: 0) }
+      // The greatest number stays free, so that the one behind an operation can always be written down.
+      guard next + Int64(rows.count) <= Int64(UInt32.max) else { throw .valueOutOfRange(at: 0) }
       try change.append(rows, id: OpId(counter: UInt32(next), actor: 0))
       change.opCount += rows.count
       guard change.others.count <= limit else { throw .tooMany(limit: limit, at: 0) }

@@ -92,58 +92,89 @@ struct LogBuilder {
   /// Gives every change its operations: those of its actor behind the change before it, up to its own last one.
   mutating func distribute(_ changes: DocumentChanges) throws(LoadError) -> ChangeGraph {
     var graph = ChangeGraph()
-    var next = Array(repeating: 0, count: store.actors.count + 1)
-    for (place, each) in found.enumerated().reversed() { next[Int(each.id.actor)] = place }
-    var previous = Array(repeating: UInt32(0), count: store.actors.count)
-    var used = 0
-    for (place, row) in changes.rows.enumerated() {
-      let actor = Int(row.actor), firstRun = log.runs.count
-      guard Int(row.seq) == Int(graph.changeCount(of: row.actor)) + 1 else { throw .inconsistentDocument(.sequence) }
-      let maxOp = row.maxOp
-      guard maxOp < .max else { throw .inconsistentDocument(.counters) }
-      var startOp = maxOp + 1, counter = startOp
-      while next[actor] < found.count, found[next[actor]].id.actor == row.actor,
-        found[next[actor]].id.counter <= maxOp
-      {
-        var each = found[next[actor]]
-        if log.runs.count == firstRun {
-          startOp = each.id.counter
-          counter = startOp
-        }
-        guard each.id.counter == counter, startOp > previous[actor] else { throw .inconsistentDocument(.counters) }
-        let room = Int(maxOp) - Int(counter) + 1
-        if room < Int(each.run.count) {
-          append(each.run.takePrefix(room, id: each.id, text: store.bytes), id: each.id, firstRun: firstRun)
-          each.id = each.id.advanced(by: room)
-          found[next[actor]] = each
-          counter += UInt32(room)
-        } else {
-          append(each.run, id: each.id, firstRun: firstRun)
-          counter += each.run.count
-          next[actor] += 1
-          used += 1
-        }
+    var cursor = Cursor(actorCount: store.actors.count)
+    for (place, each) in found.enumerated().reversed() { cursor.next[Int(each.id.actor)] = place }
+    for (place, stretch) in changes.stretches.enumerated() {
+      guard Int(stretch.seq) == Int(graph.changeCount(of: stretch.actor)) + 1 else {
+        throw .inconsistentDocument(.sequence)
       }
-      guard counter == maxOp + 1 else { throw .inconsistentDocument(.counters) }
-      let deps = changes.deps(of: place)
+      let firstRow = Int(stretch.firstRow), firstRun = log.runs.count
+      let startOp = try takeOps(upTo: stretch.maxOp, of: stretch.actor, &cursor)
+      let deps = changes.deps(ofStretch: place)
       for dep in deps where graph.records[Int(dep)].maxOp >= startOp { throw .inconsistentDocument(.counters) }
-      previous[actor] = maxOp
       let record = ChangeRecord(
-        actor: row.actor, seq: row.seq, startOp: startOp, opCount: maxOp + 1 - startOp, time: row.time,
-        firstRun: UInt32(firstRun))
-      if changes.messages.isEmpty, changes.extras.isEmpty, deps.count == 1, Int(deps[deps.startIndex]) == place - 1,
-        graph.appendToOwnHead(
-          author: row.actor, startOp: startOp, opCount: record.opCount, time: row.time, firstRun: firstRun,
-          runEnd: log.runs.count)
-      {
-        continue
-      }
+        actor: stretch.actor, seq: stretch.seq, startOp: startOp, opCount: stretch.maxOp + 1 - startOp,
+        time: stretch.time, firstRun: UInt32(firstRun))
       graph.append(
-        record, deps: Array(deps), message: changes.messages[place], extra: changes.extras[place] ?? [],
+        record, deps: Array(deps), message: changes.messages[firstRow], extra: changes.extras[firstRow] ?? [],
         runEnd: log.runs.count)
+      var maxOp = stretch.maxOp
+      for _ in 1..<max(stretch.count, 1) {
+        maxOp += stretch.maxOpStep
+        let firstRun = log.runs.count, last = UInt32(graph.count - 1)
+        let startOp = try takeOps(upTo: maxOp, of: stretch.actor, &cursor)
+        if graph.appendToOwnHead(
+          author: stretch.actor, startOp: startOp, opCount: maxOp + 1 - startOp, time: stretch.time,
+          firstRun: firstRun, runEnd: log.runs.count)
+        {
+          continue
+        }
+        let record = ChangeRecord(
+          actor: stretch.actor, seq: graph.changeCount(of: stretch.actor) + 1, startOp: startOp,
+          opCount: maxOp + 1 - startOp, time: stretch.time, firstRun: UInt32(firstRun))
+        graph.append(record, deps: [last], message: nil, extra: [], runEnd: log.runs.count)
+      }
     }
-    guard used == found.count else { throw .inconsistentDocument(.counters) }
+    guard cursor.used == found.count else { throw .inconsistentDocument(.counters) }
     return graph
+  }
+
+  /// How far the operations found have been given out.
+  private struct Cursor {
+    /// For each actor the place of its next ones in `found`, and its last operation that was given out.
+    var next: [Int]
+    var previous: [UInt32]
+    var used = 0
+
+    init(actorCount: Int) {
+      next = Array(repeating: 0, count: actorCount + 1)
+      previous = Array(repeating: 0, count: actorCount)
+    }
+  }
+
+  /// Writes the actor's next operations to the log, up to one, and returns where they begin: one behind `maxOp` if there
+  /// are none.
+  private mutating func takeOps(
+    upTo maxOp: UInt32, of author: UInt32, _ cursor: inout Cursor
+  ) throws(LoadError) -> UInt32 {
+    let actor = Int(author), firstRun = log.runs.count
+    guard maxOp < .max else { throw .inconsistentDocument(.counters) }
+    var startOp = maxOp + 1, counter = startOp, next = cursor.next[actor]
+    while next < found.count, found[next].id.actor == author, found[next].id.counter <= maxOp {
+      let id = found[next].id
+      if log.runs.count == firstRun {
+        startOp = id.counter
+        counter = startOp
+      }
+      guard id.counter == counter, startOp > cursor.previous[actor] else { throw .inconsistentDocument(.counters) }
+      let room = Int(maxOp) - Int(counter) + 1
+      if room < Int(found[next].run.count) {
+        // Taken before it is passed on: a call of this value's methods would keep a copy of the list meanwhile.
+        let taken = found[next].run.takePrefix(room, id: id, text: store.bytes)
+        append(taken, id: id, firstRun: firstRun)
+        found[next].id = id.advanced(by: room)
+        counter += UInt32(room)
+      } else {
+        append(found[next].run, id: id, firstRun: firstRun)
+        counter += found[next].run.count
+        next += 1
+        cursor.used += 1
+      }
+    }
+    guard counter == maxOp + 1 else { throw .inconsistentDocument(.counters) }
+    cursor.next[actor] = next
+    cursor.previous[actor] = maxOp
+    return startOp
   }
 
   /// Joins what one change did in one act; the objects may hold it in pieces.

@@ -43,7 +43,7 @@ struct SingleRun {
     _ = reader.bytes(count: lengths.insert)
     let actionHeader = reader.sleb(), action = reader.uleb()
     guard action == (isText ? 1 : 3), actionHeader == -1 || actionHeader > 1,
-      let count = UInt32(exactly: actionHeader == -1 ? 1 : actionHeader), count - 1 <= UInt32.max - startOp
+      let count = UInt32(exactly: actionHeader == -1 ? 1 : actionHeader), count <= UInt32.max - startOp
     else { return nil }
     _ = reader.bytes(count: lengths.metadata)
     guard objectActor < actorCount, let owner = UInt32(exactly: objectCounter), owner > 0 else { return nil }

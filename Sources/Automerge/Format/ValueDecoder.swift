@@ -60,6 +60,12 @@ struct ValueDecoder {
   /// How many rows the run at the front has; 0 at the end.
   mutating func rowsInRun() throws(FormatError) -> Int { try metadata.peekRun()?.count ?? 0 }
 
+  /// How many of the next rows are byte strings without bytes for sure; as many as one likes at the end.
+  mutating func emptyRows() throws(FormatError) -> Int {
+    guard let run = try metadata.peekRun() else { return .max }
+    return run.value == UInt64(RawValue.Code.bytes) ? run.count : 0
+  }
+
   /// The next row; nil at the end.
   mutating func next() throws(FormatError) -> RawValue? { try nextRun(atMost: 1)?.value(at: 0) }
 

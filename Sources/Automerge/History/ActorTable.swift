@@ -1,7 +1,7 @@
 /// The actors of one document, in the order in which they were met. An `OpId` holds an index into it.
 final class ActorTable {
   private(set) var actors: [ActorId] = []
-  /// The place of each actor in byte order.
+  /// Numbers in the byte order of the actors, with room between them for actors to come.
   private(set) var ranks: [UInt32] {
     @inline(__always) unsafeAddress { UnsafePointer(ranksCell.address) }
     @inline(__always) unsafeMutableAddress { ranksCell.address }
@@ -24,7 +24,8 @@ final class ActorTable {
 
   func find(_ actor: ActorId) -> UInt32? { indices[actor] }
 
-  /// The actor's index; a new actor is added. - Complexity: O(n) in the actors if it is new.
+  /// The actor's index; a new actor is added. - Complexity: O(n) in the actors if it is new, though
+  /// nearly always only as many four-byte numbers are moved.
   func index(of actor: ActorId) -> UInt32 {
     if let known = indices[actor] { return known }
     let index = UInt32(actors.count)
@@ -36,9 +37,33 @@ final class ActorTable {
     actors.append(actor)
     indices[actor] = index
     sorted.insert(index, at: low)
-    ranks.append(0)
-    for rank in low..<sorted.count { ranks[Int(sorted[rank])] = UInt32(rank) }
+    let rank = rank(at: low)
+    ranks.append(rank ?? 0)
+    if rank == nil { spreadRanks() }
     return index
+  }
+
+  private static let rankStep: UInt32 = 1 << 16
+
+  /// A number for the actor at `place` in byte order, between those of its neighbours; nil if there is none left.
+  private func rank(at place: Int) -> UInt32? {
+    let before = place > 0 ? ranks[Int(sorted[place - 1])] : nil
+    let behind = place + 1 < sorted.count ? ranks[Int(sorted[place + 1])] : nil
+    switch (before, behind) {
+    case (nil, nil): return .max / 2
+    case (let before?, nil): return before < .max - Self.rankStep ? before + Self.rankStep : nil
+    case (nil, let behind?): return behind > Self.rankStep ? behind - Self.rankStep : nil
+    case (let before?, let behind?): return behind - before > 1 ? before + (behind - before) / 2 : nil
+    }
+  }
+
+  /// Numbers all actors anew, around the middle. - Complexity: O(n) in the actors.
+  private func spreadRanks() {
+    let count = UInt32(sorted.count), step = max(1, min(Self.rankStep, UInt32.max / (count + 1)))
+    let start = UInt32.max / 2 - count / 2 * step
+    ranks.withUnsafeMutableBufferPointer { ranks in
+      for (place, actor) in sorted.enumerated() { ranks[Int(actor)] = start + UInt32(place) * step }
+    }
   }
 
   /// The order of operations: by counter, then by the actor's bytes.

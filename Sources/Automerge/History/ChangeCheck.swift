@@ -23,6 +23,8 @@ struct ChangeCheck {
       throw .inconsistent(change.hash, .sequence)
     }
     guard deps.count < 2 || Set(deps).count == deps.count else { throw .inconsistent(change.hash, .dependency) }
+    // The greatest counter of all stays free, so that the one behind an operation can always be written down.
+    guard change.opCount <= Int(UInt32.max) - Int(header.startOp) else { throw .inconsistent(change.hash, .counters) }
     let own = core.graph.lastRow(of: author).map { [$0] } ?? []
     for row in deps + own where header.startOp <= core.graph.records[Int(row)].maxOp {
       throw .inconsistent(change.hash, .counters)

@@ -71,6 +71,7 @@ extension DocumentCore {
     (run.object, run.target) = (own(run.object), own(run.target))
     // What an operation refers to was there when it was made, so it has a smaller counter.
     guard run.object.counter < head.startOp, run.target.counter < head.startOp,
+      Int(run.count) <= Int(UInt32.max) - Int(head.startOp),
       let tree = store.sequence(run.object), log.runs.count < Int(Int32.max)
     else { return false }
     let id = OpId(counter: head.startOp, actor: author), firstRun = log.runs.count

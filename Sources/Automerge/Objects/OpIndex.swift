@@ -3,72 +3,151 @@
 /// A stretch reaches to the start of the next one, so ids that belong to other objects fall into some stretch too; the
 /// leaf itself tells whether the element is there.
 struct OpIndex {
-  private var actors: [Stretches] = []
-
-  fileprivate struct Stretches {
-    var starts: [UInt32] = []
-    var leaves: [UInt32] = []
-    /// No element at or behind this counter has been assigned.
-    var known: UInt32 = 0
-
-    /// The last stretch that begins at or before `counter`, or -1.
-    func position(_ counter: UInt32) -> Int {
-      if let last = starts.last, last <= counter { return starts.count - 1 }
-      var low = 0, high = starts.count
-      while low < high {
-        let middle = (low + high) / 2
-        if starts[middle] <= counter { low = middle + 1 } else { high = middle }
-      }
-      return low - 1
-    }
-  }
+  private var actors: [OpStretches] = []
 
   /// The leaf to look in. - Complexity: O(log n) in the stretches of the actor.
   func leaf(of id: OpId) -> UInt32? {
     guard Int(id.actor) < actors.count else { return nil }
-    let position = actors[Int(id.actor)].position(id.counter)
-    return position < 0 ? nil : actors[Int(id.actor)].leaves[position]
+    return actors[Int(id.actor)].leaf(of: id.counter)
   }
 
   /// Records that the `count` elements from `first` on stand in `leaf`.
   mutating func assign(_ first: OpId, count: Int, leaf: UInt32) {
     let actor = Int(first.actor)
     if actor >= actors.count {
-      actors.append(contentsOf: repeatElement(Stretches(), count: actor + 1 - actors.count))
+      actors.append(contentsOf: repeatElement(OpStretches(), count: actor + 1 - actors.count))
     }
     actors[actor].assign(first.counter, to: first.counter + UInt32(count), leaf: leaf)
   }
 }
 
-extension OpIndex.Stretches {
+/// One actor's stretches of counters, each with the leaf that it stands in.
+///
+/// They stand in blocks, so that one more in the middle of very many moves only its block's.
+struct OpStretches {
+  struct Stretch: BitwiseCopyable {
+    let start: UInt32
+    let leaf: UInt32
+  }
+
+  private struct Place {
+    let block: Int
+    let stretch: Int
+  }
+
+  private static let blockCapacity = 512
+
+  /// All in order. Only the first block may be empty, if it is the only one.
+  private var blocks: [[Stretch]] = []
+  /// For each block a counter that none before it reaches and none in it is before; 0 for the first.
+  private var fences: [UInt32] = []
+  /// No element at or behind this counter has been assigned.
+  private var known: UInt32 = 0
+
+  func leaf(of counter: UInt32) -> UInt32? { place(counter).map { blocks[$0.block][$0.stretch].leaf } }
+
   mutating func assign(_ start: UInt32, to end: UInt32, leaf: UInt32) {
-    let before = position(start)
-    if before >= 0, leaves[before] == leaf, before + 1 == starts.count || starts[before + 1] >= end {
+    if start >= known {
+      known = end
+      if blocks.last?.last?.leaf != leaf { insert(Stretch(start: start, leaf: leaf)) }
+      return
+    }
+    if let before = place(start), blocks[before.block][before.stretch].leaf == leaf,
+      self.start(behind: before).map({ $0 >= end }) ?? true
+    {
       known = max(known, end)
       return
     }
-    if start >= known {
-      starts.append(start)
-      leaves.append(leaf)
-      known = end
+    // What lies behind `end` in the stretch that is cut stays where it was.
+    var rest: Stretch?
+    if end < known, let last = place(end), blocks[last.block][last.stretch].start != end {
+      rest = Stretch(start: end, leaf: blocks[last.block][last.stretch].leaf)
+    }
+    remove(from: start, to: end)
+    if self.leaf(of: start) != leaf { insert(Stretch(start: start, leaf: leaf)) }
+    if let rest, rest.leaf != leaf { insert(rest) }
+    known = max(known, end)
+  }
+
+  /// All of them. - Complexity: O(n).
+  var all: [Stretch] { Array(blocks.joined()) }
+
+  // MARK: Places
+
+  /// The last stretch that begins at or before `counter`.
+  private func place(_ counter: UInt32) -> Place? {
+    if let last = blocks.last, let stretch = last.last, stretch.start <= counter {
+      return Place(block: blocks.count - 1, stretch: last.count - 1)
+    }
+    guard !blocks.isEmpty else { return nil }
+    let block = block(of: counter), behind = counter == .max ? blocks[block].count : lowerBound(counter + 1, in: block)
+    if behind > 0 { return Place(block: block, stretch: behind - 1) }
+    return block == 0 ? nil : Place(block: block - 1, stretch: blocks[block - 1].count - 1)
+  }
+
+  private func start(behind place: Place) -> UInt32? {
+    if place.stretch + 1 < blocks[place.block].count { return blocks[place.block][place.stretch + 1].start }
+    return place.block + 1 < blocks.count ? blocks[place.block + 1].first?.start : nil
+  }
+
+  /// The block that a stretch with this start belongs to.
+  private func block(of start: UInt32) -> Int {
+    var low = 0, high = fences.count - 1
+    while low < high {
+      let middle = (low + high + 1) / 2
+      if fences[middle] <= start { low = middle } else { high = middle - 1 }
+    }
+    return low
+  }
+
+  /// How many stretches of a block begin before `start`.
+  private func lowerBound(_ start: UInt32, in block: Int) -> Int {
+    blocks[block].withUnsafeBufferPointer { stretches in
+      var low = 0, high = stretches.count
+      while low < high {
+        let middle = (low + high) / 2
+        if stretches[middle].start < start { low = middle + 1 } else { high = middle }
+      }
+      return low
+    }
+  }
+
+  // MARK: Changing
+
+  private mutating func insert(_ stretch: Stretch) {
+    if blocks.isEmpty { (blocks, fences) = ([[]], [0]) }
+    let block = block(of: stretch.start), place = lowerBound(stretch.start, in: block)
+    let count = blocks[block].count
+    guard count == Self.blockCapacity else {
+      blocks[block].insert(stretch, at: place)
       return
     }
-    let last = position(end - 1)
-    // What lies behind `end` in the stretch that is cut stays where it was.
-    let isCut = end < known && !(last + 1 < starts.count && starts[last + 1] == end)
-    let behind = isCut && last >= 0 ? Optional(leaves[last]) : nil
-    let from = before >= 0 && starts[before] == start ? before : before + 1
-    var newStarts: [UInt32] = [], newLeaves: [UInt32] = []
-    if from == 0 || leaves[from - 1] != leaf {
-      newStarts.append(start)
-      newLeaves.append(leaf)
+    // Who types at the end fills blocks.
+    let keep = place == count ? count : count / 2
+    var next = Array(blocks[block][keep...])
+    blocks[block].removeLast(count - keep)
+    if place < keep || (place == keep && keep < count) {
+      blocks[block].insert(stretch, at: place)
+    } else {
+      next.insert(stretch, at: place - keep)
     }
-    if let behind, behind != leaf {
-      newStarts.append(end)
-      newLeaves.append(behind)
+    blocks.insert(next, at: block + 1)
+    fences.insert(next.first?.start ?? stretch.start, at: block + 1)
+  }
+
+  /// Takes out the stretches that begin in a range of counters.
+  private mutating func remove(from start: UInt32, to end: UInt32) {
+    var block = block(of: start), isFirst = true
+    while block < blocks.count, isFirst || fences[block] < end {
+      isFirst = false
+      let lower = lowerBound(start, in: block), upper = lowerBound(end, in: block)
+      if lower < upper { blocks[block].removeSubrange(lower..<upper) }
+      if block > 0, blocks[block].isEmpty {
+        blocks.remove(at: block)
+        fences.remove(at: block)
+      } else {
+        block += 1
+      }
     }
-    starts.replaceSubrange(from..<last + 1, with: newStarts)
-    leaves.replaceSubrange(from..<last + 1, with: newLeaves)
-    known = max(known, end)
   }
 }
