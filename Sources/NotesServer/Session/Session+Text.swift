@@ -93,17 +93,19 @@ extension Session {
     guard case .attached(let attachment)? = buffers.removeValue(forKey: uri) else { return }
     attachment.countWords()
     attachment.detach()
-    forgetClientBase(of: attachment.key)
+    closed(attachment.key)
     service.caretaker.watch(attachment.handle)
     service.caretaker.plan(attachment.handle)
   }
 
-  private func forgetClientBase(of key: NoteKey) {
+  /// Stores what the person has seen of a note, and forgets what the editor had.
+  private func closed(_ key: NoteKey) {
     Task { @AutomergeRepo in
       do {
+        try await service.notebook.save(key, withBase: false)
         try await service.notebook.forgetClientBase(of: key, run: service.run)
       } catch {
-        log.warning("What the editor had of a note it has closed stays in the store: \(error)")
+        log.warning("The store was not told that a note is closed: \(error)")
       }
     }
   }
