@@ -72,7 +72,7 @@ struct HistoryTests {
     table.ana.client.close()
     let list = try table.ana.process.request("notes/list")["notes"]?.arrayValue ?? []
     #expect(list.count == 1)
-    table.ben.client.edit(17..<17, with: "cheese\n")
+    table.ben.client.edit(20..<20, with: "cheese\n")
     table.ben.client.flush()
     let id: JSONValue = .string(table.ana.id)
     try NotesProcess.wait(for: "the cheese", of: [table.ana.process, table.ben.process]) {
