@@ -3,16 +3,20 @@ extension Document {
   /// at the same time stays. Prefer `spliceText` where the edit itself is known.
   /// - Complexity: O(n) in both texts, plus O(n d) in the part that differs, where d is how much is inserted and deleted.
   public func updateText(obj: ObjId, value: String) throws {
-    try withCore { core in
-      let (id, tree) = try core.text(obj)
-      let new = Array(value.utf8)
-      var shift = 0
-      for edit in TextDifference(from: core.string(of: tree), to: value).edits {
-        try core.splice(
-          tree, id, utf8Offset: edit.old.lowerBound + shift, deleting: edit.old.count, inserting: Array(new[edit.new]),
-          asClusters: textEncoding == .graphemeCluster)
-        shift += edit.new.count - edit.old.count
-      }
+    try withCore { try $0.updateText(obj, value, asClusters: textEncoding == .graphemeCluster) }
+  }
+}
+
+extension DocumentCore {
+  func updateText(_ object: ObjId, _ value: String, asClusters: Bool) throws(DocError) {
+    let (id, tree) = try text(object)
+    let new = Array(value.utf8)
+    var shift = 0
+    for edit in TextDifference(from: string(of: tree), to: value).edits {
+      try splice(
+        tree, id, utf8Offset: edit.old.lowerBound + shift, deleting: edit.old.count, inserting: Array(new[edit.new]),
+        asClusters: asClusters)
+      shift += edit.new.count - edit.old.count
     }
   }
 }

@@ -82,7 +82,10 @@ public final class AutomergeText: Codable, Sendable {
       }
     }
     if let (document, object) = target {
-      try document.updateText(obj: object, value: newValue)
+      let asClusters = document.textEncoding == .graphemeCluster
+      try document.editBound { (core) throws(DocError) in
+        try core.updateText(object, newValue, asClusters: asClusters)
+      }
     } else {
       readers.changed(to: newValue)
     }

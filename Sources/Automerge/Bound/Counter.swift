@@ -110,7 +110,15 @@ public final class Counter: Codable, Sendable {
     guard let place else { return readers.changed(to: self.value) }
     guard let present = place.value else { throw BindingError.NotCounter }
     guard !present.addingReportingOverflow(Int64(value)).overflow else { throw DocError.invalidValue }
-    if value != 0 { try place.document.increment(in: place.object, at: place.key, by: Int64(value)) }
+    if value == 0 { return }
+    let (object, key, encoding) = (place.object, place.key, place.document.textEncoding)
+    try place.document.editBound { (core) throws(DocError) in
+      if let index = key.intValue {
+        try core.increment(object, index: index, unit: core.unit(of: object, encoding), by: Int64(value))
+      } else {
+        try core.increment(object, key: key.stringValue, by: Int64(value))
+      }
+    }
   }
 
   /// Gives one element after the number changed, whoever counted, until the counter is gone. Changes that come while

@@ -4,7 +4,17 @@ extension DocumentCore {
   /// Returns what they put in again.
   @discardableResult
   func takeBack(rows: [Int]) throws(DocError) -> RestoredCopies {
-    var difference = DocumentDifference(self, without: rows, copies: undoHistory.copies)
+    let records = rows.map { graph.records[$0] }.filter { $0.opCount > 0 }
+    return try takeBack(records.map { $0.startOp...$0.maxOp }, of: records.first?.actor ?? 0, rows: rows)
+  }
+
+  /// As `takeBack(rows:)`, of only some of the rows' operations, given by ascending ranges of their counters.
+  @discardableResult
+  func takeBack(
+    _ counters: [ClosedRange<UInt32>], of actor: UInt32, rows: [Int]
+  ) throws(DocError) -> RestoredCopies {
+    var difference = DocumentDifference(
+      self, without: counters, of: actor, rows: rows, copies: undoHistory.copies)
     var edit = PatchedEdit(self)
     for step in difference.steps() { try edit.apply(step.action, origin: step.origin) }
     return edit.copies

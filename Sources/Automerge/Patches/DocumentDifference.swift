@@ -33,12 +33,15 @@ struct DocumentDifference {
     whereaboutsBefore = Whereabouts(core, at: before, isNow: false, encoding: encoding)
   }
 
-  /// What leads from the present state to what it would be without some changes of one actor, given by their rows,
-  /// ascending. Texts are counted in Unicode scalars. `copies` is what changes put in again, by their rows.
-  init(_ core: DocumentCore, without rows: [Int], copies: [Int: RestoredCopies]) {
+  /// What leads from the present state to what it would be without some operations of one actor, given by ascending
+  /// ranges of their counters, and the rows that they are in. Texts are counted in Unicode scalars. `copies` is what
+  /// changes put in again, by their rows.
+  init(
+    _ core: DocumentCore, without counters: [ClosedRange<UInt32>], of actor: UInt32, rows: [Int],
+    copies: [Int: RestoredCopies]
+  ) {
     (self.core, encoding, isToNow, isToBeDone, before) = (core, .unicodeScalar, false, true, .now)
-    let records = rows.map { core.graph.records[$0] }.filter { $0.opCount > 0 }
-    after = Clock.now.without(records.map { $0.startOp...$0.maxOp }, of: records.first?.actor ?? 0)
+    after = Clock.now.without(counters, of: actor)
     scope = DifferenceScope(rows: rows, of: core)
     gone = GoneWithCopies(without: rows, copies: copies, in: core, after: after)
     core.parents.update(from: core)

@@ -35,15 +35,24 @@ public struct TypedDocument<Model: Codable>: Sendable {
   /// Changes the value, and makes one change of the difference. Returns its hash, or nil if there is no difference.
   ///
   /// Texts and counters of the model are bound to the document and written as they are changed. If `body` or the encoder
-  /// throws, that much is done already, and is part of the next change.
+  /// throws, what they wrote is taken back, by another change, and nothing else is; what was done to the document itself
+  /// stays.
   @discardableResult
   public func change(
     message: String? = nil, timestamp: Date = Date(), _ body: (inout Model) throws -> Void
   ) throws -> ChangeHash? {
     var model = try content
     let before = document.heads()
-    try body(&model)
-    try AutomergeEncoder(doc: document).encode(model)
+    let edits = BoundEdits(of: document)
+    do {
+      try BoundEdits.$current.withValue(edits) {
+        try body(&model)
+        try AutomergeEncoder(doc: document).encode(model)
+      }
+    } catch {
+      try edits.takeBack()
+      throw error
+    }
     document.commitWith(message: message, timestamp: timestamp)
     return document.heads() == before ? nil : document.lastChange(by: document.actor)
   }

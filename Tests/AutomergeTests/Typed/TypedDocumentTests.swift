@@ -41,6 +41,38 @@ struct TypedDocumentTests {
     #expect(typed.document.getHistory().count == 1)
   }
 
+  @Test func aBodyThatThrowsTakesBackWhatItsTextsAndCountersWroteAndNothingElse() throws {
+    let typed = try pets("Fido"), document = typed.document
+    try typed.change { pets in
+      pets.diary.value = "It rained."
+      pets.walks.increment(by: 2)
+    }
+    let before = try typed.content.names, friend = typed.fork()
+    try friend.change { $0.diary.value = "Yes, it rained a lot." }
+    guard case .Object(let diary, .Text)? = try document.get(obj: .ROOT, key: "diary") else { throw Missing() }
+    #expect(throws: DocError.invalidValue) {
+      try typed.change { pets in
+        pets.diary.value = "It snowed."
+        pets.walks.increment(by: 5)
+        pets.names = []
+        // Meanwhile, others, and this replica elsewhere.
+        try typed.merge(friend)
+        try document.spliceText(obj: diary, start: 0, delete: 0, value: "> ")
+        try document.increment(obj: .ROOT, key: "walks", by: 100)
+        pets.diary.value += " Really."
+        throw DocError.invalidValue
+      }
+    }
+    #expect(try typed.content.diary.value == "> Yes, it rained a lot.")
+    #expect(try typed.content.walks.value == 102)
+    #expect(try typed.content.names == before)
+    #expect(document.brokenInvariant() == nil)
+    // What failed is neither undone nor redone.
+    #expect(!document.canRedo)
+    try document.undo()
+    #expect(!(try typed.content.diary.value.contains("snow")))
+  }
+
   @Test func changesBringOneDocumentToTheStateOfAnother() throws {
     let mine = try pets("Fido")
     let theirs = try TypedDocument<Pets>(changes: mine.allChanges())

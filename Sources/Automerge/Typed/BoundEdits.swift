@@ -1,0 +1,64 @@
+import Synchronization
+
+/// The operations that bound texts and counters make in one document while a body runs that may fail. Nobody else's are
+/// among them, whatever other threads do to the document meanwhile.
+final class BoundEdits: Sendable {
+  /// Of the body that this thread is in.
+  @TaskLocal static var current: BoundEdits?
+
+  /// Operations of one actor, without a gap.
+  struct Operations {
+    let actor: UInt32
+    let counters: ClosedRange<UInt32>
+  }
+
+  let document: Document
+  private let operations = Mutex<[Operations]>([])
+
+  init(of document: Document) { self.document = document }
+
+  fileprivate func add(_ more: Operations) { operations.withLock { $0.append(more) } }
+
+  /// Makes the document what it would be without the operations, by a change of its own. While an earlier state is worked
+  /// on, they stay.
+  func takeBack() throws {
+    let operations = operations.withLock { $0 }
+    if operations.isEmpty { return }
+    try document.withCore { core in
+      guard core.isolation == nil else { return }
+      core.commitPending()
+      try core.takeBack(operations)
+    }
+  }
+}
+
+extension Document {
+  /// Edits for a bound value, and notes the operations if somebody wants to know.
+  func editBound(_ body: (DocumentCore) throws(DocError) -> Void) throws(DocError) {
+    guard let noted = BoundEdits.current, noted.document === self else { return try withCore(body) }
+    try withCore { (core) throws(DocError) in
+      let before = core.transaction.map { $0.startOp + $0.opCount }
+      defer {
+        if let now = core.transaction, now.startOp + now.opCount > before ?? now.startOp {
+          noted.add(.init(actor: now.author, counters: (before ?? now.startOp)...now.startOp + now.opCount - 1))
+        }
+      }
+      try body(core)
+    }
+  }
+}
+
+extension DocumentCore {
+  /// Takes operations back for good: neither they nor what takes them back can be undone. No transaction is pending.
+  fileprivate func takeBack(_ operations: [BoundEdits.Operations]) throws(DocError) {
+    undoHistory.update(from: self)
+    changeLookup.update(from: graph)
+    for actor in Set(operations.map(\.actor)).sorted() {
+      let counters = operations.filter { $0.actor == actor }.map(\.counters).sorted { $0.lowerBound < $1.lowerBound }
+      let rows = Set(counters.compactMap { changeLookup.row(of: OpId(counter: $0.lowerBound, actor: actor)) }).sorted()
+      let copies = try takeBack(counters, of: actor, rows: rows)
+      guard commit(message: nil, time: implicitCommitTime()) else { continue }
+      undoHistory.tookBack(rows, by: graph.count - 1, restoring: copies)
+    }
+  }
+}
