@@ -99,6 +99,18 @@ extension Document {
       return tree.edits(since: core.clock(at: heads), object: obj)
     }
   }
+
+  /// As `textEdits(obj:since:)`, from the text as it was at `heads` with all that one actor did to it besides, and nothing of
+  /// what others did since: what a writer sees who has not heard from anybody.
+  public func textEdits(obj: ObjId, since heads: Set<ChangeHash>, andAllBy actor: ActorId) throws -> [TextEdit] {
+    try withCore { core in
+      core.commitPending()
+      let tree = try core.text(obj).tree
+      var clock = core.clock(at: heads)
+      if let index = core.actors.find(actor) { clock.set(.max, actor: index) }
+      return tree.edits(since: clock, object: obj)
+    }
+  }
 }
 
 extension TextEncoding {

@@ -123,6 +123,7 @@ struct KilledServiceTests {
         client.flush()
         persistedCount += persisted.count
         persisted = []
+        sent = [[], []]
         try ModelClient.waitForConvergence(present, within: .seconds(60))
       }
     }

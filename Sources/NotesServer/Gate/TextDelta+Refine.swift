@@ -32,6 +32,13 @@ extension TextDelta {
     return builder.delta
   }
 
+  /// How many bytes went.
+  var deletedBytes: Int {
+    segments.reduce(0) { sum, segment in
+      if case .delete(let piece) = segment { sum + piece.count } else { sum }
+    }
+  }
+
   /// How many bytes came and went.
   var changedBytes: Int {
     segments.reduce(0) { sum, segment in
