@@ -51,13 +51,16 @@ public final class StoreReader {
     }
   }
 
+  /// A long history takes its time, and slow is not damaged.
+  private static let longestLoad: Duration = .seconds(600)
+
   /// Reads every document there is.
   public func documentProblems() async throws(StorageError) -> [DocumentProblem] {
     var problems: [DocumentProblem] = []
     for id in try await repo.documentIds().sorted(by: { $0.description < $1.description }) {
       var problem = DocumentProblem(
         id: id.description, title: notebook[id]?.title, damagedChunkCount: 0, lacksChanges: false)
-      switch await repo.find(id, within: .seconds(1)) {
+      switch await repo.find(id, within: Self.longestLoad) {
       case .found(let handle):
         problem.damagedChunkCount = handle.damagedChunks.count
         problem.lacksChanges = handle.lacksChanges
