@@ -83,6 +83,17 @@ struct ForEveryoneTests {
     try ModelClient.waitForConvergence([here, there])
     #expect(there.text.string == "warm apple\n")
     #expect(try second.refusal("notes/join", ["ticket": "nonsense"])?.kind == "ticketInvalid")
+    // Commands ask the same process.
+    let printed = try ana.user.run(["share", "Tea"])
+    #expect(printed.exit == .code(0))
+    let cleo = try NotesUser("Cleo")
+    let cleos = try cleo.startInitialized()
+    let path = try cleo.run(["join", printed.output.trimmingCharacters(in: .whitespacesAndNewlines)])
+    #expect(path.output.hasSuffix("/Tea.md\n"))
+    #expect(try cleos.request("notes/list")["notes"]?[0]?["title"] == "Tea")
+    #expect(try cleo.run(["peers"]).output.contains("Ana"))
+    try cleos.shutdown()
+    #expect(try cleo.run(["join", "nonsense"]).exit == .code(1))
     expectNoComplaints(ana.client, here, there)
   }
 }

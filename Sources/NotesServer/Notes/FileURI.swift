@@ -4,18 +4,20 @@ import Foundation
 enum FileURI {
   /// Letters, digits and what RFC 3986 lets stand in a path; everything else is percent-encoded byte by byte.
   private static let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/".utf8)
+  private static let isPlain = (UInt8.min ... .max).map { plain.contains($0) }
+  private static let digits = Array("0123456789ABCDEF".utf8)
 
   static func uri(path: String) -> String {
-    var uri = "file://"
+    var uri = Array("file://".utf8)
+    uri.reserveCapacity(uri.count + path.utf8.count)
     for byte in path.utf8 {
-      if plain.contains(byte) {
-        uri.unicodeScalars.append(Unicode.Scalar(byte))
+      if isPlain[Int(byte)] {
+        uri.append(byte)
       } else {
-        let digits = String(byte, radix: 16, uppercase: true)
-        uri += "%" + (digits.count == 1 ? "0" : "") + digits
+        uri += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
       }
     }
-    return uri
+    return String(decoding: uri, as: UTF8.self)
   }
 
   /// Nil unless it is a `file:` URI of this machine with an absolute path that is UTF-8.

@@ -29,17 +29,25 @@ final class Notebook {
 
   init(storage: any StorageProvider) { self.storage = storage }
 
-  /// Reads every record.
+  /// Reads every record, without the file bases.
   func load() async throws(StorageError) {
-    var bases: [ArraySlice<String>: Data] = [:]
-    for item in try await storage.loadRange([NoteRecord.baseCollection]) { bases[item.key.dropFirst()] = item.data }
     for item in try await storage.loadRange([NoteRecord.collection]) {
-      guard item.key.count > 1, let id = DocumentId(item.key[1]), var record = NoteRecord(id: id, item.data),
+      guard item.key.count > 1, let id = DocumentId(item.key[1]), let record = NoteRecord(id: id, item.data),
         record.storageKey == item.key, records[record.key] == nil
       else { continue }
-      record.takeBase(bases[item.key.dropFirst()])
       remember(record)
     }
+  }
+
+  /// Whether the record in memory has the file base, if there is one. At the start none has: most notes are not opened.
+  func knowsBase(of key: NoteKey) -> Bool { records[key]?.fileBase != nil }
+
+  /// Reads the file base if it is not known.
+  func loadBase(of key: NoteKey) async throws(StorageError) {
+    guard !knowsBase(of: key) else { return }
+    let data = try await storage.load([NoteRecord.baseCollection] + key.names)
+    guard !knowsBase(of: key) else { return }
+    update(key) { $0.takeBase(data) }
   }
 
   /// Reads one document's records again, since another process of the same person may have written them. Nothing changes

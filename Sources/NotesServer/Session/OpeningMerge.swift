@@ -49,7 +49,7 @@ struct OpeningMerge {
   }
 
   /// Texts up to this size are compared with every recent state of the document.
-  private static let largestSearched = 64 << 10
+  private static let largestSearched = 256 << 10
   private static let mostRecentStates = 64
 
   /// The ways from the document's last states to its present one: a client whose service died may have any of them.

@@ -25,7 +25,9 @@ extension Session {
       plain: PlainBuffer(version: version, text: text))
     nextOpening += 1
     buffers[uri] = .opening(opening)
-    if !isReattached, service.repo.siblings.isEmpty, let handle = service.repo.handle(of: record.id) {
+    if !isReattached, service.repo.siblings.isEmpty, service.notebook.knowsBase(of: record.key),
+      let handle = service.repo.handle(of: record.id)
+    {
       return attach(uri: uri, handle: handle, item: record.item, clientBases: [], opening: opening.number)
     }
     Task { @AutomergeRepo in
@@ -39,6 +41,7 @@ extension Session {
           await caughtUp(handle)
         }
         await service.followSiblings(to: handle)
+        try await service.notebook.loadBase(of: record.key)
         let bases = isReattached ? try await service.notebook.clientBases(of: record.key, run: run) : []
         attach(uri: uri, handle: handle, item: record.item, clientBases: bases, opening: opening.number)
         if isReattached { await caughtUp(handle) }
