@@ -13,7 +13,6 @@ public final class EmacsUnderTest: EditorUnderTest {
     let command = try EditorSession.serviceCommand(
       user: user, recordPrefix: recordPrefix, seed: seed, maximumDelay: maximumDelay)
     let settings = """
-      (setq native-comp-deferred-compilation nil native-comp-jit-compilation nil)
       (setq inhibit-startup-screen t make-backup-files nil auto-save-default nil create-lockfiles nil)
       (setq ring-bell-function #'ignore confirm-kill-processes nil)
       (add-to-list 'load-path \(Self.quoted(plugin)))
@@ -25,8 +24,14 @@ public final class EmacsUnderTest: EditorUnderTest {
       """
     let settingsFile = user.directory.file("init.el")
     try settings.write(toFile: settingsFile, atomically: true, encoding: .utf8)
+    // Read before the terminal is set up, whose library would otherwise be compiled to machine code at every start.
+    let early = "(setq native-comp-deferred-compilation nil native-comp-jit-compilation nil)\n"
+    try FileManager.default.createDirectory(
+      atPath: user.directory.file(".emacs.d"), withIntermediateDirectories: true)
+    try early.write(toFile: user.directory.file(".emacs.d/early-init.el"), atomically: true, encoding: .utf8)
     session = try EditorSession(
-      user: user, kind: "emacs", recordPrefix: recordPrefix, command: ["emacs", "-nw", "-Q", "-l", settingsFile])
+      user: user, kind: "emacs", recordPrefix: recordPrefix,
+      command: ["emacs", "-nw", "--no-site-file", "--no-site-lisp", "--no-splash", "-l", settingsFile])
   }
 
   private static func quoted(_ text: String) -> String {

@@ -1,4 +1,4 @@
-;;; notes-lsp-buffer.el --- Note buffers: the gate, remote edits, life  -*- lexical-binding: t -*-
+;;; notes-lsp-buffer.el --- Note buffers: the gate, the queue, life  -*- lexical-binding: t -*-
 
 ;; SPDX-License-Identifier: Apache-2.0
 
@@ -16,10 +16,10 @@
 (require 'url-util)
 (require 'notes-lsp-service)
 (require 'notes-lsp-capture)
+(require 'notes-lsp-apply)
 
 (defvar notes-lsp-mode)
 (defvar global-auto-revert-ignore-buffer)
-(defvar buffer-undo-tree)
 (declare-function notes-lsp-mode "notes-lsp" (&optional argument))
 (declare-function auto-revert-mode "autorevert" (&optional argument))
 (declare-function notes-lsp--show-peers "notes-lsp-presence" (note))
@@ -116,124 +116,6 @@ recursive edit, a keyboard macro, or an input method's draft."
             (notes-lsp--schedule note))
           (when (eq buffer (current-buffer))
             (notes-lsp--report-cursor note)))))))
-
-;;; Applying
-
-(defun notes-lsp--spans (edits base)
-  "Return EDITS of the widened current buffer as (BEGIN END TEXT), last first.
-Lines are counted from BASE, see `notes-lsp--locate'.  Signal an error if
-EDITS are not in order."
-  (let ((least (point-min)) spans)
-    (cl-loop
-     for edit across edits
-     do (let* ((range (plist-get edit :range))
-               (begin (notes-lsp--locate (plist-get range :start) base))
-               (end (notes-lsp--locate (plist-get range :end) base)))
-          (unless (<= least begin end) (error "Edits are out of order"))
-          (setq least end)
-          (push (list begin end (plist-get edit :newText)) spans)))
-    spans))
-
-(defun notes-lsp--certainly (change)
-  "Call CHANGE, which changes the size of the buffer, even if a hook fails."
-  (let ((size (buffer-size)))
-    (condition-case nil
-        (funcall change)
-      (error (when (= size (buffer-size))
-               (let ((inhibit-modification-hooks t)) (funcall change)))))))
-
-(defun notes-lsp--replace (begin end text)
-  "Replace what is between BEGIN and END by TEXT.
-Insert first: a mark at BEGIN stays, one inside or at END follows the text."
-  (unless (string-empty-p text)
-    (notes-lsp--certainly (lambda () (goto-char begin) (insert text))))
-  (when (< begin end)
-    (let ((length (length text)))
-      (notes-lsp--certainly
-       (lambda () (delete-region (+ begin length) (+ end length)))))))
-
-(defmacro notes-lsp--without-file-prompts (&rest body)
-  "Evaluate BODY; a file that changed on disk raises no question now."
-  (declare (indent 0) (debug t))
-  `(let ((modtime (and buffer-file-name (not (buffer-modified-p))
-                       (not (verify-visited-file-modtime))
-                       (visited-file-modtime))))
-     (when modtime (set-visited-file-modtime 0))
-     (unwind-protect (progn ,@body)
-       (when modtime (set-visited-file-modtime modtime)))))
-
-(defun notes-lsp--apply (note params)
-  "Apply the edit PARAMS of the service to NOTE, or none of it."
-  (condition-case problem
-      (let ((spans (notes-lsp--in-note note
-                     (notes-lsp--spans (plist-get params :edits) (notes-lsp--base note)))))
-        (notes-lsp--apply-spans note spans params))
-    (error (notes-lsp--repair note (error-message-string problem)))))
-
-(defun notes-lsp--apply-spans (note spans params)
-  "Apply SPANS, made from PARAMS, to NOTE; compare the length; acknowledge."
-  (notes-lsp--in-note note
-    (let ((anchor (and spans        ; edits come in neighbourhoods
-                       (notes-lsp--position note (caar (last spans)))
-                       (notes-lsp--note-anchor note)))
-          (mark-ends deactivate-mark)
-          (inhibit-quit t)
-          (inhibit-read-only t)
-          (inhibit-modification-hooks nil))
-      (setf (notes-lsp--note-applying note) t)
-      (unwind-protect
-          (notes-lsp--without-file-prompts
-            (let ((buffer-undo-list t))
-              (pcase-dolist (`(,begin ,end ,text) spans)
-                (notes-lsp--replace begin end text))))
-        (setf (notes-lsp--note-applying note) nil)
-        (setq deactivate-mark mark-ends)
-        (notes-lsp--forget-undo)
-        (notes-lsp--settle note)
-        (setf (notes-lsp--note-anchor note) anchor))
-      (setf (notes-lsp--note-rev note) (plist-get params :rev))))
-  (when (and spans (equal (plist-get params :cause) "undo"))
-    (notes-lsp--show-undone note (car (last spans))))
-  (if (eql (plist-get params :bytes) (notes-lsp--byte-count note))
-      (notes-lsp-service-notify :notes/ack
-                                `(:uri ,(notes-lsp--note-uri note)
-                                  :version ,(notes-lsp--note-version note)
-                                  :rev ,(notes-lsp--note-rev note)))
-    (notes-lsp--repair note "its length was not what the service expected")))
-
-(defun notes-lsp--show-undone (note span)
-  "Go to where SPAN, the first of what was undone in NOTE, is now."
-  (with-current-buffer (notes-lsp--note-buffer note)
-    (pcase-let ((`(,begin ,_ ,text) span))
-      (goto-char (+ begin (length text))))))
-
-(defun notes-lsp--forget-undo ()
-  "Empty the current buffer's undo list.
-Its positions are those of a text that is gone.  So undo never reaches back
-behind an edit of others, and never touches what they wrote."
-  (unless (eq buffer-undo-list t)
-    (setq buffer-undo-list nil))
-  (when (boundp 'buffer-undo-tree)
-    (setq buffer-undo-tree nil)))
-
-(defun notes-lsp--byte-count (note)
-  "Return the length of NOTE in UTF-8.  Takes constant time."
-  (notes-lsp--in-note note
-    (1- (position-bytes (point-max)))))
-
-(defun notes-lsp--check (note params)
-  "Compare NOTE with the length and the hash in PARAMS."
-  (unless (and (eql (plist-get params :bytes) (notes-lsp--byte-count note))
-               (equal (plist-get params :sha256)
-                      (secure-hash 'sha256 (encode-coding-string
-                                            (notes-lsp--text note) 'utf-8-unix))))
-    (notes-lsp--repair note "it differed from the service's")))
-
-(defun notes-lsp--repair (note why)
-  "Send the full text of NOTE and say WHY."
-  (notes-lsp--want-full-text note)
-  (notes-lsp--say "the text of %s was sent again: %s"
-                  (buffer-name (notes-lsp--note-buffer note)) why))
 
 ;;; What the service says
 

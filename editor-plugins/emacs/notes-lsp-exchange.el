@@ -15,9 +15,9 @@
 (require 'notes-lsp-service)
 (require 'notes-lsp-buffer)
 
-(declare-function notes-lsp--request-for "notes-lsp" (note method &rest params))
-(declare-function notes-lsp--this-note "notes-lsp" ())
-(declare-function notes-lsp--visit "notes-lsp" (place &optional title))
+(declare-function notes-lsp--request-for "notes-lsp-commands" (note method &rest params))
+(declare-function notes-lsp--this-note "notes-lsp-commands" ())
+(declare-function notes-lsp--visit "notes-lsp-commands" (place &optional title))
 
 (defun notes-lsp--json-bool (value)
   "Return VALUE as JSON's true or false."

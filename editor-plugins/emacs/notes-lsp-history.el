@@ -14,8 +14,8 @@
 (require 'notes-lsp-buffer)
 (require 'notes-lsp-list)
 
-(declare-function notes-lsp--this-note "notes-lsp" ())
-(declare-function notes-lsp--request-for "notes-lsp" (note method &rest params))
+(declare-function notes-lsp--this-note "notes-lsp-commands" ())
+(declare-function notes-lsp--request-for "notes-lsp-commands" (note method &rest params))
 
 (defvar-local notes-lsp--history-uri nil "The URI of the note whose history this is.")
 

@@ -15,8 +15,8 @@
 (require 'notes-lsp-service)
 (require 'notes-lsp-presence)
 
-(declare-function notes-open "notes-lsp" (note))
-(declare-function notes-new "notes-lsp" (title))
+(declare-function notes-open "notes-lsp-commands" (note))
+(declare-function notes-new "notes-lsp-commands" (title))
 
 (defconst notes-lsp--refresh-seconds 5
   "How often a list that is shown is filled again.")

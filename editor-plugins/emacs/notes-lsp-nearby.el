@@ -14,9 +14,9 @@
 (require 'notes-lsp-service)
 (require 'notes-lsp-buffer)
 
-(declare-function notes-lsp--become-note "notes-lsp" (method &rest params))
-(declare-function notes-lsp--visit "notes-lsp" (place &optional title))
-(declare-function notes-lsp--request-for "notes-lsp" (note method &rest params))
+(declare-function notes-lsp--become-note "notes-lsp-commands" (method &rest params))
+(declare-function notes-lsp--visit "notes-lsp-commands" (place &optional title))
+(declare-function notes-lsp--request-for "notes-lsp-commands" (note method &rest params))
 (defvar notes-lsp-command)
 
 (defun notes-lsp--known-peers ()

@@ -2,6 +2,7 @@ vim9script
 # The plugin with a service that a test commands: what goes over the wire, and what happens when the service dies.
 
 import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/service.vim'
 import './verdict.vim'
 
@@ -51,7 +52,7 @@ def Note(title: string, lines: list<string>): dict<any>
   if !empty(lines)
     setline(1, lines)
     const count = len(Told('textDocument/didChange'))
-    buffer.Flush(note, false)
+    sync.Flush(note, false)
     WaitTold('textDocument/didChange', count + 1)
   endif
   return note
@@ -81,7 +82,7 @@ enddef
 def WhatIsTypedGoesOutAsOneEdit()
   const note = Note('Typed', ['one', 'two'])
   setline(2, 'twö')
-  buffer.Flush(note, false)
+  sync.Flush(note, false)
   Wait('the change', () => Told('textDocument/didChange')[-1].textDocument.version == 3)
   const change = Told('textDocument/didChange')[-1]
   const range = {start: {line: 1, character: 2}, end: {line: 1, character: 3}}
@@ -165,7 +166,7 @@ def PeersAreShownAndMoveWithTheText()
   Wait('the caret', () => !empty(note.peers))
   assert_equal(['NotesCaret3', 'NotesName3', 'NotesSelection3'], prop_list(2)->mapnew((_, it) => it.type)->sort())
   append(0, 'above')
-  buffer.Flush(note, false)
+  sync.Flush(note, false)
   assert_equal(2, note.peers[0].ranges[0].end.line)
   NotesGo Bo
   assert_equal([3, 2], [line('.'), col('.')])

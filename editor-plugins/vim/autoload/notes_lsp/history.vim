@@ -2,6 +2,7 @@ vim9script
 # A note's past: what it was, who wrote what, what is new, and the way back.
 
 import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/commands.vim'
 import autoload 'notes_lsp/list.vim'
 import autoload 'notes_lsp/service.vim'
@@ -21,7 +22,7 @@ def Ask(method: string, params: dict<any>, Do: func)
     status.Warn('This buffer is no note.')
     return
   endif
-  buffer.Flush(note, false)
+  sync.Flush(note, false)
   service.Request(method, params->extend({uri: note.uri}), commands.Then((result) => Do(note, result)))
 enddef
 

@@ -3,6 +3,7 @@ vim9script
 
 import autoload 'notes_lsp/text.vim'
 import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/service.vim'
 
 # Twelve colours that can be told apart, as [256-colour number, RGB], for light and for dark backgrounds.
@@ -172,7 +173,7 @@ def Report(note: dict<any>)
   if note.bufnr != bufnr() || !note.isOpen
     return
   endif
-  buffer.Flush(note, false)
+  sync.Flush(note, false)
   const report = {uri: note.uri, version: note.version, rev: note.rev, ranges: [OwnRange()]}
   if report.uri ==# lastReport->get('uri', '') && report.ranges == lastReport.ranges && note.isOpen
         && lastReport.incarnation == service.Incarnation()

@@ -6,6 +6,7 @@ vim9script
 #        └──five quick deaths┴──────── dies ◄────────────────┘   (else: starting again after a pause)
 
 import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/commands.vim'
 import autoload 'notes_lsp/frames.vim'
 import autoload 'notes_lsp/gate.vim'
@@ -213,7 +214,7 @@ export def Stop()
   const wasReady = state ==# 'ready'
   if wasReady
     for note in buffer.All()
-      buffer.Flush(note, false)
+      sync.Flush(note, false)
     endfor
   endif
   const isRunning = state ==# 'ready' || state ==# 'starting'
@@ -338,13 +339,13 @@ def OnMessage(message: any)
     # Nothing is asked of this client that it could answer.
     Write({id: message.id, error: {code: -32601, message: $'{message.method} is not known here'}})
   elseif message.method ==# 'notes/edit'
-    buffer.OnEdit(params)
+    sync.OnEdit(params)
   elseif message.method ==# 'notes/cursors'
-    buffer.OnCursors(params)
+    sync.OnCursors(params)
   elseif message.method ==# 'notes/check'
-    buffer.OnCheck(params)
+    sync.OnCheck(params)
   elseif message.method ==# 'notes/resync'
-    buffer.OnResync(params)
+    sync.OnResync(params)
   elseif message.method ==# 'notes/event'
     commands.OnEvent(params)
   elseif message.method ==# 'notes/statusChanged'

@@ -2,6 +2,7 @@ vim9script
 # What the user reads: one line at a time, and never in the middle of a command.
 
 import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/service.vim'
@@ -98,7 +99,7 @@ def AskFor(verb: string)
     Show('The service is away, and with it undo: Vim does not know what others typed.', 'None')
     return
   endif
-  buffer.Flush(note, false)
+  sync.Flush(note, false)
   for _ in range(v:count1)
     service.Request($'notes/{verb}', {uri: note.uri, version: note.version, rev: note.rev}, (answer) => {
       const text = answer->get('error', answer->get('result', {}))->get('message', '')

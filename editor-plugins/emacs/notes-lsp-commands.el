@@ -1,0 +1,312 @@
+;;; notes-lsp-commands.el --- What people do with notes  -*- lexical-binding: t -*-
+
+;; SPDX-License-Identifier: Apache-2.0
+
+;;; Commentary:
+
+;; The commands that make, open, share, rename and delete notes, and those
+;; about the service itself.  Lists, people nearby, history and files of
+;; other kinds have commands of their own, in the files named for them.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'notes-lsp-service)
+(require 'notes-lsp-buffer)
+(require 'notes-lsp-presence)
+(require 'notes-lsp-list)
+(require 'notes-lsp-nearby)
+
+(declare-function notes-lsp-mode "notes-lsp" (&optional argument))
+(declare-function notes-lsp--attach-known "notes-lsp" (listed))
+
+;;; Helpers of the commands
+
+(defun notes-lsp--request-for (note method &rest params)
+  "Send METHOD about NOTE with PARAMS, after NOTE's own changes."
+  (notes-lsp--flush note)
+  (notes-lsp-service-request method `(:uri ,(notes-lsp--note-uri note) ,@params)))
+
+(defun notes-lsp--this-note ()
+  "Return the current buffer's note or signal a `user-error'."
+  (or (notes-lsp--current)
+      (user-error "Notes: this buffer is not a note (M-x notes-adopt makes it one)")))
+
+(defvar notes-lsp--visiting nil "Non-nil while a command opens a working file.")
+
+(defun notes-lsp--visit (place &optional title)
+  "Show the note at PLACE, with :id, :uri and :path, in the selected window.
+TITLE is its title, if known.  Return its buffer."
+  (when (and (plist-get place :folder) (seq-empty-p (plist-get place :items)))
+    (user-error "Notes: this meeting has no items yet"))
+  (let* ((path (plist-get place :path))
+         (buffer (let ((notes-lsp--visiting t))
+                   (or (find-buffer-visiting path) (find-file-noselect path)))))
+    (with-current-buffer buffer
+      (unless (notes-lsp--current)
+        (unless (or (buffer-modified-p) (verify-visited-file-modtime))
+          (let ((notes-lsp--visiting t)) (revert-buffer t t t)))
+        (when (eq major-mode 'fundamental-mode) (text-mode))
+        (notes-lsp--attach (plist-get place :uri) (plist-get place :id) title)))
+    (pop-to-buffer-same-window buffer)
+    buffer))
+
+(defun notes-lsp--listed ()
+  "Return what the service lists, a vector of plists."
+  (plist-get (notes-lsp-service-request :notes/list (notes-lsp--empty)) :notes))
+
+(defun notes-lsp--read-note ()
+  "Ask for one of the notes; return its id."
+  (let (choices)
+    (cl-loop for note across (notes-lsp--listed)
+             for title = (plist-get note :title)
+             do (push (cons (if (assoc title choices)
+                                (format "%s <%s>" title (substring (plist-get note :id) 0 6))
+                              title)
+                            (plist-get note :id))
+                      choices))
+    (unless choices (user-error "Notes: there are none yet (M-x notes-new makes one)"))
+    (cdr (assoc (completing-read "Note: " (nreverse choices) nil t) choices))))
+
+(defun notes-lsp--ensure-open ()
+  "Open the current buffer at the service, as whatever it is; return its state."
+  (unless buffer-file-name
+    (user-error "Notes: save this buffer to a file first"))
+  (when (buffer-base-buffer)
+    (user-error "Notes: this is an indirect buffer"))
+  (notes-lsp-service-ensure)
+  (or (notes-lsp--current)
+      (notes-lsp--attach (notes-lsp--path-uri buffer-file-name))))
+
+(defun notes-lsp--become-note (method &rest params)
+  "Open the current buffer and send METHOD with PARAMS, which makes it a note.
+Return the result.  If that fails, a buffer that was no note is none again."
+  (let* ((was-note (notes-lsp--current))
+         (note (notes-lsp--ensure-open))
+         result)
+    (unwind-protect
+        (setq result (apply #'notes-lsp--request-for note method params))
+      (unless (or result was-note) (notes-lsp-mode -1)))
+    (setf (notes-lsp--note-id note) (plist-get result :id))
+    (unless (notes-lsp--note-title note)
+      (setf (notes-lsp--note-title note) (file-name-base buffer-file-name)))
+    (force-mode-line-update)
+    result))
+
+;;; Commands
+
+;;;###autoload
+(defun notes ()
+  "Show the list of notes."
+  (interactive)
+  (notes-lsp--show-list "*notes*" 'notes-list-mode))
+
+;;;###autoload
+(defun notes-new (title)
+  "Make a note called TITLE and open it."
+  (interactive "sTitle: ")
+  (when (string-blank-p title) (user-error "Notes: a note needs a title"))
+  (notes-lsp--visit (notes-lsp-service-request :notes/create `(:title ,title)) title))
+
+;;;###autoload
+(defun notes-open (note)
+  "Open NOTE, an id or a title."
+  (interactive (list (notes-lsp--read-note)))
+  (let ((entry (or (cl-find note (notes-lsp--listed) :test #'equal
+                            :key (lambda (entry) (plist-get entry :id)))
+                   (cl-find note (notes-lsp--listed) :test #'equal
+                            :key (lambda (entry) (plist-get entry :title))))))
+    (notes-lsp--visit (notes-lsp-service-request
+                       :notes/open
+                       (if entry `(:id ,(plist-get entry :id)) `(:title ,note)))
+                      (plist-get entry :title))))
+
+;;;###autoload
+(defun notes-adopt ()
+  "Make the current buffer, which visits a file, a note."
+  (interactive)
+  (when (notes-lsp--current) (user-error "Notes: this buffer is a note already"))
+  (unless (and buffer-file-name (notes-lsp--attach-known (notes-lsp--listed)))
+    (notes-lsp--become-note :notes/adopt))
+  (notes-lsp--say "%s is a note now" (buffer-name)))
+
+;;;###autoload
+(defun notes-share (&optional read-only)
+  "Share the current buffer: put a ticket into the kill ring and show it.
+With a prefix argument READ-ONLY, whoever joins by it may only read."
+  (interactive "P")
+  (let* ((result (notes-lsp--become-note :notes/share :access (if read-only "read" "write")))
+         (ticket (plist-get result :ticket))
+         (words (or (plist-get result :words) "")))
+    (kill-new ticket)
+    (notes-lsp--say "ticket (copied): %s%s" ticket
+                    (if (string-blank-p words) "" (concat ", or say: " words)))
+    ticket))
+
+;;;###autoload
+(defun notes-join (ticket)
+  "Join the note that TICKET opens the door to, and open it.
+Without one, answer an invitation of somebody near."
+  (interactive (list (read-string "Ticket (empty: an invitation): ")))
+  (notes-lsp-service-ensure)
+  (if (string-blank-p ticket)
+      (notes-answer)
+    (notes-lsp--say "joining…")
+    (notes-lsp--visit
+     (notes-lsp-service-request :notes/join `(:ticket ,(string-trim ticket)) 120))))
+
+;;;###autoload
+(defun notes-peers ()
+  "Show who is there, and in which state."
+  (interactive)
+  (notes-lsp--show-list "*notes peers*" 'notes-peers-mode))
+
+;;;###autoload
+(defun notes-unshare (&optional peer)
+  "Stop sharing the current note, with PEER, an id or a name, only if given.
+With a prefix argument, ask for one."
+  (interactive (list (and current-prefix-arg (notes-lsp--read-near))))
+  (apply #'notes-lsp--request-for (notes-lsp--this-note) :notes/unshare
+         (and peer (list :peer peer)))
+  (notes-lsp--say "%s is not shared any more" (buffer-name)))
+
+;;;###autoload
+(defun notes-rename (title)
+  "Give the current note another TITLE; its file follows when it is closed."
+  (interactive "sNew title: ")
+  (when (string-blank-p title) (user-error "Notes: a note needs a title"))
+  (let ((note (notes-lsp--this-note)))
+    (notes-lsp--request-for note :notes/rename :title title)
+    (setf (notes-lsp--note-title note) title)
+    (force-mode-line-update)
+    (notes-lsp--say "this note is called %s now; its file will be when the note is closed" title)))
+
+;;;###autoload
+(defun notes-delete (&optional sure)
+  "Delete the current note and its file, asking first unless SURE.
+The buffer stays.  For 30 days `notes-undelete' brings the note back."
+  (interactive "P")
+  (let ((note (notes-lsp--this-note)))
+    (when (or sure (yes-or-no-p "Delete this note? "))
+      (notes-lsp--request-for note :notes/delete)
+      (notes-lsp-mode -1)
+      (notes-lsp--say "deleted; for 30 days M-x notes-undelete brings it back"))))
+
+;;;###autoload
+(defun notes-delete-for-everyone (&optional sure)
+  "Delete the current note for all with whom it is shared.
+Ask first unless SURE.  Each of them can bring it back for 30 days."
+  (interactive "P")
+  (let ((note (notes-lsp--this-note)))
+    (when (or sure (yes-or-no-p "Delete this note for everyone who has it? "))
+      (notes-lsp--request-for note :notes/delete :forEveryone t)
+      (notes-lsp-mode -1)
+      (notes-lsp--say "deleted for everyone; for 30 days M-x notes-undelete brings it back"))))
+
+;;;###autoload
+(defun notes-undelete (title)
+  "Bring back the note with TITLE that was deleted last, and open it."
+  (interactive
+   (list (completing-read
+          "Bring back: "
+          (mapcar (lambda (note) (plist-get note :title)) (notes-lsp--deleted)) nil t)))
+  (let ((found (cl-find title (notes-lsp--deleted) :test #'equal
+                        :key (lambda (note) (plist-get note :title)))))
+    (unless found (user-error "Notes: there is no deleted note \"%s\"" title))
+    (notes-lsp--visit
+     (notes-lsp-service-request :notes/undelete `(:id ,(plist-get found :id))) title)))
+
+(defun notes-lsp--deleted ()
+  "Return the deleted notes, the last first, as a list of plists."
+  (append (plist-get (notes-lsp-service-request :notes/list '(:deleted t)) :notes) nil))
+
+;;;###autoload
+(defun notes-recovered ()
+  "Show texts that an overwrite would have lost; each can be visited."
+  (interactive)
+  (let ((texts (append (plist-get (notes-lsp-service-request
+                                   :notes/recovered (notes-lsp--empty))
+                                  :texts)
+                       nil)))
+    (if (null texts)
+        (notes-lsp--say "nothing had to be recovered")
+      (let ((choices (mapcar (lambda (text)
+                               (cons (format "%s, %s: %s" (plist-get text :title)
+                                             (format-time-string
+                                              "%c" (/ (plist-get text :time) 1000))
+                                             (plist-get text :reason))
+                                     (plist-get text :path)))
+                             texts)))
+        (find-file-other-window
+         (cdr (assoc (completing-read "Recovered: " choices nil t) choices)))))))
+
+;;;###autoload
+(defun notes-status ()
+  "Say how the service and the current note are."
+  (interactive)
+  (if (not (notes-lsp-service-ready-p))
+      (notes-lsp--say "the service is %s%s" notes-lsp--state
+                      (if notes-lsp--failure (concat ": " notes-lsp--failure) ""))
+    (let* ((note (notes-lsp--current))
+           (status (if note (notes-lsp--request-for note :notes/status)
+                     (notes-lsp-service-request :notes/status (notes-lsp--empty))))
+           (network (plist-get status :network)))
+      (notes-lsp--say
+       "%s, network %s%s%s"
+       (if (eq t (plist-get status :stored)) "stored" "not stored yet")
+       (or network "off")
+       (mapconcat (lambda (peer)
+                    (format ", %s %s" (plist-get peer :name)
+                            (if (eq t (plist-get peer :inSync)) "in sync"
+                              (format "(%s to go)" (or (plist-get peer :pending) 1)))))
+                  (plist-get status :peers) "")
+       (let ((discovery (plist-get status :discovery)))
+         (if (member discovery '("on" "off" nil)) "" (concat "; " discovery)))))))
+
+(defun notes-lsp--read-peer (prompt)
+  "Ask with PROMPT for one of those whose carets are in this note."
+  (let ((choices (mapcar (lambda (peer) (cons (plist-get peer :name) (plist-get peer :peer)))
+                         (notes-lsp--note-peers (notes-lsp--this-note)))))
+    (cond ((null choices) (user-error "Notes: nobody's caret is in this note"))
+          ((null (cdr choices)) (cdar choices))
+          (t (cdr (assoc (completing-read prompt choices nil t) choices))))))
+
+;;;###autoload
+(defun notes-go (peer)
+  "Go to the caret of PEER, a peer id."
+  (interactive (list (notes-lsp--read-peer "Go to: ")))
+  (let ((place (notes-lsp--caret-of (notes-lsp--this-note) peer)))
+    (unless place (user-error "Notes: that caret is not in this note"))
+    (push-mark)
+    (goto-char place)))
+
+;;;###autoload
+(defun notes-follow (peer)
+  "Follow the caret of PEER, a peer id, until you type or call this again."
+  (interactive (list (unless (notes-lsp--note-following (notes-lsp--this-note))
+                       (notes-lsp--read-peer "Follow: "))))
+  (let ((note (notes-lsp--this-note)))
+    (setf (notes-lsp--note-following note) peer)
+    (if (null peer)
+        (notes-lsp--say "not following any more")
+      (notes-go peer)
+      (notes-lsp--say "following; type or call this again to stop"))))
+
+;;;###autoload
+(defun notes-restart ()
+  "End the service and start it again; the notes stay open."
+  (interactive)
+  (notes-lsp-service-stop)
+  (notes-lsp-service-ensure)
+  (notes-lsp--say "the service is ready"))
+
+;;;###autoload
+(defun notes-stop ()
+  "End the service; the notes stay open as files until it is needed again."
+  (interactive)
+  (notes-lsp-service-stop)
+  (notes-lsp--say "the service is stopped"))
+
+(provide 'notes-lsp-commands)
+;;; notes-lsp-commands.el ends here
