@@ -45,6 +45,7 @@ public final class Service {
   /// Called when others changed a meeting: its items may have come, gone or moved.
   var onMeetingChange: ((DocHandle) -> Void)?
   private(set) lazy var siblingRequests = SiblingRequests(repo: repo, sharing: sharing, clock: clock)
+  let siblingEvents: SiblingEvents
   private(set) lazy var caretaker = Caretaker(service: self)
   let log = Logger(label: "notes")
 
@@ -56,6 +57,7 @@ public final class Service {
     notebook = Notebook(storage: storage)
     (self.sharing, self.files, self.clock) = (sharing, files, clock)
     (self.notesDirectory, self.identity) = (notesDirectory, identity)
+    siblingEvents = SiblingEvents(repo: repo)
     company = Company(name: identity.name, repo: repo, clock: clock)
     repo.observe { [weak self] event in
       guard let self else { return }

@@ -75,36 +75,39 @@ extension Session {
     ])
   }
 
-  /// What an event about an invitation says to the person.
-  func tell(_ event: SharingEvent) {
+  /// What an event about somebody near, or an invitation, says to the person; nil if it is another event.
+  func invitationNotice(of event: SharingEvent) -> JSONValue? {
     switch event {
-    case .nearby(let peer, let name): tell("online", peer, name, "\(name) is nearby.")
-    case .gone(let peer, let name): tell("offline", peer, name, "\(name) is no longer nearby.")
+    case .nearby(let peer, let name): notice("online", peer, name, "\(name) is nearby.")
+    case .gone(let peer, let name): notice("offline", peer, name, "\(name) is no longer nearby.")
     case .invited(let invitation):
-      let digits = invitation.code.map { " Compare these digits: \(spaced($0))." } ?? ""
-      tell(
+      notice(
         "invited", invitation.peer, invitation.name,
-        "\(invitation.name) invites you to \"\(invitation.title ?? "")\".\(digits)",
+        "\(invitation.name) invites you to \"\(invitation.title ?? "")\".\(digits(of: invitation))",
         invitation: invitation.invitation)
     case .withdrawn(let invitation):
-      tell(
+      notice(
         "declined", invitation.peer, invitation.name,
         "\(invitation.name) has taken back the invitation to \"\(invitation.title ?? "")\".",
         invitation: invitation.invitation)
     case .accepted(let peer, let name, let document):
-      tell("accepted", peer, name, "\(name) and you share \"\(title(of: document))\" now.", uri: uri(of: document))
+      notice("accepted", peer, name, "\(name) and you share \"\(title(of: document))\" now.", uri: uri(of: document))
     case .declined(let peer, let name, let document):
-      tell("declined", peer, name, "\(name) does not want \"\(title(of: document))\".", uri: uri(of: document))
+      notice("declined", peer, name, "\(name) does not want \"\(title(of: document))\".", uri: uri(of: document))
     case .toBeConfirmed(let invitation):
-      tell(
+      notice(
         "accepted", invitation.peer, invitation.name,
         "\(invitation.name) accepts. Does \(invitation.name) see the digits \(spaced(invitation.code ?? ""))?",
         uri: uri(of: invitation.document), invitation: invitation.invitation)
-    case .online, .offline, .joined, .networkState: break
+    case .online, .offline, .joined, .networkState: nil
     }
   }
 
-  private func title(of document: DocumentId) -> String {
+  private func digits(of invitation: InvitationSummary) -> String {
+    invitation.code.map { " Compare these digits: \(spaced($0))." } ?? ""
+  }
+
+  func title(of document: DocumentId) -> String {
     service.notebook[document]?.title ?? "a note"
   }
 

@@ -130,25 +130,39 @@ extension Session {
   }
 
   func sharingChanged(_ event: SharingEvent) {
-    guard phase == .running, isNotesClient else { return }
-    switch event {
-    case .online(let peer, let name): tell("online", peer, name, "\(name) is online.")
-    case .offline(let peer, let name): tell("offline", peer, name, "\(name) is offline.")
-    case .joined(let peer, let name, let document):
-      let title = service.notebook[document]?.title ?? document.description
-      tell("accepted", peer, name, "\(name) has come to \"\(title)\" with your ticket.", uri: uri(of: document))
-    case .networkState: break
-    case .nearby, .gone, .invited, .withdrawn, .accepted, .declined, .toBeConfirmed: tell(event)
+    if let notice = notice(of: event) {
+      // Only one process of this person hears of it.
+      service.siblingEvents.tell(notice)
+      deliver(notice)
     }
     for case .attached(let attachment) in buffers.values { attachment.statusChanged() }
   }
 
+  /// Tells the editor of something that others did.
+  func deliver(_ notice: JSONValue) {
+    guard phase == .running, isNotesClient else { return }
+    connection.notify("notes/event", notice)
+  }
+
+  /// What an event of the network says to the person; nil if nothing.
+  private func notice(of event: SharingEvent) -> JSONValue? {
+    switch event {
+    case .online(let peer, let name): notice("online", peer, name, "\(name) is online.")
+    case .offline(let peer, let name): notice("offline", peer, name, "\(name) is offline.")
+    case .joined(let peer, let name, let document):
+      notice(
+        "accepted", peer, name, "\(name) has come to \"\(title(of: document))\" with your ticket.",
+        uri: uri(of: document))
+    case .networkState: nil
+    case .nearby, .gone, .invited, .withdrawn, .accepted, .declined, .toBeConfirmed: invitationNotice(of: event)
+    }
+  }
+
   /// Somebody has the document open, or no longer.
   func arrived(_ person: Presence.Person, in document: DocumentId, isHere: Bool) {
-    guard phase == .running, isNotesClient else { return }
-    let title = service.notebook[document]?.title ?? document.description
+    let title = title(of: document)
     let message = isHere ? "\(person.name) is in \"\(title)\"." : "\(person.name) has left \"\(title)\"."
-    tell(isHere ? "joined" : "left", PeerId(person.peer), person.name, message, uri: uri(of: document))
+    deliver(notice(isHere ? "joined" : "left", PeerId(person.peer), person.name, message, uri: uri(of: document)))
   }
 
   func attachments(of document: DocumentId) -> [Attachment] {
@@ -163,14 +177,12 @@ extension Session {
     attachments(of: document).map(\.uri).min() ?? service.notebook[document]?.path.map(FileURI.uri(path:))
   }
 
-  func tell(
+  func notice(
     _ kind: String, _ peer: PeerId, _ name: String, _ message: String, uri: String? = nil, invitation: String? = nil
-  ) {
-    connection.notify(
-      "notes/event",
-      .object(present: [
-        "uri": uri.map(JSONValue.string), "kind": .string(kind), "peer": .string(peer.description),
-        "name": .string(name), "message": .string(message), "invitation": invitation.map(JSONValue.string),
-      ]))
+  ) -> JSONValue {
+    .object(present: [
+      "uri": uri.map(JSONValue.string), "kind": .string(kind), "peer": .string(peer.description),
+      "name": .string(name), "message": .string(message), "invitation": invitation.map(JSONValue.string),
+    ])
   }
 }

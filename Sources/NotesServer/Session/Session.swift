@@ -50,6 +50,7 @@ public final class Session {
     service.siblingRequests.perform = { [weak self] method, params in
       await self?.performForSibling(method, params) ?? .failure(.methodNotFound(method))
     }
+    service.siblingEvents.onEvent = { [weak self] event in self?.deliver(event) }
     service.onDeletion = { [weak self] handle in self?.deletedForEveryone(handle) }
     service.onMeetingChange = { [weak self] handle in self?.followItems(of: handle) }
     service.company.onArrival = { [weak self] id, person, isHere in self?.arrived(person, in: id, isHere: isHere) }

@@ -1,0 +1,34 @@
+import AutomergeRepo
+import Foundation
+import JSONRPC
+
+/// What the process with the network hears of other people, told to the editors of the other processes of the same person.
+///
+/// The processes are a star: who is told passes it on to all but the teller, so it comes to everybody once.
+@AutomergeRepo
+final class SiblingEvents {
+  private static let type = "notes-event"
+
+  private let repo: Repo
+  /// Called with the parameters of a `notes/event` that another process has.
+  var onEvent: (@AutomergeRepo (JSONValue) -> Void)?
+
+  init(repo: Repo) {
+    self.repo = repo
+    repo.onMessage(ofType: Self.type) { [weak self] fields, peer in self?.heard(fields, from: peer) }
+  }
+
+  func tell(_ event: JSONValue) { send(["params": .bytes(Data(event.encoded()))], except: nil) }
+
+  private func heard(_ fields: [String: CBOR], from sibling: PeerId) {
+    guard repo.siblings.contains(sibling), let bytes = fields["params"]?.bytes,
+      let event = try? JSONValue(parsing: Array(bytes)), event.objectValue != nil
+    else { return }
+    send(fields, except: sibling)
+    onEvent?(event)
+  }
+
+  private func send(_ fields: [String: CBOR], except sender: PeerId?) {
+    for sibling in repo.siblings where sibling != sender { repo.send(type: Self.type, fields: fields, to: sibling) }
+  }
+}
