@@ -133,6 +133,24 @@ public actor WorkingFiles {
     return true
   }
 
+  /// Gives a folder another name. Touches nothing and returns false if there is something of that name; does nothing if there
+  /// is no such folder.
+  public func moveFolder(_ path: String, to target: String) throws(Failure) -> Bool {
+    // The new name is taken by an empty folder first, so that the renaming can only replace that one.
+    guard mkdir(target, 0o755) == 0 else {
+      if errno == EEXIST { return false }
+      throw .system(path: target, operation: "mkdir", code: errno)
+    }
+    guard rename(path, target) == 0 else {
+      let code = errno
+      rmdir(target)
+      if code == ENOENT { return true }
+      throw .system(path: path, operation: "rename", code: code)
+    }
+    synchronizeFolder(of: target)
+    return true
+  }
+
   /// Does nothing if there is no such file.
   public func remove(_ path: String) throws(Failure) {
     guard unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR else {

@@ -54,6 +54,14 @@ struct WorkingFileAdapter: WorkingFileAccess {
     }
   }
 
+  func moveFolder(_ path: String, to target: String) async throws(WorkingFileError) -> Bool {
+    do {
+      return try await files.moveFolder(path, to: target)
+    } catch {
+      throw WorkingFileError(error)
+    }
+  }
+
   func remove(_ path: String) async throws(WorkingFileError) {
     do {
       try await files.remove(path)

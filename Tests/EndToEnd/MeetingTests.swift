@@ -102,6 +102,83 @@ struct MeetingTests {
     expectNoComplaints(tea, cake)
   }
 
+  @Test func theFolderFollowsTheTitleWhenNoItemIsOpen() throws {
+    let meeting = try Meeting()
+    let cake = try meeting.client(1)
+    try meeting.process.request("notes/rename", ["id": .string(meeting.id), "title": "Monday"])
+    #expect(read(meeting.user.notes + "/Weekly/Tea.md") == "green\n", "the folder of an open item stays")
+    cake.edit(0..<0, with: "fresh ")
+    cake.close()
+    try meeting.process.waitFor("the folder under its new name") {
+      read(meeting.user.notes + "/Monday/Cake.md") == "fresh apple\n"
+    }
+    #expect(read(meeting.user.notes + "/Monday/Tea.md") == "green\n")
+    #expect(!FileManager.default.fileExists(atPath: meeting.user.notes + "/Weekly"))
+    try meeting.process.waitFor("the items' places") {
+      try items(meeting.process, meeting.id).map { $0["path"]?.stringValue }
+        == ["Tea.md", "Cake.md"].map {
+          meeting.user.notes + "/Monday/" + $0
+        }
+    }
+    // A folder of that name is not touched.
+    let taken = meeting.user.notes + "/Friday"
+    try FileManager.default.createDirectory(atPath: taken, withIntermediateDirectories: true)
+    let place = try meeting.process.request("notes/rename", ["id": .string(meeting.id), "title": "Friday"])
+    #expect(place["folder"]?.stringValue == taken + " 2")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: taken).isEmpty)
+    #expect(read(taken + " 2/Tea.md") == "green\n")
+    // Who starts later finds them there, and what other programs write there.
+    try meeting.process.shutdown()
+    try "black\n".write(toFile: taken + " 2/Tea.md", atomically: true, encoding: .utf8)
+    let again = try meeting.user.startInitialized()
+    try again.request("notes/open", ["title": "Friday"])
+    try again.shutdown()
+    #expect(try meeting.user.storedText(of: meeting.id).contains("## Tea\n\nblack\n"))
+    expectNoComplaints(cake)
+  }
+
+  /// Both type into an item that both move, all at once, for a while.
+  @Test(arguments: [31, 32] as [UInt64]) func wordsTypedWhileTheItemIsMovedGoWithIt(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let ana = try Meeting()
+    let shared = try ana.process.request("notes/share", ["id": .string(ana.id)])
+    let bob = try NotesUser("Bob").startInitialized()
+    var joined = try #require(
+      try bob.request("notes/join", ["ticket": shared["ticket"] ?? .null])["items"]?[1]?.objectValue)
+    joined["id"] = .string(ana.id)
+    let clients = [try ana.client(1), try ModelClient(bob, note: .object(joined))]
+    var words: [String] = []
+    var requests: [(NotesProcess, Int)] = []
+    for round in 0..<60 {
+      for (index, client) in clients.enumerated() {
+        let word = "<\(index).\(round)>"
+        let place = client.text.scalarStart(at: Int.random(in: 0...client.text.bytes.count, using: &random))
+        // Not inside another word, which would tear it.
+        let start = client.text.bytes[..<place].lastIndex(of: UInt8(ascii: ">")).map { $0 + 1 } ?? 0
+        client.edit(start..<start, with: word)
+        client.flush()
+        words.append(word)
+        // Only one of them moves: two who move an item at the same moment make two of it.
+        if index == 1, Int.random(in: 0..<6, using: &random) == 0 {
+          let move = client.process.startRequest(
+            "notes/moveItem", ["uri": .string(client.uri), "position": JSONValue(round % 2)])
+          requests.append((client.process, move))
+        }
+      }
+      for client in clients { try client.process.collect() }
+    }
+    try ModelClient.waitForConvergence(clients)
+    let text = clients[0].text.string
+    for word in words {
+      #expect(text.components(separatedBy: word).count == 2, "\(word) stands there once; seed \(seed)")
+    }
+    #expect(requests.count > 3, "seed \(seed)")
+    #expect(try items(ana.process, ana.id).count == 2)
+    expectNoComplaints(clients[0], clients[1], seed: seed)
+    for client in clients { try client.process.shutdown() }
+    #expect(try ana.user.storedText(of: ana.id).contains(text))
+  }
+
   @Test func aMeetingIsDeletedAndComesBackWhole() throws {
     let meeting = try Meeting()
     try meeting.process.request("notes/delete", ["id": .string(meeting.id)])

@@ -24,6 +24,41 @@ extension Caretaker {
       record.words = service.notebook.items(of: id).reduce(0) { $0 + $1.words }
     }
     try await service.notebook.save(id, withBase: false)
+    try await followTitle(ofMeeting: id)
+  }
+
+  /// A name for a meeting's folder that nothing has yet.
+  func freeFolder(for title: String, in directory: String) async throws -> String {
+    let names = Set(try await service.files.names(in: directory) ?? [])
+    let taken = Set(service.notebook.records.values.compactMap(\.folder))
+    for name in FileName.candidates(for: title, ending: "") {
+      let path = (directory as NSString).appendingPathComponent(name)
+      if !names.contains(name), !taken.contains(path) { return path }
+    }
+    throw NotesError(.conflict, "No free name was found for a folder \"\(title)\" in \(directory).")
+  }
+
+  /// Gives the folder a name that fits the meeting's title, if it has another; later, if an editor of this person has one of
+  /// its files open.
+  private func followTitle(ofMeeting id: DocumentId) async throws {
+    guard let record = service.notebook[id], let old = record.folder, !service.isOpen(id),
+      !FileName.isName((old as NSString).lastPathComponent, forTitle: record.title)
+    else { return }
+    let items = service.notebook.items(of: id)
+    let claims = (items.map(\.key) + [NoteKey(id)]).map { service.files.claim($0.lockName, exclusively: true) }
+    defer { withExtendedLifetime(claims) {} }
+    guard claims.allSatisfy({ $0 != nil }) else { return }
+    let new = try await freeFolder(for: record.title, in: (old as NSString).deletingLastPathComponent)
+    guard try await service.files.moveFolder(old, to: new) else { return }
+    service.notebook.update(id) { $0.folder = new }
+    for item in items {
+      service.notebook.update(item.key) { item in
+        guard let path = item.path as NSString?, path.deletingLastPathComponent == old else { return }
+        item.path = (new as NSString).appendingPathComponent(path.lastPathComponent)
+      }
+      try await service.notebook.save(item.key, withBase: false)
+    }
+    try await service.notebook.save(id, withBase: false)
   }
 
   private func makeFile(

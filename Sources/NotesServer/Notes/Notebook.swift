@@ -126,23 +126,13 @@ final class Notebook {
         return [found.base]
       }
       guard var base = self[key]?.fileBase else { return [] }
-      base.actor = Self.actor(run)
+      base.actor = ActorId(hexadecimal: run)
       return [base]
     }
     let prefix = [ClientBase.collection] + key.names
     let found = try await storage.loadRange(prefix).filter { $0.key.count == prefix.count + 1 }
     let bases = found.compactMap { ClientBase($0.data) }.sorted { $0.time > $1.time }.map(\.base)
     return bases.isEmpty ? [self[key]?.earlierClientBase].compactMap(\.self) : bases
-  }
-
-  /// The actor that a run is named by.
-  private static func actor(_ run: String) -> ActorId? {
-    let digits = Array(run.utf8)
-    guard digits.count == 32 else { return nil }
-    let bytes = stride(from: 0, to: 32, by: 2).compactMap {
-      UInt8(String(decoding: digits[$0..<$0 + 2], as: UTF8.self), radix: 16)
-    }
-    return bytes.count == 16 ? ActorId(data: Data(bytes)) : nil
   }
 
   /// The client of this process has closed the note.

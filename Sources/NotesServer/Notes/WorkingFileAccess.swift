@@ -13,6 +13,9 @@ public protocol WorkingFileAccess: Sendable {
   func names(in folder: String) async throws(WorkingFileError) -> [String]?
   /// Gives a file another name in the same or another folder. Touches nothing and returns false if that name is taken.
   func move(_ path: String, to target: String) async throws(WorkingFileError) -> Bool
+  /// Gives a folder another name. Touches nothing and returns false if that name is taken; does nothing if there is no such
+  /// folder.
+  func moveFolder(_ path: String, to target: String) async throws(WorkingFileError) -> Bool
   /// Does nothing if there is no such file.
   func remove(_ path: String) async throws(WorkingFileError)
   /// The right to a note's working file, held until the result is let go, or the process ends. Those who have the note

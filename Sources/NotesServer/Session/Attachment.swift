@@ -30,6 +30,8 @@ final class Attachment {
   private(set) var note: NoteDocument
   var id: DocumentId { handle.id }
   var key: NoteKey { NoteKey(handle.id, item: note.item) }
+  /// Of an agenda item: a state in which its text was in the agenda.
+  var headsWithText: Set<ChangeHash> = []
   private(set) var buffer: OpenBuffer
   private unowned let session: Session
   private var observation: Observation?
@@ -53,6 +55,7 @@ final class Attachment {
   init(uri: String, handle: DocHandle, note: NoteDocument, buffer: OpenBuffer, splices: [TextSplice], session: Session)
   {
     (self.uri, self.handle, self.note, self.buffer, self.session) = (uri, handle, note, buffer, session)
+    if note.item != nil { headsWithText = handle.document.heads() }
     observation = handle.observe { [weak self] event in self?.documentDid(event) }
     service.opened(key, handle) { [weak self] in self?.companions() ?? [] }
     claimNote()
@@ -323,12 +326,22 @@ final class Attachment {
     session.connection.notify("notes/statusChanged", .object(members))
   }
 
-  /// The text of the note is another object now, as a meeting's item is that was moved: what differs goes to the client.
+  /// The text of the note is another object now, as a meeting's item is that was moved. What was typed here meanwhile goes
+  /// there, too; what differs then goes to the client.
   func follow(_ moved: NoteDocument) {
-    let delta = TextDiff.delta(from: source.allUTF8, to: DocumentText(moved).allUTF8)
-    note = moved
+    let before = source.allUTF8
+    let words = RemadeText(old: note, new: moved).wordsLeftBehind(by: note.document.actor, since: headsWithText)
+    (note, headsWithText) = (moved, handle.document.heads())
+    // What can be taken back of it stands in the old text.
+    undoGroups = UndoGroups()
+    apply(words ?? [])
+    let delta = TextDiff.delta(from: before, to: source.allUTF8)
+    if words == nil, delta.deletedBytes > 0 {
+      service.keepSoon(id, "its agenda item was moved by somebody else while it was open", before)
+    }
     buffer.documentChanged(by: delta)
     service.notebook.update(key) { $0.textObject = moved.textObject }
+    handle.storeSoon()
     sendPendingEdit()
     scheduleCheck(after: Self.checkDelay)
   }

@@ -16,24 +16,13 @@ extension Session {
     var record =
       service.notebook[handle.id] ?? NoteRecord(id: handle.id, title: title, created: now, modified: now)
     if record.folder == nil {
-      record.folder = try await freeFolder(for: title)
+      record.folder = try await service.caretaker.freeFolder(for: title, in: service.notesDirectory)
       record.deletedSince = nil
       service.notebook.remember(record)
       try await service.notebook.save(handle.id, withBase: false)
     }
     try await service.caretaker.synchronize(handle)
     return service.notebook[handle.id] ?? record
-  }
-
-  private func freeFolder(for title: String) async throws -> String {
-    let directory = service.notesDirectory
-    let names = Set(try await service.files.names(in: directory) ?? [])
-    let taken = Set(service.notebook.records.values.compactMap(\.folder))
-    for name in FileName.candidates(for: title, ending: "") {
-      let path = (directory as NSString).appendingPathComponent(name)
-      if !names.contains(name), !taken.contains(path) { return path }
-    }
-    throw NotesError(.conflict, "No free name was found for a folder \"\(title)\" in \(directory).")
   }
 
   /// A meeting made of plain values.
@@ -109,7 +98,11 @@ extension Session {
         if !text.isEmpty { service.keepSoon(handle.id, "its agenda item was deleted while it was open", text) }
         continue
       }
-      if note.content != attachment.note.content { attachment.follow(note) }
+      if note.content != attachment.note.content {
+        attachment.follow(note)
+      } else {
+        attachment.headsWithText = handle.document.heads()
+      }
     }
   }
 
