@@ -70,13 +70,14 @@ static inline int notes_retransmissions(int descriptor) {
 #endif
 }
 
-/* A socket that can be read when network interfaces or their addresses have changed, or -1. libuv has none, and the structs
-   of netlink are not imported. */
+/* A socket that can be read when network interfaces, their addresses or the routes have changed, or -1. libuv has none, and
+   the structs of netlink are not imported. */
 static inline int notes_open_address_monitor(void) {
 #ifdef __linux__
   int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
   if (descriptor < 0) return -1;
-  struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR};
+  struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR |
+                                             RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE};
   if (bind(descriptor, (struct sockaddr *)&address, sizeof address) == 0) return descriptor;
   close(descriptor);
 #endif

@@ -27,6 +27,7 @@ extension PeerDirectory {
       self.provider.addressesChanged()
       self.onEvent?(.networkChanged)
     }
+    discovery.onNetworkChanged = { [weak self] in self?.provider.networkImproved() }
     self.discovery = discovery
     discovery.start()
   }

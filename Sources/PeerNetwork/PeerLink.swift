@@ -108,6 +108,9 @@ final class PeerLink {
     }
   }
 
+  /// Whether what was sent did not arrive when we last looked.
+  var isStuck: Bool { transit.isStuck }
+
   private func write(_ bytes: [UInt8]) throws {
     guard let tls else { return try stream.write(bytes) }
     var rest = bytes[...]

@@ -34,8 +34,14 @@ public struct Reconnect: Sendable {
     case pausing
   }
 
+  /// More are not placed because of news; each ends by itself.
+  private static let mostCalls = 3
+
   private var state = State.off
   private var failures = 0
+  /// Calls under way while dialing. What was sent before there was a network again is sent again only after seconds, so news
+  /// is a reason for another call.
+  private var calls = 0
 
   public init() {}
 
@@ -43,32 +49,40 @@ public struct Reconnect: Sendable {
   public mutating func receive(_ event: Event, jitter: Double) -> [Effect] {
     switch (state, event) {
     case (.off, .wanted):
-      state = .dialing
+      (state, calls) = (.dialing, 1)
       return [.dial]
     case (.dialing, .connected), (.pausing, .connected), (.off, .connected):
       let wasPausing = if case .pausing = state { true } else { false }
       state = .connected
       failures = 0
       return wasPausing ? [.cancelTimer] : []
+    case (.dialing, .failed) where calls > 1:
+      calls -= 1
+      return []
     case (.dialing, .failed), (.connected, .lost):
       state = .pausing
       let pause = min(Reconnect.longestPause, Reconnect.shortestPause * (1 << min(failures, 16)))
       failures += 1
       return [.startTimer(pause * (0.5 + min(1, max(0, jitter)) / 2))]
     case (.pausing, .timerFired):
-      state = .dialing
+      (state, calls) = (.dialing, 1)
       return [.dial]
     case (.pausing, .found):
-      state = .dialing
+      (state, calls) = (.dialing, 1)
       failures = 0
       return [.cancelTimer, .dial]
+    case (.dialing, .found):
+      failures = 0
+      guard calls < Reconnect.mostCalls else { return [] }
+      calls += 1
+      return [.dial]
     case (.pausing, .unwanted):
       state = .off
       return [.cancelTimer]
     case (.dialing, .unwanted), (.connected, .unwanted), (.off, .unwanted):
       state = .off
       return []
-    case (.off, .found), (.dialing, .found), (.connected, .found):
+    case (.off, .found), (.connected, .found):
       return []
     case (.off, .lost), (.off, .failed), (.off, .timerFired), (.dialing, .wanted), (.dialing, .lost),
       (.dialing, .timerFired), (.connected, .wanted), (.connected, .connected), (.connected, .failed),

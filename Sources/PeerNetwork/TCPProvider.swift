@@ -277,6 +277,12 @@ public final class TCPProvider: NetworkProvider {
   /// is missed is called, at once.
   func woke() {
     for link in Array(linkOfPeer.values) { link.doubt() }
+    networkImproved()
+  }
+
+  /// There may be a way now where there was none: whoever is missed or does not get what is sent is called, at once.
+  func networkImproved() {
+    for link in Array(linkOfPeer.values) where link.isStuck { rescue(link) }
     for peer in Array(wanted.keys) { callNow(peer) }
   }
 

@@ -10,10 +10,12 @@ struct Transit {
   /// How often to call anew then, and after `eagerTime`.
   static let pause: Duration = .seconds(1)
   static let longPause: Duration = .seconds(5)
-  static let eagerTime: Duration = .seconds(15)
+  static let eagerTime: Duration = .seconds(60)
 
   private var stuckSince: Duration?
   private var lastCall: Duration?
+
+  var isStuck: Bool { stuckSince != nil }
 
   /// - Parameters:
   ///   - waiting: bytes that were sent and have not arrived; nil if nobody knows.

@@ -1,6 +1,6 @@
 internal import CUV
 
-/// Tells that this machine's network interfaces, or their addresses, may have changed.
+/// Tells that this machine's network interfaces, their addresses, or its routes may have changed.
 ///
 /// Close it when it is no longer needed: it is open until then.
 public final class AddressMonitor {

@@ -145,6 +145,22 @@ import Testing
     }
   }
 
+  @Test func newsPlacesAnotherCallBesideTheOneUnderWay() {
+    var reconnect = Reconnect()
+    #expect(reconnect.receive(.wanted, jitter: 1) == [.dial])
+    #expect(reconnect.receive(.failed, jitter: 1) == [.startTimer(.milliseconds(100))])
+    #expect(reconnect.receive(.timerFired, jitter: 1) == [.dial])
+    #expect(reconnect.receive(.found, jitter: 1) == [.dial])
+    #expect(reconnect.receive(.found, jitter: 1) == [.dial])
+    #expect(reconnect.receive(.found, jitter: 1) == [], "three at a time are enough")
+    #expect(reconnect.receive(.failed, jitter: 1) == [], "two are still under way")
+    #expect(reconnect.receive(.failed, jitter: 1) == [])
+    #expect(reconnect.receive(.failed, jitter: 1) == [.startTimer(.milliseconds(100))], "news makes eager again")
+    #expect(reconnect.receive(.found, jitter: 1) == [.cancelTimer, .dial])
+    #expect(reconnect.receive(.connected, jitter: 1) == [])
+    #expect(reconnect.receive(.failed, jitter: 1) == [], "a call that came too late")
+  }
+
   @Test func aConnectionFromElsewhereEndsThePause() {
     var reconnect = Reconnect()
     _ = reconnect.receive(.wanted, jitter: 0)

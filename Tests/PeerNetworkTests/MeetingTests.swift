@@ -153,6 +153,53 @@ import UV
     }
   }
 
+  /// Eve stands between Ana and Ben, is called what each expects, and hands on what the invitation says.
+  @Test func somebodyInBetweenWithTheRightNamesShowsOtherDigitsAndGetsNothing() async throws {
+    try await TestLoop.run { loop in
+      let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())
+      let ben = try await Person.start("Ben", on: loop, storage: InMemoryStorage())
+      let falseBen = try await Person.start("Ben", on: loop, storage: InMemoryStorage())
+      let falseAna = try await Person.start("Ana", on: loop, storage: InMemoryStorage())
+      try self.introduce([ana, falseBen])
+      try self.introduce([ben, falseAna])
+      let note = try ana.repo.create(try .note("for Ben only"))
+      let anasCode = try await ana.directory.invite(falseBen.peerId, to: note.id, title: "Plans", confirms: true)
+      let taken = try await self.invitation(to: falseBen, on: loop)
+      #expect(taken.code == anasCode && taken.title == "Plans")
+      // She needs a document of this name to offer; what is in it she does not know.
+      let bait = try falseAna.repo.create(try .note("?"))
+      _ = try await falseAna.directory.invite(ben.peerId, to: bait.id, title: taken.title)
+      let bens = try await self.invitation(to: ben, on: loop)
+      #expect(ben.directory.name(of: bens.peer) == "Ana" && bens.title == "Plans")
+      #expect(anasCode?.count == 6 && bens.code?.count == 6 && bens.code != anasCode, "equal once in a million runs")
+
+      // She says yes for Ben. Ana asks him, hears of other digits, and says no; Ben does the same on his side.
+      async let answer = falseBen.directory.answer(taken.id, accepts: true)
+      try await eventually("Ana is asked", on: loop) {
+        ana.directory.sentInvitations.contains { $0.awaitsConfirmation }
+      }
+      guard case .unavailable = await falseBen.repo.find(note.id) else {
+        Issue.record("sent before the digits were compared")
+        return
+      }
+      ana.directory.refuse(try #require(ana.directory.sentInvitations.first?.id))
+      await #expect(throws: InvitationError.self) { _ = try await answer }
+      #expect(try await ben.directory.answer(bens.id, accepts: false) == nil)
+      try await eventually("she hears of it", on: loop) {
+        falseAna.events.contains(.declined(ben.peerId, name: "Ben", bait.id))
+      }
+      guard case .unavailable = await falseBen.repo.find(note.id) else {
+        Issue.record("sent although the digits differ")
+        return
+      }
+      #expect(ana.grants.allPeers.isEmpty && ben.grants.allPeers.isEmpty)
+      #expect(ben.repo.handle(of: bait.id) == nil && falseBen.repo.handle(of: note.id) == nil)
+      // Nobody takes her for somebody known: the next time there are digits again.
+      #expect(try await ana.directory.invite(falseBen.peerId, to: note.id, title: "Plans", confirms: true)?.count == 6)
+      for person in [ana, ben, falseBen, falseAna] { try await person.stop() }
+    }
+  }
+
   @Test func whoSharesSomethingIsCalledWhenItIsHeard() async throws {
     try await TestLoop.run { loop in
       let (anasDisk, bensDisk) = (InMemoryStorage(), InMemoryStorage())

@@ -28,6 +28,8 @@ public final class MulticastDiscovery {
   public var onChange: (@AutomergeRepo (NearbyPeers.Change) -> Void)?
   /// Called when the machine has other addresses than before.
   public var onAddressesChanged: (@AutomergeRepo () -> Void)?
+  /// Called when something else about the network may have changed: a route, a network whose addresses are the same.
+  public var onNetworkChanged: (@AutomergeRepo () -> Void)?
   /// Why nobody is found, fit to show; nil if all is well.
   public private(set) var problem: String?
   public private(set) var nearby: NearbyPeers
@@ -68,7 +70,7 @@ public final class MulticastDiscovery {
         guard let self, self.monitorTimer == nil else { return }
         self.monitorTimer = self.clock.schedule(after: MulticastDiscovery.settlingTime) { [weak self] in
           self?.monitorTimer = nil
-          self?.checkAddresses()
+          self?.networkChanged()
         }
       }
     }
@@ -168,6 +170,12 @@ public final class MulticastDiscovery {
       self.checkAddresses()
       self.watchAddresses()
     }
+  }
+
+  private func networkChanged() {
+    guard isRunning else { return }
+    onNetworkChanged?()
+    checkAddresses()
   }
 
   private func checkAddresses() {
