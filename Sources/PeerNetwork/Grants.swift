@@ -3,7 +3,12 @@ import AutomergeRepo
 /// Who may do what, as the person has allowed it: a share policy whose default is nothing, kept in the store.
 public final class Grants: SharePolicy {
   private let storage: any StorageProvider
+  /// What our person has allowed, or what came with a document that somebody let us have.
   private var grants: [DocumentId: [PeerId: Access]] = [:]
+  /// What the hosts of documents say of their other guests.
+  private(set) var introductions: [DocumentId: [PeerId: Access]] = [:]
+  /// Guests of a host from whom our person has taken the document, whatever the host says of them.
+  private var dismissed: [DocumentId: Set<PeerId>] = [:]
 
   /// Reads what has been granted. Documents whose record is damaged are shared with nobody.
   public static func load(from storage: any StorageProvider) async throws(StorageError) -> Grants {
@@ -24,25 +29,52 @@ public final class Grants: SharePolicy {
       }
     }
     grants = found
+    (introductions, dismissed) = ([:], [:])
+    for (key, record) in try await storage.records(under: [Grants.introductionsKey]) {
+      guard let document = key.last.flatMap({ DocumentId($0) }) else { continue }
+      for entry in record["guests"]?.entries ?? [] {
+        if let peer = entry.key.text, let access = entry.value.text.flatMap({ Access(rawValue: $0) }), access > .none {
+          introductions[document, default: [:]][PeerId(peer)] = access
+        }
+      }
+      let names = (record["dismissed"]?.array ?? []).compactMap(\.text)
+      if !names.isEmpty { dismissed[document] = Set(names.map { PeerId($0) }) }
+    }
   }
 
   private init(storage: any StorageProvider) { self.storage = storage }
 
   public func announce(_ document: DocumentId, to peer: PeerId) -> Bool { access(document, for: peer) > .none }
 
-  public func access(_ document: DocumentId, for peer: PeerId) -> Access { grants[document]?[peer] ?? .none }
+  public func access(_ document: DocumentId, for peer: PeerId) -> Access {
+    max(grants[document]?[peer] ?? .none, introductions[document]?[peer] ?? .none)
+  }
 
   public func documents(sharedWith peer: PeerId) -> [DocumentId]? { documents(for: peer).map(\.document) }
 
   /// The documents that a peer may see.
   public func documents(for peer: PeerId) -> [(document: DocumentId, access: Access)] {
-    grants.compactMap { document, peers in peers[peer].map { (document, $0) } }
+    let own = grants.compactMap { document, peers in peers[peer] == nil ? nil : document }
+    let others = introductions.compactMap { document, peers in
+      peers[peer] == nil || grants[document]?[peer] != nil ? nil : document
+    }
+    return (own + others).map { ($0, access($0, for: peer)) }
       .sorted { $0.document.description < $1.document.description }
   }
 
-  public func peers(on document: DocumentId) -> [PeerId: Access] { grants[document] ?? [:] }
+  public func peers(on document: DocumentId) -> [PeerId: Access] {
+    (grants[document] ?? [:]).merging(introductions[document] ?? [:]) { max($0, $1) }
+  }
 
-  public var allPeers: Set<PeerId> { Set(grants.values.flatMap(\.keys)) }
+  /// Those that have the document from us, and whoever we have it from.
+  func guests(on document: DocumentId) -> [PeerId: Access] { grants[document] ?? [:] }
+
+  /// Whether something is shared with a peer that is no mere guest of the same host.
+  func isGranted(_ peer: PeerId) -> Bool { grants.contains { $0.value[peer] != nil } }
+
+  public var allPeers: Set<PeerId> {
+    Set(grants.values.flatMap(\.keys)).union(introductions.values.flatMap(\.keys))
+  }
 
   /// Allows at least this much, at once; returns when it is in the store.
   public func grant(_ access: Access, on document: DocumentId, to peer: PeerId) async throws(StorageError) {
@@ -52,15 +84,24 @@ public final class Grants: SharePolicy {
 
   /// Allows at least this much, in memory; `store` makes it last.
   func admit(_ access: Access, on document: DocumentId, to peer: PeerId) {
-    guard access > self.access(document, for: peer) else { return }
+    dismissed[document]?.remove(peer)
+    guard access > grants[document]?[peer] ?? .none else { return }
     grants[document, default: [:]][peer] = access
   }
 
   /// Takes back what one peer, or everybody, was allowed, at once; returns when that is in the store.
   public func revoke(_ document: DocumentId, from peer: PeerId?) async throws(StorageError) {
-    if let peer { grants[document]?[peer] = nil } else { grants[document] = nil }
+    let wasIntroduced = introductions[document] != nil || dismissed[document] != nil
+    if let peer {
+      grants[document]?[peer] = nil
+      if introductions[document]?.removeValue(forKey: peer) != nil { dismissed[document, default: []].insert(peer) }
+    } else {
+      (grants[document], introductions[document], dismissed[document]) = (nil, nil, nil)
+    }
     if grants[document]?.isEmpty == true { grants[document] = nil }
+    if introductions[document]?.isEmpty == true { introductions[document] = nil }
     try await store(document)
+    if wasIntroduced { try await storeIntroductions(to: document) }
   }
 
   func store(_ document: DocumentId) async throws(StorageError) {
@@ -70,5 +111,33 @@ public final class Grants: SharePolicy {
       CBOR.Entry(.text(peer.description), .text(access.rawValue))
     }
     try await storage.saveRecord(.map(entries), at: key)
+  }
+
+  // MARK: Guests of the same host
+
+  private static let introductionsKey = "introduced"
+
+  /// What the host of a document says of its other guests takes the place of what it said before, in memory;
+  /// `storeIntroductions` makes it last.
+  ///
+  /// - Returns: those who have nothing of it from the host any more.
+  func introduce(_ guests: [PeerId: Access], to document: DocumentId) -> Set<PeerId> {
+    let before = Set((introductions[document] ?? [:]).keys)
+    let now = guests.filter { dismissed[document]?.contains($0.key) != true }
+    introductions[document] = now.isEmpty ? nil : now
+    return before.subtracting(now.keys)
+  }
+
+  func storeIntroductions(to document: DocumentId) async throws(StorageError) {
+    let key = [Grants.introductionsKey, document.description]
+    let (guests, dismissed) = (introductions[document] ?? [:], dismissed[document] ?? [])
+    guard !guests.isEmpty || !dismissed.isEmpty else { return try await storage.remove(key) }
+    let entries = guests.sorted { $0.key < $1.key }.map { peer, access in
+      CBOR.Entry(.text(peer.description), .text(access.rawValue))
+    }
+    try await storage.saveRecord(
+      .record([
+        "guests": .map(entries), "dismissed": .array(dismissed.sorted().map { .text($0.description) }),
+      ]), at: key)
   }
 }

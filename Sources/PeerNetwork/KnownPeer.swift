@@ -45,16 +45,37 @@ struct KnownPeer {
   }
 }
 
+/// A document that somebody let us have.
+struct Joined {
+  static let key = "joined"
+
+  /// What the host lets us do.
+  var access: Access
+  /// Who let us have it; nil in records of early versions.
+  var host: PeerId?
+
+  init(access: Access, host: PeerId) { (self.access, self.host) = (access, host) }
+
+  init?(record: CBOR) {
+    guard let access = record["access"]?.text.flatMap({ Access(rawValue: $0) }) else { return nil }
+    (self.access, host) = (access, record["host"]?.text.map { PeerId($0) })
+  }
+
+  var record: CBOR {
+    .record(["access": .text(access.rawValue), "host": host.map { .text($0.description) }])
+  }
+}
+
 extension PeerDirectory {
-  /// Keeps what is new about a peer, and keeps the peer connected.
-  func remember(_ peer: PeerId, name: String?, addresses: [PeerAddress]) {
+  /// Keeps what is new about a peer, and keeps the peer connected unless others do that.
+  func remember(_ peer: PeerId, name: String?, addresses: [PeerAddress], keepsConnected: Bool = true) {
     var entry = known[peer] ?? KnownPeer()
     if let name = name.flatMap(KnownPeer.clean) { entry.name = name }
     // The newest first; a few of the older ones may still be right.
     let older = entry.addresses.filter { !addresses.contains($0) }
     entry.addresses = Array((addresses + older).prefix(Ticket.maximumAddresses))
     known[peer] = entry
-    provider.keepConnected(to: peer, at: entry.addresses)
+    if keepsConnected { provider.keepConnected(to: peer, at: entry.addresses) }
     let record = entry.record
     Task {
       await self.keep { storage throws(StorageError) in

@@ -40,7 +40,7 @@ extension PeerDirectory {
     let nonce = random.bytes(InviteMessage.nonceByteCount)
     let effects = invitations.invite(
       peer, to: document, title: title, access: access, name: repo.metadata.name ?? "", id: id, nonce: nonce,
-      knowsInvited: isTrusted(peer), wantsConfirmation: confirms, at: repo.clock.now)
+      knowsInvited: hasMet(peer), wantsConfirmation: confirms, at: repo.clock.now)
     guard await wait(for: id, PendingInvitation.deliveryTimeout, after: { self.perform(effects) }) else {
       invitations.forget(id)
       throw .timedOut(name: name(of: peer))
@@ -97,7 +97,7 @@ extension PeerDirectory {
     let nonce = random.bytes(InviteMessage.nonceByteCount)
     perform(
       invitations.receive(
-        message, invitation: id, from: peer, isKnown: isTrusted(peer), nonce: nonce, at: repo.clock.now))
+        message, invitation: id, from: peer, isKnown: hasMet(peer), nonce: nonce, at: repo.clock.now))
   }
 
   func perform(_ effects: [Invitations.Effect]) {

@@ -69,20 +69,18 @@ extension PeerDirectory {
   /// Somebody who is connected is heard elsewhere: calls go there from now on, and the connection is asked for a sign of
   /// life.
   private func movedPerhaps(_ nearby: NearbyPeers.Peer) {
-    guard grants.allPeers.contains(nearby.peer), provider.isConnected(nearby.peer) else { return }
+    guard isCalled(nearby.peer), provider.isConnected(nearby.peer) else { return }
     provider.keepConnected(to: nearby.peer, at: addresses(of: nearby.peer))
     provider.doubt(nearby.peer, heardAt: nearby.addresses)
   }
 
   private func callIfShared(_ nearby: NearbyPeers.Peer) {
     let peer = nearby.peer
-    guard grants.allPeers.contains(peer), !isBlocked(peer), !provider.isConnected(peer) else { return }
+    guard isCalled(peer), !provider.isConnected(peer) else { return }
     // Of two that find each other one comes first, mostly.
     let pause = Duration.milliseconds(Int.random(in: 50...500, using: &random))
     _ = repo.clock.schedule(after: pause) { [weak self] in
-      guard let self, let found = self.nearby[peer], self.grants.allPeers.contains(peer), !self.isBlocked(peer) else {
-        return
-      }
+      guard let self, let found = self.nearby[peer], self.isCalled(peer) else { return }
       self.provider.keepConnected(to: peer, at: self.addresses(of: peer))
       if !found.addresses.isEmpty { self.provider.callNow(peer) }
     }
@@ -119,6 +117,11 @@ extension PeerDirectory {
   func isTrusted(_ peer: PeerId) -> Bool {
     guard !isBlocked(peer) else { return false }
     return known[peer]?.isPinned == true || grants.allPeers.contains(peer)
+  }
+
+  /// Whether our person has had to do with it. Of another guest of a host nobody has compared the digits.
+  func hasMet(_ peer: PeerId) -> Bool {
+    isTrusted(peer) && (known[peer]?.isPinned == true || grants.isGranted(peer))
   }
 
   /// What our person thinks of a peer, for good.
@@ -166,6 +169,7 @@ extension PeerDirectory {
         failure = error
       }
       repo.policyChanged(for: document)
+      tellGuests(of: document)
     }
     if let failure { throw failure }
   }

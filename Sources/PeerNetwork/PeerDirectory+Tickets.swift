@@ -55,7 +55,11 @@ extension PeerDirectory {
     let peers = peer.map { [$0] } ?? Array(grants.peers(on: document).keys)
     book.revoke(document)
     perform(invitations.withdraw(from: peer, document: document))
-    defer { repo.policyChanged(for: document) }
+    dismissGuests(peers.filter { $0 != joined[document]?.host }, from: document)
+    defer {
+      repo.policyChanged(for: document)
+      tellGuests(of: document)
+    }
     try await grants.revoke(document, from: peer)
     try await storage.saveRecord(book.record, at: KnownPeer.ticketsKey)
     for peer in peers where grants.documents(for: peer).isEmpty { provider.forget(peer) }
@@ -188,7 +192,8 @@ extension PeerDirectory {
   /// Takes a host's changes from now on. What it let us do is stored behind that: if we die before, we can ask again. The
   /// document comes first, for looking whether it is in the store would have to wait for the writing.
   func admit(host: PeerId, of document: DocumentId, _ access: Access) {
-    joined[document] = access
+    let entry = Joined(access: access, host: host)
+    joined[document] = entry
     provider.trust(host)
     let grants = grants
     grants.admit(.write, on: document, to: host)
@@ -196,9 +201,7 @@ extension PeerDirectory {
     Task {
       _ = await self.repo.find(document)
       await self.keep { storage throws(StorageError) in
-        try await storage.saveRecord(
-          .record(["access": .text(access.rawValue), "host": .text(host.description)]),
-          at: ["joined", document.description])
+        try await storage.saveRecord(entry.record, at: [Joined.key, document.description])
         try await grants.store(document)
       }
     }

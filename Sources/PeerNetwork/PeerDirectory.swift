@@ -59,8 +59,10 @@ public final class PeerDirectory {
   var random: RandomSource
   var book: TicketBook
   var known: [PeerId: KnownPeer]
-  /// Documents that we joined, and what their hosts let us do.
-  var joined: [DocumentId: Access]
+  /// Documents that we joined.
+  var joined: [DocumentId: Joined]
+  /// What guests who are connected have been told of the others.
+  var toldGuests: [PeerId: [DocumentId: GuestList]] = [:]
   var pendingJoins: [PendingJoin.Key: PendingJoin] = [:]
   /// Who is on the local network.
   var nearby: [PeerId: NearbyPeers.Peer] = [:]
@@ -83,10 +85,9 @@ public final class PeerDirectory {
     for (key, record) in try await storage.records(under: KnownPeer.prefix) {
       if let text = key.last { known[PeerId(text)] = KnownPeer(record: record) }
     }
-    var joined: [DocumentId: Access] = [:]
-    for (key, record) in try await storage.records(under: ["joined"]) {
-      guard let id = key.last.flatMap({ DocumentId($0) }) else { continue }
-      joined[id] = record["access"]?.text.flatMap { Access(rawValue: $0) }
+    var joined: [DocumentId: Joined] = [:]
+    for (key, record) in try await storage.records(under: [Joined.key]) {
+      if let id = key.last.flatMap({ DocumentId($0) }) { joined[id] = Joined(record: record) }
     }
     let directory = PeerDirectory(
       repo: repo, provider: provider, grants: grants, storage: storage, random: random, logger: logger, book: book,
@@ -97,7 +98,7 @@ public final class PeerDirectory {
 
   private init(
     repo: Repo, provider: TCPProvider, grants: Grants, storage: any StorageProvider, random: RandomSource,
-    logger: Logger, book: TicketBook, known: [PeerId: KnownPeer], joined: [DocumentId: Access]
+    logger: Logger, book: TicketBook, known: [PeerId: KnownPeer], joined: [DocumentId: Joined]
   ) {
     (self.repo, self.provider, self.grants, self.storage) = (repo, provider, grants, storage)
     (self.random, self.logger, self.book, self.known, self.joined) = (random, logger, book, known, joined)
@@ -114,13 +115,17 @@ public final class PeerDirectory {
     repo.onMessage(ofType: TicketMessage.type) { [weak self] fields, peer in
       self?.receive(TicketMessage(fields: fields), from: peer)
     }
+    repo.onMessage(ofType: GuestList.type) { [weak self] fields, peer in
+      self?.receive(GuestList(fields: fields), from: peer)
+    }
     repo.onMessage(ofType: "name") { [weak self] fields, peer in
       if let name = fields["name"]?.text { self?.note(name: name, of: peer) }
     }
     for (peer, metadata) in repo.peers { connected(peer, metadata) }
     watchForStalls()
     watchForSleep()
-    for peer in grants.allPeers where !isBlocked(peer) {
+    for handle in repo.handles { watchGuests(of: handle) }
+    for peer in grants.allPeers where isCalled(peer) {
       provider.keepConnected(to: peer, at: known[peer]?.addresses ?? [])
     }
   }
@@ -179,6 +184,9 @@ public final class PeerDirectory {
 
   // MARK: Peers
 
+  /// How many messages were sent to peers since the start, signs of life not counted.
+  public var sentCount: Int { provider.sentCount }
+
   /// Everybody who is connected or nearby, whom we have met, or with whom something is shared, by name.
   public var peers: [Peer] {
     let connected = repo.peers
@@ -198,7 +206,7 @@ public final class PeerDirectory {
   }
 
   /// What the host of a document that we joined lets us do; `write` for those of our own.
-  public func ownAccess(to document: DocumentId) -> Access { joined[document] ?? .write }
+  public func ownAccess(to document: DocumentId) -> Access { joined[document]?.access ?? .write }
 
   /// Calls an address, and keeps calling until `disconnect` or the end of the program.
   public func connect(address text: String) async throws(PeerNetworkError) -> PeerId {
@@ -235,15 +243,18 @@ public final class PeerDirectory {
     case .peerConnected(let peer, let metadata): connected(peer, metadata)
     case .peerDisconnected(let peer):
       onEvent?(.disconnected(peer, name: name(of: peer)))
+      toldGuests[peer] = nil
       // Of who was a stranger nothing is kept.
       if !isTrusted(peer), !isBlocked(peer) { (known[peer], claimedNames[peer]) = (nil, nil) }
-    case .documentOpened, .documentDeleted, .documentReleased, .siblingConnected, .siblingDisconnected: break
+    case .documentOpened(let handle): watchGuests(of: handle)
+    case .documentDeleted, .documentReleased, .siblingConnected, .siblingDisconnected: break
     }
   }
 
   private func connected(_ peer: PeerId, _ metadata: PeerMetadata) {
     if isTrusted(peer) {
-      remember(peer, name: metadata.name, addresses: PeerDirectory.addresses(in: metadata))
+      remember(
+        peer, name: metadata.name, addresses: PeerDirectory.addresses(in: metadata), keepsConnected: isCalled(peer))
     }
     onEvent?(.connected(peer, name: name(of: peer)))
     perform(invitations.reconnected(to: peer))
@@ -256,7 +267,7 @@ public final class PeerDirectory {
   private func note(name: String, of peer: PeerId) {
     guard let name = KnownPeer.clean(name), name != self.name(of: peer) else { return }
     if isTrusted(peer) {
-      remember(peer, name: name, addresses: [])
+      remember(peer, name: name, addresses: [], keepsConnected: isCalled(peer))
     } else if repo.peers[peer] != nil {
       known[peer, default: KnownPeer()].name = name
     }

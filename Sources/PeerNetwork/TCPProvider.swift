@@ -42,6 +42,8 @@ public final class TCPProvider: NetworkProvider {
   var wanted: [PeerId: WantedPeer] = [:]
   /// Who is connected and called anew because nothing gets through.
   var rescues: [PeerId: Rescue] = [:]
+  /// How many messages were sent to peers since the start, signs of life not counted.
+  public private(set) var sentCount = 0
 
   public init(
     loop: Loop, clock: any RepoClock, identity: Identity, random: RandomSource = RandomSource(),
@@ -71,7 +73,9 @@ public final class TCPProvider: NetworkProvider {
   }
 
   public func send(_ message: RepoMessage, to peer: PeerId) {
-    linkOfPeer[peer]?.send(message)
+    guard let link = linkOfPeer[peer] else { return }
+    sentCount += 1
+    link.send(message)
   }
 
   /// Says goodbye and closes. A wanted peer is called again after a while; `forget` it first to prevent that.

@@ -43,6 +43,8 @@ final class SharingAdapter: SharingService {
     return discovery.problem ?? "on"
   }
 
+  var sentCount: Int { directory?.sentCount ?? 0 }
+
   var peers: [PeerSummary] {
     (directory?.peers ?? []).map { peer in
       PeerSummary(

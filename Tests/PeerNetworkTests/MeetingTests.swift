@@ -183,7 +183,10 @@ import UV
         return
       }
       ana.directory.refuse(try #require(ana.directory.sentInvitations.first?.id))
-      await #expect(throws: InvitationError.self) { _ = try await answer }
+      do {
+        _ = try await answer
+        Issue.record("let in")
+      } catch {}
       #expect(try await ben.directory.answer(bens.id, accepts: false) == nil)
       try await eventually("she hears of it", on: loop) {
         falseAna.events.contains(.declined(ben.peerId, name: "Ben", bait.id))

@@ -71,7 +71,24 @@ struct Relays {
     return first == second ? one < other : first > second
   }
 
-  private func rank(of peer: PeerId) -> UInt64 {
+  private func rank(of peer: PeerId) -> UInt64 { Rendezvous.rank(of: peer, on: document) }
+}
+
+/// Whom the peers of a document call so that everybody is reached and nobody needs a hundred links.
+public enum Rendezvous {
+  /// Everybody, in small companies; in larger ones those who carry the changes of all, which are the same for everybody.
+  ///
+  /// - Complexity: O(n log n) in the peers.
+  public static func peersToCall(
+    by local: PeerId, among others: Set<PeerId>, on document: DocumentId
+  ) -> Set<PeerId> {
+    guard others.count + 1 > Relays.meshLimit else { return others }
+    let ranked = others.union([local]).map { (rank: rank(of: $0, on: document), peer: $0) }
+      .sorted { ($0.rank, $1.peer) > ($1.rank, $0.peer) }
+    return Set(ranked.prefix(Relays.relayCount).map(\.peer)).subtracting([local])
+  }
+
+  static func rank(of peer: PeerId, on document: DocumentId) -> UInt64 {
     var hash = SHA256()
     hash.update(data: document.bytes)
     hash.update(data: Array(peer.description.utf8))

@@ -13,6 +13,8 @@ public protocol SharingService: AnyObject {
   /// `on`, `off`, or why nobody nearby is found.
   var discoveryState: String { get }
   var peers: [PeerSummary] { get }
+  /// How many messages were sent to peers since the start.
+  var sentCount: Int { get }
 
   func share(
     _ document: DocumentId, access: Access, uses: Int, expiresIn: Duration?

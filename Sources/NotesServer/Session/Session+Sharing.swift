@@ -99,6 +99,7 @@ extension Session {
       "stored": .bool(service.repo.handles.allSatisfy(\.isStored)), "network": .string(service.sharing.networkState),
       "discovery": .string(service.sharing.discoveryState), "peers": [],
       "documents": JSONValue(service.repo.handles.count), "commits": commits,
+      "sent": JSONValue(service.sharing.sentCount),
     ]
   }
 

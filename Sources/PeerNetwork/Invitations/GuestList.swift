@@ -1,0 +1,58 @@
+import AutomergeRepo
+import Foundation
+
+/// What a host says of a document that it shares: who else has it from there, so that the guests can speak to each other.
+struct GuestList: Equatable {
+  static let type = "guests"
+  /// More than a service has links. Source: PeerProtocol.md, "Many peers".
+  static let mostGuests = 128
+
+  struct Guest: Equatable {
+    var peer: PeerId
+    var access: Access
+    var name: String?
+    /// Where it may be reached.
+    var addresses: [PeerAddress]
+  }
+
+  var document: DocumentId
+  /// All of them: who is not here any more has nothing any more.
+  var guests: [Guest]
+
+  init(document: DocumentId, guests: [Guest]) {
+    (self.document, self.guests) = (document, Array(guests.prefix(GuestList.mostGuests)))
+  }
+
+  /// Nil if the fields make no sense. Guests that make no sense are left out, and so are addresses that are no numbers.
+  init?(fields: [String: CBOR]) {
+    guard let document = fields["documentId"]?.text.flatMap({ DocumentId($0) }), let list = fields["guests"]?.array
+    else { return nil }
+    var guests: [Guest] = []
+    for entry in list.prefix(GuestList.mostGuests) {
+      guard let peer = entry["peer"]?.text.map({ PeerId($0) }), Identity.fingerprint(of: peer) != nil,
+        let access = entry["access"]?.text.flatMap({ Access(rawValue: $0) }), access > .none,
+        !guests.contains(where: { $0.peer == peer })
+      else { continue }
+      let addresses = (entry["addresses"]?.array ?? []).prefix(Ticket.maximumAddresses)
+        .compactMap(\.text).compactMap { PeerAddress($0) }.filter(\.isCallable)
+      guests.append(
+        Guest(
+          peer: peer, access: access, name: entry["name"]?.text.flatMap(KnownPeer.clean), addresses: addresses))
+    }
+    self.init(document: document, guests: guests)
+  }
+
+  var fields: [String: CBOR] {
+    [
+      "documentId": .text(document.description),
+      "guests": .array(
+        guests.map { guest in
+          .record([
+            "peer": .text(guest.peer.description), "access": .text(guest.access.rawValue),
+            "name": guest.name.map { .text($0) },
+            "addresses": .array(guest.addresses.map { .text($0.description) }),
+          ])
+        }),
+    ]
+  }
+}

@@ -1,0 +1,84 @@
+import AutomergeRepo
+
+/// The guests of one host: it tells each who the others are, and they speak to each other without it.
+extension PeerDirectory {
+  // MARK: The host's side
+
+  /// Tells the guests on an open document who the others are, now and whenever that changes.
+  func watchGuests(of handle: DocHandle) {
+    var seen: Set<PeerId> = []
+    handle.observe { [weak self, weak handle] event in
+      // It is said with every keystroke.
+      guard case .peersChanged = event, let handle, seen != Set(handle.peers) else { return }
+      seen = Set(handle.peers)
+      self?.tellGuests(of: handle.id, among: seen)
+    }
+  }
+
+  /// Tells those of these peers who do not know it yet who else has the document from us.
+  ///
+  /// - Parameter peers: nil for all that are connected.
+  func tellGuests(of document: DocumentId, among peers: Set<PeerId>? = nil) {
+    let list = guestList(of: document)
+    for guest in list.guests.map(\.peer) where repo.peers[guest] != nil && peers?.contains(guest) ?? true {
+      guard toldGuests[guest]?[document] != list else { continue }
+      toldGuests[guest, default: [:]][document] = list
+      repo.send(type: GuestList.type, fields: list.fields, to: guest)
+    }
+  }
+
+  /// A guest that is about to lose the document hears first that it has it from nobody.
+  func dismissGuests(_ peers: [PeerId], from document: DocumentId) {
+    for peer in peers where repo.peers[peer] != nil {
+      toldGuests[peer]?[document] = nil
+      repo.send(type: GuestList.type, fields: GuestList(document: document, guests: []).fields, to: peer)
+    }
+  }
+
+  /// Those to whom our person has given the document, which whoever gave it to us is not.
+  private func guestList(of document: DocumentId) -> GuestList {
+    let host = joined[document]?.host
+    let guests = grants.guests(on: document).filter { $0.key != host && !isBlocked($0.key) }
+    return GuestList(
+      document: document,
+      guests: guests.sorted { $0.key < $1.key }.map { peer, access in
+        GuestList.Guest(peer: peer, access: access, name: name(of: peer), addresses: addresses(of: peer))
+      })
+  }
+
+  // MARK: The guest's side
+
+  /// Only whoever let us in can say who else it let in.
+  func receive(_ list: GuestList?, from host: PeerId) {
+    guard let list else { return logger.warning("\(host) sent a list of guests that makes no sense") }
+    guard joined[list.document]?.host == host, grants.access(list.document, for: host) > .none else { return }
+    let others = list.guests.filter { $0.peer != repo.peerId && $0.peer != host && !isBlocked($0.peer) }
+    let gone = grants.introduce(
+      Dictionary(others.map { ($0.peer, $0.access) }) { first, _ in first }, to: list.document)
+    for guest in others {
+      provider.trust(guest.peer)
+      remember(guest.peer, name: guest.name, addresses: guest.addresses, keepsConnected: isCalled(guest.peer))
+    }
+    for peer in gone where grants.documents(for: peer).isEmpty {
+      provider.forget(peer)
+      provider.disconnect(peer)
+    }
+    let grants = grants
+    Task { await self.keep { _ throws(StorageError) in try await grants.storeIntroductions(to: list.document) } }
+    repo.policyChanged(for: list.document)
+    onEvent?(.networkChanged)
+  }
+
+  /// Whether we keep a link to a peer: whoever shares something with us, and of the other guests of our hosts as many as
+  /// are needed.
+  func isCalled(_ peer: PeerId) -> Bool {
+    guard !isBlocked(peer) else { return false }
+    return grants.isGranted(peer)
+      || grants.introductions.contains { document, guests in
+        guests[peer] != nil
+          && Rendezvous.peersToCall(
+            by: repo.peerId, among: Set(guests.keys).union([joined[document]?.host].compactMap(\.self)), on: document
+          ).contains(peer)
+      }
+  }
+}
