@@ -92,6 +92,7 @@ import UV
   private func messages(from sender: PeerId, to target: PeerId, on document: DocumentId) -> [RepoMessage] {
     let sync = (try? Document.note("evil")).flatMap { $0.generateSyncMessage(state: SyncState()) } ?? Data()
     let text = CBOR.text(document.description)
+    let guest = GuestList.Guest(peer: sender, access: .write, name: "x", addresses: [])
     return [
       .join(senderId: sender, metadata: PeerMetadata(name: "x"), versions: ["1"]),
       .peer(senderId: sender, targetId: target, metadata: PeerMetadata(name: "x"), version: "1"),
@@ -115,6 +116,9 @@ import UV
       .other(type: "invite", fields: ["invitation": .bytes(Data(count: 16)), "granted": "write"]),
       .other(type: "invite-answer", fields: ["invitation": .bytes(Data(count: 16)), "accept": true]),
       .other(type: "name", fields: ["name": "z\u{1b}[2J"]),
+      .other(type: "guests", fields: GuestList(document: document, guests: [guest]).fields),
+      .other(type: "reach", fields: ["documentId": text, "peers": .array([.text(sender.description)])]),
+      .other(type: "catalogue", fields: ["digest": .bytes(Data(count: 32))]),
       .other(type: "of the future", fields: ["x": .array([.null, .undefined, .float(.nan)])]),
     ]
   }
