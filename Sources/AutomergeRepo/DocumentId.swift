@@ -9,17 +9,22 @@ public struct DocumentId: Hashable, Sendable, CustomStringConvertible {
   /// Nil unless there are exactly 16 bytes.
   public init?(bytes: [UInt8]) {
     guard bytes.count == 16 else { return nil }
+    self.init(bytes, description: Base58Check.encode(bytes))
+  }
+
+  private init(_ bytes: [UInt8], description: String) {
     high = bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }
     low = bytes[8...].reduce(0) { $0 << 8 | UInt64($1) }
-    description = Base58Check.encode(bytes)
+    self.description = description
   }
 
   /// Nil unless `text` is the Base58 text of 16 bytes with the right checksum; `automerge:` may stand before it.
   public init?(_ text: String) {
     let prefix = "automerge:"
     let bare = text.hasPrefix(prefix) ? text.dropFirst(prefix.count) : text[...]
-    guard let bytes = Base58Check.decode(bare), let id = DocumentId(bytes: bytes) else { return nil }
-    self = id
+    guard let bytes = Base58Check.decode(bare), bytes.count == 16 else { return nil }
+    // The same bytes are never written in two ways.
+    self.init(bytes, description: String(bare))
   }
 
   /// A new id, in the form of a random UUID.

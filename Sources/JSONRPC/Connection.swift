@@ -81,6 +81,20 @@ public final class Connection {
     return true
   }
 
+  /// Answers a request with a result that is JSON text already.
+  @discardableResult
+  public func reply(to id: RequestId, encoded result: [UInt8]) -> Bool {
+    guard unanswered.remove(id) != nil else { return false }
+    var body = Array("{\"jsonrpc\":\"2.0\",\"id\":".utf8)
+    body.reserveCapacity(body.count + result.count + 32)
+    id.json.write(to: &body)
+    body.append(contentsOf: ",\"result\":".utf8)
+    body.append(contentsOf: result)
+    body.append(UInt8(ascii: "}"))
+    send(FrameWriter.frame(body))
+    return true
+  }
+
   public func notify(_ method: String, _ params: JSONValue? = nil) {
     send(FrameWriter.frame(.notification(method: method, params: params)))
   }

@@ -17,10 +17,17 @@ struct NotesLSP: AsyncParsableCommand {
     ],
     defaultSubcommand: Edit.self)
 
+  /// An editor waits for what no subcommand means, and to look through all of them takes a while.
+  private static func parsed() throws -> any ParsableCommand {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    if arguments.first?.hasPrefix("-") ?? true, let edit = try? Edit.parse(arguments) { return edit }
+    return try parseAsRoot()
+  }
+
   /// Exit codes: 0, 1 for what failed (one line on standard error), 2 for a wrong command line.
   static func main() async {
     do {
-      var command = try parseAsRoot()
+      var command = try parsed()
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {

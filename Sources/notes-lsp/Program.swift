@@ -63,22 +63,26 @@ final class Program {
     let repo = Repo(
       peerId: identity.peerId, metadata: PeerMetadata(name: settings.name), storage: storage, sharePolicy: grants,
       clock: clock)
-    joinSiblings(repo)
-    let sharing = SharingAdapter(directory: try await openNetwork(repo, identity, grants, storage))
+    let sharing = SharingAdapter(directory: nil)
     sharing.wantsNetwork = settings.hasNetwork
-    if networkLock == nil && settings.hasNetwork {
+    let service = Service(
+      repo: repo, storage: storage, sharing: sharing, files: WorkingFileAdapter(home: settings.home), clock: clock,
+      notesDirectory: settings.notes, identity: Service.Identity(identity, name: settings.name))
+    service.hasSettled = { [weak self] in self?.siblings.map { $0.isHub || !$0.siblings.isEmpty } ?? true }
+    // The editor is greeted now. What it asks for waits until the notes are known and the network is there.
+    let session = try serve(service)
+    let loading = Task { @AutomergeRepo in try await service.load(watching: FolderWatchingAdapter(loop: loop)) }
+    joinSiblings(repo)
+    if let directory = try await openNetwork(repo, identity, grants, storage) {
+      sharing.take(directory)
+    } else if settings.hasNetwork {
       sharing.reasonForNoNetwork = "another notes-lsp of yours has the network"
       seekNetwork(for: sharing) { [weak self] in
         try await grants.reload()
         return try await self?.openNetwork(repo, identity, grants, storage)
       }
     }
-    let service = Service(
-      repo: repo, storage: storage, sharing: sharing, files: WorkingFileAdapter(home: settings.home), clock: clock,
-      notesDirectory: settings.notes, identity: Service.Identity(identity, name: settings.name))
-    service.hasSettled = { [weak self] in self?.siblings.map { $0.isHub || !$0.siblings.isEmpty } ?? true }
-    let session = try serve(service)
-    try await service.load(watching: FolderWatchingAdapter(loop: loop))
+    try await loading.value
     session.serviceIsLoaded()
   }
 

@@ -22,6 +22,9 @@ public final class NotesProcess {
   /// Called with each notification as it is taken in.
   public var onNotification: (_ method: String, _ params: JSONValue) -> Void = { _, _ in }
 
+  /// Called with each request of the service; returns whether it is going to be answered. Others are answered with null.
+  public var onRequest: (_ id: JSONValue, _ method: String, _ params: JSONValue) -> Bool = { _, _, _ in false }
+
   /// What the service calls itself, for editors that outlive it.
   public private(set) var run: String?
 
@@ -99,7 +102,9 @@ public final class NotesProcess {
     messages.append(message)
     switch (message["method"]?.stringValue, message["id"]?.intValue) {
     case (let method?, nil): onNotification(method, message["params"] ?? .null)
-    case (_?, let id?): send(["jsonrpc": "2.0", "id": JSONValue(id), "result": nil])
+    case (let method?, let id?):
+      if onRequest(JSONValue(id), method, message["params"] ?? .null) { break }
+      send(["jsonrpc": "2.0", "id": JSONValue(id), "result": nil])
     case (nil, let id?): responses[id] = message
     case (nil, nil): break
     }

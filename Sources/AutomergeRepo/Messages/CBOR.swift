@@ -43,10 +43,20 @@ extension CBOR {
   /// The value at a text key of a map; nil if this is no map, or has no such key, or holds null or undefined there.
   /// - Complexity: O(n) in the entries.
   public subscript(key: String) -> CBOR? {
-    guard case .map(let entries) = self, let value = entries.last(where: { $0.key == .text(key) })?.value else {
-      return nil
+    guard case .map(let entries) = self else { return nil }
+    for entry in entries.reversed() {
+      guard case .text(let name) = entry.key, name == key else { continue }
+      return entry.value.isAbsent ? nil : entry.value
     }
-    return value == .null || value == .undefined ? nil : value
+    return nil
+  }
+
+  /// Whether it says that there is no value.
+  public var isAbsent: Bool {
+    switch self {
+    case .null, .undefined: true
+    case .unsigned, .negative, .bytes, .text, .array, .map, .bool, .float, .simple: false
+    }
   }
 
   public var text: String? {

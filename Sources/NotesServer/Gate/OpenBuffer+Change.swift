@@ -31,6 +31,11 @@ extension OpenBuffer {
     }
     batch.finishRun()
 
+    if gate == .plain {
+      self.version = version
+      awaitsFullText = false
+      return .splices(plainChange(batch.change, source: source).splices)
+    }
     let (mine, theirs) = batch.change.transformed(over: lacking)
     unsentCause = commonCause(of: inFlight)
     inFlight = []

@@ -14,18 +14,21 @@ extension OpenBuffer {
   /// Where a place of the document stands in the text that the client has once all that was sent has reached it.
   /// Text that it lacks then has no width. Goes with `version` and `lastSentRev`.
   func clientPosition(ofDocument utf8Offset: Int, source: some TextSource) -> Position {
-    if unsent.isIdentity { return source.position(utf8Offset: utf8Offset, in: encoding) }
-    let back = unsent.inverted
+    let back = lackingInClientText.inverted
+    if back.isIdentity { return source.position(utf8Offset: utf8Offset, in: encoding) }
     return TextView(of: source, through: back).position(utf8Offset: back.map(utf8Offset), in: encoding)
   }
 
   /// The length of the client's text at `version` and `lastSentRev`, in UTF-8 bytes: what `notes/check` says.
-  func clientByteCount(source: some TextSource) -> Int { source.measure.utf8 - unsent.growth }
+  func clientByteCount(source: some TextSource) -> Int { source.measure.utf8 - lackingInClientText.growth }
 
   /// The client's text at `version` and `lastSentRev`. - Complexity: O(n)
   func clientText(source: some TextSource) -> [UInt8] {
-    TextView(of: source, through: unsent.inverted).allUTF8
+    TextView(of: source, through: lackingInClientText.inverted).allUTF8
   }
+
+  /// What a client lacks that has got all that was sent. A plain client has it only when it has shown it.
+  private var lackingInClientText: TextDelta { gate == .plain ? clientToDocument : unsent }
 
   /// The replacements by which a delta that leads to the document's text is made in the text before it.
   func replacements(of delta: TextDelta, source: some TextSource) -> [BufferEdit.Replacement] {

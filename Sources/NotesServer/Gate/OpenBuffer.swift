@@ -17,7 +17,7 @@ struct OpenBuffer: Sendable {
   enum Gate: Hashable, Sendable {
     /// By `notes/edit`, and says with each change which it has applied.
     case notes
-    /// Not through the gate. What it lacks waits in `clientToDocument`.
+    /// By `workspace/applyEdit`, if it likes; see `nextOffer`. What it lacks waits in `clientToDocument`.
     case plain
   }
 
@@ -44,6 +44,8 @@ struct OpenBuffer: Sendable {
   var inFlight: [InFlight] = []
   var unsent: TextDelta
   var unsentCause = EditCause.remote
+  /// Of a plain client: what has become of the edit in flight.
+  var offer = Offer.idle
 
   /// A buffer whose client has the document's text, or the text from which `base` leads to it.
   init(version: Int, encoding: PositionEncoding, gate: Gate = .notes, base: TextDelta = .identity) {

@@ -96,23 +96,36 @@ extension NoteRecord {
   /// Nil if the bytes are no record. Parts that cannot be read are left out: a missing base only means that a merge
   /// keeps everything.
   init?(id: DocumentId, _ data: Data) {
-    guard let record = try? CBOR(data, limits: .stored), let title = record["title"]?.text else { return nil }
-    self.id = id
-    self.title = title
-    created = Date(milliseconds: record["created"]?.integer ?? 0)
-    modified = Date(milliseconds: record["modified"]?.integer ?? 0)
-    item = record["item"]?.text
-    path = record["path"]?.text
-    folder = record["folder"]?.text
-    textObject = record["object"]?.text
-    words = record["words"]?.integer ?? 0
-    isUnread = record["unread"]?.bool ?? false
-    deletionSeen = record["deletionSeen"]?.integer.map { Date(milliseconds: $0) }
-    deletedSince = record["deleted"]?.integer.map { Date(milliseconds: $0) }
-    shape = record["shape"].flatMap(FileShape.init) ?? .plain
-    fileBase = record["fileBase"].flatMap(TextBase.init)
-    seen = record["seen"]?.array.map { Set($0.compactMap { $0.bytes.flatMap { ChangeHash(bytes: Array($0)) } }) }
-    earlierClientBase = record["clientBase"].flatMap(TextBase.init)
+    guard case .map(let entries)? = try? CBOR(data, limits: .stored) else { return nil }
+    self.init(id: id, title: "", created: Date(milliseconds: 0), modified: Date(milliseconds: 0))
+    var hasTitle = false
+    for entry in entries {
+      guard case .text(let name) = entry.key, !entry.value.isAbsent else { continue }
+      if name == "title" { hasTitle = entry.value.text != nil }
+      take(entry.value, named: name)
+    }
+    guard hasTitle else { return nil }
+  }
+
+  private mutating func take(_ value: CBOR, named name: String) {
+    switch name {
+    case "title": title = value.text ?? ""
+    case "created": created = Date(milliseconds: value.integer ?? 0)
+    case "modified": modified = Date(milliseconds: value.integer ?? 0)
+    case "item": item = value.text
+    case "path": path = value.text
+    case "folder": folder = value.text
+    case "object": textObject = value.text
+    case "words": words = value.integer ?? 0
+    case "unread": isUnread = value.bool ?? false
+    case "shape": shape = FileShape(value)
+    case "deletionSeen": deletionSeen = value.integer.map { Date(milliseconds: $0) }
+    case "deleted": deletedSince = value.integer.map { Date(milliseconds: $0) }
+    case "fileBase": fileBase = TextBase(value)
+    case "seen": seen = value.array.map { Set($0.compactMap { $0.bytes.flatMap { ChangeHash(bytes: Array($0)) } }) }
+    case "clientBase": earlierClientBase = TextBase(value)
+    default: break
+    }
   }
 }
 

@@ -7,6 +7,9 @@ import Foundation
 final class Notebook {
   private(set) var records: [NoteKey: NoteRecord] = [:]
   private var keysByPath: [String: NoteKey] = [:]
+  private var itemsByMeeting: [DocumentId: Set<NoteKey>] = [:]
+  /// The notes and meetings that are not deleted, newest first; nil if that is to be found out anew.
+  private var newestFirst: [NoteKey]?
   private let storage: any StorageProvider
   /// Called when the list of notes is not as it was.
   var onChange: ((Change) -> Void)?
@@ -29,13 +32,29 @@ final class Notebook {
 
   init(storage: any StorageProvider) { self.storage = storage }
 
+  /// How many records are taken in at a time.
+  private static let slice = 500
+
   /// Reads every record, without the file bases.
   func load() async throws(StorageError) {
-    for item in try await storage.loadRange([NoteRecord.collection]) {
+    var items = try await storage.loadRange([NoteRecord.collection])[...]
+    records.reserveCapacity(items.count)
+    keysByPath.reserveCapacity(items.count)
+    while !items.isEmpty {
+      let found = await Self.records(in: items.prefix(Self.slice))
+      items = items.dropFirst(Self.slice)
+      for record in found where records[record.key] == nil { put(record) }
+    }
+  }
+
+  /// Off the loop: there may be many.
+  @concurrent
+  private static func records(in items: ArraySlice<StoredItem>) async -> [NoteRecord] {
+    items.compactMap { item in
       guard item.key.count > 1, let id = DocumentId(item.key[1]), let record = NoteRecord(id: id, item.data),
-        record.storageKey == item.key, records[record.key] == nil
-      else { continue }
-      remember(record)
+        record.storageKey == item.key
+      else { return nil }
+      return record
     }
   }
 
@@ -69,22 +88,35 @@ final class Notebook {
   func record(atPath path: String) -> NoteRecord? { keysByPath[path].flatMap { records[$0] } }
 
   /// The records of a meeting's items, in no particular order.
-  /// - Complexity: O(n) in all records.
-  func items(of id: DocumentId) -> [NoteRecord] { records.values.filter { $0.id == id && $0.item != nil } }
+  func items(of id: DocumentId) -> [NoteRecord] { (itemsByMeeting[id] ?? []).compactMap { records[$0] } }
 
   /// Newest first, without those that were deleted.
+  /// - Complexity: O(n), after a change O(n log n)
   var byModification: [NoteRecord] {
-    records.values.filter { $0.deletedSince == nil && $0.item == nil }.sorted {
-      ($0.modified, $0.id.description) > ($1.modified, $1.id.description)
+    let keys: [NoteKey]
+    if let newestFirst {
+      keys = newestFirst
+    } else {
+      keys = Self.sorted(
+        records.values.filter { $0.deletedSince == nil && $0.item == nil }.map { ($0.modified, $0.key) })
+      newestFirst = keys
     }
+    return keys.compactMap { records[$0] }
+  }
+
+  /// The last first. Records are large, so what is compared is sorted without them.
+  private static func sorted(_ dates: [(date: Date, key: NoteKey)]) -> [NoteKey] {
+    dates.sorted { one, other in
+      one.date == other.date ? one.key.document.description > other.key.document.description : one.date > other.date
+    }.map(\.key)
   }
 
   /// Those that were deleted and can be had back, the last first.
   var deleted: [NoteRecord] {
-    records.values.filter { $0.deletedSince != nil && $0.item == nil }
-      .sorted {
-        ($0.deletedSince ?? .distantPast, $0.id.description) > ($1.deletedSince ?? .distantPast, $1.id.description)
-      }
+    let dates = records.values.filter { $0.item == nil }.compactMap { record in
+      record.deletedSince.map { ($0, record.key) }
+    }
+    return Self.sorted(dates).compactMap { records[$0] }
   }
 
   /// The newest note with this title; one that differs only in case if there is none.
@@ -96,18 +128,28 @@ final class Notebook {
   /// Keeps the record in memory; `save` or the document's next commit puts it on disk.
   func remember(_ record: NoteRecord) {
     let key = record.key
-    let old = records[key]
-    if let path = records[key]?.path, path != record.path, keysByPath[path] == key { keysByPath[path] = nil }
-    records[key] = record
-    if let path = record.path {
-      keysByPath[path] = key
-      if path != old?.path { onPath?(path) }
-    }
+    let old = put(record)
+    if let path = record.path, path != old?.path { onPath?(path) }
     guard let kind = Self.change(from: old, to: record) else { return }
     unstored.insert(key)
     if record.item == nil {
       onChange?(Change(kind: kind, id: record.id, title: record.title, path: record.path))
     }
+  }
+
+  /// Returns what was there.
+  @discardableResult
+  private func put(_ record: NoteRecord) -> NoteRecord? {
+    let key = record.key
+    let old = records.updateValue(record, forKey: key)
+    if let path = old?.path, path != record.path, keysByPath[path] == key { keysByPath[path] = nil }
+    if let path = record.path { keysByPath[path] = key }
+    if key.item != nil {
+      itemsByMeeting[key.document, default: []].insert(key)
+    } else if old == nil || old?.modified != record.modified || old?.deletedSince != record.deletedSince {
+      newestFirst = nil
+    }
+    return old
   }
 
   private static func change(from old: NoteRecord?, to new: NoteRecord) -> Change.Kind? {
@@ -179,6 +221,7 @@ final class Notebook {
 
   private func forget(_ key: NoteKey) {
     if let path = records.removeValue(forKey: key)?.path, keysByPath[path] == key { keysByPath[path] = nil }
+    if key.item != nil { itemsByMeeting[key.document]?.remove(key) } else { newestFirst = nil }
   }
 
   func save(_ id: DocumentId, withBase: Bool = true) async throws(StorageError) {

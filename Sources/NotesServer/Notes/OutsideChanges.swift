@@ -25,7 +25,8 @@ final class OutsideChanges {
 
   /// Watches the folder of this working file from now on.
   func watch(path: String) {
-    let folder = (path as NSString).deletingLastPathComponent
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else { return }
+    let folder = String(path[..<slash])
     guard watches[folder] == nil, watches.count < Self.mostFolders else { return }
     watches[folder] = folders.watch(folder) { [weak self] name in
       self?.changed((folder as NSString).appendingPathComponent(name))

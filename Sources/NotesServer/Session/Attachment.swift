@@ -226,16 +226,41 @@ final class Attachment {
       session.buffersWithEdits.insert(uri)
       return
     }
+    guard buffer.gate == .notes else { return offerEdit() }
     guard !waitsForQuiet() else { return }
     guard let edit = buffer.pendingEdit(source: source) else { return }
     session.connection.notify(
       "notes/edit",
       [
         "uri": .string(uri), "version": JSONValue(edit.version), "rev": JSONValue(edit.rev),
-        "edits": .array(
-          edit.edits.map { ["range": $0.range.json, "newText": .string(String(decoding: $0.newText, as: UTF8.self))] }),
+        "edits": .array(edit.edits.map(\.json)),
         "bytes": JSONValue(edit.bytes), "cause": .string(edit.cause.rawValue),
       ])
+  }
+
+  /// Offers a plain client what it lacks, if it takes edits and has none to answer for.
+  private func offerEdit() {
+    guard session.offersEdits, let edit = buffer.nextOffer(source: source) else { return }
+    let id = session.connection.request(
+      "workspace/applyEdit",
+      [
+        "label": "notes-lsp",
+        "edit": [
+          "documentChanges": [
+            [
+              "textDocument": ["uri": .string(uri), "version": JSONValue(edit.version)],
+              "edits": .array(edit.edits.map(\.json)),
+            ]
+          ]
+        ],
+      ])
+    session.whenAnswered(id) { [weak self] result in self?.offerAnswered(result, version: edit.version) }
+  }
+
+  private func offerAnswered(_ result: Result<JSONValue, ResponseError>, version: Int) {
+    let isApplied = (try? result.get())?["applied"]?.boolValue ?? false
+    buffer.offerAnswered(isApplied: isApplied, version: version)
+    sendPendingEdit()
   }
 
   /// Whether what is unsent is large and the client busy; it is then sent later.
@@ -416,6 +441,10 @@ final class Attachment {
 
 extension PositionRange {
   var json: JSONValue { ["start": start.json, "end": end.json] }
+}
+
+extension BufferEdit.Replacement {
+  var json: JSONValue { ["range": range.json, "newText": .string(String(decoding: newText, as: UTF8.self))] }
 }
 
 extension Position {

@@ -6,26 +6,43 @@ import JSONRPC
 extension Session {
   private static let mostSymbols = 500
 
-  func list(_ params: Parameters) async throws -> JSONValue {
+  func list(_ params: Parameters) async throws -> JSONValue { try JSONValue(parsing: try await listText(params)) }
+
+  /// What `notes/list` answers, as JSON text: there may be ten thousand notes.
+  func listText(_ params: Parameters) async throws -> [UInt8] {
     let query = try params.stringIfPresent("query") ?? ""
     for case .attached(let attachment) in buffers.values { attachment.countWords() }
     let all = try params.boolIfPresent("deleted") ?? false ? service.notebook.deleted : service.notebook.byModification
+    let found = query.isEmpty ? all.map { ($0, nil) } : await matches(query, among: all)
     let connected = peersByDocument()
-    guard !query.isEmpty else { return ["notes": .array(all.map { summary($0, connected, nil) })] }
+    var writer = JSONTextWriter()
+    writer.object { writer in
+      writer.key("notes")
+      writer.array { writer in
+        for (record, match) in found { write(record, connected, match, to: &writer) }
+      }
+    }
+    return writer.bytes
+  }
+
+  /// Where a text has what is looked for.
+  private typealias Found = (part: NoteRecord, match: TextSearch.Match)
+
+  private func matches(_ query: String, among records: [NoteRecord]) async -> [(NoteRecord, Found?)] {
     let search = TextSearch(query)
-    var notes: [JSONValue] = []
-    for record in all {
+    var notes: [(NoteRecord, Found?)] = []
+    for record in records {
       if search.matches(record.title) {
-        notes.append(summary(record, connected, nil))
+        notes.append((record, nil))
         continue
       }
       for part in parts(of: record) {
         guard let text = await text(of: part), let match = search.firstMatch(in: text) else { continue }
-        notes.append(summary(record, connected, (part, match)))
+        notes.append((record, (part, match)))
         break
       }
     }
-    return ["notes": .array(notes)]
+    return notes
   }
 
   /// Notes by title, and the headings in them. Without a query: the titles.
@@ -83,38 +100,59 @@ extension Session {
     return names
   }
 
-  private func summary(
-    _ record: NoteRecord, _ peers: [DocumentId: [String]], _ found: (part: NoteRecord, match: TextSearch.Match)?
-  ) -> JSONValue {
-    let match = found.map { found -> JSONValue in
-      .object(present: [
-        "line": JSONValue(found.match.line), "text": .string(found.match.text),
-        "uri": found.part.path.map { .string(FileURI.uri(path: $0)) }, "path": found.part.path.map(JSONValue.string),
-      ])
+  private func write(
+    _ record: NoteRecord, _ peers: [DocumentId: [String]], _ found: Found?, to writer: inout JSONTextWriter
+  ) {
+    writer.object { writer in
+      writer.member("id", record.id.description)
+      writer.member("title", record.title)
+      writer.key("created")
+      writer.integer(record.created.milliseconds)
+      writer.key("modified")
+      writer.integer(record.modified.milliseconds)
+      writePlace(record, to: &writer)
+      if let folder = record.folder {
+        writer.member("folder", folder)
+        writer.key("items")
+        writer.array { writer in
+          for item in service.notebook.items(of: record.id) { writeItem(item, to: &writer) }
+        }
+      }
+      writer.key("words")
+      writer.integer(record.words)
+      writer.key("peers")
+      writer.array { writer in
+        for name in peers[record.id] ?? [] { writer.string(name) }
+      }
+      writer.key("unread")
+      writer.bool(record.isUnread)
+      if let deleted = record.deletedSince {
+        writer.key("deleted")
+        writer.integer(deleted.milliseconds)
+      }
+      guard let found else { return }
+      writer.key("match")
+      writer.object { writer in
+        writer.key("line")
+        writer.integer(found.match.line)
+        writer.member("text", found.match.text)
+        writePlace(found.part, to: &writer)
+      }
     }
-    let items = record.folder == nil ? nil : service.notebook.items(of: record.id).map(itemSummary)
-    return .object(present: [
-      "id": .string(record.id.description),
-      "title": .string(record.title),
-      "created": .int(Int64(record.created.milliseconds)),
-      "modified": .int(Int64(record.modified.milliseconds)),
-      "uri": record.path.map { .string(FileURI.uri(path: $0)) },
-      "path": record.path.map(JSONValue.string),
-      "folder": record.folder.map(JSONValue.string),
-      "items": items.map(JSONValue.array),
-      "words": JSONValue(record.words),
-      "peers": JSONValue(peers[record.id] ?? []),
-      "unread": .bool(record.isUnread),
-      "deleted": record.deletedSince.map { .int(Int64($0.milliseconds)) },
-      "match": match,
-    ])
   }
 
-  private func itemSummary(_ record: NoteRecord) -> JSONValue {
-    .object(present: [
-      "item": record.item.map(JSONValue.string), "title": .string(record.title),
-      "uri": record.path.map { .string(FileURI.uri(path: $0)) }, "path": record.path.map(JSONValue.string),
-    ])
+  private func writeItem(_ record: NoteRecord, to writer: inout JSONTextWriter) {
+    writer.object { writer in
+      writer.member("item", record.item)
+      writer.member("title", record.title)
+      writePlace(record, to: &writer)
+    }
+  }
+
+  private func writePlace(_ record: NoteRecord, to writer: inout JSONTextWriter) {
+    guard let path = record.path else { return }
+    writer.member("uri", FileURI.uri(path: path))
+    writer.member("path", path)
   }
 
   // MARK: News

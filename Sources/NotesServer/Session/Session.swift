@@ -17,6 +17,10 @@ public final class Session {
   private(set) var encoding = PositionEncoding.utf16
   /// False for a client that knows nothing of notes.
   private(set) var isNotesClient = false
+  /// Whether a client that knows nothing of notes wants to be sent what others write.
+  private(set) var offersEdits = false
+  /// What is done with the answers to our requests.
+  private var awaited: [RequestId: (Result<JSONValue, ResponseError>) -> Void] = [:]
   var buffers: [String: Buffer] = [:]
   var nextOpening = 0
   /// Files of which nothing was known when a change of them came, and whose full text was asked for.
@@ -91,7 +95,8 @@ public final class Session {
     switch event {
     case .request(let id, let method, let params): request(id, method, Parameters(params))
     case .notification(let method, let params): notification(method, Parameters(params))
-    case .response, .cancelled: break
+    case .response(let id, _, let result): awaited.removeValue(forKey: id)?(result)
+    case .cancelled: break
     case .protocolError(let error): log.warning("The editor sent something wrong: \(error.message)")
     case .fatal(let error):
       log.error("The editor's frames cannot be read any more: \(error)")
@@ -119,6 +124,14 @@ public final class Session {
     case (.running, "notes/undo"), (.running, "notes/redo"):
       let direction: UndoGroups.Direction = method == "notes/undo" ? .undo : .redo
       connection.reply(to: id, Result { () throws(ResponseError) in try undo(params, direction) })
+    case (.running, "notes/list"):
+      Task { @AutomergeRepo in
+        do {
+          connection.reply(to: id, encoded: try await listText(params))
+        } catch {
+          connection.reply(to: id, .failure(ResponseError(replyingTo: error)))
+        }
+      }
     case (.running, _):
       guard let handler = Self.requests[method] else {
         connection.reply(to: id, .failure(.methodNotFound(method)))
@@ -179,6 +192,7 @@ public final class Session {
     encoding = PositionEncoding(offered: try general?.stringsIfPresent("positionEncodings"))
     let options = try params.objectIfPresent("initializationOptions")?.objectIfPresent("notes")
     isNotesClient = options != nil
+    offersEdits = try params.objectIfPresent("initializationOptions")?.boolIfPresent("applyEdits") ?? false
     let asked = try options?.intIfPresent("protocol") ?? 1
     if let name = try options?.stringIfPresent("userName"), !name.isEmpty { setName(name) }
     if let color = try options?.intIfPresent("color") { service.company.color(color) }
@@ -209,6 +223,11 @@ public final class Session {
         ],
       ],
     ]
+  }
+
+  /// Calls `action` with the client's answer to a request of ours.
+  func whenAnswered(_ id: RequestId, _ action: @escaping (Result<JSONValue, ResponseError>) -> Void) {
+    awaited[id] = action
   }
 
   func setName(_ name: String) {

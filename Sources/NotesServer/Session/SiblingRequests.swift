@@ -126,9 +126,10 @@ extension Session {
 
   /// Has the process with the network carry out a request; nil if there is none.
   func forward(_ method: String, _ params: Parameters) async throws -> JSONValue? {
-    guard Self.networkMethods.contains(method), service.sharing.asksSiblings, !service.repo.siblings.isEmpty else {
-      return nil
-    }
+    guard Self.networkMethods.contains(method), service.sharing.asksSiblings else { return nil }
+    // This process may have started a moment ago.
+    await service.siblingsAreThere()
+    guard service.sharing.asksSiblings, !service.repo.siblings.isEmpty else { return nil }
     var members = params.value.objectValue ?? JSONObject()
     if params.has("uri") || params.has("id"), !params.has("ticket"), method != "notes/join" {
       let record: NoteRecord

@@ -1,0 +1,65 @@
+/// Writes a JSON text piece by piece, where a value of all of it would take long to build: a list of ten thousand objects.
+///
+/// Whoever writes keeps to JSON's grammar: members in objects, elements in arrays. Commas come by themselves.
+public struct JSONTextWriter {
+  /// What has been written, compact and in UTF-8.
+  public private(set) var bytes: [UInt8] = []
+
+  public init() {}
+
+  public mutating func object(_ members: (inout JSONTextWriter) throws -> Void) rethrows {
+    open(UInt8(ascii: "{"))
+    try members(&self)
+    bytes.append(UInt8(ascii: "}"))
+  }
+
+  public mutating func array(_ elements: (inout JSONTextWriter) throws -> Void) rethrows {
+    open(UInt8(ascii: "["))
+    try elements(&self)
+    bytes.append(UInt8(ascii: "]"))
+  }
+
+  /// The key of the member whose value is written next.
+  public mutating func key(_ name: StaticString) {
+    separate()
+    bytes.append(UInt8(ascii: "\""))
+    name.withUTF8Buffer { bytes.append(contentsOf: $0) }
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(UInt8(ascii: ":"))
+  }
+
+  public mutating func string(_ value: String) {
+    separate()
+    bytes.append(quoted: value)
+  }
+
+  public mutating func integer(_ value: Int) {
+    separate()
+    bytes.append(decimal: Int64(value))
+  }
+
+  public mutating func bool(_ value: Bool) {
+    separate()
+    bytes.append(contentsOf: (value ? "true" : "false").utf8)
+  }
+
+  /// A member with a string; nothing if that is nil.
+  public mutating func member(_ name: StaticString, _ value: String?) {
+    guard let value else { return }
+    key(name)
+    string(value)
+  }
+
+  private mutating func open(_ bracket: UInt8) {
+    separate()
+    bytes.append(bracket)
+  }
+
+  /// After a value another one follows.
+  private mutating func separate() {
+    switch bytes.last {
+    case nil, UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: ":"): break
+    default: bytes.append(UInt8(ascii: ","))
+    }
+  }
+}

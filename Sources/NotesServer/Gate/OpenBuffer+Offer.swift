@@ -1,0 +1,98 @@
+import Automerge
+
+/// Edits to plain clients, which go by `workspace/applyEdit`: one at a time, and none of them believed.
+///
+///     idle ──offer──► offered ──didChange that shows it──► idle
+///                        │ └──refused──► idle, but nothing is offered before the next didChange
+///                        └──said to be applied──► claimed ──any didChange──► idle
+///
+/// What is offered is `inFlight`, what is not is `unsent`; the client has surely neither. A client may say that it has applied an
+/// edit and have skipped it, or apply it to another text than it was made for. So only its next change tells: either it shows
+/// the edit, and what else it shows is the person's, or all of it is the person's, and the edit is offered anew.
+extension OpenBuffer {
+  enum Offer: Hashable, Sendable {
+    case idle
+    case offered
+    /// The client says that it has applied it.
+    case claimed
+    /// The client has refused the last one.
+    case refused
+  }
+
+  /// The next edit to offer, if there is one and none is on its way.
+  ///
+  /// - Parameter source: the document's text as it is now
+  mutating func nextOffer(source: some TextSource) -> BufferEdit? {
+    guard gate == .plain, offer == .idle, !unsent.isIdentity else { return nil }
+    let edits = replacements(of: unsent.refined(atMost: Self.mostRefinedBytes), source: source)
+    guard !edits.isEmpty else { return nil }
+    lastSentRev += 1
+    inFlight = [InFlight(firstRev: lastSentRev, rev: lastSentRev, delta: unsent, cause: unsentCause)]
+    unsent = .identity
+    offer = .offered
+    return BufferEdit(
+      version: version, rev: lastSentRev, edits: edits, bytes: source.measure.utf8, cause: unsentCause)
+  }
+
+  /// The client has answered the offer that was made for `version`.
+  mutating func offerAnswered(isApplied: Bool, version: Int) {
+    guard offer == .offered else { return }
+    if isApplied { return offer = .claimed }
+    // It may have changed its text before it heard of the edit; then the next one can be made for that.
+    takeBackOffer(version == self.version ? .refused : .idle)
+  }
+
+  private mutating func takeBackOffer(_ next: Offer) {
+    unsent = inFlight.reduce(into: TextDelta.identity) { $0 = $0.composed(with: $1.delta) }.composed(with: unsent)
+    inFlight = []
+    offer = next
+  }
+
+  /// Takes in a change that a plain client made of its text; returns what it does to the document.
+  mutating func plainChange(_ change: TextDelta, source: some TextSource) -> TextDelta {
+    guard let offered = inFlight.first?.delta else {
+      let (mine, theirs) = change.transformed(over: unsent)
+      unsent = theirs
+      offer = .idle
+      return mine
+    }
+    let before = TextView(of: source, through: clientToDocument.inverted).allUTF8
+    if let rest = change.rest(after: offered, of: before) {
+      let (mine, theirs) = rest.transformed(over: unsent)
+      (inFlight, unsent, offer) = ([], theirs, .idle)
+      return mine
+    }
+    let (carried, offeredLater) = change.transformed(over: offered)
+    let (mine, unsentLater) = carried.transformed(over: unsent)
+    inFlight[0].delta = offeredLater
+    unsent = unsentLater
+    if offer == .claimed { takeBackOffer(.idle) }
+    return mine
+  }
+}
+
+extension TextDelta {
+  /// What this change of `text` does besides making `other`; nil if it does not make that.
+  fileprivate func rest(after other: TextDelta, of text: [UInt8]) -> TextDelta? {
+    let (changed, otherwise) = (applied(to: text), other.applied(to: text))
+    if changed == otherwise { return .identity }
+    let rest = TextDiff.delta(from: otherwise, to: changed)
+    // A client that looks at no version may have put it somewhere else: then that is where it belongs now.
+    if refined.insertedIfNothingElse == other.insertedIfNothingElse, other.insertedIfNothingElse != nil { return rest }
+    guard !rest.deletesSome(ofDeletedBy: other.inverted), rest.changedBytes < refined.changedBytes else { return nil }
+    return rest
+  }
+
+  /// All that it inserts, in order; nil if it deletes something.
+  private var insertedIfNothingElse: [UInt8]? {
+    var inserted: [UInt8] = []
+    for segment in segments {
+      switch segment {
+      case .retain: break
+      case .insert(let piece): inserted += piece.bytes
+      case .delete: return nil
+      }
+    }
+    return inserted
+  }
+}
