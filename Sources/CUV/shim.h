@@ -58,13 +58,15 @@ static inline int64_t notes_unacknowledged(int descriptor) {
   return count;
 }
 
-/* How many times in a row a TCP socket has sent the same again without an answer, or -1. tcp_info is not imported. */
+/* How many times in a row a TCP socket has sent the same again without an answer, or has asked a receiver that has no room
+   whether it is still there; or -1. tcp_info is not imported. */
 static inline int notes_retransmissions(int descriptor) {
 #ifdef __linux__
   struct tcp_info info;
   socklen_t length = sizeof info;
   if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return -1;
-  return info.tcpi_retransmits;
+  /* One question may be on its way at any time. */
+  return info.tcpi_retransmits + (info.tcpi_probes > 1 ? info.tcpi_probes - 1 : 0);
 #else
   return -1;
 #endif

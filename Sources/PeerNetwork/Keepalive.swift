@@ -41,7 +41,7 @@ struct Keepalive {
 
   /// To be asked again after `nextCheck`.
   ///
-  /// - Parameter isThere: whether the other machine has acknowledged all that we sent.
+  /// - Parameter isThere: whether the other machine acknowledges what we send, or says that it has no room.
   mutating func check(at now: Duration, isThere: Bool = false) -> Effect? {
     let silence = now - lastHeard
     if now - due < Keepalive.lateness {

@@ -233,8 +233,8 @@ final class PeerLink {
   private func watch() {
     timer = clock.schedule(after: keepalive.nextCheck(at: clock.now)) { [weak self] in
       guard let self, self.isOpen else { return }
-      // Of who is not known nothing is expected but answers.
-      let isThere = self.isTrusted && self.stream.queuedByteCount == 0 && self.unacknowledgedByteCount == 0
+      // Of who is not known nothing is expected but answers. Who is busy may have no room for more, and is there all the same.
+      let isThere = self.isTrusted && self.isAnswered
       switch self.keepalive.check(at: self.clock.now, isThere: isThere) {
       case .ping?: self.send(.other(type: "ping", fields: [:]))
       case .dead?: return self.close(.unreachable(self.address, reason: "no sign of life"), politely: false)
@@ -247,8 +247,13 @@ final class PeerLink {
   /// The address of this machine from which it goes out; nil if nobody knows.
   var localHost: String? { (stream as? TCPStream)?.localAddress?.host }
 
-  /// Nil where there is no way to know.
-  private var unacknowledgedByteCount: Int? { (stream as? TCPStream)?.unacknowledgedByteCount }
+  /// Whether the other machine acknowledges what it is sent, or answers that it has no room, whatever the program on it does.
+  private var isAnswered: Bool {
+    guard let stream = stream as? TCPStream, let count = stream.retransmissionCount else {
+      return stream.queuedByteCount == 0 && (stream as? TCPStream)?.unacknowledgedByteCount == 0
+    }
+    return count == 0
+  }
 
   private func closed(_ error: UVError?) {
     timer?.cancel()

@@ -43,7 +43,7 @@ public final class TCPStream: ByteStream {
 
   /// How many times in a row the kernel has sent the same again and heard nothing; nil if nobody knows.
   ///
-  /// A receiver that only does not read answers, so this stays 0.
+  /// The kernel of a receiver that only does not read answers, so this stays 0.
   public var retransmissionCount: Int? {
     var descriptor: Int32 = -1
     guard isOpen, uv_fileno(raw(uv_handle_t.self), &descriptor) == 0 else { return nil }

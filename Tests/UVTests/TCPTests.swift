@@ -131,6 +131,25 @@ import UV
     }
   }
 
+  /// For two seconds, in which the kernel asks several times whether there is room.
+  @Test func aReaderThatDoesNotReadIsStillThere() throws {
+    try runLoop { loop in
+      var looks = 0
+      try pair(loop) { _ in
+      } connected: { stream in
+        #expect(throws: Never.self) { try stream.write(pattern(byteCount: 8 << 20)) }
+        func look() {
+          looks += 1
+          #expect(stream.retransmissionCount ?? 0 == 0)
+          #expect(stream.unacknowledgedByteCount ?? 1 > 0, "there is no room for all of it")
+          guard looks < 20 else { return loop.stop() }
+          #expect(throws: Never.self) { try loop.after(.milliseconds(100)) { look() } }
+        }
+        look()
+      }
+    }
+  }
+
   @Test func aFullQueueRefusesMore() throws {
     try runLoop { loop in
       try pair(loop) { _ in
