@@ -130,7 +130,7 @@ let package = Package(
       path: "Tests/NotesHarness", swiftSettings: strict),
     .testTarget(
       name: "EndToEnd", dependencies: ["NotesHarness", "JSONRPC", "TestSupport", "notes-lsp"], path: "Tests/EndToEnd",
-      exclude: ["delay_proxy.py"], swiftSettings: strict),
+      exclude: ["delay_proxy.py", "hostile_mdns.py"], swiftSettings: strict),
     .executableTarget(
       name: "notes-bench",
       dependencies: [

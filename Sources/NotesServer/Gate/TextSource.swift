@@ -36,7 +36,7 @@ extension TextMeasure {
   }
 
   /// The measure of the longest part of `bytes`, from their start and in whole scalars, that fits.
-  init(of bytes: [UInt8], whileFits fits: (TextMeasure) -> Bool) {
+  init(of bytes: some Sequence<UInt8>, whileFits fits: (TextMeasure) -> Bool) {
     self.init()
     var next = TextMeasure()
     for byte in bytes {
