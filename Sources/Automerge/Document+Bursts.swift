@@ -74,8 +74,8 @@ private struct BurstHistory {
   }
 
   private mutating func add(_ row: Int) {
-    let record = core.graph.records[row], runs = core.graph.runRange(of: row)
-    guard runs.contains(where: { core.log.runs[$0].object == text }) else { return }
+    let record = core.graph.records[row], runs = core.log.runs(in: record.ops)
+    guard runs.contains(where: { $0.object == text }) else { return }
     let message = core.graph.messages[row]
     var place = last[record.actor]
     if let index = place {
@@ -89,7 +89,7 @@ private struct BurstHistory {
     }
     found[index].end = record.time
     found[index].lastRow = row
-    for run in runs where core.log.runs[run].object == text { count(core.log.runs[run], in: index) }
+    for run in runs where run.object == text { count(run, in: index) }
   }
 
   private mutating func count(_ run: OpRun, in index: Int) {

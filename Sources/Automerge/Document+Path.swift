@@ -27,15 +27,12 @@ extension DocumentCore {
   fileprivate func pendingPlaces() -> [OpId: ObjectParents.Place] {
     guard let transaction else { return [:] }
     var places: [OpId: ObjectParents.Place] = [:]
-    var id = OpId(counter: transaction.startOp, actor: transaction.author)
-    for run in log.runs[transaction.firstRun...] {
-      if run.kind == .other {
-        let op = log.others[Int(run.text)]
-        if op.action.makesObject {
-          places[id] = ObjectParents.Place(object: op.object, key: op.isInsert ? .element(id) : op.key)
-        }
+    log.forEachRun(in: transaction.firstOp..<log.opCount) { run, id in
+      guard run.kind == .other else { return }
+      let op = log.others[Int(run.text)]
+      if op.action.makesObject {
+        places[id] = ObjectParents.Place(object: op.object, key: op.isInsert ? .element(id) : op.key)
       }
-      id.counter &+= run.count
     }
     return places
   }

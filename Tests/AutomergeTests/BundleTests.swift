@@ -26,7 +26,7 @@ struct BundleTests {
     #expect(chunk.kind == .bundle)
     let changes = try BundleDecoder.decode(chunk)
     let written = changes.map { change in
-      let body = ChangeEncoder.body(change.header, author: 0, runs: change.runs.indices, of: change)
+      let body = ChangeEncoder.body(change.header, author: 0, runs: change.runs, of: change)
       return Hex.text(Chunk.encode(.change, body: body).bytes)
     }
     #expect(written.sorted() == bundled.compactMap { $0["raw"].string }.sorted())

@@ -265,7 +265,7 @@ import Testing
       op: OtherOp(
         object: object, key: .element(id), isInsert: false, action: .set, value: RawValue(.String("x")),
         predecessors: [id]), actorList: actors)
-    let body = ChangeEncoder.body(header, author: 0, runs: 0..<1, of: source)
+    let body = ChangeEncoder.body(header, author: 0, runs: source.runs, of: source)
     let before = document.heads()
     guard case .inconsistent(_, .counters)? = refusal(Chunk.encode(.change, body: body).bytes, by: document) else {
       Issue.record("it was taken")

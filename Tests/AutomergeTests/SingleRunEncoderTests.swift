@@ -9,7 +9,7 @@ struct SingleRunEncoderTests {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<200 {
       let change = Self.change(&random)
-      let body = ChangeEncoder.body(change.header, author: 0, runs: 0..<1, of: change)
+      let body = ChangeEncoder.body(change.header, author: 0, runs: change.runs, of: change)
       let chunk = Chunk(kind: .change, body: body[...], hash: Chunk.hash(.change, body: body))
       var encoder = SingleRunEncoder()
       encoder.write(change)
@@ -17,7 +17,7 @@ struct SingleRunEncoderTests {
       #expect(encoder.changeHash() == chunk.hash, "seed \(seed)")
       let read = try ChangeDecoder.decode(chunk)
       #expect(read.runs.count == 1 && read.opCount == change.opCount, "seed \(seed)")
-      let again = ChangeEncoder.body(read.header, author: 0, runs: read.runs.indices, of: read)
+      let again = ChangeEncoder.body(read.header, author: 0, runs: read.runs, of: read)
       #expect(again == body, "seed \(seed)")
     }
   }
@@ -26,14 +26,14 @@ struct SingleRunEncoderTests {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<200 {
       let change = Self.change(&random)
-      var body = ChangeEncoder.body(change.header, author: 0, runs: 0..<1, of: change)
+      var body = ChangeEncoder.body(change.header, author: 0, runs: change.runs, of: change)
       for _ in 0..<Int.random(in: 1...2, using: &random) {
         body[Int.random(in: body.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
       }
       let chunk = Chunk(kind: .change, body: body[...], hash: Chunk.hash(.change, body: body))
       guard let read = try? ChangeDecoder.decode(chunk) else { continue }
       #expect(
-        ChangeEncoder.body(read.header, author: 0, runs: read.runs.indices, of: read) == body, "seed \(seed)")
+        ChangeEncoder.body(read.header, author: 0, runs: read.runs, of: read) == body, "seed \(seed)")
     }
   }
 

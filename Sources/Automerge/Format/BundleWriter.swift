@@ -24,7 +24,7 @@ struct BundleWriter {
         time: change.time, message: change.message, extra: Array(change.extra))
       var decoded = DecodedChange(hash: Chunk.hash(.change, body: []), header: header, actorList: actors)
       for stretch in rows.stretches[operations[row]] { try decoded.append(stretch.rows, id: stretch.id) }
-      let body = ChangeEncoder.body(header, author: change.actor, runs: decoded.runs.indices, of: decoded)
+      let body = ChangeEncoder.body(header, author: change.actor, runs: decoded.runs, of: decoded)
       let hash = Chunk.hash(.change, body: body)
       hashes[row] = hash
       chunks.append(Chunk(kind: .change, body: body[...], hash: hash))

@@ -23,7 +23,7 @@ enum ChangeDecoder {
     let isWrittenAgain: Bool
     do throws(FormatError) { (change, isWrittenAgain) = try read(chunk) } catch { throw .format(error) }
     if isWrittenAgain { return change }
-    let body = ChangeEncoder.body(change.header, author: 0, runs: change.runs.indices, of: change)
+    let body = ChangeEncoder.body(change.header, author: 0, runs: change.runs, of: change)
     guard body.elementsEqual(chunk.body) else { throw .notReproducible(chunk.hash) }
     change.runs.reserveCapacity(0)
     return change

@@ -15,8 +15,8 @@ struct ChangeHeader {
 enum ChangeEncoder {
   /// - Parameters:
   ///   - author: the author's index in the source's actors.
-  ///   - runs: which runs of the source make up the change.
-  static func body(_ header: ChangeHeader, author: UInt32, runs: Range<Int>, of source: borrowing some OpSource)
+  ///   - runs: what the change does, with the source that it points into.
+  static func body(_ header: ChangeHeader, author: UInt32, runs: [OpRun], of source: borrowing some OpSource)
     -> [UInt8]
   {
     let actors = OtherActors(author: author, runs: runs, of: source)
@@ -34,8 +34,7 @@ enum ChangeEncoder {
     if !runs.isEmpty {
       var table = OpColumnWriter(isDocument: false)
       var id = OpId(counter: header.startOp, actor: author)
-      for index in runs {
-        let run = source.runs[index]
+      for run in runs {
         append(run, id: id, to: &table, of: source, actors)
         id.counter += run.count
       }
@@ -78,10 +77,9 @@ private struct OtherActors {
   private(set) var sorted: [UInt32] = []
   private var places: [UInt32: UInt64] = [:]
 
-  init(author: UInt32, runs: Range<Int>, of source: borrowing some OpSource) {
+  init(author: UInt32, runs: [OpRun], of source: borrowing some OpSource) {
     self.author = author
-    for index in runs {
-      let run = source.runs[index]
+    for run in runs {
       note(run.object)
       guard run.kind == .other else {
         note(run.target)

@@ -35,8 +35,7 @@ struct LogBuilder {
   private mutating func add(_ run: OpRun, id: OpId) { found.append(Found(id: id, run: run)) }
 
   private mutating func add(_ op: OtherOp, id: OpId) {
-    log.others.append(op)
-    add(.other(object: op.object, index: log.others.count - 1), id: id)
+    add(.other(object: op.object, index: log.keep(op)), id: id)
   }
 
   /// The operations on a map's key (`key`) or on an odd element, and their deletions.
@@ -98,31 +97,35 @@ struct LogBuilder {
       guard Int(stretch.seq) == Int(graph.changeCount(of: stretch.actor)) + 1 else {
         throw .inconsistentDocument(.sequence)
       }
-      let firstRow = Int(stretch.firstRow), firstRun = log.runs.count
+      let firstRow = Int(stretch.firstRow)
       let startOp = try takeOps(upTo: stretch.maxOp, of: stretch.actor, &cursor)
       let deps = changes.deps(ofStretch: place)
       for dep in deps where graph.records[Int(dep)].maxOp >= startOp { throw .inconsistentDocument(.counters) }
       let record = ChangeRecord(
         actor: stretch.actor, seq: stretch.seq, startOp: startOp, opCount: stretch.maxOp + 1 - startOp,
-        time: stretch.time, firstRun: UInt32(firstRun))
+        time: stretch.time)
       graph.append(
-        record, deps: Array(deps), message: changes.messages[firstRow], extra: changes.extras[firstRow] ?? [],
-        runEnd: log.runs.count)
-      var maxOp = stretch.maxOp
-      for _ in 1..<max(stretch.count, 1) {
+        record, deps: Array(deps), message: changes.messages[firstRow], extra: changes.extras[firstRow] ?? [])
+      var maxOp = stretch.maxOp, left = Int(stretch.count) - 1
+      while left > 0 {
         maxOp += stretch.maxOpStep
-        let firstRun = log.runs.count, last = UInt32(graph.count - 1)
+        left -= 1
+        let last = UInt32(graph.count - 1)
         let startOp = try takeOps(upTo: maxOp, of: stretch.actor, &cursor)
         if graph.appendToOwnHead(
-          author: stretch.actor, startOp: startOp, opCount: maxOp + 1 - startOp, time: stretch.time,
-          firstRun: firstRun, runEnd: log.runs.count)
+          author: stretch.actor, startOp: startOp, opCount: maxOp + 1 - startOp, time: stretch.time)
         {
+          guard maxOp + 1 - startOp == stretch.maxOpStep else { continue }
+          let more = try takeAlike(left, step: stretch.maxOpStep, behind: maxOp, of: stretch.actor, &cursor)
+          graph.repeatLast(more)
+          maxOp += UInt32(more) * stretch.maxOpStep
+          left -= more
           continue
         }
         let record = ChangeRecord(
           actor: stretch.actor, seq: graph.changeCount(of: stretch.actor) + 1, startOp: startOp,
-          opCount: maxOp + 1 - startOp, time: stretch.time, firstRun: UInt32(firstRun))
-        graph.append(record, deps: [last], message: nil, extra: [], runEnd: log.runs.count)
+          opCount: maxOp + 1 - startOp, time: stretch.time)
+        graph.append(record, deps: [last], message: nil, extra: [])
       }
     }
     guard cursor.used == found.count else { throw .inconsistentDocument(.counters) }
@@ -142,30 +145,48 @@ struct LogBuilder {
     }
   }
 
+  /// Writes the operations of up to `limit` changes of `step` operations each to the log, as far as they follow each
+  /// other without a gap from the one behind `maxOp` on; returns how many changes these are.
+  private mutating func takeAlike(
+    _ limit: Int, step: UInt32, behind maxOp: UInt32, of author: UInt32, _ cursor: inout Cursor
+  ) throws(LoadError) -> Int {
+    let end = Int(maxOp) + limit * Int(step)
+    var reach = Int(maxOp), next = cursor.next[Int(author)]
+    while reach < end, next < found.count, found[next].id.actor == author, Int(found[next].id.counter) == reach + 1 {
+      reach += Int(found[next].run.count)
+      next += 1
+    }
+    guard step > 0, reach >= Int(maxOp) + Int(step) else { return 0 }
+    let count = (min(reach, end) - Int(maxOp)) / Int(step)
+    _ = try takeOps(upTo: maxOp + UInt32(count) * step, of: author, &cursor)
+    return count
+  }
+
   /// Writes the actor's next operations to the log, up to one, and returns where they begin: one behind `maxOp` if there
   /// are none.
   private mutating func takeOps(
     upTo maxOp: UInt32, of author: UInt32, _ cursor: inout Cursor
   ) throws(LoadError) -> UInt32 {
-    let actor = Int(author), firstRun = log.runs.count
+    let actor = Int(author)
     guard maxOp < .max else { throw .inconsistentDocument(.counters) }
-    var startOp = maxOp + 1, counter = startOp, next = cursor.next[actor]
+    var startOp = maxOp + 1, counter = startOp, next = cursor.next[actor], isFirst = true
     while next < found.count, found[next].id.actor == author, found[next].id.counter <= maxOp {
       let id = found[next].id
-      if log.runs.count == firstRun {
+      if isFirst {
         startOp = id.counter
         counter = startOp
+        isFirst = false
       }
       guard id.counter == counter, startOp > cursor.previous[actor] else { throw .inconsistentDocument(.counters) }
       let room = Int(maxOp) - Int(counter) + 1
       if room < Int(found[next].run.count) {
         // Taken before it is passed on: a call of this value's methods would keep a copy of the list meanwhile.
         let taken = found[next].run.takePrefix(room, id: id, text: store.bytes)
-        append(taken, id: id, firstRun: firstRun)
+        log.append(taken, id: id)
         found[next].id = id.advanced(by: room)
         counter += UInt32(room)
       } else {
-        append(found[next].run, id: id, firstRun: firstRun)
+        log.append(found[next].run, id: id)
         counter += found[next].run.count
         next += 1
         cursor.used += 1
@@ -175,14 +196,5 @@ struct LogBuilder {
     cursor.next[actor] = next
     cursor.previous[actor] = maxOp
     return startOp
-  }
-
-  /// Joins what one change did in one act; the objects may hold it in pieces.
-  private func append(_ run: OpRun, id: OpId, firstRun: Int) {
-    if log.runs.count > firstRun, let last = log.runs.last, last.kind != .other {
-      let lastId = OpId(counter: id.counter - last.count, actor: id.actor)
-      if log.runs[log.runs.count - 1].merge(run, id: lastId) { return }
-    }
-    log.runs.append(run)
   }
 }

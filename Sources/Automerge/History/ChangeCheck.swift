@@ -29,7 +29,7 @@ struct ChangeCheck {
     for row in deps + own where header.startOp <= core.graph.records[Int(row)].maxOp {
       throw .inconsistent(change.hash, .counters)
     }
-    guard core.bytes.hasRoom(for: change.text.count), core.log.runs.count < Int(Int32.max) else {
+    guard core.bytes.hasRoom(for: change.text.count), core.log.hasRoom(for: change.opCount) else {
       throw .inconsistent(change.hash, .size)
     }
     for (index, run) in change.runs.enumerated() {

@@ -22,9 +22,6 @@ struct ChangeGraph {
   /// The rows that a change depends on, in its own order.
   func deps(of row: Int) -> RowDeps { records.deps(of: row) }
 
-  /// A change's runs in the log.
-  func runRange(of row: Int) -> Range<Int> { records.runRange(of: row) }
-
   /// The author of the change that came last.
   var lastAuthor: UInt32? { records.last?.actor }
 
@@ -48,12 +45,12 @@ struct ChangeGraph {
   /// the one before it, as far as they are kept together.
   func endOfStretch(from row: Int) -> Int { records.endOfStretch(from: row) }
 
-  /// Adds a change whose runs end at `runEnd` in the log. Its dependencies are rows in the change's own order.
-  mutating func append(_ record: ChangeRecord, deps rows: [UInt32], message: String?, extra: [UInt8], runEnd: Int) {
+  /// Adds a change. Its dependencies are rows in the change's own order.
+  mutating func append(_ record: ChangeRecord, deps rows: [UInt32], message: String?, extra: [UInt8]) {
     let row = count
     if let message { messages[row] = message }
     if !extra.isEmpty { extras[row] = extra }
-    records.append(record, deps: rows, runEnd: runEnd)
+    records.append(record, deps: rows)
     operationCount += Int(record.opCount)
     for row in rows {
       if let place = headPlace(of: row) { heads.remove(at: place) }
@@ -67,21 +64,30 @@ struct ChangeGraph {
   }
 
   /// Adds a change by the author of the only head, which it depends on; false if that is not so.
-  mutating func appendToOwnHead(
-    author: UInt32, startOp: UInt32, opCount: UInt32, time: Int64, firstRun: Int, runEnd: Int
-  ) -> Bool {
+  mutating func appendToOwnHead(author: UInt32, startOp: UInt32, opCount: UInt32, time: Int64) -> Bool {
     let row = UInt32(count)
     guard row > 0, heads.count == 1, heads[0] == row - 1 else { return false }
     let last = records[Int(row) - 1]
     guard last.actor == author else { return false }
-    let record = ChangeRecord(
-      actor: author, seq: last.seq + 1, startOp: startOp, opCount: opCount, time: time, firstRun: UInt32(firstRun))
-    records.append(record, deps: CollectionOfOne(row - 1), runEnd: runEnd)
+    let record = ChangeRecord(actor: author, seq: last.seq + 1, startOp: startOp, opCount: opCount, time: time)
+    records.append(record, deps: CollectionOfOne(row - 1))
     operationCount += Int(opCount)
     heads[0] = row
     lastRows[Int(author)] = row
     if opCount > 0 { maxOp = max(maxOp, record.maxOp) }
     return true
+  }
+
+  /// Adds `more` changes that are like the last one and the only head, each on top of the one before it, by the same
+  /// author at the same time, with as many operations.
+  mutating func repeatLast(_ more: Int) {
+    guard more > 0, let last = records.last else { return }
+    records.lengthenLast(by: more)
+    operationCount += more * Int(last.opCount)
+    let row = UInt32(count - 1)
+    heads = [row]
+    lastRows[Int(last.actor)] = row
+    if let last = records.last, last.opCount > 0 { maxOp = max(maxOp, last.maxOp) }
   }
 
   /// Makes room for the hashes of more changes.

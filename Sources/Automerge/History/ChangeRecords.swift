@@ -5,8 +5,11 @@ struct ChangeRecord: BitwiseCopyable {
   var startOp: UInt32
   var opCount: UInt32
   var time: Int64
-  /// Its first run in the log; the last one is before the next change's first.
-  var firstRun: UInt32
+  /// How many operations are before it in the log; set when it is added.
+  var firstOp: UInt32 = 0
+
+  /// Where its operations are in the log.
+  var ops: Range<Int> { Int(firstOp)..<Int(firstOp) + Int(opCount) }
 
   /// The last operation; one less than the first if there is none.
   var maxOp: UInt32 { startOp - 1 + opCount }
@@ -15,7 +18,7 @@ struct ChangeRecord: BitwiseCopyable {
 /// The changes of a document, row by row.
 ///
 /// Who types, makes many changes that differ in nothing but their numbers: each by the author of the one before it and on
-/// top of that alone, in the same second, with as many operations, in one run. Such a stretch is kept as its first change
+/// top of that alone, in the same second, with as many operations. Such a stretch is kept as its first change
 /// and what that depends on, so typing on makes no record at all.
 struct ChangeRecords: RandomAccessCollection {
   private struct Stretch: BitwiseCopyable {
@@ -28,8 +31,8 @@ struct ChangeRecords: RandomAccessCollection {
   private var stretches: [Stretch] = []
   private var deps: [UInt32] = []
   private(set) var count = 0
-  /// Where the runs of all changes end in the log.
-  private(set) var runCount = 0
+  /// The operations of all changes.
+  private(set) var opCount = 0
 
   var startIndex: Int { 0 }
   var endIndex: Int { count }
@@ -37,15 +40,24 @@ struct ChangeRecords: RandomAccessCollection {
   /// - Complexity: O(log n) in the stretches; O(1) in the last one.
   subscript(row: Int) -> ChangeRecord { record(row, in: stretch(of: row)) }
 
-  /// Adds a change whose runs end at `runEnd` in the log. Its dependencies are rows in the change's own order.
-  mutating func append(_ record: ChangeRecord, deps rows: some Collection<UInt32>, runEnd: Int) {
+  /// Adds a change. Its dependencies are rows in the change's own order.
+  mutating func append(_ record: ChangeRecord, deps rows: some Collection<UInt32>) {
     let isBehindLast = rows.count == 1 && count > 0 && rows.first == UInt32(count - 1)
     if !(isBehindLast && continues(record)) {
-      stretches.append(Stretch(first: record, firstRow: UInt32(count), firstDep: UInt32(deps.count)))
+      var first = record
+      first.firstOp = UInt32(opCount)
+      stretches.append(Stretch(first: first, firstRow: UInt32(count), firstDep: UInt32(deps.count)))
       deps.append(contentsOf: rows)
     }
     count += 1
-    runCount = runEnd
+    opCount += Int(record.opCount)
+  }
+
+  /// Adds `more` changes like the last one, each behind the one before it in every respect.
+  mutating func lengthenLast(by more: Int) {
+    guard more > 0, let last else { return }
+    count += more
+    opCount += more * Int(last.opCount)
   }
 
   /// Whether a change that depends on the last one alone makes its stretch longer.
@@ -54,7 +66,7 @@ struct ChangeRecords: RandomAccessCollection {
     guard let last = stretches.last else { return false }
     let first = last.first, distance = UInt32(count) - last.firstRow
     return first.actor == record.actor && first.opCount == record.opCount && first.time == record.time
-      && first.seq + distance == record.seq && first.firstRun + distance == record.firstRun
+      && first.seq + distance == record.seq
       && UInt64(first.startOp) + UInt64(distance) * UInt64(first.opCount) == UInt64(record.startOp)
   }
 
@@ -66,12 +78,6 @@ struct ChangeRecords: RandomAccessCollection {
     if row > Int(first.firstRow) { return RowDeps(previous: UInt32(row - 1)) }
     let end = place + 1 < stretches.count ? Int(stretches[place + 1].firstDep) : deps.count
     return RowDeps(listed: deps[Int(first.firstDep)..<end])
-  }
-
-  func runRange(of row: Int) -> Range<Int> {
-    let place = stretch(of: row), start = Int(record(row, in: place).firstRun)
-    if row + 1 < end(of: place) { return start..<start + 1 }
-    return start..<(place + 1 < stretches.count ? Int(stretches[place + 1].first.firstRun) : runCount)
   }
 
   /// The end of the stretch that a row is in.
@@ -87,7 +93,7 @@ struct ChangeRecords: RandomAccessCollection {
     var record = stretch.first
     record.seq += distance
     record.startOp += distance * record.opCount
-    record.firstRun += distance
+    record.firstOp += distance * record.opCount
     return record
   }
 

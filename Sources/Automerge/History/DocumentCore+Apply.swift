@@ -34,7 +34,7 @@ extension DocumentCore {
     }
     let known = change.actorList.map { actors.index(of: $0) }
     try ChangeCheck(change, core: self, actors: known).run(deps: deps)
-    let header = change.header, firstRun = log.runs.count
+    let header = change.header
     var id = OpId(counter: header.startOp, actor: known[0])
     for run in change.runs {
       apply(run, of: change, id: id, actors: known, edits: &edits)
@@ -42,8 +42,8 @@ extension DocumentCore {
     }
     let record = ChangeRecord(
       actor: known[0], seq: UInt32(header.seq), startOp: header.startOp, opCount: UInt32(change.opCount),
-      time: header.time, firstRun: UInt32(firstRun))
-    graph.append(record, deps: deps, message: header.message, extra: header.extra, runEnd: log.runs.count)
+      time: header.time)
+    graph.append(record, deps: deps, message: header.message, extra: header.extra)
     graph.appendHash(change.hash)
   }
 
@@ -57,7 +57,7 @@ extension DocumentCore {
       if case .element(let element) = op.key { op.key = .element(own(element)) }
       op.predecessors = op.predecessors.map(own)
       apply(op, id: id, edits: &edits)
-      record(op)
+      log.append(op, id: id)
       return
     }
     var run = foreign
@@ -75,7 +75,7 @@ extension DocumentCore {
     } else {
       delete(run, id: id, in: tree, edits: &edits)
     }
-    log.runs.append(run)
+    log.append(run, id: id)
   }
 
   /// Applies a run of deletions, each as many at a time as one run of the tree allows.

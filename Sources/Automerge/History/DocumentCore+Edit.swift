@@ -72,9 +72,10 @@ extension DocumentCore {
     let id = try takeIds(1)
     map.apply(
       StoredOp(id: id, action: action, value: value), key: key, predecessors: predecessors, actors: actors)
-    record(
+    log.append(
       OtherOp(
-        object: object, key: .map(key), isInsert: false, action: action, value: value, predecessors: predecessors))
+        object: object, key: .map(key), isInsert: false, action: action, value: value, predecessors: predecessors),
+      id: id)
     return id
   }
 
@@ -106,7 +107,7 @@ extension DocumentCore {
       let id = try takeIds(measure.scalars)
       let offset = bytes.append(utf8, actor: id.actor)
       if let last = tree.extendHintedRun(before: start, unit, id: id, text: offset, measure: measure) {
-        record(
+        log.append(
           .insertion(object: object, behind: last, count: measure.scalars, text: offset, byteCount: utf8.count), id: id)
         if count > 0 {
           start += TextSums(measure, elements: measure.scalars)[unit]
@@ -117,7 +118,7 @@ extension DocumentCore {
       let gap = tree.gap(before: start, unit)
       let before = count > 0 ? tree.visible(before: gap)[unit] : 0
       tree.insertText(at: gap, id: id, text: offset..<offset + utf8.count, scalars: measure.scalars)
-      record(
+      log.append(
         .insertion(
           object: object, behind: gap.reference, count: measure.scalars, text: offset, byteCount: utf8.count), id: id)
       start = before + TextSums(measure, elements: measure.scalars)[unit]
@@ -132,7 +133,7 @@ extension DocumentCore {
     }
     if count == 1, let next = nextId, let element = tree.shrinkHintedRun(before: start + 1, unit, by: next) {
       let id = try takeIds(1)
-      record(.deletion(object: object, from: element, count: 1, step: 1), id: id)
+      log.append(.deletion(object: object, from: element, count: 1, step: 1), id: id)
       return
     }
     var at = start, left = count
@@ -162,7 +163,7 @@ extension DocumentCore {
       let units = TextSums(tree.measure(ofFirst: to, of: run), elements: to)[unit] - inside
       let id = try takeIds(to - from)
       tree.markDeleted(place, element: from, count: to - from, by: id, step: 1)
-      record(.deletion(object: object, from: run.id.advanced(by: from), count: to - from, step: 1), id: id)
+      log.append(.deletion(object: object, from: run.id.advanced(by: from), count: to - from, step: 1), id: id)
       left -= units
     }
   }
@@ -173,11 +174,12 @@ extension DocumentCore {
     let id = try takeIds(1)
     tree.apply(StoredOp(id: id, action: .delete, value: .null), predecessors: visible, to: place)
     if visible == [run.id] {
-      record(.deletion(object: object, from: run.id, count: 1, step: 1), id: id)
+      log.append(.deletion(object: object, from: run.id, count: 1, step: 1), id: id)
     } else {
-      record(
+      log.append(
         OtherOp(
-          object: object, key: .element(run.id), isInsert: false, action: .delete, value: .null, predecessors: visible))
+          object: object, key: .element(run.id), isInsert: false, action: .delete, value: .null, predecessors: visible),
+        id: id)
     }
   }
 

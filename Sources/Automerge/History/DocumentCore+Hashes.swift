@@ -32,14 +32,16 @@ extension DocumentCore {
   }
 
   private func anyBody(ofRow row: Int) -> [UInt8] {
-    ChangeEncoder.body(header(ofRow: row), author: graph.records[row].actor, runs: graph.runRange(of: row), of: log)
+    let record = graph.records[row]
+    return ChangeEncoder.body(header(ofRow: row), author: record.actor, runs: log.runs(in: record.ops), of: log)
   }
 
   /// Writes the body of a change that is one run of plain text or of deletions; false if it is something else.
   private func write(row: Int, with encoder: inout SingleRunEncoder) -> Bool {
-    let runs = graph.runRange(of: row)
-    guard runs.count == 1, graph.extras.isEmpty || graph.extras[row] == nil else { return false }
-    let run = log.runs[runs.lowerBound], record = graph.records[row]
+    let record = graph.records[row]
+    guard graph.extras.isEmpty || graph.extras[row] == nil, let run = log.singleRun(in: record.ops) else {
+      return false
+    }
     guard run.kind != .other, run.kind != .insertText || run.byteCount == run.count else { return false }
     let author = record.actor
     // The other actors that the change names, in byte order.

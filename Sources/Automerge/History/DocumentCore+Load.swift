@@ -120,10 +120,9 @@ extension DocumentCore {
 
   /// A change of one run of typing or deletions, straight from the log; nil if it is something else.
   private func singleRunChange(ofRow row: Int) -> DecodedChange? {
-    let runs = graph.runRange(of: row)
-    guard runs.count == 1 else { return nil }
-    var run = log.runs[runs.lowerBound], named = [graph.records[row].actor]
-    guard run.kind != .other else { return nil }
+    let record = graph.records[row]
+    guard var run = log.singleRun(in: record.ops), run.kind != .other else { return nil }
+    var named = [record.actor]
     func number(_ id: OpId) -> OpId {
       if id.isZero { return .zero }
       let number = named.firstIndex(of: id.actor) ?? named.count
@@ -143,7 +142,7 @@ extension DocumentCore {
   func save(deflating: Bool = true) -> [UInt8] {
     var saved = DocumentEncoder.chunk(self, deflating: deflating)
     for change in queue.waiting {
-      let body = ChangeEncoder.body(change.header, author: 0, runs: change.runs.indices, of: change)
+      let body = ChangeEncoder.body(change.header, author: 0, runs: change.runs, of: change)
       saved += Chunk.encode(.change, body: body).bytes
     }
     firstNewRow = graph.count

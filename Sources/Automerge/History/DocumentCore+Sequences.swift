@@ -92,10 +92,10 @@ extension DocumentCore {
     let id = try takeIds(1)
     let place = tree.makeOdd(element.place, element: element.offset)
     tree.apply(StoredOp(id: id, action: action, value: value), predecessors: predecessors, to: place)
-    record(
+    log.append(
       OtherOp(
         object: object, key: .element(element.id), isInsert: false, action: action, value: value,
-        predecessors: predecessors))
+        predecessors: predecessors), id: id)
     return id
   }
 
@@ -153,7 +153,7 @@ extension DocumentCore {
     let id = try takeIds(1)
     let offset = bytes.append(value.bytes, actor: id.actor)
     let behind = tree.insertText(at: gap, id: id, text: offset..<offset + value.bytes.count, scalars: 1)
-    record(
+    log.append(
       .insertion(object: object, behind: gap.reference, count: 1, text: offset, byteCount: value.bytes.count), id: id)
     return behind
   }
@@ -162,10 +162,10 @@ extension DocumentCore {
   @discardableResult
   func insertOdd(_ tree: TextTree, _ object: OpId, at gap: TextTree.Gap, _ op: StoredOp) -> TextTree.Gap {
     let behind = tree.insertOdd(at: gap, op: op)
-    record(
+    log.append(
       OtherOp(
         object: object, key: .element(gap.reference), isInsert: true, action: op.action, value: op.value,
-        expand: op.expand, markName: op.markName, predecessors: []))
+        expand: op.expand, markName: op.markName, predecessors: []), id: op.id)
     return behind
   }
 

@@ -72,9 +72,9 @@ extension DocumentCore {
     // What an operation refers to was there when it was made, so it has a smaller counter.
     guard run.object.counter < head.startOp, run.target.counter < head.startOp,
       Int(run.count) <= Int(UInt32.max) - Int(head.startOp),
-      let tree = store.sequence(run.object), log.runs.count < Int(Int32.max)
+      let tree = store.sequence(run.object), log.hasRoom(for: Int(run.count))
     else { return false }
-    let id = OpId(counter: head.startOp, actor: author), firstRun = log.runs.count
+    let id = OpId(counter: head.startOp, actor: author)
     if run.kind == .insertText {
       guard bytes.hasRoom(for: found.text.count), let gap = tree.gap(behind: run.target, inserting: id) else {
         return false
@@ -90,8 +90,8 @@ extension DocumentCore {
       guard tree.holds(run.target, count: Int(run.count), step: run.step) else { return false }
       delete(run, id: id, in: tree, edits: &edits)
     }
-    log.runs.append(run)
-    head.append(run, firstRun: firstRun, to: self)
+    log.append(run, id: id)
+    head.append(run, to: self)
     graph.appendHash(frame.hash)
     return true
   }
@@ -154,17 +154,14 @@ private struct SingleRunHead {
     return core.actors.find(ActorId(bytes: name))
   }
 
-  func append(_ run: OpRun, firstRun: Int, to core: DocumentCore) {
-    let runEnd = core.log.runs.count
+  func append(_ run: OpRun, to core: DocumentCore) {
     if let dep, Int(dep) == core.graph.count - 1,
-      core.graph.appendToOwnHead(
-        author: author, startOp: startOp, opCount: run.count, time: time, firstRun: firstRun, runEnd: runEnd)
+      core.graph.appendToOwnHead(author: author, startOp: startOp, opCount: run.count, time: time)
     {
       return
     }
-    let record = ChangeRecord(
-      actor: author, seq: seq, startOp: startOp, opCount: run.count, time: time, firstRun: UInt32(firstRun))
-    core.graph.append(record, deps: dep.map { [$0] } ?? deps, message: nil, extra: [], runEnd: runEnd)
+    let record = ChangeRecord(actor: author, seq: seq, startOp: startOp, opCount: run.count, time: time)
+    core.graph.append(record, deps: dep.map { [$0] } ?? deps, message: nil, extra: [])
   }
 }
 

@@ -206,7 +206,7 @@ extension DocumentCore {
     guard let gap = tree.gap(behind: element, inserting: id) else { preconditionFailure("the element was found") }
     let offset = bytes.append(utf8, actor: id.actor)
     tree.insertText(at: gap, id: id, text: offset..<offset + utf8.count, scalars: count)
-    record(.insertion(object: object, behind: element, count: count, text: offset, byteCount: utf8.count), id: id)
+    log.append(.insertion(object: object, behind: element, count: count, text: offset, byteCount: utf8.count), id: id)
     return id.advanced(by: count - 1)
   }
 

@@ -93,7 +93,7 @@ extension DocumentCore {
       let id = try takeIds(measure.scalars)
       let offset = bytes.append(utf8, actor: id.actor)
       tree.insertText(at: gap, id: id, text: offset..<offset + utf8.count, scalars: measure.scalars)
-      record(
+      log.append(
         .insertion(
           object: object, behind: gap.reference, count: measure.scalars, text: offset, byteCount: utf8.count), id: id)
       start = before + TextSums(measure, elements: measure.scalars)[unit]

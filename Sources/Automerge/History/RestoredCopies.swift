@@ -115,8 +115,7 @@ extension DocumentCore {
     parents.update(from: self)
     var whereabouts = Whereabouts(self, at: .now, isNow: true, encoding: .unicodeScalar)
     for later in row + 1..<max(row + 1, graph.count) where graph.records[later].actor != own {
-      for index in graph.runRange(of: later) {
-        let run = log.runs[index]
+      for run in log.runs(in: graph.records[later].ops) {
         if copies.objects.contains(run.object), whereabouts.isInView(run.object) { return true }
         guard run.kind == .other, log.others[Int(run.text)].action == .increment else { continue }
         switch log.others[Int(run.text)].key {

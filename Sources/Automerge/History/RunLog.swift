@@ -1,134 +1,149 @@
-/// Consecutive operations of one change that are one act: typed text, a stretch deleted, or a single other operation.
-struct OpRun: BitwiseCopyable {
-  enum Kind: UInt8, BitwiseCopyable { case insertText, deleteForward, deleteBackward, other }
-
-  var object: OpId
-  /// Of an insertion, what its first element follows; of a deletion, the first element deleted.
-  var target: OpId
-  var count: UInt32
-  /// Where the UTF-8 of an insertion begins; of another operation, its place among those.
-  var text: UInt32
-  var byteCount: UInt32
-  var kind: Kind
-
-  static func insertion(object: OpId, behind reference: OpId, count: Int, text: Int, byteCount: Int) -> OpRun {
-    OpRun(
-      object: object, target: reference, count: UInt32(count), text: UInt32(text), byteCount: UInt32(byteCount),
-      kind: .insertText)
-  }
-
-  static func deletion(object: OpId, from target: OpId, count: Int, step: Int) -> OpRun {
-    OpRun(
-      object: object, target: target, count: UInt32(count), text: 0, byteCount: 0,
-      kind: step < 0 ? .deleteBackward : .deleteForward)
-  }
-
-  static func other(object: OpId, index: Int) -> OpRun {
-    OpRun(object: object, target: .zero, count: 1, text: UInt32(index), byteCount: 0, kind: .other)
-  }
-
-  var step: Int { kind == .deleteBackward ? -1 : 1 }
-  var textRange: Range<Int> { Int(text)..<Int(text) + Int(byteCount) }
-
-  /// Takes in the run that follows directly if both together are one act. `id` is this run's first operation.
-  mutating func merge(_ next: OpRun, id: OpId) -> Bool {
-    guard object == next.object else { return false }
-    switch (kind, next.kind) {
-    case (.insertText, .insertText):
-      guard next.target == id.advanced(by: Int(count) - 1), next.text == text + byteCount else { return false }
-      byteCount += next.byteCount
-    case (.deleteForward, .deleteForward), (.deleteForward, .deleteBackward), (.deleteBackward, .deleteForward),
-      (.deleteBackward, .deleteBackward):
-      guard target.actor == next.target.actor else { return false }
-      let from = Int(target.counter), to = Int(next.target.counter)
-      if to == from + Int(count), step > 0 || count == 1, next.step > 0 || next.count == 1 {
-        kind = .deleteForward
-      } else if to == from - Int(count), step < 0 || count == 1, next.step < 0 || next.count == 1 {
-        kind = .deleteBackward
-      } else {
-        return false
-      }
-    case (.insertText, _), (.deleteForward, _), (.deleteBackward, _), (.other, _):
-      return false
-    }
-    count += next.count
-    return true
-  }
-
-  /// The first `count` operations; the rest stays. `id` is the run's first operation.
-  mutating func takePrefix(_ taken: Int, id: OpId, text bytes: TextBytes) -> OpRun {
-    var first = self
-    first.count = UInt32(taken)
-    count -= UInt32(taken)
-    switch kind {
-    case .insertText:
-      let length =
-        byteCount == first.count + count ? taken : bytes.advance(Int(text), scalars: taken) - Int(text)
-      first.byteCount = UInt32(length)
-      byteCount -= UInt32(length)
-      text += UInt32(length)
-      target = id.advanced(by: taken - 1)
-    case .deleteForward, .deleteBackward:
-      target = target.advanced(by: step * taken)
-    case .other: break
-    }
-    return first
-  }
-}
-
-/// An operation that is neither typed text nor the deletion of a plain element.
-struct OtherOp {
-  enum Key: Equatable {
-    case map(MapKey)
-    /// An element, or zero for the head of a sequence.
-    case element(OpId)
-  }
-
-  var object: OpId
-  var key: Key
-  var isInsert: Bool
-  var action: OpAction
-  var value: RawValue
-  var expand = false
-  var markName: String?
-  /// Ascending.
-  var predecessors: [OpId]
-}
-
-/// The operations of some changes, as runs, with what they point into.
-protocol OpSource {
-  var runs: [OpRun] { get }
-  var others: [OtherOp] { get }
-  /// UTF-8 that insertions point into.
-  var text: [UInt8] { get }
-  /// What the actor of an `OpId` is an index into.
-  var actorList: [ActorId] { get }
-}
-
 /// The operations of all changes of a document, in the order in which they were applied here.
+///
+/// What one author does in one act is one run, however many changes it makes: who types on, makes the last run longer. Of
+/// which change an operation is, only the graph knows, by its place among all operations.
 final class RunLog: OpSource {
-  private let runsCell = Cell<[OpRun]>([])
+  private struct Logged: BitwiseCopyable {
+    var run: OpRun
+    /// The run's first operation.
+    let id: OpId
+    /// How many operations stand before the run.
+    let start: UInt32
+  }
+
+  private let loggedCell = Cell<[Logged]>([])
   private let othersCell = Cell<[OtherOp]>([])
+  private let countCell = Cell(0)
+  /// The run looked at last: who reads, reads on.
+  private let lastCell = Cell(0)
   let bytes: TextBytes
   let actors: ActorTable
+
+  /// Runs of wider text than ASCII are cut by counting its scalars, so they stay short.
+  private static let largestWideByteCount = 512
 
   init(bytes: TextBytes, actors: ActorTable) { (self.bytes, self.actors) = (bytes, actors) }
 
   init(copying other: RunLog, bytes: TextBytes, actors: ActorTable) {
     (self.bytes, self.actors) = (bytes, actors)
-    (runs, others) = (other.runs, other.others)
+    (logged, others, opCount) = (other.logged, other.others, other.opCount)
   }
 
-  var runs: [OpRun] {
-    @inline(__always) unsafeAddress { UnsafePointer(runsCell.address) }
-    @inline(__always) unsafeMutableAddress { runsCell.address }
+  private var logged: [Logged] {
+    @inline(__always) unsafeAddress { UnsafePointer(loggedCell.address) }
+    @inline(__always) unsafeMutableAddress { loggedCell.address }
   }
 
-  var others: [OtherOp] {
+  private(set) var others: [OtherOp] {
     @inline(__always) unsafeAddress { UnsafePointer(othersCell.address) }
     @inline(__always) unsafeMutableAddress { othersCell.address }
   }
 
+  /// How many operations there are.
+  private(set) var opCount: Int {
+    @inline(__always) unsafeAddress { UnsafePointer(countCell.address) }
+    @inline(__always) unsafeMutableAddress { countCell.address }
+  }
+
   var text: [UInt8] { bytes.bytes }
   var actorList: [ActorId] { actors.actors }
+
+  /// Operations are numbered with 32 bits.
+  func hasRoom(for count: Int) -> Bool { count <= Int(UInt32.max) - opCount }
+
+  // MARK: Writing
+
+  /// Writes down the operations that come next; `id` is the first one. The caller has asked `hasRoom`.
+  func append(_ run: OpRun, id: OpId) {
+    let start = UInt32(opCount)
+    opCount += Int(run.count)
+    if let last = logged.last, last.id.actor == id.actor, last.id.counter &+ last.run.count == id.counter,
+      last.run.byteCount == last.run.count && run.byteCount == run.count
+        || Int(last.run.byteCount) + Int(run.byteCount) <= Self.largestWideByteCount,
+      logged[logged.count - 1].run.merge(run, id: id)
+    {
+      return
+    }
+    logged.append(Logged(run: run, id: id, start: start))
+  }
+
+  /// Writes down an operation that is no run.
+  func append(_ op: OtherOp, id: OpId) {
+    append(.other(object: op.object, index: keep(op)), id: id)
+  }
+
+  /// Keeps what an operation that is no run says; returns its number, for `OpRun.other`.
+  func keep(_ op: OtherOp) -> Int {
+    others.append(op)
+    return others.count - 1
+  }
+
+  // MARK: Reading
+
+  /// The runs of some operations, cut to them.
+  /// - Complexity: O(k + log n) for k runs among n; O(k) behind what was read last.
+  func runs(in range: Range<Int>) -> [OpRun] {
+    var runs: [OpRun] = []
+    forEachRun(in: range) { run, _ in runs.append(run) }
+    return runs
+  }
+
+  /// The run that some operations are; nil if they are none, or more than one.
+  @inline(__always)
+  func singleRun(in range: Range<Int>) -> OpRun? {
+    guard !range.isEmpty else { return nil }
+    let place = place(of: range.lowerBound)
+    return range.upperBound <= end(of: place) ? part(of: place, range) : nil
+  }
+
+  /// The runs of some operations, cut to them, with the first operation of each.
+  func forEachRun(in range: Range<Int>, _ body: (OpRun, OpId) -> Void) {
+    if range.isEmpty { return }
+    var place = place(of: range.lowerBound), at = range.lowerBound
+    while at < range.upperBound {
+      let end = min(range.upperBound, self.end(of: place))
+      body(part(of: place, at..<end), logged[place].id.advanced(by: at - Int(logged[place].start)))
+      (place, at) = (place + 1, end)
+    }
+  }
+
+  private func end(of place: Int) -> Int { Int(logged[place].start) + Int(logged[place].run.count) }
+
+  /// The run that an operation is in.
+  private func place(of position: Int) -> Int {
+    precondition(position >= 0 && position < opCount, "the operation is there")
+    for place in lastCell.address.pointee...lastCell.address.pointee + 1
+    where place < logged.count && Int(logged[place].start) <= position && position < end(of: place) {
+      lastCell.address.pointee = place
+      return place
+    }
+    var low = 0, high = logged.count - 1
+    while low < high {
+      let middle = (low + high + 1) / 2
+      if Int(logged[middle].start) <= position { low = middle } else { high = middle - 1 }
+    }
+    lastCell.address.pointee = low
+    return low
+  }
+
+  /// Some operations of one run.
+  private func part(of place: Int, _ range: Range<Int>) -> OpRun {
+    let whole = logged[place]
+    var run = whole.run
+    if range.count == Int(run.count) { return run }
+    let skipped = range.lowerBound - Int(whole.start)
+    if skipped > 0 { _ = run.takePrefix(skipped, id: whole.id, text: bytes) }
+    guard range.count < Int(run.count) else { return run.normalized }
+    return run.takePrefix(range.count, id: whole.id.advanced(by: skipped), text: bytes).normalized
+  }
+}
+
+extension OpRun {
+  /// A single deletion goes forward.
+  fileprivate var normalized: OpRun {
+    guard count == 1, kind == .deleteBackward else { return self }
+    var run = self
+    run.kind = .deleteForward
+    return run
+  }
 }

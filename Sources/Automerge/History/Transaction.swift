@@ -5,8 +5,8 @@ struct Transaction {
   let deps: [UInt32]?
   let startOp: UInt32
   var opCount: UInt32 = 0
-  /// Its first run in the log.
-  let firstRun: Int
+  /// How many operations were in the log before it.
+  let firstOp: Int
 }
 
 extension DocumentCore {
@@ -25,10 +25,10 @@ extension DocumentCore {
     } else {
       let first = try firstFreeCounter()
       let (author, deps) = author()
-      current = Transaction(author: author, deps: deps, startOp: first, firstRun: log.runs.count)
+      current = Transaction(author: author, deps: deps, startOp: first, firstOp: log.opCount)
     }
     let next = Int(current.startOp) + Int(current.opCount)
-    guard count <= Int(UInt32.max) - next else { throw .tooLarge }
+    guard count <= Int(UInt32.max) - next, log.hasRoom(for: count) else { throw .tooLarge }
     current.opCount += UInt32(count)
     transaction = current
     return OpId(counter: UInt32(next), actor: current.author)
@@ -39,20 +39,6 @@ extension DocumentCore {
     return graph.maxOp + 1
   }
 
-  /// Writes a run of the transaction down. `id` is its first operation.
-  func record(_ run: OpRun, id: OpId) {
-    if let transaction, let last = log.runs.last, log.runs.count > transaction.firstRun, last.kind != .other {
-      let lastId = OpId(counter: id.counter - last.count, actor: id.actor)
-      if log.runs[log.runs.count - 1].merge(run, id: lastId) { return }
-    }
-    log.runs.append(run)
-  }
-
-  func record(_ op: OtherOp) {
-    log.others.append(op)
-    log.runs.append(.other(object: op.object, index: log.others.count - 1))
-  }
-
   /// Ends the transaction; its operations become a change. Returns whether there were any.
   @discardableResult
   func commit(message: String?, time: Int64) -> Bool {
@@ -60,7 +46,7 @@ extension DocumentCore {
     self.transaction = nil
     append(
       author: transaction.author, startOp: transaction.startOp, opCount: transaction.opCount,
-      deps: transaction.deps, firstRun: transaction.firstRun, message: message, time: time)
+      deps: transaction.deps, message: message, time: time)
     if isolation != nil { isolation = Isolation(rows: [graph.count - 1]) }
     return true
   }
@@ -75,16 +61,14 @@ extension DocumentCore {
     commitPending()
     append(
       author: actors.index(of: actor), startOp: graph.maxOp + 1, opCount: 0, deps: nil,
-      firstRun: log.runs.count,
       message: message, time: time)
   }
 
   private func append(
-    author: UInt32, startOp: UInt32, opCount: UInt32, deps: [UInt32]?, firstRun: Int, message: String?, time: Int64
+    author: UInt32, startOp: UInt32, opCount: UInt32, deps: [UInt32]?, message: String?, time: Int64
   ) {
     if message == nil, deps == nil,
-      graph.appendToOwnHead(
-        author: author, startOp: startOp, opCount: opCount, time: time, firstRun: firstRun, runEnd: log.runs.count)
+      graph.appendToOwnHead(author: author, startOp: startOp, opCount: opCount, time: time)
     {
       return
     }
@@ -95,8 +79,7 @@ extension DocumentCore {
       deps.sort { graph.hashes[Int($0)] < graph.hashes[Int($1)] }
     }
     let record = ChangeRecord(
-      actor: author, seq: graph.changeCount(of: author) + 1, startOp: startOp, opCount: opCount, time: time,
-      firstRun: UInt32(firstRun))
-    graph.append(record, deps: deps, message: message, extra: [], runEnd: log.runs.count)
+      actor: author, seq: graph.changeCount(of: author) + 1, startOp: startOp, opCount: opCount, time: time)
+    graph.append(record, deps: deps, message: message, extra: [])
   }
 }

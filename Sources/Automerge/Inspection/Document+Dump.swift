@@ -23,13 +23,15 @@ extension Document {
 extension DocumentCore {
   /// How many operations a saved document lists: all but deletions.
   fileprivate var keptOpCount: Int {
-    log.runs.reduce(0) { sum, run in
+    var count = 0
+    log.forEachRun(in: 0..<log.opCount) { run, _ in
       switch run.kind {
-      case .insertText: sum + Int(run.count)
-      case .deleteForward, .deleteBackward: sum
-      case .other: sum + (log.others[Int(run.text)].action == .delete ? 0 : 1)
+      case .insertText: count += Int(run.count)
+      case .deleteForward, .deleteBackward: break
+      case .other: count += log.others[Int(run.text)].action == .delete ? 0 : 1
       }
     }
+    return count
   }
 
   fileprivate func dumpedChange(_ row: Int) -> DumpedJSON {

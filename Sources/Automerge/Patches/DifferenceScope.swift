@@ -14,13 +14,7 @@ struct DifferenceScope {
   /// - Complexity: O(n) in the runs of the rows.
   init(rows: [Int], of core: DocumentCore) {
     for row in rows {
-      let record = core.graph.records[row]
-      var id = OpId(counter: record.startOp, actor: record.actor)
-      for index in core.graph.runRange(of: row) {
-        let run = core.log.runs[index]
-        add(run, id: id, of: core.log)
-        id.counter &+= run.count
-      }
+      core.log.forEachRun(in: core.graph.records[row].ops) { run, id in add(run, id: id, of: core.log) }
     }
   }
 

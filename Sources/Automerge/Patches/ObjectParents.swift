@@ -9,8 +9,8 @@ struct ObjectParents {
   }
 
   private var places: [OpId: Place] = [:]
-  /// The first row that has not been read.
-  private var nextRow = 0
+  /// How many operations of the log have been read.
+  private var readCount = 0
 
   /// Nil for the root and for objects of changes that are not complete yet.
   subscript(object: OpId) -> Place? { places[object] }
@@ -18,18 +18,12 @@ struct ObjectParents {
   /// Takes account of the changes that came since the last time.
   /// - Complexity: O(n) in the runs of those changes.
   mutating func update(from core: DocumentCore) {
-    while nextRow < core.graph.count {
-      let record = core.graph.records[nextRow]
-      var id = OpId(counter: record.startOp, actor: record.actor)
-      for index in core.graph.runRange(of: nextRow) {
-        let run = core.log.runs[index]
-        if run.kind == .other {
-          let op = core.log.others[Int(run.text)]
-          if op.action.makesObject { places[id] = Place(object: op.object, key: op.isInsert ? .element(id) : op.key) }
-        }
-        id.counter &+= run.count
-      }
-      nextRow += 1
+    let count = core.graph.records.opCount
+    core.log.forEachRun(in: readCount..<count) { run, id in
+      guard run.kind == .other else { return }
+      let op = core.log.others[Int(run.text)]
+      if op.action.makesObject { places[id] = Place(object: op.object, key: op.isInsert ? .element(id) : op.key) }
     }
+    readCount = count
   }
 }
