@@ -4,7 +4,12 @@ import Foundation
 extension Document {
   /// Ends the pending transaction; its operations become one change. Nothing pending makes nothing.
   public func commitWith(message: String? = nil, timestamp: Date = Date()) {
-    withCore { _ = $0.commit(message: message, time: seconds(of: timestamp)) }
+    let time = seconds(of: timestamp)
+    withKeystrokes { core in
+      if message == nil, core.keystrokes.keepCommit(time: time) { return }
+      core.applyKeystrokes()
+      core.commit(message: message, time: time)
+    }
   }
 
   /// The changes that no other change comes after: the name of the document's present state.

@@ -7,6 +7,22 @@ extension Document {
   /// Replaces part of a text: inserts `value` at `start` and deletes `delete` units behind it. A negative `delete`
   /// deletes before `start`. `start` and `delete` count in `textEncoding`; what would be deleted behind the end is not.
   public func spliceText(obj: ObjId, start: UInt64, delete: Int64, value: String? = nil) throws {
+    let unit = textEncoding.unit
+    var value = value ?? ""
+    let isKept = withKeystrokes { core in
+      if delete == 0 {
+        core.keystrokes.keep(
+          insertionOf: &value, in: obj, at: start, unit: unit, isInTransaction: core.transaction != nil)
+      } else if delete == 1, value.isEmpty {
+        core.keystrokes.keep(deletionIn: obj, at: start, unit: unit, isInTransaction: core.transaction != nil)
+      } else {
+        false
+      }
+    }
+    if isKept {
+      observers.notify()
+      return
+    }
     try withCore { core in
       let (id, tree) = try core.text(obj)
       guard let first = Int(exactly: start), let count = Int(exactly: delete.magnitude) else {
@@ -17,13 +33,15 @@ extension Document {
         guard count <= first else { throw DocError.outOfBounds(start) }
         from = first - count
       }
-      let unit = textEncoding.unit
-      guard first <= core.total(of: tree)[unit] else { throw DocError.outOfBounds(start) }
-      var value = value ?? ""
+      let before = core.total(of: tree)[unit]
+      guard first <= before else { throw DocError.outOfBounds(start) }
       if unit == .graphemes {
         try core.spliceClusters(tree, id, at: from, deleting: count, unit: unit, inserting: value)
       } else {
         try value.withUTF8 { try core.splice(tree, id, at: from, deleting: count, unit: unit, inserting: $0) }
+        if count == 0 || value.isEmpty {
+          core.expectKeystrokes(in: obj, tree, behind: from, added: tree.total[unit] - before, unit: unit)
+        }
       }
     }
   }

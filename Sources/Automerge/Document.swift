@@ -65,7 +65,16 @@ public final class Document: @unchecked Sendable {
     }
   }
 
-  /// The only way to the document's state.
+  /// As `withCore`, without applying the keystrokes that are kept: only for what keeps or commits them.
+  @inline(__always)
+  func withKeystrokes<Result>(_ body: (DocumentCore) -> Result) -> Result {
+    var result: Result?
+    lock.withLock { _ in result = body(guardedCell.address.pointee) }
+    guard let result else { preconditionFailure("the body has run") }
+    return result
+  }
+
+  /// The only way to the document's state but for keystrokes, which are applied before.
   @inline(__always)
   func withCore<Result, Failure: Error>(_ body: (DocumentCore) throws(Failure) -> Result) throws(Failure) -> Result {
     try replacingCore { (core) throws(Failure) in try body(core) }
@@ -107,7 +116,14 @@ public final class Document: @unchecked Sendable {
     _ body: (inout DocumentCore) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     var result: Result?
-    try lock.withLock { (_) throws(Failure) in result = try body(&guardedCell.address.pointee) }
+    try lock.withLock { (_) throws(Failure) in
+      let core = guardedCell.address.pointee
+      if core.keystrokes.isExpected {
+        core.applyKeystrokes()
+        core.keystrokes.expectNone()
+      }
+      result = try body(&guardedCell.address.pointee)
+    }
     guard let result else { preconditionFailure("the body has run") }
     return result
   }

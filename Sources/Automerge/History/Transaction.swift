@@ -51,6 +51,19 @@ extension DocumentCore {
     return true
   }
 
+  /// Makes changes of equal size of the first operations of the transaction, and leaves the others in it.
+  func splitTransaction(changeCount: Int, opsPerChange: UInt32, openCount: UInt32, time: Int64) {
+    guard changeCount > 0, let whole = transaction else { return }
+    transaction = nil
+    append(
+      author: whole.author, startOp: whole.startOp, opCount: opsPerChange, deps: whole.deps, message: nil, time: time)
+    graph.repeatLast(changeCount - 1)
+    guard openCount > 0 else { return }
+    transaction = Transaction(
+      author: whole.author, deps: whole.deps, startOp: whole.startOp + whole.opCount - openCount, opCount: openCount,
+      firstOp: graph.records.opCount)
+  }
+
   /// Ends a transaction that is in the way of something else.
   func commitPending() {
     if transaction != nil { commit(message: nil, time: implicitCommitTime()) }
