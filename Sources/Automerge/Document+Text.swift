@@ -9,17 +9,7 @@ extension Document {
   public func spliceText(obj: ObjId, start: UInt64, delete: Int64, value: String? = nil) throws {
     let unit = textEncoding.unit
     var value = value ?? ""
-    let isKept = withKeystrokes { core in
-      if delete == 0 {
-        core.keystrokes.keep(
-          insertionOf: &value, in: obj, at: start, unit: unit, isInTransaction: core.transaction != nil)
-      } else if delete == 1, value.isEmpty {
-        core.keystrokes.keep(deletionIn: obj, at: start, unit: unit, isInTransaction: core.transaction != nil)
-      } else {
-        false
-      }
-    }
-    if isKept {
+    if keep(insertionOf: &value, deleting: delete, in: obj, at: start, unit: unit) {
       observers.notify()
       return
     }
@@ -33,16 +23,35 @@ extension Document {
         guard count <= first else { throw DocError.outOfBounds(start) }
         from = first - count
       }
-      let before = core.total(of: tree)[unit]
-      guard first <= before else { throw DocError.outOfBounds(start) }
+      guard first <= core.total(of: tree)[unit] else { throw DocError.outOfBounds(start) }
       if unit == .graphemes {
         try core.spliceClusters(tree, id, at: from, deleting: count, unit: unit, inserting: value)
       } else {
         try value.withUTF8 { try core.splice(tree, id, at: from, deleting: count, unit: unit, inserting: $0) }
-        if count == 0 || value.isEmpty {
-          core.expectKeystrokes(in: obj, tree, behind: from, added: tree.total[unit] - before, unit: unit)
-        }
+        expectKeystrokes(in: obj, tree, of: core)
       }
+    }
+  }
+
+  /// Keeps a keystroke, to be applied later; false if it has to be applied now.
+  @inline(__always)
+  private func keep(
+    insertionOf value: inout String, deleting count: Int64, in obj: ObjId, at start: UInt64, unit: TextUnit
+  ) -> Bool {
+    let isInsertion = count == 0
+    guard isInsertion != value.isEmpty, isInsertion || count == 1 else { return false }
+    return withKeystrokes { keystrokes, core in
+      func keep(_ value: inout String) -> Keystrokes.Answer {
+        isInsertion
+          ? keystrokes.keep(insertionOf: &value, in: obj, at: start, unit: unit)
+          : keystrokes.keep(deletionIn: obj, at: start, unit: unit)
+      }
+      var answer = keep(&value)
+      if answer == .afterThese {
+        core.address.pointee.apply(&keystrokes)
+        answer = keep(&value)
+      }
+      return answer == .kept
     }
   }
 

@@ -58,8 +58,12 @@ final class UpdateObservers: Sendable {
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
   /// Tells everybody. Called without the document's lock, as a reader may ask the document at once.
+  @inline(__always)
   func notify() {
-    guard !isEmpty else { return }
+    if !isEmpty { tellAll() }
+  }
+
+  private func tellAll() {
     let (continuations, bodies) = state.withLock { (Array($0.continuations.values), Array($0.bodies.values)) }
     for each in continuations { each.yield() }
     for each in bodies { each() }

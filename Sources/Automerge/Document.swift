@@ -14,6 +14,8 @@ public final class Document: @unchecked Sendable {
   /// Guards `guardedCell`, and through it everything mutable of this document.
   private let lock = Mutex(())
   private let guardedCell: Cell<DocumentCore>
+  /// Guarded by the lock as well.
+  private let keystrokes = Cell(Keystrokes())
   /// Those who asked for `updates`.
   let observers = UpdateObservers()
 
@@ -65,11 +67,11 @@ public final class Document: @unchecked Sendable {
     }
   }
 
-  /// As `withCore`, without applying the keystrokes that are kept: only for what keeps or commits them.
+  /// The keystrokes that are kept, before anything else is done with the document.
   @inline(__always)
-  func withKeystrokes<Result>(_ body: (DocumentCore) -> Result) -> Result {
+  func withKeystrokes<Result>(_ body: (inout Keystrokes, borrowing Cell<DocumentCore>) -> Result) -> Result {
     var result: Result?
-    lock.withLock { _ in result = body(guardedCell.address.pointee) }
+    lock.withLock { _ in result = body(&keystrokes.address.pointee, guardedCell) }
     guard let result else { preconditionFailure("the body has run") }
     return result
   }
@@ -92,6 +94,11 @@ public final class Document: @unchecked Sendable {
       defer { isChanged = core.operationCount != count }
       return try body(&core)
     }
+  }
+
+  /// Expects keystrokes after an edit of a text, inside `withCore`.
+  func expectKeystrokes(in object: ObjId, _ tree: TextTree, of core: DocumentCore) {
+    core.expect(&keystrokes.address.pointee, in: object, tree, unit: textEncoding.unit)
   }
 
   /// Two documents at once, locked in an order that is the same whoever asks.
@@ -117,10 +124,9 @@ public final class Document: @unchecked Sendable {
   ) throws(Failure) -> Result {
     var result: Result?
     try lock.withLock { (_) throws(Failure) in
-      let core = guardedCell.address.pointee
-      if core.keystrokes.isExpected {
-        core.applyKeystrokes()
-        core.keystrokes.expectNone()
+      if keystrokes.address.pointee.object != nil {
+        guardedCell.address.pointee.apply(&keystrokes.address.pointee)
+        keystrokes.address.pointee.expectNone()
       }
       result = try body(&guardedCell.address.pointee)
     }

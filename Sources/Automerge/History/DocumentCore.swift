@@ -8,7 +8,6 @@ final class DocumentCore {
   let store: ObjectStore
   let log: RunLog
   private let graphCell: Cell<ChangeGraph>
-  private let keystrokesCell = Cell(Keystrokes())
   private let transactionCell = Cell<Transaction?>(nil)
   /// The text asked for last: who types, types into one text.
   private let lastTextCell = Cell<(object: ObjId, id: OpId, tree: TextTree)?>(nil)
@@ -73,11 +72,6 @@ final class DocumentCore {
   var transaction: Transaction? {
     @inline(__always) unsafeAddress { UnsafePointer(transactionCell.address) }
     @inline(__always) unsafeMutableAddress { transactionCell.address }
-  }
-
-  var keystrokes: Keystrokes {
-    @inline(__always) unsafeAddress { UnsafePointer(keystrokesCell.address) }
-    @inline(__always) unsafeMutableAddress { keystrokesCell.address }
   }
 
   /// The index of `actor`, once it is known.

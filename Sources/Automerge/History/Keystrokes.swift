@@ -1,22 +1,30 @@
-/// Keystrokes of a document's own writer that go on where the last one left off, kept until somebody wants anything else
-/// of the document.
+/// Keystrokes of a document's own writer, kept until somebody wants anything else of the document.
 ///
-/// Typing on, or deleting on, needs no look at the text. Nothing happens between such keystrokes that could make a
-/// difference, so applied all at once they make the operations and changes that they would have made one by one:
+/// Typing or deleting on at one place needs no look at the text. Nothing happens between such keystrokes that could make
+/// a difference, so applied all at once they make the operations and changes that they would have made one by one:
 /// `Document` has them applied before it does anything else.
+///
+/// They are kept only in a text whose elements are all plain scalars. Its length is known, so a keystroke at another
+/// place is kept too, once those before it are applied.
 struct Keystrokes {
-  private enum Kind { case none, inserting, deleting, deletingForward, deletingBackward }
+  private enum Kind { case none, insertion, oneDeletion, forwardDeletion, backwardDeletion }
 
   /// As many are kept at a time; there is room for them when the first one is.
   static let limit = 1024
 
-  private var kind = Kind.none
-  fileprivate private(set) var object = ObjId.ROOT
+  /// The text that they are about; nil if none is to be kept.
+  private(set) var object: ObjId?
   fileprivate private(set) var unit = TextUnit.scalars
-  /// Where the next one has to be to go on, in the unit; to delete backward, directly before that.
+  /// The length of the text with them.
+  private var length = 0
+  /// Whether every scalar of the text is one unit.
+  private var isNarrow = false
+  /// Whether there is an operation before them that is not committed.
+  private var isTransactionOpen = false
+
+  private var kind = Kind.none
+  /// Where the next one has to be to go on; to delete backward, directly before that.
   private var next = 0
-  /// What stands behind `next`, to be deleted forward.
-  private var behind = 0
   fileprivate private(set) var text: [UInt8] = []
   /// Each is one operation.
   private(set) var count = 0
@@ -25,34 +33,54 @@ struct Keystrokes {
   fileprivate private(set) var opsPerChange = 0
   fileprivate private(set) var time: Int64 = 0
   /// Those behind these changes.
-  fileprivate private(set) var openCount = 0
-  /// Whether the first one is part of a transaction that was there before it.
-  private var isInTransaction = false
-
-  var isExpected: Bool { kind != .none }
+  private(set) var openCount = 0
 
   // MARK: Expecting
 
-  mutating func expectNone() { kind = .none }
+  /// Keeps none until `expect` says so again.
+  mutating func expectNone() { object = nil }
 
-  /// The last edit inserted text before `next`.
-  mutating func expectInsertion(in object: ObjId, at next: Int, unit: TextUnit) {
-    (kind, self.object, self.next, self.unit) = (.inserting, object, next, unit)
+  /// There is room for more in a text that is `length` units long, and in whose last edit the transaction is.
+  mutating func expect(in object: ObjId, length: Int, isNarrow: Bool, unit: TextUnit) {
+    (self.object, self.length, self.isNarrow, self.unit) = (object, length, isNarrow, unit)
+    isTransactionOpen = true
+    kind = .none
   }
 
-  /// The last edit deleted one element between `next` and the `behind` units behind it. Every element is one unit.
-  mutating func expectDeletion(in object: ObjId, at next: Int, behind: Int, unit: TextUnit) {
-    (kind, self.object, self.next, self.behind, self.unit) = (.deleting, object, next, behind, unit)
+  @inline(__always)
+  private func expects(_ object: ObjId, _ unit: TextUnit) -> Bool {
+    guard let expected = self.object else { return false }
+    return unit == self.unit && expected.isSame(as: object)
   }
 
   // MARK: Keeping
 
-  /// Keeps an insertion that goes on; false if it does not, or if no more are kept.
+  /// What to do about a keystroke: nothing, it is kept; apply those that are kept and ask again; or apply it too.
+  enum Answer { case kept, afterThese, notKept }
+
+  /// - Parameter value: not empty.
   @inline(__always)
-  mutating func keep(
-    insertionOf value: inout String, in object: ObjId, at start: UInt64, unit: TextUnit, isInTransaction: Bool
-  ) -> Bool {
-    guard kind == .inserting, start == UInt64(next), unit == self.unit, object == self.object else { return false }
+  mutating func keep(insertionOf value: inout String, in object: ObjId, at start: UInt64, unit: TextUnit) -> Answer {
+    guard expects(object, unit) else { return .notKept }
+    guard kind == .insertion, start == UInt64(next) else {
+      guard count == 0, start <= UInt64(length) else { return count == 0 ? .notKept : .afterThese }
+      let kept = append(&value)
+      guard kept > 0 else { return .notKept }
+      kind = .insertion
+      next = Int(start) + kept
+      length += kept
+      return .kept
+    }
+    let kept = append(&value)
+    guard kept > 0 else { return count == 0 ? .notKept : .afterThese }
+    next += kept
+    length += kept
+    return .kept
+  }
+
+  /// Keeps ASCII, as far as there is room; returns how many keystrokes that is.
+  @inline(__always)
+  private mutating func append(_ value: inout String) -> Int {
     let room = Self.limit - count
     let kept = value.withUTF8 { utf8 in
       guard utf8.count <= room else { return 0 }
@@ -64,42 +92,38 @@ struct Keystrokes {
       text.append(contentsOf: utf8)
       return utf8.count
     }
-    guard kept > 0 else { return false }
-    next += kept
-    keep(kept, isInTransaction: isInTransaction)
-    return true
+    count += kept
+    openCount += kept
+    return kept
   }
 
-  /// Keeps a deletion of one unit behind `start` that goes on; false if it does not, or if no more are kept.
+  /// A deletion of the unit behind `start`.
   @inline(__always)
-  mutating func keep(
-    deletionIn object: ObjId, at start: UInt64, unit: TextUnit, isInTransaction: Bool
-  ) -> Bool {
-    guard kind != .none, kind != .inserting, count < Self.limit, unit == self.unit else { return false }
-    if start == UInt64(next) {
-      guard kind != .deletingBackward, behind > 0, object == self.object else { return false }
-      kind = .deletingForward
-      behind -= 1
-    } else {
-      guard kind != .deletingForward, start &+ 1 == UInt64(next), object == self.object else { return false }
-      kind = .deletingBackward
+  mutating func keep(deletionIn object: ObjId, at start: UInt64, unit: TextUnit) -> Answer {
+    guard expects(object, unit), isNarrow, start < UInt64(length) else { return .notKept }
+    if count == 0 {
+      kind = .oneDeletion
+      next = Int(start)
+    } else if count == Self.limit {
+      return .afterThese
+    } else if start == UInt64(next), kind == .oneDeletion || kind == .forwardDeletion {
+      kind = .forwardDeletion
+    } else if start &+ 1 == UInt64(next), kind == .oneDeletion || kind == .backwardDeletion {
+      kind = .backwardDeletion
       next -= 1
+    } else {
+      return .afterThese
     }
-    keep(1, isInTransaction: isInTransaction)
-    return true
-  }
-
-  @inline(__always)
-  private mutating func keep(_ more: Int, isInTransaction: Bool) {
-    if count == 0 { self.isInTransaction = isInTransaction }
-    count += more
-    openCount += more
+    length -= 1
+    count += 1
+    openCount += 1
+    return .kept
   }
 
   /// Ends a change without a message; false if it is not like the ones before it.
   @inline(__always)
   mutating func keepCommit(time: Int64) -> Bool {
-    guard openCount > 0, !isInTransaction else { return false }
+    guard openCount > 0, !isTransactionOpen else { return false }
     if changeCount == 0 {
       (opsPerChange, self.time) = (openCount, time)
     } else if openCount != opsPerChange || time != self.time {
@@ -110,6 +134,9 @@ struct Keystrokes {
     return true
   }
 
+  /// What was there before those that will be kept is committed.
+  mutating func didCommit() { isTransactionOpen = false }
+
   // MARK: Applying
 
   fileprivate enum Edit { case insertion(at: Int), forwardDeletion(at: Int), backwardDeletion(from: Int) }
@@ -117,30 +144,42 @@ struct Keystrokes {
   /// What they come to.
   fileprivate var edit: Edit {
     switch kind {
-    case .none, .inserting: .insertion(at: next - count)
-    case .deleting, .deletingForward: .forwardDeletion(at: next)
-    case .deletingBackward: .backwardDeletion(from: next + count - 1)
+    case .none, .insertion: .insertion(at: next - count)
+    case .oneDeletion, .forwardDeletion: .forwardDeletion(at: next)
+    case .backwardDeletion: .backwardDeletion(from: next + count - 1)
     }
   }
 
-  /// Starts anew where they end.
   fileprivate mutating func clear() {
+    if openCount > 0 { isTransactionOpen = true }
     text.removeAll(keepingCapacity: true)
-    (count, changeCount, openCount) = (0, 0, 0)
+    (kind, count, changeCount, openCount) = (.none, 0, 0, 0)
+  }
+}
+
+extension ObjId {
+  /// Whether both are equal; quicker if they are copies of one.
+  @inline(__always)
+  fileprivate func isSame(as other: ObjId) -> Bool {
+    guard counter == other.counter, let own = actor?.bytes, let theirs = other.actor?.bytes else {
+      return self == other
+    }
+    return own.withUnsafeBufferPointer { own in
+      theirs.withUnsafeBufferPointer { theirs in
+        own.count == theirs.count && (own.baseAddress == theirs.baseAddress || own.elementsEqual(theirs))
+      }
+    }
   }
 }
 
 extension DocumentCore {
-  /// Expects that a local edit of a text is gone on with, if a keystroke that does needs no look at the text: every
-  /// element is a plain scalar.
-  /// - Parameter added: by how many units it made the text longer, or -1 if it deleted one.
-  func expectKeystrokes(in object: ObjId, _ tree: TextTree, behind start: Int, added: Int, unit: TextUnit) {
-    guard isolation == nil, unit != .graphemes, tree.slots.isEmpty, hasRoomForKeystrokes else { return }
-    if added > 0 {
-      keystrokes.expectInsertion(in: object, at: start + added, unit: unit)
-    } else if added == -1, unit == .scalars || tree.total[.utf8] == tree.total[.scalars] {
-      keystrokes.expectDeletion(in: object, at: start, behind: tree.total[unit] - start, unit: unit)
+  /// Expects keystrokes after a local edit of a text, if they can be kept.
+  func expect(_ keystrokes: inout Keystrokes, in object: ObjId, _ tree: TextTree, unit: TextUnit) {
+    guard isolation == nil, unit != .graphemes, tree.slots.isEmpty, transaction != nil, hasRoomForKeystrokes else {
+      return
     }
+    let isNarrow = unit == .scalars || tree.total[.utf8] == tree.total[.scalars]
+    keystrokes.expect(in: object, length: tree.total[unit], isNarrow: isNarrow, unit: unit)
   }
 
   private var hasRoomForKeystrokes: Bool {
@@ -149,29 +188,25 @@ extension DocumentCore {
       && bytes.hasRoom(for: Keystrokes.limit)
   }
 
-  /// Applies the keystrokes that are kept, and goes on expecting the next one.
-  func applyKeystrokes() {
-    guard keystrokes.count > 0 else { return }
+  /// Applies the keystrokes that are kept, and goes on expecting others.
+  func apply(_ keystrokes: inout Keystrokes) {
+    guard keystrokes.count > 0, let object = keystrokes.object else { return }
     do throws(DocError) {
-      let (id, tree) = try text(keystrokes.object)
+      let (id, tree) = try text(object)
       switch keystrokes.edit {
       case .insertion(let start):
-        try keystrokes.text.withUnsafeBufferPointer { (utf8) throws(DocError) in
-          try splice(tree, id, at: start, deleting: 0, unit: keystrokes.unit, inserting: utf8)
-        }
+        try splice(tree, id, at: start, deleting: 0, unit: keystrokes.unit, inserting: keystrokes.text[...])
       case .forwardDeletion(let start):
         try delete(tree, id, at: start, count: keystrokes.count, unit: keystrokes.unit)
       case .backwardDeletion(let last):
         try deleteBackward(tree, id, from: last, count: keystrokes.count, unit: keystrokes.unit)
       }
     } catch {
-      preconditionFailure("there is room and what is to be deleted is there: \(error)")
+      preconditionFailure("there is room, and what is to be deleted is there: \(error)")
     }
-    if keystrokes.changeCount > 0 {
-      splitTransaction(
-        changeCount: keystrokes.changeCount, opsPerChange: UInt32(keystrokes.opsPerChange),
-        openCount: UInt32(keystrokes.openCount), time: keystrokes.time)
-    }
+    splitTransaction(
+      changeCount: keystrokes.changeCount, opsPerChange: UInt32(keystrokes.opsPerChange),
+      openCount: UInt32(keystrokes.openCount), time: keystrokes.time)
     keystrokes.clear()
     if !hasRoomForKeystrokes { keystrokes.expectNone() }
   }
