@@ -104,11 +104,11 @@ extension DecodedChange {
         run = .insertion(
           object: object, behind: target, count: rows.count, text: text.count, byteCount: rows.value.bytes.count)
         text.append(contentsOf: rows.value.bytes)
-      } else if !rows.isInsert, rows.action == .delete, rows.group.count == 1,
-        rows.group.first.map(key) == key(element),
+      } else if !rows.isInsert, rows.action == .delete, rows.group.count == 1, let element,
+        let deleted = rows.group.first, deleted.actor == element.actor, deleted.counter == element.counter,
         rows.value.code == RawValue.Code.null, rows.value.byteCount == 0
       {
-        run = .deletion(object: object, from: target, count: rows.count, step: element?.step == -1 ? -1 : 1)
+        run = .deletion(object: object, from: target, count: rows.count, step: element.step == -1 ? -1 : 1)
       }
     }
     if let run {
@@ -117,8 +117,6 @@ extension DecodedChange {
     }
     for row in 0..<rows.count { try appendOther(rows, row: row, object: object) }
   }
-
-  private func key(_ id: OpRows.Id?) -> [Int64] { id.map { [Int64(truncatingIfNeeded: $0.actor), $0.counter] } ?? [] }
 
   private mutating func append(_ run: OpRun, id: OpId) {
     if let last = runs.last, last.kind != .other {

@@ -27,7 +27,7 @@ struct LogBuilder {
         guard collect(tree, object: object) else { throw .inconsistentDocument(.element) }
       }
     }
-    found.sort { ($0.id.actor, $0.id.counter) < ($1.id.actor, $1.id.counter) }
+    found = RadixOrder.order(of: found.map(\.id.sortKey)).map { found[Int($0)] }
   }
 
   var opCount: Int { found.reduce(0) { $0 + Int($1.run.count) } }
@@ -66,8 +66,14 @@ struct LogBuilder {
   /// The operations of a sequence. False if an element follows one that is not there.
   private mutating func collect(_ tree: TextTree, object: OpId) -> Bool {
     var isWhole = true
+    // What an element follows nearly always stands a few runs before it.
+    var recent = Array(repeating: TextRun(id: .zero, origin: .zero, text: 0, measure: .zero), count: 4), next = 0
     tree.forEachRun { run in
-      if !run.origin.isZero, tree.find(run.origin) == nil { isWhole = false }
+      if !run.origin.isZero, !recent.contains(where: { $0.contains(run.origin) }), tree.find(run.origin) == nil {
+        isWhole = false
+      }
+      recent[next & 3] = run
+      next += 1
       if run.isOdd {
         collect(tree.slots[Int(run.text)].slot, object: object, key: nil, origin: run.origin)
         return

@@ -11,6 +11,7 @@ struct ObjectBuilder {
   /// Operations on the last element of the sequence being filled, not yet added to it.
   private var updates: [StoredOp] = []
   private var isFirstRow = true
+  private var sequences: [OpId] = []
 
   init(store: ObjectStore, size: Int) {
     self.store = store
@@ -24,6 +25,7 @@ struct ObjectBuilder {
     try columns.expectEnd()
     closeSlot()
     closeElement()
+    for id in sequences { store.sequence(id)?.makeIndex() }
   }
 
   private func checked(_ id: OpRows.Id) throws(FormatError) -> OpId {
@@ -159,6 +161,10 @@ struct ObjectBuilder {
     if op.action.makesObject {
       guard store.type(of: id) == nil else { throw .invalid(.object, at: 0) }
       store.make(id, op.action)
+      if let tree = store.sequence(id) {
+        tree.index.isMadeLater = true
+        sequences.append(id)
+      }
     }
     return op
   }
@@ -172,7 +178,8 @@ extension OpRows {
     let start = value.bytes.startIndex + row * value.byteCount
     single.value = ValueRun(
       code: value.code, byteCount: value.byteCount, count: 1, bytes: value.bytes[start..<start + value.byteCount])
-    single.group = group.map { Id(actor: $0.actor, counter: $0.counter + Int64(row) * $0.step) }
+    single.group = Group()
+    for id in group { single.group.append(Id(actor: id.actor, counter: id.counter + Int64(row) * id.step)) }
     return single
   }
 }

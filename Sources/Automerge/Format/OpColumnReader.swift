@@ -14,6 +14,26 @@ struct OpRows {
     case element(Id?)
   }
 
+  /// Some ids; nearly always none or one.
+  struct Group: RandomAccessCollection {
+    private var one: Id?
+    private var others: [Id] = []
+
+    init(_ one: Id? = nil) { self.one = one }
+
+    mutating func append(_ id: Id) {
+      if one == nil { one = id } else { others.append(id) }
+    }
+
+    var startIndex: Int { 0 }
+    var endIndex: Int { one == nil ? 0 : 1 + others.count }
+    subscript(index: Int) -> Id {
+      if index > 0 { return others[index - 1] }
+      guard let one else { preconditionFailure("there is one") }
+      return one
+    }
+  }
+
   var count: Int
   /// Nil is the root.
   var object: Id?
@@ -24,7 +44,7 @@ struct OpRows {
   var action: OpAction
   var value: ValueRun
   /// Predecessors or successors: one for each row, or several for a single row.
-  var group: [Id]
+  var group: Group
   var expand: Bool
   var markName: String?
 }
@@ -141,11 +161,10 @@ struct OpColumnReader {
       idActor.skip(count)
       _ = try idCounter.nextRun(atMost: count)
     }
-    var group: [OpRows.Id] = []
-    if let single {
+    var group = OpRows.Group(single?.id)
+    if single != nil {
       groupActor.skip(count)
       _ = try groupCounter.nextRun(atMost: count)
-      group = [single.id]
     } else {
       while group.count < members {
         guard let member = try peekMember() else { throw .truncated(at: groupActor.offset) }

@@ -4,6 +4,8 @@
 /// leaf itself tells whether the element is there.
 struct OpIndex {
   private var actors: [OpStretches] = []
+  /// While a tree is built that nobody looks into, nothing is recorded one by one.
+  var isMadeLater = false
 
   /// The leaf to look in. - Complexity: O(log n) in the stretches of the actor.
   func leaf(of id: OpId) -> UInt32? {
@@ -11,13 +13,49 @@ struct OpIndex {
     return actors[Int(id.actor)].leaf(of: id.counter)
   }
 
+  /// Adds what is known of one actor, each but once.
+  mutating func add(_ stretches: OpStretches, actor: Int) {
+    while actors.count <= actor { actors.append(OpStretches()) }
+    actors[actor] = stretches
+  }
+
   /// Records that the `count` elements from `first` on stand in `leaf`.
   mutating func assign(_ first: OpId, count: Int, leaf: UInt32) {
+    if isMadeLater { return }
     let actor = Int(first.actor)
     if actor >= actors.count {
       actors.append(contentsOf: repeatElement(OpStretches(), count: actor + 1 - actors.count))
     }
     actors[actor].assign(first.counter, to: first.counter + UInt32(count), leaf: leaf)
+  }
+}
+
+extension TextTree {
+  /// Makes the index of a tree that was built without one.
+  /// - Complexity: O(n) in the runs.
+  func makeIndex() {
+    var keys: [UInt64] = [], ends: [(end: UInt32, leaf: UInt32)] = []
+    for leaf in 0..<leaves.count {
+      for run in 0..<leaves[leaf].count {
+        let run = runs[slot(UInt32(leaf), run)]
+        keys.append(run.id.sortKey)
+        ends.append((run.id.counter + UInt32(run.count), UInt32(leaf)))
+      }
+    }
+    var made = OpIndex(), stretches: [OpStretches.Stretch] = [], actor = 0, known: UInt32 = 0
+    for place in RadixOrder.order(of: keys) {
+      let key = keys[Int(place)], (end, leaf) = ends[Int(place)]
+      if Int(key >> 32) != actor {
+        made.add(OpStretches(stretches, known: known), actor: actor)
+        (actor, stretches) = (Int(key >> 32), [])
+      }
+      if stretches.last?.leaf != leaf {
+        stretches.append(OpStretches.Stretch(start: UInt32(truncatingIfNeeded: key), leaf: leaf))
+      }
+      known = end
+    }
+    made.add(OpStretches(stretches, known: known), actor: actor)
+    index = made
   }
 }
 
@@ -36,6 +74,18 @@ struct OpStretches {
   }
 
   private static let blockCapacity = 512
+
+  init() {}
+
+  /// Stretches that ascend, no two neighbours with the same leaf, up to the counter `known`.
+  init(_ stretches: [Stretch], known: UInt32) {
+    self.known = known
+    for start in stride(from: 0, to: stretches.count, by: Self.blockCapacity) {
+      let block = Array(stretches[start..<min(start + Self.blockCapacity, stretches.count)])
+      fences.append(start == 0 ? 0 : block[0].start)
+      blocks.append(block)
+    }
+  }
 
   /// All in order. Only the first block may be empty, if it is the only one.
   private var blocks: [[Stretch]] = []
