@@ -37,6 +37,21 @@ struct ExchangeTests {
     #expect(try other.storedText(of: result["id"]?.stringValue ?? "") == "more milk\n")
   }
 
+  @Test(arguments: ["automerge", "meetingnotes", "automerge-repo"])
+  func whatIsTypedJustBeforeAnExportIsStoredAllTheSame(format: String) throws {
+    let note = try OpenNote(text: "milk\n")
+    for number in 0..<10 {
+      note.client.edit(0..<0, with: "\(number)\n")
+      note.client.flush()
+      _ = try export(note, to: note.user.directory.file("out\(number)"), format)
+    }
+    try note.process.waitFor("it is stored") {
+      try note.process.request("notes/status", ["uri": .string(note.client.uri)])["stored"] == true
+    }
+    try note.process.kill()
+    #expect(try note.user.storedText(of: note.id) == note.client.text.string)
+  }
+
   @Test func aDirectoryOfDocumentsGoesOutAndComesIn() throws {
     let note = try OpenNote(text: "milk\n")
     let folder = note.user.directory.file("repo")

@@ -44,6 +44,10 @@ public protocol EditorUnderTest: AnyObject {
   func share() throws
   func lastTicket() throws -> String?
   func showNotes() throws
+  /// The path of the file of the current buffer, nil if it has none.
+  func filePath() throws -> String?
+  /// Gives a command, without waiting for what it does.
+  func perform(_ command: EditorCommand) throws
   /// Gives the current note another title.
   func renameNote(_ title: String) throws
   /// Deletes the current note without asking.

@@ -64,6 +64,21 @@ public final class EmacsUnderTest: EditorUnderTest {
   public func undeleteNote(_ title: String) throws {
     _ = try evaluate("(progn (notes-undelete \(Self.quoted(title))) t)")
   }
+  public func filePath() throws -> String? {
+    try evaluate("(buffer-file-name (window-buffer))").stringValue
+  }
+
+  /// A command that fails shows why, as it does where a person gives it.
+  public func perform(_ command: EditorCommand) throws {
+    _ = try evaluate(
+      """
+      (with-current-buffer (window-buffer)
+        (condition-case problem \(command.lisp(Self.quoted))
+          (error (message "%s" (error-message-string problem))))
+        t)
+      """)
+  }
+
   public func showNotes() throws { _ = try evaluate("(progn (call-interactively #'notes) t)") }
 
   public func lastTicket() throws -> String? {

@@ -45,6 +45,8 @@ public final class VimUnderTest: EditorUnderTest {
   public func renameNote(_ title: String) throws { try execute("NotesRename \(title)") }
   public func deleteNote() throws { try execute("NotesDelete!") }
   public func undeleteNote(_ title: String) throws { try execute("NotesUndelete \(title)") }
+  public func filePath() throws -> String? { try evaluate("expand('%:p')").stringValue }
+  public func perform(_ command: EditorCommand) throws { try execute(command.vim) }
   public func showNotes() throws { try execute("Notes") }
 
   public func lastTicket() throws -> String? {

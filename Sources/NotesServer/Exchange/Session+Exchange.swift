@@ -36,12 +36,12 @@ extension Session {
     var place = path
     let bytes: [UInt8]
     switch format {
-    case .automerge: bytes = Array(document.save())
-    case .meetingnotes: bytes = MeetingNotesFile(id: handle.id, data: document.save()).encoded
+    case .automerge: bytes = Array(document.saved)
+    case .meetingnotes: bytes = MeetingNotesFile(id: handle.id, data: document.saved).encoded
     case .markdown: bytes = Array(try markdown(of: document).utf8)
     case .json: bytes = try json(of: handle, record).encoded() + [0x0A]
     case .automergeRepo:
-      bytes = Array(document.save())
+      bytes = Array(document.saved)
       place = RepoDirectory.snapshotPath(of: handle.id, holding: bytes, in: path)
     }
     guard try await service.files.write(place, bytes, replacing: replacing) else {
@@ -187,6 +187,10 @@ extension Session {
 }
 
 extension Document {
+  /// All of it, as `save` writes it. That of the document itself would count as stored for `encodeNewChanges`, by which the
+  /// store learns what is new.
+  fileprivate var saved: Data { fork().save() }
+
   var isNoteOrMeeting: Bool { NoteDocument(self) != nil || MeetingDocument(self) != nil }
 
   /// Whether some change is in both.

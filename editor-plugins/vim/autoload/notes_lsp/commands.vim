@@ -163,7 +163,7 @@ export def Delete(isSure: bool, isForEveryone = false)
   if !isSure && confirm($'Delete this note{whose}? For 30 days :NotesUndelete brings it back.', "&Delete\n&Keep", 2) != 1
     return
   endif
-  service.Request('notes/delete', {uri: note.uri, forEveryone: isForEveryone}, Then((_) => {
+  service.Request('notes/delete', {uri: note.uri, forEveryone: isForEveryone ? true : false}, Then((_) => {
     buffer.Detach(note.bufnr)
     list.Refresh()
     status.Say('Deleted. For 30 days :NotesUndelete brings it back.')

@@ -28,7 +28,7 @@ export def Export(path: string, isForced: bool)
   if empty(note)
     return
   endif
-  final params: dict<any> = {uri: note.uri, path: Absolute(path), replace: isForced}
+  final params: dict<any> = {uri: note.uri, path: Absolute(path), replace: isForced ? true : false}
   if isdirectory(params.path)
     params.format = 'automerge-repo'
   endif
