@@ -12,7 +12,7 @@ struct NotesLSP: AsyncParsableCommand {
     version: "notes-lsp \(Service.version)",
     subcommands: [
       Edit.self, List.self, Show.self, New.self, Rename.self, Remove.self, Export.self, Import.self, Merge.self,
-      Share.self, Join.self, Peers.self, Invite.self,
+      Share.self, Join.self, Peers.self, Invite.self, History.self, Diff.self,
       Doctor.self, Fsck.self, Backup.self, Dump.self, Validate.self, JoinFiles.self,
     ],
     defaultSubcommand: Edit.self)

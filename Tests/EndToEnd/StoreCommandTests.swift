@@ -48,6 +48,23 @@ struct StoreCommandTests {
     #expect(try note.user.run(["fsck"]).exit == .code(0))
   }
 
+  @Test func historyAndDiffSayWhatWasWritten() throws {
+    let note = try storedNote("milk\nbread\n")
+    let first = try note.user.run(["history", "Shopping"])
+    #expect(first.exit == .code(0))
+    #expect(first.output.contains("Ana") && first.output.contains("milk"))
+    let state = try #require(first.output.split(separator: " ").first)
+    note.client.edit(0..<4, with: "oat milk")
+    note.client.flush()
+    try note.process.shutdown()
+    let difference = try note.user.run(["diff", "Shopping", "--from", String(state)])
+    #expect(difference.output == "@@ line 1, by Ana\n-milk\n+oat milk\n")
+    let json = try JSONValue(parsing: try note.user.run(["history", "Shopping", "--limit", "1", "--json"]).output)
+    #expect(json["changes"]?.arrayValue?.count == 1)
+    #expect(try note.user.run(["diff", "Shopping", "--from", "nonsense"]).exit == .code(1))
+    #expect(try note.user.run(["history", "Shopping", "--limit", "0"]).exit == .code(2))
+  }
+
   @Test func aBackupHoldsWhatWasStored() throws {
     let note = try storedNote("milk\n")
     let copy = try NotesUser("Copy")

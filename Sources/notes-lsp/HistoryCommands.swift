@@ -1,0 +1,71 @@
+import ArgumentParser
+import Foundation
+import JSONRPC
+import NotesServer
+
+// The subcommands that look back.
+
+/// `notes-lsp history NOTE`: who wrote what, and when.
+struct History: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "List what was written in a note, the last first; each line begins with a state that diff takes.")
+
+  @OptionGroup var store: StoreOptions
+  @Argument(help: "The note's id or title.") var note: String
+  @Option(help: "How many lines at most.") var limit = 100
+  @Flag(help: "Print JSON.") var json = false
+
+  func validate() throws {
+    guard limit > 0 else { throw ValidationError("--limit must be at least 1.") }
+  }
+
+  func run() throws {
+    let (note, limit) = (note, limit)
+    let result = try StoreRequest.run(store) { session in
+      try await session.perform(
+        "notes/history", ["id": try await session.id(of: note), "limit": JSONValue(limit)])
+    }
+    guard !json else { return print(result) }
+    for change in result["changes"]?.arrayValue ?? [] {
+      let heads = (change["heads"]?.arrayValue ?? []).compactMap(\.stringValue).joined(separator: ",")
+      let time = Date(timeIntervalSince1970: (change["time"]?.doubleValue ?? 0) / 1000)
+      let size = "+\(change["inserted"]?.intValue ?? 0) -\(change["deleted"]?.intValue ?? 0)"
+      let (author, summary) = (change["author"]?.stringValue ?? "", change["summary"]?.stringValue ?? "")
+      print(heads, time.ISO8601Format(), author, size, summary, separator: "  ")
+    }
+  }
+}
+
+/// `notes-lsp diff NOTE`: what has changed between two states.
+struct Diff: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Show what has changed in a note, since you last had it open or between two states of its history.")
+
+  @OptionGroup var store: StoreOptions
+  @Argument(help: "The note's id or title.") var note: String
+  @Option(help: "The earlier state, as history prints it.") var from: String?
+  @Option(help: "The later state; else the note as it is.") var to: String?
+  @Flag(help: "Print JSON.") var json = false
+
+  func run() throws {
+    let (note, from, to) = (note, from.map(Self.heads), to.map(Self.heads))
+    let result = try StoreRequest.run(store) { session in
+      try await session.perform(
+        "notes/diff", .object(present: ["id": try await session.id(of: note), "from": from, "to": to]))
+    }
+    guard !json else { return print(result) }
+    for hunk in result["hunks"]?.arrayValue ?? [] {
+      let line = (hunk["range"]?["start"]?["line"]?.intValue ?? 0) + 1
+      print("@@ line \(line)\(hunk["author"]?.stringValue.map { ", by \($0)" } ?? "")")
+      for (sign, member) in [("-", "oldText"), ("+", "newText")] {
+        var lines = (hunk[member]?.stringValue ?? "").split(separator: "\n", omittingEmptySubsequences: false)
+        if lines.last?.isEmpty ?? false { lines.removeLast() }
+        for line in lines { print(sign + line) }
+      }
+    }
+  }
+
+  private static func heads(_ text: String) -> JSONValue {
+    .array(text.split(separator: ",").map { .string(String($0)) })
+  }
+}
