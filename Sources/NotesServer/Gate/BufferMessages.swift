@@ -3,6 +3,18 @@ enum ContentChange: Hashable, Sendable {
   /// Replaces a part of the text that the changes before it in the batch have left.
   case replace(PositionRange, [UInt8])
   case fullText([UInt8])
+  /// As `fullText`, compared already with the text that the client had before.
+  case difference(TextDelta)
+}
+
+extension ContentChange {
+  /// Whether it says what the whole text is.
+  var isWhole: Bool {
+    switch self {
+    case .fullText, .difference: true
+    case .replace: false
+    }
+  }
 }
 
 /// Why a document's text changes, as `notes/edit` names it.

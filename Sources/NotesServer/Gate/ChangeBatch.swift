@@ -54,6 +54,9 @@ struct ChangeBatch<Source: TextSource> {
     case .fullText(let new):
       finishRun()
       compose(TextDiff.delta(from: text.allUTF8, to: new))
+    case .difference(let difference):
+      finishRun()
+      compose(difference)
     case .replace(var range, let new):
       range.start.clamp()
       range.end.clamp()

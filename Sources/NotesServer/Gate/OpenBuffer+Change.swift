@@ -9,7 +9,7 @@ extension OpenBuffer {
   mutating func didChange(
     version: Int, rev: Int?, changes: [ContentChange], source: some TextSource
   ) -> ChangeOutcome {
-    let repair = changes.lastIndex { if case .fullText = $0 { true } else { false } }
+    let repair = changes.lastIndex(where: \.isWhole)
     if repair == nil {
       if awaitsFullText { return .ignored }
       if let contradiction = contradiction(version: version, rev: rev) {

@@ -9,6 +9,8 @@ import Logging
 final class Caretaker {
   /// How long after a change the file is written; more changes in between cost nothing.
   static let writeDelay: Duration = .milliseconds(500)
+  /// How often a large file is compared off the loop, if the note changes meanwhile.
+  private static let mostComparisons = 3
 
   unowned let service: Service
   private var watched: [DocumentId: Observation] = [:]
@@ -115,7 +117,8 @@ final class Caretaker {
     // Nothing if somebody deleted it. The note is still here, and so is its text.
     let contents = try await service.files.read(path).map { bytes in try FileContents(reading: bytes) }
     guard !service.isOpen(key) else { return }
-    if let contents { try takeIn(contents, record.base(for: note), note, handle) }
+    if let contents, try await !takeIn(contents, record.base(for: note), note, handle) { return }
+    guard !service.isOpen(key) else { return }
     let text = DocumentText(note).allUTF8
     let heads = handle.document.heads()
     let file = FileContents(text: text, shape: contents?.shape ?? record.shape)
@@ -182,13 +185,25 @@ final class Caretaker {
     if let path { try await service.files.remove(path) }
   }
 
-  private func takeIn(_ contents: FileContents, _ base: TextBase?, _ note: NoteDocument, _ handle: DocHandle) throws {
-    let merge = OpeningMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain)
+  /// Merges what stands in the file. False if the note was opened meanwhile.
+  private func takeIn(
+    _ contents: FileContents, _ base: TextBase?, _ note: NoteDocument, _ handle: DocHandle
+  ) async throws -> Bool {
     var text = contents.text
     // A note may lack the final newline, too; then its absence in the file is nobody's edit.
     if contents.shape.lacksFinalNewline, DocumentText(note).allUTF8.last != 0x0A { text.removeLast() }
-    let (_, splices) = merge.open(version: 0, text: text)
-    guard !splices.isEmpty else { return }
+    func merge() -> OpeningMerge {
+      OpeningMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain)
+    }
+    var found: [TextSplice]?
+    for _ in 0..<Self.mostComparisons where found == nil && text.count >= Session.largestComparedAtOnce {
+      let heads = handle.document.heads()
+      let merged = await merge().openOffLoop(version: 0, text: text)
+      guard !service.isOpen(NoteKey(handle.id, item: note.item)) else { return false }
+      if heads == handle.document.heads() { found = merged?.splices }
+    }
+    let splices = found ?? merge().open(version: 0, text: text).splices
+    guard !splices.isEmpty else { return true }
     try handle.change { document in
       for splice in splices {
         try document.spliceText(
@@ -196,5 +211,6 @@ final class Caretaker {
       }
     }
     log.notice("Took in what another program wrote to the working file of \(handle.id).")
+    return true
   }
 }

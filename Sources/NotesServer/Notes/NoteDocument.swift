@@ -5,7 +5,7 @@ import Foundation
 ///
 /// Reading is lenient, since documents are made elsewhere too: the text is `content`, else `text`, else the first text in
 /// the root.
-struct NoteDocument {
+struct NoteDocument: Sendable {
   let document: Document
   /// The text that the editor edits.
   let content: ObjId

@@ -92,16 +92,18 @@ final class Notebook {
 
   /// Newest first, without those that were deleted.
   /// - Complexity: O(n), after a change O(n log n)
-  var byModification: [NoteRecord] {
-    let keys: [NoteKey]
-    if let newestFirst {
-      keys = newestFirst
-    } else {
-      keys = Self.sorted(
-        records.values.filter { $0.deletedSince == nil && $0.item == nil }.map { ($0.modified, $0.key) })
-      newestFirst = keys
+  var byModification: [NoteRecord] { keysByModification.compactMap { records[$0] } }
+
+  /// The keys of `byModification`: records are large.
+  var keysByModification: [NoteKey] {
+    if let newestFirst { return newestFirst }
+    var dates: [(Date, NoteKey)] = []
+    for (key, record) in records where record.deletedSince == nil && key.item == nil {
+      dates.append((record.modified, key))
     }
-    return keys.compactMap { records[$0] }
+    let keys = Self.sorted(dates)
+    newestFirst = keys
+    return keys
   }
 
   /// The last first. Records are large, so what is compared is sorted without them.
@@ -111,12 +113,13 @@ final class Notebook {
     }.map(\.key)
   }
 
-  /// Those that were deleted and can be had back, the last first.
-  var deleted: [NoteRecord] {
-    let dates = records.values.filter { $0.item == nil }.compactMap { record in
-      record.deletedSince.map { ($0, record.key) }
+  /// The keys of those that were deleted and can be had back, the last first.
+  var keysOfDeleted: [NoteKey] {
+    var dates: [(Date, NoteKey)] = []
+    for (key, record) in records where key.item == nil {
+      if let date = record.deletedSince { dates.append((date, key)) }
     }
-    return Self.sorted(dates).compactMap { records[$0] }
+    return Self.sorted(dates)
   }
 
   /// The newest note with this title; one that differs only in case if there is none.

@@ -38,6 +38,9 @@ final class Attachment {
   private var check: (any ScheduledAction)?
   private var statusTimer: (any ScheduledAction)?
   private var editTimer: (any ScheduledAction)?
+  /// A large full text of the client that is being compared with the one before.
+  var comparison: Comparison?
+  var comparisonCount = 0
   /// When the client last changed something, and when the edit that waits for it to be quiet began to wait.
   private var lastChange: Duration?
   private var waitingSince: Duration?
@@ -72,11 +75,11 @@ final class Attachment {
   private var service: Service { session.service }
   var version: Int { buffer.version }
   var clientText: [UInt8] { buffer.clientText(source: source) }
-  private var source: DocumentText { DocumentText(note) }
+  var source: DocumentText { DocumentText(note) }
 
   // MARK: From the editor
 
-  func didChange(version: Int, rev: Int?, changes: [ContentChange]) {
+  func takeIn(version: Int, rev: Int?, changes: [ContentChange]) {
     let wasLost = buffer.awaitsFullText
     lastChange = service.clock.now
     switch buffer.didChange(version: version, rev: rev, changes: changes, source: source) {
@@ -151,6 +154,7 @@ final class Attachment {
 
   /// Makes splices that bring an earlier text back, which this person can undo.
   func restore(_ splices: [TextSplice]) throws {
+    finishComparing()
     let before = handle.document.heads()
     guard apply(splices) else { return }
     if let change = note.document.lastChange(by: note.document.actor) { undoGroups.did(change) }
@@ -222,6 +226,8 @@ final class Attachment {
 
   /// Sends what the client lacks, unless more of its own changes may be waiting to be read.
   func sendPendingEdit() {
+    // An edit would be made for a version that is past.
+    guard comparison == nil else { return }
     guard !session.isReceiving else {
       session.buffersWithEdits.insert(uri)
       return
@@ -283,7 +289,7 @@ final class Attachment {
 
   private func sendCheck() {
     check = nil
-    if buffer.gate == .notes, !buffer.awaitsFullText {
+    if buffer.gate == .notes, !buffer.awaitsFullText, comparison == nil {
       let text = buffer.clientText(source: source)
       let digest = SHA256.hash(data: text).map { byte in
         String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
@@ -354,6 +360,7 @@ final class Attachment {
   /// The text of the note is another object now, as a meeting's item is that was moved. What was typed here meanwhile goes
   /// there, too; what differs then goes to the client.
   func follow(_ moved: NoteDocument) {
+    finishComparing()
     let before = source.allUTF8
     let words = RemadeText(old: note, new: moved).wordsLeftBehind(by: note.document.actor, since: headsWithText)
     (note, headsWithText) = (moved, handle.document.heads())
@@ -427,6 +434,7 @@ final class Attachment {
 
   /// The buffer is closed, or the session ends.
   func detach() {
+    finishComparing()
     isAttached = false
     rememberSeen()
     claim = nil

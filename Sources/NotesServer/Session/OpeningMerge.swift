@@ -1,44 +1,90 @@
 import Automerge
 
 /// How the text of a `didOpen` meets the document: what the person did since the base, and nothing else, is carried over.
-struct OpeningMerge {
+struct OpeningMerge: Sendable {
   let note: NoteDocument
   /// What the buffer's text grew out of, if that is known; several if it is one of them.
   let bases: [TextBase]
   let encoding: PositionEncoding
   let gate: OpenBuffer.Gate
+  /// The document as it was found: what is compared must not change under way.
+  private let heads: Set<ChangeHash>
+  private let source: PlainText
+
+  /// - Complexity: O(n) in the document's text
+  init(note: NoteDocument, bases: [TextBase], encoding: PositionEncoding, gate: OpenBuffer.Gate) {
+    (self.note, self.bases, self.encoding, self.gate) = (note, bases, encoding, gate)
+    heads = note.document.heads()
+    source = PlainText(DocumentText(note).allUTF8)
+  }
 
   /// The buffer as the gate knows it, and what the document has to take in.
   func open(version: Int, text: [UInt8]) -> (buffer: OpenBuffer, splices: [TextSplice]) {
-    let source = DocumentText(note)
-    guard let nearest = nearest(to: text, source) else {
+    guard let nearest = nearest(to: text) else {
       return OpenBuffer.openKeepingBoth(version: version, encoding: encoding, gate: gate, text: text, source: source)
     }
     return OpenBuffer.open(
       version: version, encoding: encoding, gate: gate, text: text, base: nearest, source: source)
   }
 
+  /// The same off the loop: to compare large texts takes a while. Nil if the document changed meanwhile.
+  @concurrent
+  func openOffLoop(version: Int, text: [UInt8]) async -> (buffer: OpenBuffer, splices: [TextSplice])? {
+    let opened = open(version: version, text: text)
+    return note.document.heads() == heads ? opened : nil
+  }
+
+  /// A text that the client may have had, and how the client's text differs from it.
+  private struct Found {
+    var way: TextDelta
+    var distance: Int
+    var deletedBytes: Int
+    var base: TextBase
+  }
+
   /// Of the texts that the client may have had, the one it differs from least is the one it had.
   ///
   /// What the client lacks of that text counts as deleted. So a text that the client surely had at least goes before all
   /// others; one that it may have had counts only if the client lacks nothing of it. At worst, words stand twice.
-  private func nearest(to text: [UInt8], _ source: DocumentText) -> TextDelta? {
-    var best: (way: TextDelta, distance: Int)?
-    func consider(_ candidate: Candidate) {
-      guard best?.distance != 0 else { return }
-      let old = TextView(of: source, through: candidate.way.inverted).allUTF8
-      let delta = old == text ? .identity : TextDiff.delta(from: old, to: text)
-      guard candidate.isSure || delta.deletedBytes == 0 else { return }
-      let distance = delta.changedBytes
-      if distance < best?.distance ?? .max { best = (candidate.way, distance) }
+  private func nearest(to text: [UInt8]) -> TextDelta? {
+    var best: Found?
+    for base in bases {
+      for candidate in candidates(of: base) where best?.distance != 0 {
+        let found = compare(text, candidate.way, base)
+        guard candidate.isSure || found.deletedBytes == 0 else { continue }
+        if found.distance < best?.distance ?? .max { best = found }
+      }
     }
-    for candidate in bases.flatMap({ candidates(of: $0) }) { consider(candidate) }
-    guard let found = best, found.distance > 0, bases.first?.actor != nil, source.measure.utf8 <= Self.largestSearched
-    else {
-      return best?.way
+    guard let best else { return nil }
+    guard best.distance > 0, let actor = best.base.actor, source.measure.utf8 <= Self.largestSearched else {
+      return best.way
     }
-    for way in recentStates() { consider(Candidate(way: way, isSure: false)) }
-    return best?.way
+    return withShownChanges(best, by: actor, text).way
+  }
+
+  private func compare(_ text: [UInt8], _ way: TextDelta, _ base: TextBase) -> Found {
+    let old = TextView(of: source, through: way.inverted).allUTF8
+    let delta = old == text ? .identity : TextDiff.delta(from: old, to: text)
+    return Found(way: way, distance: delta.changedBytes, deletedBytes: delta.deletedBytes, base: base)
+  }
+
+  /// Up to this size a text is compared with what each recent change made of it.
+  private static let largestSearched = 256 << 10
+  private static let mostRecentChanges = 1024
+
+  /// What others did since the base was stored reached the client as well, up to the death of its service. It had those
+  /// changes that its text shows: with them it differs less from what it had, and lacks nothing more of it.
+  private func withShownChanges(_ start: Found, by actor: ActorId, _ text: [UInt8]) -> Found {
+    var (best, shown) = (start, start.base.heads)
+    for hash in note.document.getHistory().suffix(Self.mostRecentChanges) where best.distance > 0 {
+      let with = shown.union([hash])
+      guard let way = way(from: with, andAllBy: actor) else { break }
+      guard way != best.way else { continue }
+      let found = compare(text, way, start.base)
+      guard found.distance < best.distance, found.deletedBytes <= best.deletedBytes else { continue }
+      (best, shown) = (found, with)
+    }
+    return best
   }
 
   /// A text that the client may have had, as the way from it to the document's.
@@ -48,29 +94,23 @@ struct OpeningMerge {
     let isSure: Bool
   }
 
-  /// Texts up to this size are compared with every recent state of the document.
-  private static let largestSearched = 256 << 10
-  private static let mostRecentStates = 64
-
-  /// The ways from the document's last states to its present one: a client whose service died may have any of them.
-  private func recentStates() -> [TextDelta] {
-    guard var heads = bases.first?.heads else { return [] }
-    var ways = [TextDelta.identity]
-    for hash in note.document.getHistory().suffix(Self.mostRecentStates) {
-      heads.insert(hash)
-      guard let edits = try? note.document.textEdits(obj: note.content, since: heads) else { continue }
-      ways.append(TextDelta(edits))
-    }
-    return ways
+  /// From the text at `heads`, with all that one actor did besides, to the document's; nil if that is not what it was.
+  private func way(from heads: Set<ChangeHash>, andAllBy actor: ActorId?) -> TextDelta? {
+    let edits =
+      if let actor {
+        try? note.document.textEdits(obj: note.content, since: heads, andAllBy: actor)
+      } else {
+        try? note.document.textEdits(obj: note.content, since: heads)
+      }
+    guard let edits, note.document.heads() == self.heads else { return nil }
+    return TextDelta(edits)
   }
 
   /// The texts that the client may have had by a base; none if that cannot be used.
   private func candidates(of base: TextBase) -> [Candidate] {
-    guard note.document.unknown(base.heads).isEmpty,
-      let edits = try? note.document.textEdits(obj: note.content, since: base.heads)
-    else { return [] }
+    guard note.document.unknown(base.heads).isEmpty, let toNow = way(from: base.heads, andAllBy: nil) else { return [] }
     // What was on its way to the client then may have reached it, in order.
-    var way = TextDelta(edits), ways = [way]
+    var way = toNow, ways = [way]
     for step in base.steps.reversed() where !step.isIdentity {
       way = step.composed(with: way)
       ways.append(way)
@@ -78,15 +118,13 @@ struct OpeningMerge {
     ways.reverse()
     var found = ways.enumerated().map { Candidate(way: $0.element, isSure: $0.offset == 0) }
     // A service that died after storing changes and before storing the base: the client has all that it wrote itself.
-    guard let actor = base.actor,
-      let others = try? note.document.textEdits(obj: note.content, since: base.heads, andAllBy: actor)
-    else { return found }
-    let toNow = TextDelta(others), own = TextDelta(edits).composed(with: toNow.inverted)
+    guard let actor = base.actor, let others = self.way(from: base.heads, andAllBy: actor) else { return found }
+    let own = toNow.composed(with: others.inverted)
     guard !own.isIdentity else { return found }
     let lacking = base.steps.reduce(into: TextDelta.identity) { $0 = $0.composed(with: $1) }
     let (_, back) = own.transformed(over: lacking.inverted)
-    found.append(Candidate(way: back.inverted.composed(with: toNow), isSure: true))
-    if !lacking.isIdentity { found.append(Candidate(way: toNow, isSure: false)) }
+    found.append(Candidate(way: back.inverted.composed(with: others), isSure: true))
+    if !lacking.isIdentity { found.append(Candidate(way: others, isSure: false)) }
     return found
   }
 }

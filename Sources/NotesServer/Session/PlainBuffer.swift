@@ -33,6 +33,7 @@ struct PlainBuffer {
     for change in changes {
       switch change {
       case .fullText(let new): text = new
+      case .difference(let difference): text = difference.applied(to: text)
       case .replace(let range, let new):
         let source = PlainText(text)
         let start = source.utf8Offset(of: range.start, in: encoding)
@@ -42,21 +43,4 @@ struct PlainBuffer {
     }
     self.version = version
   }
-}
-
-/// Bytes as a text that answers in every unit; each question costs as much as the text is long.
-private struct PlainText: TextSource {
-  let bytes: [UInt8]
-  private var piece: TextPiece
-
-  init(_ bytes: [UInt8]) { (self.bytes, piece) = (bytes, TextPiece(bytes)) }
-
-  var measure: TextMeasure { piece.measure }
-  func measure(utf8Offset: Int) -> TextMeasure { piece.measure(.utf8, offset: utf8Offset) }
-  func measure(scalarOffset: Int) -> TextMeasure { piece.measure(.scalars, offset: scalarOffset) }
-  func measure(utf16Offset: Int) -> TextMeasure { piece.measure(.utf16, offset: utf16Offset) }
-  func measure(line: Int) -> TextMeasure? {
-    line <= piece.measure.newlines ? piece.measure(throughNewline: line) : nil
-  }
-  func utf8(_ range: Range<Int>) -> [UInt8] { Array(bytes[range.clamped(to: 0..<bytes.count)]) }
 }

@@ -12,14 +12,17 @@ extension Session {
   func listText(_ params: Parameters) async throws -> [UInt8] {
     let query = try params.stringIfPresent("query") ?? ""
     for case .attached(let attachment) in buffers.values { attachment.countWords() }
-    let all = try params.boolIfPresent("deleted") ?? false ? service.notebook.deleted : service.notebook.byModification
+    let isOfDeleted = try params.boolIfPresent("deleted") ?? false
+    let all = isOfDeleted ? service.notebook.keysOfDeleted : service.notebook.keysByModification
     let found = query.isEmpty ? all.map { ($0, nil) } : await matches(query, among: all)
     let connected = peersByDocument()
     var writer = JSONTextWriter()
     writer.object { writer in
       writer.key("notes")
       writer.array { writer in
-        for (record, match) in found { write(record, connected, match, to: &writer) }
+        for (key, match) in found {
+          if let record = service.notebook[key] { write(record, connected, match, to: &writer) }
+        }
       }
     }
     return writer.bytes
@@ -28,17 +31,18 @@ extension Session {
   /// Where a text has what is looked for.
   private typealias Found = (part: NoteRecord, match: TextSearch.Match)
 
-  private func matches(_ query: String, among records: [NoteRecord]) async -> [(NoteRecord, Found?)] {
+  private func matches(_ query: String, among keys: [NoteKey]) async -> [(NoteKey, Found?)] {
     let search = TextSearch(query)
-    var notes: [(NoteRecord, Found?)] = []
-    for record in records {
+    var notes: [(NoteKey, Found?)] = []
+    for key in keys {
+      guard let record = service.notebook[key] else { continue }
       if search.matches(record.title) {
-        notes.append((record, nil))
+        notes.append((key, nil))
         continue
       }
       for part in parts(of: record) {
         guard let text = await text(of: part), let match = search.firstMatch(in: text) else { continue }
-        notes.append((record, (part, match)))
+        notes.append((key, (part, match)))
         break
       }
     }

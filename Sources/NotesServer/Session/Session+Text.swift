@@ -26,11 +26,12 @@ extension Session {
     nextOpening += 1
     buffers[uri] = .opening(opening)
     if !isReattached, service.repo.siblings.isEmpty, service.notebook.knowsBase(of: record.key),
-      let handle = service.repo.handle(of: record.id)
+      let handle = service.repo.handle(of: record.id), text.count < Self.largestComparedAtOnce
     {
       return attach(uri: uri, handle: handle, item: record.item, clientBases: [], opening: opening.number)
     }
-    Task { @AutomergeRepo in
+    openings[opening.number] = Task { @AutomergeRepo in
+      defer { openings[opening.number] = nil }
       do {
         let handle = try await find(record.id)
         // Editors that outlived their services come back one after the other: what one has is no news from the next.
@@ -43,7 +44,9 @@ extension Session {
         await service.followSiblings(to: handle)
         try await service.notebook.loadBase(of: record.key)
         let bases = isReattached ? try await service.notebook.clientBases(of: record.key, run: run) : []
-        attach(uri: uri, handle: handle, item: record.item, clientBases: bases, opening: opening.number)
+        let merged = await mergedOffLoop(text, handle, record.item, clientBases: bases, version: version)
+        attach(
+          uri: uri, handle: handle, item: record.item, clientBases: bases, opening: opening.number, merged: merged)
         if isReattached { await caughtUp(handle) }
       } catch {
         notOpened(uri: uri, opening: opening.number, error: error)
@@ -93,7 +96,18 @@ extension Session {
 
   func didClose(_ params: Parameters) throws {
     let uri = try params.object("textDocument").string("uri")
-    guard case .attached(let attachment)? = buffers.removeValue(forKey: uri) else { return }
+    guard case .opening(var opening)? = buffers[uri] else {
+      if case .attached(let attachment)? = buffers[uri] { return close(attachment) }
+      return buffers[uri] = nil
+    }
+    // What was typed before it was closed goes into the document when that is there.
+    opening.waiting.append { [weak self] attachment in self?.close(attachment) }
+    buffers[uri] = .opening(opening)
+  }
+
+  private func close(_ attachment: Attachment) {
+    buffers[attachment.uri] = nil
+    attachment.finishComparing()
     attachment.countWords()
     attachment.detach()
     closed(attachment.key)
@@ -127,7 +141,7 @@ extension Session {
   /// Now, or when the document is there; never for what is no note.
   private func whenAttached(_ uri: String, _ action: @escaping @AutomergeRepo (Attachment) -> Void) {
     switch buffers[uri] {
-    case .attached(let attachment): action(attachment)
+    case .attached(let attachment): attachment.whenCompared(action)
     case .opening(var opening):
       opening.waiting.append(action)
       buffers[uri] = .opening(opening)
@@ -186,10 +200,43 @@ extension Session {
   }
 
   /// How long a reopened buffer waits for peers who may be gone.
-  private static let catchingUpTime: Duration = .seconds(3)
+  private static let catchingUpTime: Duration = .seconds(8)
+
+  /// Longer texts are compared off the loop, which they would hold up for milliseconds.
+  static let largestComparedAtOnce = 32 << 10
+  /// How often that is tried if the document changes meanwhile.
+  private static let mostComparisons = 5
+
+  private typealias Merged = (buffer: OpenBuffer, splices: [TextSplice], heads: Set<ChangeHash>)
+
+  /// What opening the buffer comes to, found out off the loop; nil if that is as well done on it.
+  private func mergedOffLoop(
+    _ text: [UInt8], _ handle: DocHandle, _ item: String?, clientBases: [TextBase], version: Int
+  ) async -> Merged? {
+    for _ in 0..<Self.mostComparisons {
+      guard let note = NoteDocument(handle.document, item: item) else { return nil }
+      let heads = handle.document.heads()
+      let merge = merge(note, handle, item, clientBases)
+      if let (buffer, splices) = await merge.openOffLoop(version: version, text: text) {
+        return (buffer, splices, heads)
+      }
+    }
+    return nil
+  }
+
+  private func merge(
+    _ note: NoteDocument, _ handle: DocHandle, _ item: String?, _ clientBases: [TextBase]
+  ) -> OpeningMerge {
+    let record = service.notebook[NoteKey(handle.id, item: item)]
+    // Of a meeting's item that was moved since, the bases are about another text.
+    let isSame = record?.textObject == nil || record?.textObject == note.textObject
+    let fileBase = record?.fileBase.map { [$0] } ?? []
+    let bases = isSame ? clientBases.isEmpty ? fileBase : clientBases : []
+    return OpeningMerge(note: note, bases: bases, encoding: encoding, gate: isNotesClient ? .notes : .plain)
+  }
 
   private func attach(
-    uri: String, handle: DocHandle, item: String?, clientBases: [TextBase], opening number: Int
+    uri: String, handle: DocHandle, item: String?, clientBases: [TextBase], opening number: Int, merged: Merged? = nil
   ) {
     // It may have been closed, or opened once more, while the document was being fetched.
     guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
@@ -197,13 +244,12 @@ extension Session {
       let error = NotesError(.notANote, "The document \(handle.id) holds no such text.")
       return notOpened(uri: uri, opening: number, error: error)
     }
-    let record = service.notebook[NoteKey(handle.id, item: item)]
-    // Of a meeting's item that was moved since, the bases are about another text.
-    let isSame = record?.textObject == nil || record?.textObject == note.textObject
-    let fileBase = record?.fileBase.map { [$0] } ?? []
-    let bases = isSame ? clientBases.isEmpty ? fileBase : clientBases : []
-    let merge = OpeningMerge(note: note, bases: bases, encoding: encoding, gate: isNotesClient ? .notes : .plain)
-    let (buffer, splices) = merge.open(version: opening.version, text: opening.text)
+    let (buffer, splices): (OpenBuffer, [TextSplice])
+    if let merged, merged.heads == handle.document.heads() {
+      (buffer, splices) = (merged.buffer, merged.splices)
+    } else {
+      (buffer, splices) = merge(note, handle, item, clientBases).open(version: opening.version, text: opening.text)
+    }
     let attachment = Attachment(
       uri: uri, handle: handle, note: note, buffer: buffer, splices: splices, session: self)
     buffers[uri] = .attached(attachment)

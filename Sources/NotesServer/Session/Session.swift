@@ -23,6 +23,8 @@ public final class Session {
   private var awaited: [RequestId: (Result<JSONValue, ResponseError>) -> Void] = [:]
   var buffers: [String: Buffer] = [:]
   var nextOpening = 0
+  /// Buffers whose documents are being fetched, by the number of their opening.
+  var openings: [Int: Task<Void, Never>] = [:]
   /// Files of which nothing was known when a change of them came, and whose full text was asked for.
   var strangers: Set<String> = []
   /// More of the editor's messages may lie before us.
@@ -106,6 +108,7 @@ public final class Session {
   }
 
   private func request(_ id: RequestId, _ method: String, _ params: Parameters) {
+    finishComparing()
     switch (phase, method) {
     case (.fresh, "initialize"):
       connection.reply(to: id, Result { () throws(ResponseError) in try initialize(params) })
@@ -249,7 +252,17 @@ public final class Session {
     }
   }
 
+  /// What the client has sent is in the documents.
+  private func finishComparing() {
+    for case .attached(let attachment) in buffers.values { attachment.finishComparing() }
+  }
+
   private func store() async {
+    // What the client wrote into a buffer that is still being opened is stored, too.
+    for case .opening(let opening) in buffers.values where !opening.waiting.isEmpty {
+      await openings[opening.number]?.value
+    }
+    finishComparing()
     for case .attached(let attachment) in buffers.values { attachment.rememberSeen() }
     do {
       try await service.repo.flush()

@@ -172,6 +172,18 @@ private func range(_ start: (Int, Int), _ end: (Int, Int)) -> PositionRange {
     #expect(desk.send()?.edits == [.init(range: range((0, 0), (0, 0)), newText: Array("REMOTE ".utf8))])
   }
 
+  @Test func aFullTextThatWasComparedElsewhereIsTheSame() {
+    var desk = Desk("abc\n")
+    desk.remote(0, "REMOTE ")
+    let before = desk.buffer.textBefore(fullTextWith: 0, source: desk.document)
+    #expect(before == Array("abc\n".utf8))
+    // What comes meanwhile is behind what the client has.
+    desk.remote(0, "MORE ")
+    desk.change(2, rev: 0, .difference(TextDiff.delta(from: before, to: Array("abc def\n".utf8))))
+    #expect(desk.text == "MORE REMOTE abc def\n")
+    #expect(desk.send()?.edits == [.init(range: range((0, 0), (0, 0)), newText: Array("MORE REMOTE ".utf8))])
+  }
+
   @Test func changesBeforeAFullTextDoNotMatter() {
     var desk = Desk("abc")
     desk.change(

@@ -1,0 +1,67 @@
+import AutomergeRepo
+
+/// Large full texts are compared with the client's earlier one off the loop, which that would hold up for a tenth of a second.
+///
+/// Meanwhile nothing is sent to the client, and what it sends waits its turn. The text that it had is no other afterwards: what
+/// the others write is behind it. Whatever needs the client's text at once calls `finishComparing`.
+extension Attachment {
+  /// A full text that is being compared, and what came after it.
+  struct Comparison {
+    let number: Int
+    let version: Int
+    let rev: Int?
+    let text: [UInt8]
+    var waiting: [@AutomergeRepo (Attachment) -> Void] = []
+  }
+
+  /// From this size on a full text is compared off the loop.
+  static let smallestOffLoop = 16 << 10
+
+  func didChange(version: Int, rev: Int?, changes: [ContentChange]) {
+    if comparison != nil { return whenCompared { $0.didChange(version: version, rev: rev, changes: changes) } }
+    guard changes.count == 1, case .fullText(let text)? = changes.first, text.count >= Self.smallestOffLoop else {
+      return takeIn(version: version, rev: rev, changes: changes)
+    }
+    let before = buffer.textBefore(fullTextWith: rev, source: source)
+    comparisonCount += 1
+    let number = comparisonCount
+    comparison = Comparison(number: number, version: version, rev: rev, text: text)
+    Task { @AutomergeRepo in
+      let difference = await TextDiff.offLoop(from: before, to: text)
+      guard comparison?.number == number else { return }
+      end(.difference(difference))
+    }
+  }
+
+  /// Does it now if no full text is being compared, else after that.
+  func whenCompared(_ action: @escaping @AutomergeRepo (Attachment) -> Void) {
+    if comparison == nil { action(self) } else { comparison?.waiting.append(action) }
+  }
+
+  /// Compares on the loop what is being compared off it.
+  func finishComparing() {
+    while let comparison { end(.fullText(comparison.text)) }
+  }
+
+  private func end(_ change: ContentChange) {
+    guard let done = comparison else { return }
+    comparison = nil
+    takeIn(version: done.version, rev: done.rev, changes: [change])
+    // One of them may be a full text again, and the others wait for that one.
+    for action in done.waiting { whenCompared(action) }
+  }
+}
+
+extension TextDiff {
+  @concurrent
+  static func offLoop(from old: [UInt8], to new: [UInt8]) async -> TextDelta { delta(from: old, to: new) }
+}
+
+extension OpenBuffer {
+  /// The text of the client before it sent its full text, naming `rev` as the last edit that it had applied.
+  func textBefore(fullTextWith rev: Int?, source: some TextSource) -> [UInt8] {
+    var buffer = self
+    if gate == .notes, let rev { buffer.fold(through: rev) }
+    return TextView(of: source, through: buffer.clientToDocument.inverted).allUTF8
+  }
+}
