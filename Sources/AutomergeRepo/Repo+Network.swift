@@ -6,6 +6,8 @@ import Logging
 struct Connection {
   let provider: any NetworkProvider
   let metadata: PeerMetadata
+  /// How often it did something that was worth a line in the log.
+  var complaintCount = 0
 }
 
 extension Repo {
@@ -108,11 +110,21 @@ extension Repo {
     }
   }
 
+  /// Says in the log what a peer does wrong, a few times for each connection: who does it on purpose shall not fill the disk.
+  public func complain(of peer: PeerId, _ what: String) {
+    guard let count = connections[peer]?.complaintCount, count < Repo.mostComplaints else { return }
+    connections[peer]?.complaintCount = count + 1
+    let isLast = count + 1 == Repo.mostComplaints
+    logger.warning("\(peer) \(what)\(isLast ? "; the log says no more of it" : "")")
+  }
+
+  private static let mostComplaints = 10
+
   func refused(_ refusal: DocumentSync.Refusal, from peer: PeerId, on handle: DocHandle) {
     switch refusal {
     case .readOnly: handle.deliver(.refusedChanges(from: peer))
-    case .malformed: logger.warning("\(peer) sent a malformed sync message for \(handle.id)")
-    case .rejected(let reason): logger.warning("\(peer) sent changes for \(handle.id) that were refused: \(reason)")
+    case .malformed: complain(of: peer, "sent a malformed sync message for \(handle.id)")
+    case .rejected(let reason): complain(of: peer, "sent changes for \(handle.id) that were refused: \(reason)")
     }
   }
 }
@@ -163,7 +175,8 @@ extension Repo: NetworkDelegate {
         handlers[type]?(fields, peer)
       }
     case .error(_, _, let text):
-      logger.warning("\(peer) says: \(text.prefix(200))")
+      // Whatever is in it, a terminal that shows the log takes it for text.
+      complain(of: peer, "says: \(String(reflecting: String(text.prefix(200))))")
     case .join, .peer, .leave:
       logger.debug("\(peer) sent a handshake message in the middle of a connection")
     }

@@ -50,7 +50,7 @@ extension PeerDirectory {
 
   /// Only whoever let us in can say who else it let in.
   func receive(_ list: GuestList?, from host: PeerId) {
-    guard let list else { return logger.warning("\(host) sent a list of guests that makes no sense") }
+    guard let list else { return repo.complain(of: host, "sent a list of guests that makes no sense") }
     guard joined[list.document]?.host == host, grants.access(list.document, for: host) > .none else { return }
     let others = list.guests.filter { $0.peer != repo.peerId && $0.peer != host && !isBlocked($0.peer) }
     let gone = grants.introduce(

@@ -124,7 +124,7 @@ extension PeerDirectory {
       case .granted(let received, let access):
         granted(received, access)
       case .cheated(let peer):
-        logger.warning("\(peer) sent an invitation whose numbers do not belong together; it is not shown")
+        repo.complain(of: peer, "sent an invitation whose numbers do not belong together; it is not shown")
       }
     }
   }

@@ -78,7 +78,7 @@ extension PeerDirectory {
     case .refused(let document, let kind)?:
       finish(PendingJoin.Key(host: peer, document: document), .failure(JoinError(kind: kind)))
     case nil:
-      logger.warning("\(peer) sent a ticket message that makes no sense")
+      repo.complain(of: peer, "sent a ticket message that makes no sense")
     }
   }
 
@@ -94,7 +94,7 @@ extension PeerDirectory {
   private func answer(_ peer: PeerId, _ outcome: TicketBook.Outcome, _ document: DocumentId?, isSpoken: Bool) {
     switch (outcome, document) {
     case (.silence, _):
-      logger.warning("\(peer) has tried too many wrong secrets")
+      repo.complain(of: peer, "has tried too many wrong secrets")
     case (.accepted(let access), let document?):
       Task { await self.admit(peer, to: document, access, isSpoken: isSpoken) }
     case (.accepted, nil):

@@ -62,4 +62,115 @@ struct EditorInvitationTests {
       try editor.session.waitForEnd()
     }
   }
+
+  @Test func anInvitationNeverStealsWhatIsTypedAndIsAnsweredByJoining() throws {
+    let (ana, ben) = try meet()
+    try ben.createNote("Fourth")
+    _ = try ben.waitUntilAttached()
+    try ana.beginTypingAtEnd()
+    try ana.session.terminal.type("before ")
+    _ = try ben.evaluate("(progn (notes-invite \"Ana\") t)")
+    // It has arrived, and waits until she is done.
+    try ana.session.terminal.type("and after")
+    try ana.waitForText("before and after")
+    try ana.endTyping()
+    try ana.waitForScreen("Ben invites you to \"Fourth\"")
+    try ana.session.send(["ex", "NotesJoin"])
+    try ana.waitForScreen("decline")
+    try ana.session.terminal.press("Enter")
+    try ana.session.wait(for: "the fourth note in Vim") {
+      try ana.evaluate("fnamemodify(bufname(), ':t')").stringValue == "Fourth.md"
+    }
+
+    try ana.createNote("Fifth")
+    try ana.session.wait(for: "the fifth note") {
+      try ana.evaluate("fnamemodify(bufname(), ':t')").stringValue == "Fifth.md"
+    }
+    _ = try ana.waitUntilAttached()
+    try ben.beginTypingAtEnd()
+    try ben.session.terminal.type("here too ")
+    try ana.session.send(["ex", "NotesInvite Ben"])
+    try ben.waitForScreen("Ana invites you to \"Fifth\"")
+    try ben.session.terminal.type("as well")
+    try ben.waitForText("here too as well")
+    for (key, prompt) in [("M-x", "M-x"), ("notes-join", "notes-join")] {
+      if key == "M-x" { try ben.session.terminal.press(key) } else { try ben.session.terminal.type(key) }
+      try ben.waitForScreen(prompt)
+    }
+    try ben.session.terminal.press("Enter")
+    try ben.waitForScreen("Ticket (empty")
+    try ben.session.terminal.press("Enter")
+    try ben.waitForScreen("ccept")
+    try ben.session.terminal.type("a")
+    try ben.session.wait(for: "the fifth note in Emacs") {
+      try ben.evaluate("(buffer-name)").stringValue?.hasPrefix("Fifth") == true
+    }
+    for editor in [ana, ben] as [any EditorUnderTest] {
+      try editor.quit()
+      try editor.session.waitForEnd()
+    }
+  }
+
+  @Test func whoIsThereAndHowThingsAreIsShownAndSharingEnds() throws {
+    let (ana, ben) = try meet()
+    try ana.session.send(["ex", "NotesStatus"])
+    try ana.waitForScreen("Ben (in sync)")
+    _ = try ben.evaluate("(progn (notes-status) t)")
+    try ben.waitForScreen("Ana in sync")
+
+    try ana.session.send(["ex", "NotesPeers"])
+    _ = try ben.evaluate("(progn (save-window-excursion (notes-peers)) t)")
+    for (editor, name, code) in [
+      (ana, "Ben", "join(getbufline('\\[Notes peers\\]', 1, '$'))"),
+      (ben, "Ana", "(with-current-buffer \"*notes peers*\" (buffer-string))"),
+    ] as [(any EditorUnderTest, String, String)] {
+      try editor.session.wait(for: "\(name) among the people") {
+        let shown = try editor.evaluate(code).stringValue ?? ""
+        return shown.contains(name) && shown.contains("connected") && shown.contains("First")
+      }
+    }
+    try ana.session.send(["ex", "bwipeout! \\[Notes peers\\]"])
+
+    // Without the proxy in between, which knows no doctor.
+    let commands = try [ana.session.user, ben.session.user].map { try $0.command() }
+    try ana.session.send(["ex", .string("let g:notes_lsp_command = \(JSONValue(commands[0].map(JSONValue.string)))")])
+    try ana.session.send(["ex", "NotesDoctor"])
+    let list = commands[1].map { "\"\($0)\"" }.joined(separator: " ")
+    _ = try ben.evaluate("(let ((notes-lsp-command '(\(list)))) (save-window-excursion (notes-doctor)) t)")
+    for (editor, code) in [
+      (ana, "join(getbufline('\\[Notes doctor\\]', 1, '$'))"),
+      (ben, "(with-current-buffer \"*notes doctor*\" (buffer-string))"),
+    ] as [(any EditorUnderTest, String)] {
+      try editor.session.wait(for: "what the doctor says in \(type(of: editor).kind)") {
+        let shown = try editor.evaluate(code).stringValue ?? ""
+        return shown.contains("notes-lsp 0.1") && shown.contains("clock") && shown.contains("key ")
+      }
+    }
+    try ana.session.send(["ex", "bwipeout! \\[Notes doctor\\]"])
+
+    try ana.session.wait(for: "the note to be the current buffer again") {
+      try ana.evaluate("fnamemodify(bufname(), ':t')").stringValue == "First.md"
+    }
+    try ana.session.send(["ex", "NotesUnshare Ben"])
+    try ana.waitForScreen("no longer shared with Ben")
+    try ana.beginTypingAtEnd()
+    try ana.session.terminal.type("not for Ben")
+    try ana.endTyping()
+    try ana.waitForText("not for Ben")
+    try ana.session.wait(for: "the end of typing") { try ana.evaluate("mode()") == "n" }
+    try ana.session.send(["ex", "NotesStatus"])
+    try ana.waitForScreen("nobody connected")
+    // Whatever Ben types goes nowhere either.
+    try ben.beginTypingAtEnd()
+    try ben.session.terminal.type("not for Ana")
+    try ben.waitForText("not for Ana")
+    _ = try ben.evaluate("(progn (notes-unshare) t)")
+    try ben.waitForScreen("is not shared any more")
+    #expect(try ben.state()?.text.contains("not for Ben") == false)
+    #expect(try ana.state()?.text.contains("not for Ana") == false)
+    for editor in [ana, ben] as [any EditorUnderTest] {
+      try editor.quit()
+      try editor.session.waitForEnd()
+    }
+  }
 }

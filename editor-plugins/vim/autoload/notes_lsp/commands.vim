@@ -288,16 +288,34 @@ export def Doctor()
   endfor
   report->extend(['', 'What the service said last:'] + service.Log())
   list.Show('[Notes doctor]', report)
-  nearby.Diagnose((lines) => list.Append('[Notes doctor]', ['', 'What the service finds here:'] + lines))
+  nearby.Diagnose((lines: list<string>) => {
+    list.Append('[Notes doctor]', ['', 'What the service finds here:'] + lines)
+  })
 enddef
+
+# What came while somebody typed and waits for an answer.
+var missed = ''
 
 # Somebody came, went, or did something worth a line.
 export def OnEvent(event: dict<any>)
   const message = event->get('message', '')
   if message != ''
     status.Say(message)
+    # Over the last line, where it is shown, the mode is written with the next key.
+    if event->get('kind', '') ==# 'invited' && mode() =~# '^[iR]'
+      missed = message
+      autocmd InsertLeave * ++once timer_start(0, (_) => notes_lsp#commands#SayMissed())
+    endif
   endif
   list.Refresh()
+enddef
+
+# Says it once more.
+export def SayMissed()
+  if missed != ''
+    status.Say(missed)
+    missed = ''
+  endif
 enddef
 
 export def OnStatusChanged(params: dict<any>)

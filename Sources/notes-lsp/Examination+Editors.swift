@@ -1,0 +1,80 @@
+import Foundation
+
+extension Examination {
+  /// An editor with a plugin of ours, and where its settings and plugins are.
+  private struct Editor {
+    var name: String
+    /// Below the home folder. Where several are given, any may be there.
+    var settings: [String]
+    /// Folders of packages, below the home folder.
+    var packages: [String]
+    /// What the plugin's folder holds, to know it by.
+    var landmark: String
+    var advice: (_ folder: String) -> String
+  }
+
+  private static let editors = [
+    Editor(
+      name: "vim", settings: [".vimrc", ".vim/vimrc", ".config/vim/vimrc"],
+      packages: [".vim/pack", ".vim/plugged", ".vim/bundle"], landmark: "vim/plugin/notes_lsp.vim"
+    ) { "Add to ~/.vimrc: set runtimepath+=\($0)/vim" },
+    Editor(
+      name: "emacs", settings: [".emacs", ".emacs.el", ".emacs.d/init.el", ".config/emacs/init.el"],
+      packages: [".emacs.d/elpa", ".config/emacs/elpa"], landmark: "emacs/notes-lsp.el"
+    ) { "Add to your init file: (add-to-list 'load-path \"\($0)/emacs\") (require 'notes-lsp)" },
+  ]
+
+  func lookAtEditors() {
+    let environment = ProcessInfo.processInfo.environment
+    let folders = (environment["PATH"] ?? "").split(separator: ":")
+    let there = Examination.editors.filter { editor in
+      folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(editor.name)") }
+    }
+    if there.isEmpty {
+      bad("editors", "neither vim nor emacs is on the PATH", "Install one, or use another editor with an LSP client.")
+    }
+    let home = environment["HOME"] ?? NSHomeDirectory()
+    for editor in there { lookAtPlugin(of: editor, home: home) }
+  }
+
+  /// Whether the editor loads our plugin. Who uses another editor does not need it, so none is no fault.
+  private func lookAtPlugin(of editor: Editor, home: String) {
+    let settings = editor.settings.first { name in
+      guard let text = try? String(contentsOfFile: home + "/" + name, encoding: .utf8) else { return false }
+      return text.contains("notes-lsp") || text.contains("notes_lsp")
+    }
+    if let settings { return good(editor.name, "~/\(settings) names the plugin") }
+    let packages = editor.packages.first { Examination.holdsPlugin(home + "/" + $0) }
+    if let packages { return good(editor.name, "the plugin is in ~/\(packages)") }
+    let folder = Examination.pluginFolders.first {
+      FileManager.default.fileExists(atPath: $0 + "/" + editor.landmark)
+    }
+    good(
+      editor.name, "is there, and its settings do not name the plugin",
+      editor.advice(folder ?? "/where/the/plugins/are"))
+  }
+
+  /// A package manager puts a plugin one or three folders deep.
+  private static func holdsPlugin(_ folder: String) -> Bool {
+    let all = FileManager.default.enumerator(atPath: folder)
+    while let entry = all?.nextObject() as? String {
+      if (entry as NSString).lastPathComponent.hasPrefix("notes-lsp") { return true }
+      if entry.split(separator: "/").count >= 3 { all?.skipDescendants() }
+    }
+    return false
+  }
+
+  /// Where installing and building put the plugins, seen from the program.
+  private static var pluginFolders: [String] {
+    guard let program = Bundle.main.executablePath.map({ URL(fileURLWithPath: $0).resolvingSymlinksInPath() }) else {
+      return []
+    }
+    var folders = [program.deletingLastPathComponent().appendingPathComponent("../share/notes-lsp").standardized.path]
+    var folder = program
+    for _ in 0..<5 {
+      folder.deleteLastPathComponent()
+      folders.append(folder.appendingPathComponent("editor-plugins").path)
+    }
+    return folders
+  }
+}

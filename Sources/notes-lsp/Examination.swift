@@ -1,0 +1,144 @@
+import AutomergeRepo
+import Foundation
+import NotesServer
+import PeerNetwork
+import UV
+
+/// The looking itself, in the order in which a connection to somebody depends on it.
+@AutomergeRepo
+final class Examination {
+  struct Finding: Encodable, Sendable {
+    var subject: String
+    var isGood: Bool
+    var text: String
+    /// What to do about it.
+    var advice: String?
+  }
+
+  private(set) var findings: [Finding] = []
+  private let home: String
+  private let loop: Loop
+  private let clock: LoopClock
+  private var discovery: MulticastDiscovery?
+
+  init(home: String, loop: Loop) {
+    (self.home, self.loop) = (home, loop)
+    clock = LoopClock(loop)
+  }
+
+  func run(done: @escaping @AutomergeRepo () -> Void) {
+    good("version", "notes-lsp \(Service.version), notes protocol 1, peer protocol 1")
+    lookAtStore()
+    lookAtClock()
+    lookAtInterfaces()
+    lookAtPort()
+    lookAtFirewall()
+    lookAtEditors()
+    listen(done: done)
+  }
+
+  /// - Parameter advice: for whom it is not good enough.
+  func good(_ subject: String, _ text: String, _ advice: String? = nil) {
+    findings.append(Finding(subject: subject, isGood: true, text: text, advice: advice))
+  }
+
+  func bad(_ subject: String, _ text: String, _ advice: String) {
+    findings.append(Finding(subject: subject, isGood: false, text: text, advice: advice))
+  }
+
+  private func lookAtStore() {
+    guard FileManager.default.fileExists(atPath: home) else {
+      return good("store", "\(home) does not exist yet; it is made when a service starts")
+    }
+    guard access(home, R_OK | W_OK | X_OK) == 0 else {
+      return bad("store", "\(home) cannot be written", "Make it yours: chown -R \"$USER\" '\(home)'")
+    }
+    if let attributes = try? FileManager.default.attributesOfFileSystem(forPath: home),
+      let free = attributes[.systemFreeSize] as? NSNumber, free.int64Value < 64 << 20
+    {
+      bad("store", "less than 64 MB are free for \(home)", "Make room; until then notes may not be stored.")
+    } else {
+      good("store", home)
+    }
+    lookAtKey()
+    let isServed = NetworkLock(home: home) == nil
+    good("service", isServed ? "a service of yours is running and has the network" : "no service is running")
+  }
+
+  private func lookAtKey() {
+    let path = home + "/identity.pem"
+    guard FileManager.default.fileExists(atPath: path) else {
+      return good("key", "none yet; it is made when a service starts")
+    }
+    do throws(IdentityError) {
+      let identity = try IdentityFile(path: path).load()
+      good("key", "peers know you as \(identity.peerId)")
+    } catch {
+      bad("key", "\(error)", "Until then no service starts here.")
+    }
+  }
+
+  private func lookAtClock() {
+    // No release of this program is older than that. The clock decides when tickets expire, and nothing else.
+    let year = Calendar(identifier: .gregorian).component(.year, from: Date())
+    if (2026...2100).contains(year) {
+      good("clock", "the year is \(year)")
+    } else {
+      bad("clock", "the clock says \(year)", "Set it: tickets that expire go by it.")
+    }
+  }
+
+  private func lookAtInterfaces() {
+    let external = NetworkInterface.all.filter { !$0.isInternal }
+    if external.isEmpty {
+      bad("network", "there is no network", "Join one to meet others. Until then only this machine's editors meet.")
+    } else {
+      good("network", external.map { "\($0.name) \($0.address.host)" }.joined(separator: ", "))
+    }
+  }
+
+  private func lookAtPort() {
+    do {
+      let listener = try TCPListener(on: loop, host: "0.0.0.0", port: 0) { $0.close() }
+      listener.close()
+      good("port", "connections can be taken")
+    } catch {
+      bad("port", "connections cannot be taken: \(error.message)", "Something forbids this program to listen.")
+    }
+  }
+
+  private func lookAtFirewall() {
+    let ufw = (try? String(contentsOfFile: "/etc/ufw/ufw.conf", encoding: .utf8))?.contains("ENABLED=yes") ?? false
+    let firewalld = FileManager.default.fileExists(atPath: "/run/firewalld")
+    guard ufw || firewalld else { return good("firewall", "no sign of one") }
+    let advice =
+      ufw
+      ? "If others cannot reach you: ufw allow 5353/udp, and a fixed port: --listen '*:7447', ufw allow 7447/tcp"
+      : "If others cannot reach you: firewall-cmd --add-service=mdns, and a fixed port: --listen '*:7447', firewall-cmd --add-port=7447/tcp"
+    // It may well let everything pass that is needed, so this is no fault.
+    good("firewall", "\(ufw ? "ufw" : "firewalld") is active", advice)
+  }
+
+  /// Looks for others without announcing anybody.
+  private func listen(done: @escaping @AutomergeRepo () -> Void) {
+    let announcement = Announcement(peer: Identity().peerId, name: "", port: 0)
+    let discovery = MulticastDiscovery(loop: loop, clock: clock, announcement: announcement)
+    self.discovery = discovery
+    discovery.start()
+    _ = clock.schedule(after: .seconds(2)) {
+      let people = discovery.nearby.peers
+      if let problem = discovery.problem {
+        self.bad("multicast", problem, "Tickets work all the same: :NotesShare, M-x notes-share")
+      } else if people.isEmpty {
+        self.good("nearby", "nobody is heard; some networks keep their guests apart, and tickets work all the same")
+      } else {
+        self.good(
+          "nearby",
+          people.map { "\($0.name) at \($0.addresses.map(\.description).joined(separator: " "))" }
+            .joined(separator: ", "))
+      }
+      discovery.stop()
+      done()
+    }
+  }
+}
