@@ -42,6 +42,8 @@ bench: setup
 	swift build $(RELEASE) --product notes-lsp
 	swift build $(RELEASE) --product notes-bench
 	NOTES_LSP_BINARY=$$PWD/.build/release/notes-lsp .build/release/notes-bench latency
+	NOTES_LSP_BINARY=$$PWD/.build/release/notes-lsp .build/release/notes-bench joining
+	NOTES_LSP_BINARY=$$PWD/.build/release/notes-lsp .build/release/notes-bench peers
 
 # Three machines in network namespaces, typing while their cables are pulled and plugged in again. Needs root.
 partitions: setup-test
