@@ -80,6 +80,24 @@ struct PlainClientTests {
     #expect(!bob.messages.contains { $0["method"] == "workspace/applyEdit" })
   }
 
+  @Test func anInvitationIsAQuestion() throws {
+    let pair = try Pair(text: "one\n", .refuses)
+    pair.bob.choice = "Accept"
+    let cake = try pair.ana.process.request("notes/create", ["title": "Cake", "text": "apple\n"])
+    try pair.ana.process.request("notes/invite", ["uri": cake["uri"] ?? .null, "peer": "Bob"])
+    let told = try pair.bob.process.waitForNotification("window/showMessage") {
+      $0["message"]?.stringValue?.hasSuffix("Cake.md.") ?? false
+    }
+    let path = try #require(told["message"]?.stringValue?.split(separator: " ").last?.dropLast())
+    #expect(try String(contentsOfFile: String(path), encoding: .utf8) == "apple\n")
+    pair.bob.choice = "Decline"
+    let pie = try pair.ana.process.request("notes/create", ["title": "Pie", "text": "plum\n"])
+    try pair.ana.process.request("notes/invite", ["uri": pie["uri"] ?? .null, "peer": "Bob"])
+    try pair.wait(for: "his answer") {
+      pair.ana.process.messages.contains { $0["method"] == "notes/event" && $0["params"]?["kind"] == "declined" }
+    }
+  }
+
   /// Both type at random; Bob's editor tells of it late, and is now and then too busy to answer.
   @Test(arguments: PlainClient.Manners.allCases, [41, 42] as [UInt64])
   func bothTypeAndNothingIsLost(_ manners: PlainClient.Manners, seed: UInt64) throws {

@@ -22,6 +22,8 @@ public final class PlainClient {
   public private(set) var skippedCount = 0
   /// How many requests wait for an answer; more than one at a time is too many.
   public private(set) var mostOutstanding = 0
+  /// What the person chooses when asked something; nil leaves it open.
+  public var choice: String?
   /// While true, requests are answered later, as by an editor that is busy.
   public var isBusy = false { didSet { answerWaiting() } }
   /// Changes that the service has not been told of.
@@ -45,7 +47,12 @@ public final class PlainClient {
     self.uri = uri
     text = ModelText(try String(contentsOfFile: path, encoding: .utf8), encoding: .utf16)
     process.onRequest = { [weak self] id, method, params in
-      guard let self, method == "workspace/applyEdit" else { return false }
+      guard let self else { return false }
+      if method == "window/showMessageRequest", let choice {
+        self.process.send(["jsonrpc": "2.0", "id": id, "result": ["title": .string(choice)]])
+        return true
+      }
+      guard method == "workspace/applyEdit" else { return false }
       self.waiting.append((id, params))
       self.mostOutstanding = max(self.mostOutstanding, self.waiting.count)
       self.answerWaiting()

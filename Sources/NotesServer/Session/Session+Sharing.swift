@@ -141,8 +141,39 @@ extension Session {
 
   /// Tells the editor of something that others did.
   func deliver(_ notice: JSONValue) {
-    guard phase == .running, isNotesClient else { return }
-    connection.notify("notes/event", notice)
+    guard phase == .running else { return }
+    if isNotesClient { connection.notify("notes/event", notice) } else { ask(notice) }
+  }
+
+  private static let (accept, decline) = ("Accept", "Decline")
+
+  /// Asks the person, whose client knows nothing of notes, what to answer to an invitation.
+  private func ask(_ notice: JSONValue) {
+    guard notice["kind"] == "invited", let invitation = notice["invitation"], let message = notice["message"] else {
+      return
+    }
+    let question = connection.request(
+      "window/showMessageRequest",
+      [
+        "type": 3, "message": message,
+        "actions": [["title": .string(Self.accept)], ["title": .string(Self.decline)]],
+      ])
+    whenAnswered(question) { [weak self] result in
+      guard let choice = (try? result.get())?["title"]?.stringValue, [Self.accept, Self.decline].contains(choice) else {
+        return
+      }
+      Task { @AutomergeRepo in await self?.answer(invitation, accepts: choice == Self.accept) }
+    }
+  }
+
+  private func answer(_ invitation: JSONValue, accepts: Bool) async {
+    do {
+      let place = try await perform("notes/answer", ["invitation": invitation, "accept": .bool(accepts)])
+      guard let path = place["path"]?.stringValue else { return }
+      connection.notify("window/showMessage", ["type": 3, "message": .string("The note is in \(path).")])
+    } catch {
+      connection.notify("window/showMessage", ["type": 1, "message": .string("notes-lsp: \(error.message)")])
+    }
   }
 
   /// What an event of the network says to the person; nil if nothing.
