@@ -5,6 +5,7 @@ struct ObjectBuilder {
   private let limit: Int
   private var otherCount = 0
   private var object = OpId.zero
+  private var stored: StoredObject?
   /// The slot being filled, of a map.
   private var key: MapKey?
   private var ops: [StoredOp] = []
@@ -43,9 +44,10 @@ struct ObjectBuilder {
       closeElement()
       guard isFirstRow || store.actors.precedes(object, owner) else { throw .invalid(.object, at: 0) }
       object = owner
+      stored = store[owner]
       isFirstRow = false
     }
-    guard let stored = store[object], let named = rows.id else { throw .invalid(.object, at: 0) }
+    guard let stored, let named = rows.id else { throw .invalid(.object, at: 0) }
     let id = try checked(named)
     guard id.counter <= UInt32.max - UInt32(rows.count) else { throw .valueOutOfRange(at: 0) }
     // What an operation refers to was there when it was made, so it has a smaller counter.

@@ -87,6 +87,22 @@ final class TextBytes {
   }
 }
 
+/// Counts in the eight bytes of a word at once.
+private struct ByteCounts {
+  static let ones: UInt64 = 0x0101_0101_0101_0101
+  /// More would run over.
+  static let limit = 255
+  private var counts: UInt64 = 0
+
+  /// Adds one for every byte whose lowest bit is set. No other bit may be.
+  mutating func add(_ flags: UInt64) { counts &+= flags }
+
+  var total: Int {
+    let pairs = (counts & 0x00FF_00FF_00FF_00FF) &+ (counts >> 8 & 0x00FF_00FF_00FF_00FF)
+    return Int((pairs &* 0x0001_0001_0001_0001) >> 48)
+  }
+}
+
 extension TextMeasure {
   /// Counts valid UTF-8.
   init(of text: UnsafeBufferPointer<UInt8>) {
@@ -94,14 +110,29 @@ extension TextMeasure {
       self.init(utf8: 1, scalars: 1, utf16: 1, newlines: text[0] == 0x0A ? 1 : 0)
       return
     }
-    var scalars = 0, utf16 = 0, newlines = 0
-    for byte in text {
-      let begins = byte & 0xC0 != 0x80
-      scalars += begins ? 1 : 0
-      utf16 += (begins ? 1 : 0) + (byte >= 0xF0 ? 1 : 0)
+    let memory = UnsafeRawBufferPointer(text)
+    var inner = 0, wide = 0, newlines = 0, start = 0
+    while start + 8 <= text.count {
+      var inners = ByteCounts(), wides = ByteCounts(), feeds = ByteCounts()
+      for _ in 0..<min((text.count - start) / 8, ByteCounts.limit) {
+        let word = memory.loadUnaligned(fromByteOffset: start, as: UInt64.self)
+        inners.add(word >> 7 & ~word >> 6 & ByteCounts.ones)
+        wides.add(word >> 7 & word >> 6 & word >> 5 & word >> 4 & ByteCounts.ones)
+        let difference = word ^ (ByteCounts.ones &* 0x0A), low = ByteCounts.ones &* 0x7F
+        feeds.add(~((difference & low) &+ low | difference) >> 7 & ByteCounts.ones)
+        start += 8
+      }
+      inner += inners.total
+      wide += wides.total
+      newlines += feeds.total
+    }
+    for byte in text[start...] {
+      inner += byte & 0xC0 == 0x80 ? 1 : 0
+      wide += byte >= 0xF0 ? 1 : 0
       newlines += byte == 0x0A ? 1 : 0
     }
-    self.init(utf8: text.count, scalars: scalars, utf16: utf16, newlines: newlines)
+    let scalars = text.count - inner
+    self.init(utf8: text.count, scalars: scalars, utf16: scalars + wide, newlines: newlines)
   }
 
   init(of text: [UInt8]) {

@@ -87,7 +87,8 @@ struct TextRun: BitwiseCopyable, Equatable {
   mutating func split(at element: Int, bytes: TextBytes) -> TextRun {
     var first = TextMeasure(utf8: element, scalars: element, utf16: element)
     if !isASCII || newlines > 0 {
-      first = bytes.measure(textStart..<bytes.advance(textStart, scalars: element))
+      let end = isASCII ? textStart + element : bytes.advance(textStart, scalars: element)
+      first = bytes.measure(textStart..<end)
     }
     let rest = TextMeasure(
       utf8: Int(utf8) - first.utf8, scalars: Int(count) - element, utf16: Int(utf16) - first.utf16,

@@ -133,7 +133,8 @@ extension TextTree {
   func measure(ofFirst count: Int, of run: TextRun) -> TextMeasure {
     if count == Int(run.count) { return run.measure }
     if run.isASCII, run.newlines == 0 { return TextMeasure(utf8: count, scalars: count, utf16: count) }
-    return bytes.measure(run.textStart..<bytes.advance(run.textStart, scalars: count))
+    let end = run.isASCII ? run.textStart + count : bytes.advance(run.textStart, scalars: count)
+    return bytes.measure(run.textStart..<end)
   }
 
   /// The measure of the text before the place that has `amount` units before it. Inside a scalar, of what is before it.
