@@ -106,11 +106,13 @@ final class Notebook {
     return keys
   }
 
-  /// The last first. Records are large, so what is compared is sorted without them.
+  /// The last first. Places are sorted, for they are moved about more cheaply than keys.
   private static func sorted(_ dates: [(date: Date, key: NoteKey)]) -> [NoteKey] {
-    dates.sorted { one, other in
-      one.date == other.date ? one.key.document.description > other.key.document.description : one.date > other.date
-    }.map(\.key)
+    let times = dates.map(\.date.timeIntervalSince1970)
+    return dates.indices.sorted { one, other in
+      times[one] == times[other]
+        ? dates[one].key.document.description > dates[other].key.document.description : times[one] > times[other]
+    }.map { dates[$0].key }
   }
 
   /// The keys of those that were deleted and can be had back, the last first.

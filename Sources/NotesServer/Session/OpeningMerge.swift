@@ -70,19 +70,26 @@ struct OpeningMerge: Sendable {
 
   /// Up to this size a text is compared with what each recent change made of it.
   private static let largestSearched = 256 << 10
-  private static let mostRecentChanges = 1024
+  private static let mostRecentChanges = 256
+  /// After so many in a row that its text does not show, it has none of the later ones.
+  private static let mostUnshownInARow = 24
 
   /// What others did since the base was stored reached the client as well, up to the death of its service. It had those
   /// changes that its text shows: with them it differs less from what it had, and lacks nothing more of it.
   private func withShownChanges(_ start: Found, by actor: ActorId, _ text: [UInt8]) -> Found {
     var (best, shown) = (start, start.base.heads)
+    var unshown = 0
     for hash in note.document.getHistory().suffix(Self.mostRecentChanges) where best.distance > 0 {
       let with = shown.union([hash])
       guard let way = way(from: with, andAllBy: actor) else { break }
       guard way != best.way else { continue }
       let found = compare(text, way, start.base)
-      guard found.distance < best.distance, found.deletedBytes <= best.deletedBytes else { continue }
-      (best, shown) = (found, with)
+      guard found.distance < best.distance, found.deletedBytes <= best.deletedBytes else {
+        unshown += 1
+        if unshown == Self.mostUnshownInARow { break }
+        continue
+      }
+      (best, shown, unshown) = (found, with, 0)
     }
     return best
   }

@@ -90,8 +90,15 @@ extension Session {
   func status(_ params: Parameters) throws -> JSONValue {
     guard params.has("uri") else { return statusOfService }
     let uri = try params.string("uri")
-    guard case .attached(let attachment)? = buffers[uri] else { return statusOfService }
-    return status(of: attachment)
+    switch buffers[uri] {
+    case .attached(let attachment)?: return status(of: attachment)
+    case .opening?:
+      // What the client has, and has sent since, is not in the document yet.
+      guard case .object(var members) = statusOfService else { return statusOfService }
+      members["stored"] = false
+      return .object(members)
+    case .plain?, nil: return statusOfService
+    }
   }
 
   private var statusOfService: JSONValue {
