@@ -62,6 +62,7 @@ extension Document {
   ///
   /// - Parameter changes: those that this document does not have, or that are another actor's, are passed over.
   /// - Returns: the change that takes them back; nil if nothing of them shows any more.
+  /// - Throws: `DocError.isolated` while an earlier state is worked on.
   /// - Complexity: that of `undo`, once.
   @discardableResult
   public func takeBack(
