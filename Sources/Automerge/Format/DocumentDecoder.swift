@@ -28,6 +28,7 @@ enum DocumentDecoder {
     }
     var log = LogBuilder(store: store)
     try log.collect()
+    guard log.log.hasRoom(for: log.opCount) else { throw .inconsistentDocument(.size) }
     let rows: DocumentChanges
     do throws(FormatError) {
       rows = try DocumentChanges(
