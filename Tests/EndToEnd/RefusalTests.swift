@@ -31,12 +31,13 @@ struct RefusalTests {
     }
 
     /// A self-signed certificate; `-newkey` names its kind.
-    func makeCertificate(_ kind: String) throws -> [String] {
+    func makeCertificate(_ kind: String, _ options: [String] = []) throws -> [String] {
       let (key, certificate) = (directory.file("\(kind).key"), directory.file("\(kind).pem"))
-      let result = try ChildProcess.run([
-        "openssl", "req", "-x509", "-newkey", kind, "-nodes", "-keyout", key, "-out", certificate, "-days", "1",
-        "-subj", "/CN=stranger",
-      ])
+      let result = try ChildProcess.run(
+        [
+          "openssl", "req", "-x509", "-newkey", kind, "-nodes", "-keyout", key, "-out", certificate, "-days", "1",
+          "-subj", "/CN=stranger",
+        ] + options)
       try #require(result.exit == .code(0))
       return ["-key", key, "-cert", certificate]
     }
@@ -103,6 +104,93 @@ struct RefusalTests {
     print("refused, plain TCP: \((each * 100).rounded() / 100) ms of the processor each")
     #expect(each < 5)
     #expect(String(decoding: result.output, as: UTF8.self) == "True\nTrue\nTrue\nTrue\n")
+    #expect(try JoinedNote("Ben", ticket: try host.ticket()).client.text.string == "a secret word\n")
+  }
+
+  @Test(.enabled(if: openSSL != nil, "SKIPPED: needs the program openssl"))
+  func aCertificateOfAMegabyteGetsNothing() throws {
+    let host = try Host()
+    // Names enough to fill it.
+    let names = (0..<20_000).map { "DNS.\($0 + 1) = \(String(repeating: "x", count: 40))\($0).example" }
+    let configuration = host.directory.file("large.cnf")
+    let text = """
+      [req]
+      distinguished_name = name
+      x509_extensions = extensions
+      [name]
+      [extensions]
+      subjectAltName = @names
+      [names]
+      \(names.joined(separator: "\n"))
+
+      """
+    try text.write(toFile: configuration, atomically: true, encoding: .utf8)
+    let large = try host.makeCertificate("ed25519", ["-config", configuration])
+    let size = try FileManager.default.attributesOfItem(atPath: large[3])[.size] as? Int
+    #expect(try #require(size) > 1_000_000)
+    let before = try host.processorMilliseconds()
+    #expect(try host.call(["-tls1_3", "-alpn", "notes-lsp/1"] + large) == "")
+    let cost = try host.processorMilliseconds() - before
+    print("refused, a certificate of a megabyte: \((cost * 100).rounded() / 100) ms of the processor")
+    #expect(cost < 20)
+    #expect(try JoinedNote("Ben", ticket: try host.ticket()).client.text.string == "a secret word\n")
+  }
+
+  @Test func aThousandCallersInASecondAndGreetingsSaidAgainGetNothing() throws {
+    let host = try Host()
+    let python = try #require(NotesBinary.find("python3"))
+    let script = """
+      import socket, ssl, sys
+      port = int(sys.argv[1])
+      for _ in range(1000):
+          with socket.create_connection(("127.0.0.1", port)) as s: s.sendall(b"x")
+
+      # A whole handshake from the client's side, recorded, and then said again word for word.
+      context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+      context.check_hostname = False
+      context.verify_mode = ssl.CERT_NONE
+      context.set_alpn_protocols(["notes-lsp/1"])
+      def answer(s, bytes):
+          s.sendall(bytes)
+          return s.recv(65536)
+      def rest(s):
+          got = b""
+          try:
+              while chunk := s.recv(65536): got += chunk
+          except ConnectionError: pass
+          return got
+      coming, going = ssl.MemoryBIO(), ssl.MemoryBIO()
+      tls = context.wrap_bio(coming, going)
+      said, heard = [], b""
+      with socket.create_connection(("127.0.0.1", port)) as s:
+          s.settimeout(20)
+          while True:
+              try:
+                  tls.do_handshake()
+                  break
+              except ssl.SSLWantReadError:
+                  pass
+              out = going.read()
+              if out: said.append(out); s.sendall(out)
+              chunk = s.recv(65536)
+              heard += chunk
+              coming.write(chunk)
+          said.append(going.read())
+      with socket.create_connection(("127.0.0.1", port)) as s:
+          s.settimeout(20)
+          first = answer(s, said[0])
+          # The service's part is new each time.
+          print(first[11:43] != heard[11:43])
+          s.sendall(b"".join(said[1:]))
+          # What was meant for another conversation ends this one: at most the rest of a greeting, and an alert.
+          print(len(rest(s)) < 4096)
+      """
+    let before = try host.processorMilliseconds()
+    let result = try ChildProcess.run([python, "-c", script, host.port])
+    let each = (try host.processorMilliseconds() - before) / 1002
+    print("refused, a thousand callers: \((each * 100).rounded() / 100) ms of the processor each")
+    #expect(each < 5)
+    #expect(String(decoding: result.output, as: UTF8.self) == "True\nTrue\n")
     #expect(try JoinedNote("Ben", ticket: try host.ticket()).client.text.string == "a secret word\n")
   }
 }
