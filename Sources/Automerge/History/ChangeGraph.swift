@@ -11,7 +11,8 @@ struct ChangeGraph {
   private var lastRows: [UInt32?] = []
   /// The greatest operation counter of all changes.
   private(set) var maxOp: UInt32 = 0
-  private(set) var operationCount = 0
+  /// The operations of all changes.
+  var operationCount: Int { records.opCount }
 
   /// Hashes of the first rows.
   private(set) var hashes: [ChangeHash] = []
@@ -51,7 +52,6 @@ struct ChangeGraph {
     if let message { messages[row] = message }
     if !extra.isEmpty { extras[row] = extra }
     records.append(record, deps: rows)
-    operationCount += Int(record.opCount)
     for row in rows {
       if let place = headPlace(of: row) { heads.remove(at: place) }
     }
@@ -71,7 +71,6 @@ struct ChangeGraph {
     guard last.actor == author else { return false }
     let record = ChangeRecord(actor: author, seq: last.seq + 1, startOp: startOp, opCount: opCount, time: time)
     records.append(record, deps: CollectionOfOne(row - 1))
-    operationCount += Int(opCount)
     heads[0] = row
     lastRows[Int(author)] = row
     if opCount > 0 { maxOp = max(maxOp, record.maxOp) }
@@ -81,13 +80,13 @@ struct ChangeGraph {
   /// Adds `more` changes that are like the last one and the only head, each on top of the one before it, by the same
   /// author at the same time, with as many operations.
   mutating func repeatLast(_ more: Int) {
-    guard more > 0, let last = records.last else { return }
+    guard more > 0 else { return }
     records.lengthenLast(by: more)
-    operationCount += more * Int(last.opCount)
+    guard let last = records.last else { return }
     let row = UInt32(count - 1)
     heads = [row]
     lastRows[Int(last.actor)] = row
-    if let last = records.last, last.opCount > 0 { maxOp = max(maxOp, last.maxOp) }
+    if last.opCount > 0 { maxOp = max(maxOp, last.maxOp) }
   }
 
   /// Makes room for the hashes of more changes.
