@@ -6,6 +6,8 @@ struct LogBuilder {
   let log: RunLog
   private let store: ObjectStore
   private var found: [Found] = []
+  /// What elements follow, as far as it did not stand directly before them, and in which objects.
+  private var origins: [(element: OpId, object: OpId)] = []
 
   /// A run of operations that are all in some object.
   private struct Found {
@@ -23,11 +25,29 @@ struct LogBuilder {
     for (object, stored) in store.objects {
       switch stored {
       case .map(let map): for (key, slot) in map.slots { collect(slot, object: object, key: key) }
-      case .sequence(let tree):
-        guard collect(tree, object: object) else { throw .inconsistentDocument(.element) }
+      case .sequence(let tree): collect(tree, object: object)
       }
     }
     found = RadixOrder.order(of: found.map(\.id.sortKey)).map { found[Int($0)] }
+    guard origins.allSatisfy({ isElement($0.element, of: $0.object) }) else { throw .inconsistentDocument(.element) }
+    origins = []
+  }
+
+  /// Whether an operation that was found inserted an element of a sequence.
+  private func isElement(_ id: OpId, of object: OpId) -> Bool {
+    var low = 0, high = found.count
+    while low < high {
+      let middle = (low + high) / 2
+      if found[middle].id.sortKey <= id.sortKey { low = middle + 1 } else { high = middle }
+    }
+    guard low > 0 else { return false }
+    let (first, run) = (found[low - 1].id, found[low - 1].run)
+    guard run.object == object, first.actor == id.actor, id.counter - first.counter < run.count else { return false }
+    switch run.kind {
+    case .insertText: return true
+    case .other: return log.others[Int(run.text)].isInsert
+    case .deleteForward, .deleteBackward: return false
+    }
   }
 
   var opCount: Int { found.reduce(0) { $0 + Int($1.run.count) } }
@@ -63,14 +83,13 @@ struct LogBuilder {
     }
   }
 
-  /// The operations of a sequence. False if an element follows one that is not there.
-  private mutating func collect(_ tree: TextTree, object: OpId) -> Bool {
-    var isWhole = true
+  /// The operations of a sequence.
+  private mutating func collect(_ tree: TextTree, object: OpId) {
     // What an element follows nearly always stands a few runs before it.
     var recent = Array(repeating: TextRun(id: .zero, origin: .zero, text: 0, measure: .zero), count: 4), next = 0
     tree.forEachRun { run in
-      if !run.origin.isZero, !recent.contains(where: { $0.contains(run.origin) }), tree.find(run.origin) == nil {
-        isWhole = false
+      if !run.origin.isZero, !recent.contains(where: { $0.contains(run.origin) }) {
+        origins.append((run.origin, object))
       }
       recent[next & 3] = run
       next += 1
@@ -91,7 +110,6 @@ struct LogBuilder {
         add(.deletion(object: object, from: run.id, count: count, step: 1), id: run.deletion)
       }
     }
-    return isWhole
   }
 
   /// Gives every change its operations: those of its actor behind the change before it, up to its own last one.

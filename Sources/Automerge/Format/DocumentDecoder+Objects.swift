@@ -12,7 +12,6 @@ struct ObjectBuilder {
   /// Operations on the last element of the sequence being filled, not yet added to it.
   private var updates: [StoredOp] = []
   private var isFirstRow = true
-  private var sequences: [OpId] = []
 
   init(store: ObjectStore, size: Int) {
     self.store = store
@@ -26,7 +25,6 @@ struct ObjectBuilder {
     try columns.expectEnd()
     closeSlot()
     closeElement()
-    for id in sequences { store.sequence(id)?.makeIndex() }
   }
 
   private func checked(_ id: OpRows.Id) throws(FormatError) -> OpId {
@@ -163,10 +161,6 @@ struct ObjectBuilder {
     if op.action.makesObject {
       guard store.type(of: id) == nil else { throw .invalid(.object, at: 0) }
       store.make(id, op.action)
-      if let tree = store.sequence(id) {
-        tree.index.isMadeLater = true
-        sequences.append(id)
-      }
     }
     return op
   }

@@ -4,13 +4,21 @@
 /// leaf itself tells whether the element is there.
 struct OpIndex {
   private var actors: [OpStretches] = []
-  /// While a tree is built that nobody looks into, nothing is recorded one by one.
-  var isMadeLater = false
+  /// Nobody has looked for an operation yet, so nothing is recorded: who writes alone need not pay for it. The first
+  /// look makes the whole index.
+  private(set) var isMadeLater = true
 
   /// The leaf to look in. - Complexity: O(log n) in the stretches of the actor.
   func leaf(of id: OpId) -> UInt32? {
     guard Int(id.actor) < actors.count else { return nil }
     return actors[Int(id.actor)].leaf(of: id.counter)
+  }
+
+  /// An index to be filled.
+  static var made: OpIndex {
+    var index = OpIndex()
+    index.isMadeLater = false
+    return index
   }
 
   /// Adds what is known of one actor, each but once.
@@ -31,9 +39,9 @@ struct OpIndex {
 }
 
 extension TextTree {
-  /// Makes the index of a tree that was built without one.
+  /// The index of the tree as it is.
   /// - Complexity: O(n) in the runs.
-  func makeIndex() {
+  func makeIndex() -> OpIndex {
     var keys: [UInt64] = [], ends: [(end: UInt32, leaf: UInt32)] = []
     for leaf in 0..<leaves.count {
       for run in 0..<leaves[leaf].count {
@@ -42,7 +50,7 @@ extension TextTree {
         ends.append((run.id.counter + UInt32(run.count), UInt32(leaf)))
       }
     }
-    var made = OpIndex(), stretches: [OpStretches.Stretch] = [], actor = 0, known: UInt32 = 0
+    var made = OpIndex.made, stretches: [OpStretches.Stretch] = [], actor = 0, known: UInt32 = 0
     for place in RadixOrder.order(of: keys) {
       let key = keys[Int(place)], (end, leaf) = ends[Int(place)]
       if Int(key >> 32) != actor {
@@ -55,7 +63,7 @@ extension TextTree {
       known = end
     }
     made.add(OpStretches(stretches, known: known), actor: actor)
-    index = made
+    return made
   }
 }
 

@@ -94,7 +94,9 @@ extension TextTree {
   }
 
   /// Where an element stands: its run, and which of the run's elements it is. Nil if it is not of this sequence.
+  /// - Complexity: O(log n) in the runs; the first look O(n).
   func find(_ element: OpId) -> (place: Place, element: Int)? {
+    if index.isMadeLater { index = makeIndex() }
     guard !element.isZero, let leaf = index.leaf(of: element) else { return nil }
     let base = slot(leaf, 0)
     let first = runs.pointer(to: base)

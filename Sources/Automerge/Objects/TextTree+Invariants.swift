@@ -3,6 +3,8 @@ extension TextTree {
   /// Checks links, sums, merging limits and the index; says what is broken, or nil.
   func checkInvariants() -> String? {
     settle()
+    let kept = index
+    defer { if kept.isMadeLater { index = kept } }
     var seen = 0
     if let broken = check(node: root, parent: Self.none, leaves: &seen) { return broken }
     var leaf = firstLeaf, linked = 0
