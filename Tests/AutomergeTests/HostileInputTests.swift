@@ -284,5 +284,9 @@ private struct SingleOp: OpSource {
 }
 
 extension TextTree {
-  fileprivate var lastElementId: OpId? { lastPlace.map { self[$0].lastId } }
+  fileprivate var lastElementId: OpId? {
+    var last: OpId?
+    forEachRun { last = $0.lastId }
+    return last
+  }
 }

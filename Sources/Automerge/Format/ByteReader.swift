@@ -31,7 +31,16 @@ struct ByteReader {
   }
 
   /// Unsigned LEB128 of at most 64 bits and minimal length.
+  @inline(__always)
   mutating func uleb() throws(FormatError) -> UInt64 {
+    if offset < bytes.endIndex, bytes[offset] < 0x80 {
+      defer { offset += 1 }
+      return UInt64(bytes[offset])
+    }
+    return try longULEB()
+  }
+
+  private mutating func longULEB() throws(FormatError) -> UInt64 {
     let start = offset
     var value: UInt64 = 0
     var shift: UInt64 = 0
@@ -48,7 +57,16 @@ struct ByteReader {
   }
 
   /// Signed LEB128 of at most 64 bits and minimal length.
+  @inline(__always)
   mutating func sleb() throws(FormatError) -> Int64 {
+    if offset < bytes.endIndex, bytes[offset] < 0x80 {
+      defer { offset += 1 }
+      return Int64(Int8(bitPattern: bytes[offset] << 1) >> 1)
+    }
+    return try longSLEB()
+  }
+
+  private mutating func longSLEB() throws(FormatError) -> Int64 {
     let start = offset
     var value: UInt64 = 0
     var shift: UInt64 = 0

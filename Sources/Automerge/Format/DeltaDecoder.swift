@@ -13,7 +13,10 @@ struct DeltaRun: Equatable {
 struct DeltaDecoder {
   private var runs: RunLengthDecoder<Int64>
   private let range: ClosedRange<Int64>
+  /// The number in the last row of the runs that were read.
   private var previous: Int64 = 0
+  /// The run at the front, if it has rows.
+  private var front = DeltaRun(first: nil, step: 0, count: 0)
 
   /// What an operation counter may be.
   static let counters: ClosedRange<Int64> = 0...Int64(UInt32.max)
@@ -33,30 +36,46 @@ struct DeltaDecoder {
   var offset: Int { runs.offset }
 
   /// The run at the front, without consuming it; nil at the end.
+  @inline(__always)
   mutating func peekRun() throws(FormatError) -> DeltaRun? {
-    guard let run = try runs.peekRun() else { return nil }
+    if front.count == 0 {
+      guard let run = try readRun() else { return nil }
+      front = run
+    }
+    return front
+  }
+
+  private mutating func readRun() throws(FormatError) -> DeltaRun? {
+    guard let run = try runs.nextRun() else { return nil }
     guard let step = run.value else { return DeltaRun(first: nil, step: 0, count: run.count) }
-    if range == Self.anything { return DeltaRun(first: previous &+ step, step: step, count: run.count) }
+    if range == Self.anything {
+      defer { previous = previous &+ step &* Int64(run.count) }
+      return DeltaRun(first: previous &+ step, step: step, count: run.count)
+    }
     let (first, firstOverflow) = previous.addingReportingOverflow(step)
     let (distance, distanceOverflow) = step.multipliedReportingOverflow(by: Int64(run.count))
     let (last, lastOverflow) = previous.addingReportingOverflow(distance)
     guard !firstOverflow, !distanceOverflow, !lastOverflow, range.contains(first), range.contains(last) else {
       throw .valueOutOfRange(at: runs.offset)
     }
+    previous = last
     return DeltaRun(first: first, step: step, count: run.count)
   }
 
   /// Consumes rows of the run that `peekRun` showed.
-  mutating func skip(_ count: Int, of run: DeltaRun) {
-    if run.first != nil { previous = previous &+ Int64(count) &* run.step }
-    runs.skip(count)
+  @inline(__always)
+  mutating func skip(_ count: Int) {
+    guard front.count > 0 else { return }
+    precondition(count <= front.count, "rows are skipped inside one run")
+    if let first = front.first { front.first = first &+ Int64(count) &* front.step }
+    front.count -= count
   }
 
   /// The next rows that follow each other by one step, at most `count` of them; nil at the end.
   mutating func nextRun(atMost count: Int = .max) throws(FormatError) -> DeltaRun? {
     guard var run = try peekRun() else { return nil }
     run.count = min(run.count, count)
-    skip(run.count, of: run)
+    skip(run.count)
     return run
   }
 
@@ -74,5 +93,8 @@ struct DeltaDecoder {
   }
 
   /// Throws if rows are left.
-  mutating func expectEnd() throws(FormatError) { try runs.expectEnd() }
+  mutating func expectEnd() throws(FormatError) {
+    guard front.count == 0 else { throw .rowCount(expected: runs.rowsRead, at: runs.offset) }
+    try runs.expectEnd()
+  }
 }

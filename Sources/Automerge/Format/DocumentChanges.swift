@@ -115,10 +115,10 @@ private struct Columns {
     guard more > 0 else { return }
     stretch.maxOpStep = step
     stretch.count += UInt32(more)
-    sequence.skip(more, of: numbers)
-    maxOp.skip(more, of: ops)
+    sequence.skip(more)
+    maxOp.skip(more)
     depCount.skip(more)
-    depIndex.skip(more, of: indices)
+    depIndex.skip(more)
     _ = try time.nextRun(atMost: more)
     _ = try message.nextRun(atMost: more)
     _ = try extra.nextRun(atMost: more)

@@ -5,7 +5,13 @@ struct ObjectBuilder {
   private let limit: Int
   private var otherCount = 0
   private var object = OpId.zero
+  /// As the columns name it.
+  private var objectName: OpRows.Id?
   private var stored: StoredObject?
+  /// What fills `stored` if it is a sequence.
+  private var builder: TextTreeBuilder?
+  /// Where the text that `ValueDecoder.readText` found last was put.
+  private var textStart = 0
   /// The slot being filled, of a map.
   private var key: MapKey?
   private var ops: [StoredOp] = []
@@ -21,10 +27,20 @@ struct ObjectBuilder {
 
   mutating func read(_ columns: OpColumnReader) throws(FormatError) {
     var columns = columns
-    while let rows = try columns.next(nextId: nil) { try add(rows) }
+    while true {
+      while try addText(from: &columns) {}
+      guard let rows = try columns.next(nextId: nil) else { break }
+      try add(rows)
+    }
     try columns.expectEnd()
+    closeObject()
+  }
+
+  private mutating func closeObject() {
     closeSlot()
     closeElement()
+    builder?.finish()
+    builder = nil
   }
 
   private func checked(_ id: OpRows.Id) throws(FormatError) -> OpId {
@@ -38,11 +54,11 @@ struct ObjectBuilder {
     var owner = OpId.zero
     if let named = rows.object { owner = try checked(named) }
     if owner != object || isFirstRow {
-      closeSlot()
-      closeElement()
+      closeObject()
       guard isFirstRow || store.actors.precedes(object, owner) else { throw .invalid(.object, at: 0) }
-      object = owner
+      (object, objectName) = (owner, rows.object)
       stored = store[owner]
+      if case .sequence(let tree)? = stored { builder = TextTreeBuilder(tree) }
       isFirstRow = false
     }
     guard let stored, let named = rows.id else { throw .invalid(.object, at: 0) }
@@ -54,16 +70,16 @@ struct ObjectBuilder {
     case (.map, .map(let key)):
       guard rows.count == 1, !rows.isInsert else { throw .invalid(.key, at: 0) }
       try add(rows, id: id, key: MapKey(key))
-    case (.sequence(let tree), .element(let element)):
+    case (.sequence, .element(let element)):
       var reference = OpId.zero
       if let element { reference = try checked(element) }
       guard rows.isInsert else {
-        try update(tree, rows, id: id, element: reference)
+        try update(rows, id: id, element: reference)
         return
       }
       guard reference.counter < id.counter else { throw .invalid(.key, at: 0) }
       closeElement()
-      try insert(tree, rows, id: id, reference: reference)
+      try insert(rows, id: id, reference: reference)
     case (.map, .element), (.sequence, .map):
       throw .invalid(.key, at: 0)
     }
@@ -85,58 +101,90 @@ struct ObjectBuilder {
     ops.removeAll()
   }
 
-  private mutating func insert(_ tree: TextTree, _ rows: OpRows, id: OpId, reference: OpId) throws(FormatError) {
+  private mutating func insert(_ rows: OpRows, id: OpId, reference: OpId) throws(FormatError) {
     guard rows.action == .set, !rows.expand, rows.markName == nil, rows.group.count < 2, rows.value.isText else {
       guard rows.count == 1 else {
         for row in 0..<rows.count {
           try insert(
-            tree, rows.single(row), id: id.advanced(by: row), reference: row == 0 ? reference : id.advanced(by: row - 1)
-          )
+            rows.single(row), id: id.advanced(by: row), reference: row == 0 ? reference : id.advanced(by: row - 1))
         }
         return
       }
-      tree.appendOdd(Slot(ops: [try storedOp(rows, id: id)]), origin: reference)
+      let slot = Slot(ops: [try storedOp(rows, id: id)])
+      builder?.appendOdd(slot, origin: reference)
       return
     }
     guard bytes.hasRoom(for: rows.value.bytes.count) else { throw .tooMany(limit: TextBytes.limit, at: 0) }
-    let width = rows.value.byteCount, perRun = TextRun.largestByteCount / width
-    var start = bytes.append(rows.value.bytes, actor: 0), row = 0
-    while row < rows.count {
-      let count = min(perRun, rows.count - row)
+    let start = bytes.append(rows.value.bytes, actor: 0)
+    try insertText(
+      start, byteCount: rows.value.byteCount, count: rows.count, id: id, reference: reference,
+      deletion: rows.group.first)
+  }
+
+  /// Adds the next rows if they are typed text of the sequence that is being filled; false if that cannot be told.
+  private mutating func addText(from columns: inout OpColumnReader) throws(FormatError) -> Bool {
+    guard builder != nil, try columns.steady.read(), columns.steady.object == objectName, columns.steady.mayBeText
+    else {
+      return false
+    }
+    if columns.value.text.left == 0 {
+      guard let text = try columns.value.readText() else { return false }
+      guard bytes.hasRoom(for: text.count) else { throw .tooMany(limit: TextBytes.limit, at: 0) }
+      textStart = bytes.append(text, actor: 0)
+    }
+    let text = columns.value.text
+    guard let rows = try columns.nextText() else { return false }
+    let id = try checked(rows.id)
+    guard id.counter <= UInt32.max - UInt32(rows.count) else { throw .valueOutOfRange(at: 0) }
+    guard object.counter < id.counter else { throw .invalid(.object, at: 0) }
+    let reference = try rows.reference.map { (id) throws(FormatError) in try checked(id) } ?? .zero
+    guard reference.counter < id.counter else { throw .invalid(.key, at: 0) }
+    closeElement()
+    try insertText(
+      textStart + text.taken * text.byteCount, byteCount: text.byteCount, count: rows.count, id: id,
+      reference: reference, deletion: rows.deletion)
+    return true
+  }
+
+  /// Adds scalars that stand in `bytes` from `start` on, in runs that are not too long.
+  @inline(__always)
+  private mutating func insertText(
+    _ start: Int, byteCount: Int, count: Int, id: OpId, reference: OpId, deletion: OpRows.Id?
+  ) throws(FormatError) {
+    let perRun = TextRun.largestByteCount / byteCount
+    var row = 0
+    while row < count {
+      let rows = min(perRun, count - row), units = byteCount == 4 ? 2 : 1
       var run = TextRun(
-        id: id.advanced(by: row), origin: row == 0 ? reference : id.advanced(by: row - 1), text: start,
-        measure: bytes.measure(start..<start + count * width))
-      if let successor = rows.group.first {
-        let counter = successor.counter + Int64(row) * successor.step
-        run.deletion = try checked(OpRows.Id(actor: successor.actor, counter: counter))
-        let last = try checked(
-          OpRows.Id(actor: successor.actor, counter: counter + Int64(count - 1) * successor.step))
+        id: id.advanced(by: row), origin: row == 0 ? reference : id.advanced(by: row - 1),
+        text: start + row * byteCount,
+        measure: TextMeasure(utf8: rows * byteCount, scalars: rows, utf16: rows * units))
+      if let deletion {
+        let counter = deletion.counter + Int64(row) * deletion.step
+        run.deletion = try checked(OpRows.Id(actor: deletion.actor, counter: counter))
+        let last = try checked(OpRows.Id(actor: deletion.actor, counter: counter + Int64(rows - 1) * deletion.step))
         guard run.id.counter < run.deletion.counter, run.lastId.counter < last.counter else {
           throw .invalid(.predecessor, at: 0)
         }
-        run.step = count > 1 ? Int8(successor.step) : 0
+        run.step = rows > 1 ? Int8(deletion.step) : 0
       }
-      tree.appendRun(run)
-      start += count * width
-      row += count
+      builder?.append(run)
+      row += rows
     }
   }
 
   /// A row about the element before it: its story is longer than a run can tell.
-  private mutating func update(_ tree: TextTree, _ rows: OpRows, id: OpId, element: OpId) throws(FormatError) {
-    guard rows.count == 1, let last = tree.lastPlace, tree[last].lastId == element else { throw .invalid(.key, at: 0) }
-    let run = tree[last]
-    let before = updates.last?.id ?? (run.isOdd ? tree.slots[Int(run.text)].slot.ops.last?.id : nil) ?? element
+  private mutating func update(_ rows: OpRows, id: OpId, element: OpId) throws(FormatError) {
+    guard rows.count == 1, let last = builder?.last, last.lastId == element else { throw .invalid(.key, at: 0) }
+    let before = updates.last?.id ?? builder?.lastOp ?? element
     guard store.actors.precedes(before, id) else { throw .invalid(.key, at: 0) }
     updates.append(try storedOp(rows, id: id))
   }
 
   /// Adds the operations on the last element to it, all at once.
   private mutating func closeElement() {
-    guard !updates.isEmpty, let tree = store.sequence(object), let last = tree.lastPlace else { return }
-    let element = tree[last].lastId
-    tree.update(tree.makeOdd(last, element: Int(tree[last].count) - 1)) { $0.append(updates) }
-    for op in updates { tree.updates[op.id] = element }
+    guard !updates.isEmpty else { return }
+    builder?.addToLast(updates)
     updates.removeAll()
   }
 

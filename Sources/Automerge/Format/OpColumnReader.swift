@@ -52,18 +52,14 @@ struct OpRows {
 /// Reads the table of operations of a change or a document in stretches of rows.
 struct OpColumnReader {
   private let isDocument: Bool
-  private var objectActor, objectCounter, keyActor: RunLengthDecoder<UInt64>
-  private var keyCounter: DeltaDecoder
-  private var keyString: RunLengthDecoder<String>
-  private var idActor: RunLengthDecoder<UInt64>
-  private var idCounter: DeltaDecoder
-  private var insert: BooleanDecoder
-  private var action: RunLengthDecoder<UInt64>
-  private var value: ValueDecoder
-  private var groupCount, groupActor: RunLengthDecoder<UInt64>
-  private var groupCounter: DeltaDecoder
-  private var expand: BooleanDecoder
-  private var markName: RunLengthDecoder<String>
+  var steady: SteadyColumns
+  var keyActor: RunLengthDecoder<UInt64>
+  var keyCounter: DeltaDecoder
+  var idActor: RunLengthDecoder<UInt64>
+  var idCounter: DeltaDecoder
+  var value: ValueDecoder
+  var groupCount, groupActor: RunLengthDecoder<UInt64>
+  var groupCounter: DeltaDecoder
 
   /// Columns that are read here.
   static func known(isDocument: Bool) -> Set<ColumnSpec> {
@@ -82,22 +78,16 @@ struct OpColumnReader {
     typealias Op = ColumnSpec.Op
     self.isDocument = isDocument
     let mode: ColumnMode = isDocument ? .strict : .lenient, counters = DeltaDecoder.counters
-    objectActor = RunLengthDecoder(columns[Op.objectActor], mode: mode)
-    objectCounter = RunLengthDecoder(columns[Op.objectCounter], mode: mode)
+    steady = SteadyColumns(columns, mode: mode)
     keyActor = RunLengthDecoder(columns[Op.keyActor], mode: mode)
     keyCounter = DeltaDecoder(columns[Op.keyCounter], range: counters, mode: mode)
-    keyString = RunLengthDecoder(columns[Op.keyString], mode: mode)
     idActor = RunLengthDecoder(columns[Op.idActor], mode: mode)
     idCounter = DeltaDecoder(columns[Op.idCounter], range: counters, mode: mode)
-    insert = BooleanDecoder(columns[Op.insert], mode: mode)
-    action = RunLengthDecoder(columns[Op.action], mode: mode)
     value = ValueDecoder(metadata: columns[Op.valueMetadata], raw: columns[Op.valueRaw], mode: mode)
     groupCount = RunLengthDecoder(columns[isDocument ? Op.successorCount : Op.predecessorCount], mode: mode)
     groupActor = RunLengthDecoder(columns[isDocument ? Op.successorActor : Op.predecessorActor], mode: mode)
     groupCounter = DeltaDecoder(
       columns[isDocument ? Op.successorCounter : Op.predecessorCounter], range: counters, mode: mode)
-    expand = BooleanDecoder(columns[Op.expand], mode: mode)
-    markName = RunLengthDecoder(columns[Op.markName], mode: mode)
   }
 
   /// The next rows; nil at the end. `previous` is the id of the row before, which the next one's key may name:
@@ -105,19 +95,10 @@ struct OpColumnReader {
   /// - Parameter nextId: in a change, the id of the row to come.
   /// - Parameter limit: how many rows may come at most.
   mutating func next(nextId: OpRows.Id?, atMost limit: Int = .max) throws(FormatError) -> OpRows? {
-    guard let actionRun = try action.peekRun() else { return nil }
-    guard let code = actionRun.value else { throw .unexpectedNull(at: action.offset) }
-    guard let opAction = OpAction(rawValue: UInt8(truncatingIfNeeded: code)), code < 8 else {
-      throw .invalid(.action, at: action.offset)
-    }
-    var count = min(actionRun.count, limit)
-    let objectRun = try objectActor.peekRun(), objectCounterRun = try objectCounter.peekRun()
+    guard try steady.read() else { return nil }
+    var count = min(steady.count, limit)
     let keyActorRun = try keyActor.peekRun(), keyCounterRun = try keyCounter.peekRun()
-    let keyStringRun = try keyString.peekRun(), markRun = try markName.peekRun(), expandRun = try expand.peekRun()
-    guard let insertRun = try insert.peekRun() else { throw .truncated(at: insert.offset) }
-    count = min(count, objectRun?.count ?? count, objectCounterRun?.count ?? count, keyActorRun?.count ?? count)
-    count = min(count, keyCounterRun?.count ?? count, keyStringRun?.count ?? count, markRun?.count ?? count)
-    count = min(count, expandRun?.count ?? count, insertRun.count, try value.rowsInRun())
+    count = min(count, keyActorRun?.count ?? count, keyCounterRun?.count ?? count, try value.rowsInRun())
     var id: OpRows.Id? = nextId
     if isDocument {
       guard let actorRun = try idActor.peekRun(), let counterRun = try idCounter.peekRun() else {
@@ -141,35 +122,26 @@ struct OpColumnReader {
     let single = members == 1 ? try peekMember() : nil
     if let single { count = min(count, single.count) }
 
-    let object = try objectId(objectRun?.value ?? nil, objectCounterRun?.value ?? nil)
-    let key = try key(keyActorRun?.value ?? nil, keyCounterRun, keyStringRun?.value ?? nil)
-    if count > 1, !goesOn(key: key, id: id, single: single?.id, isInsert: insertRun.value, action: opAction) {
-      count = 1
-    }
+    let key = try key(keyActorRun?.value ?? nil, keyCounterRun)
+    if count > 1, !goesOn(key: key, id: id, single: single?.id) { count = 1 }
 
-    action.skip(count)
-    objectActor.skip(count)
-    objectCounter.skip(count)
+    steady.skip(count)
     keyActor.skip(count)
-    if let keyCounterRun { keyCounter.skip(count, of: keyCounterRun) }
-    keyString.skip(count)
-    insert.skip(count)
-    expand.skip(count)
-    markName.skip(count)
+    keyCounter.skip(count)
     groupCount.skip(count)
     if isDocument {
       idActor.skip(count)
-      _ = try idCounter.nextRun(atMost: count)
+      idCounter.skip(count)
     }
     var group = OpRows.Group(single?.id)
     if single != nil {
       groupActor.skip(count)
-      _ = try groupCounter.nextRun(atMost: count)
+      groupCounter.skip(count)
     } else {
       while group.count < members {
         guard let member = try peekMember() else { throw .truncated(at: groupActor.offset) }
         groupActor.skip(1)
-        _ = try groupCounter.nextRun(atMost: 1)
+        groupCounter.skip(1)
         group.append(member.id)
       }
     }
@@ -177,29 +149,24 @@ struct OpColumnReader {
       throw .truncated(at: value.offset)
     }
     return OpRows(
-      count: count, object: object, key: key, id: id, isInsert: insertRun.value, action: opAction, value: values,
-      group: group, expand: expandRun?.value ?? false, markName: markRun?.value ?? nil)
+      count: count, object: steady.object, key: key, id: id, isInsert: steady.isInsert, action: steady.action,
+      value: values, group: group, expand: steady.expand, markName: steady.markName)
   }
 
   /// Throws if any column has more rows than the action column.
   mutating func expectEnd() throws(FormatError) {
-    try objectActor.expectEnd()
-    try objectCounter.expectEnd()
+    try steady.expectEnd()
     try keyActor.expectEnd()
     try keyCounter.expectEnd()
-    try keyString.expectEnd()
     try idActor.expectEnd()
     try idCounter.expectEnd()
-    try insert.expectEnd()
     try value.expectEnd(allowingSpareBytes: isDocument)
     try groupCount.expectEnd()
     try groupActor.expectEnd()
     try groupCounter.expectEnd()
-    try expand.expectEnd()
-    try markName.expectEnd()
   }
 
-  private mutating func peekMember() throws(FormatError) -> (id: OpRows.Id, count: Int)? {
+  mutating func peekMember() throws(FormatError) -> (id: OpRows.Id, count: Int)? {
     guard let actorRun = try groupActor.peekRun(), let counterRun = try groupCounter.peekRun() else {
       throw .truncated(at: groupActor.offset)
     }
@@ -211,15 +178,9 @@ struct OpColumnReader {
     )
   }
 
-  private func objectId(_ actor: UInt64?, _ counter: UInt64?) throws(FormatError) -> OpRows.Id? {
-    guard let counter, counter != 0 else { return nil }
-    guard let actor, counter <= UInt32.max else { throw .invalid(.object, at: objectCounter.offset) }
-    return OpRows.Id(actor: actor, counter: Int64(counter))
-  }
-
-  private func key(_ actor: UInt64?, _ counter: DeltaRun?, _ string: String?) throws(FormatError) -> OpRows.Key {
-    if let string {
-      guard actor == nil, counter?.first == nil else { throw .invalid(.key, at: keyString.offset) }
+  private func key(_ actor: UInt64?, _ counter: DeltaRun?) throws(FormatError) -> OpRows.Key {
+    if let string = steady.key {
+      guard actor == nil, counter?.first == nil else { throw .invalid(.key, at: steady.keyOffset) }
       return .map(string)
     }
     guard let counter, let first = counter.first else { throw .invalid(.key, at: keyCounter.offset) }
@@ -232,13 +193,13 @@ struct OpColumnReader {
   }
 
   /// Whether rows that agree in everything else are one act.
-  private func goesOn(key: OpRows.Key, id: OpRows.Id, single: OpRows.Id?, isInsert: Bool, action: OpAction) -> Bool {
+  private func goesOn(key: OpRows.Key, id: OpRows.Id, single: OpRows.Id?) -> Bool {
     guard case .element(let element?) = key, !isDocument || id.step == 1 else { return false }
-    if isInsert, action == .set {
+    if steady.isInsert, steady.action == .set {
       return element.actor == id.actor && element.step == 1 && element.counter == id.counter - 1
         && (single == nil || (isDocument && abs(single?.step ?? 0) == 1))
     }
-    if !isDocument, action == .delete, let single { return single == element && abs(element.step) == 1 }
+    if !isDocument, steady.action == .delete, let single { return single == element && abs(element.step) == 1 }
     return false
   }
 }

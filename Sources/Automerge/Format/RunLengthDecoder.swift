@@ -22,11 +22,12 @@ struct RunLengthDecoder<Item: RunItem> {
   private let mode: ColumnMode
   private let limit: Int
   private var literalsLeft = 0
-  private var pending: Run<Item>?
+  /// The run at the front, if it has rows.
+  private var front = Run<Item>(value: nil, count: 0)
   /// The last thing read, to judge the next one by.
   private var last = Last.nothing
   /// Rows handed out and not yet handed out but read.
-  private var rowsRead = 0
+  private(set) var rowsRead = 0
 
   private enum Last {
     case nothing
@@ -44,21 +45,25 @@ struct RunLengthDecoder<Item: RunItem> {
 
   init(_ bytes: [UInt8], mode: ColumnMode) { self.init(bytes[...], mode: mode) }
 
-  var isEmptyColumn: Bool { reader.isAtEnd && pending == nil && literalsLeft == 0 && rowsRead == 0 }
+  var isEmptyColumn: Bool { reader.isAtEnd && front.count == 0 && literalsLeft == 0 && rowsRead == 0 }
   var offset: Int { reader.offset }
 
   /// The run at the front, without consuming it; nil at the end.
+  @inline(__always)
   mutating func peekRun() throws(FormatError) -> Run<Item>? {
-    if pending == nil { pending = try readRun() }
-    return pending
+    if front.count == 0 {
+      guard let run = try readRun() else { return nil }
+      front = run
+    }
+    return front
   }
 
   /// Consumes rows of the run that `peekRun` showed.
+  @inline(__always)
   mutating func skip(_ count: Int) {
-    guard var run = pending else { return }
-    run.count -= count
-    precondition(run.count >= 0, "rows are skipped inside one run")
-    pending = run.count == 0 ? nil : run
+    guard front.count > 0 else { return }
+    precondition(count <= front.count, "rows are skipped inside one run")
+    front.count -= count
   }
 
   /// The next rows that share one value, at most `count` of them; nil at the end.

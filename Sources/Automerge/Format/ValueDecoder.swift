@@ -12,11 +12,7 @@ struct ValueRun {
   /// - Complexity: O(n) in the bytes.
   var isText: Bool {
     guard code == RawValue.Code.string, (1...4).contains(byteCount) else { return false }
-    if byteCount == 1 { return bytes.allSatisfy { $0 < 0x80 } }
-    guard String(validating: bytes, as: UTF8.self) != nil else { return false }
-    return stride(from: bytes.startIndex, to: bytes.endIndex, by: byteCount).allSatisfy {
-      bytes[$0] >= 0xc0 && UTF8Scalar.byteCount(lead: bytes[$0]) == byteCount
-    }
+    return UTF8Scalar.count(in: bytes, byteCount: byteCount) == count
   }
 
   /// The value in row `index` of the run, checked.
@@ -35,6 +31,15 @@ struct ValueRun {
 struct ValueDecoder {
   private var metadata: RunLengthDecoder<UInt64>
   private var raw: ByteReader
+  private(set) var text = Text()
+
+  /// Rows that are known to be strings of one scalar each, as `readText` found them: how many bytes each has, and how
+  /// many of them were taken and are left.
+  struct Text {
+    fileprivate(set) var byteCount = 0
+    fileprivate(set) var taken = 0
+    fileprivate(set) var left = 0
+  }
 
   init(
     metadata: ArraySlice<UInt8>, raw: ArraySlice<UInt8>, mode: ColumnMode, limit: Int = FormatLimits.rows
@@ -53,8 +58,32 @@ struct ValueDecoder {
     guard let byteCount = Int(exactly: word >> 4) else { throw .integerTooLarge(at: metadata.offset) }
     let (total, overflow) = byteCount.multipliedReportingOverflow(by: run.count)
     guard !overflow else { throw .truncated(at: raw.offset) }
+    let known = min(text.left, run.count)
+    text.taken += known
+    text.left -= known
     return ValueRun(
       code: UInt8(word & 15), byteCount: byteCount, count: run.count, bytes: try raw.bytes(count: total))
+  }
+
+  /// Looks which rows at the front are strings of one scalar each, all of them of one length. Returns their bytes; nil if
+  /// there is none. - Complexity: O(n) in the bytes.
+  mutating func readText() throws(FormatError) -> ArraySlice<UInt8>? {
+    guard let run = try metadata.peekRun(), let word = run.value, word & 15 == UInt64(RawValue.Code.string),
+      case let byteCount = word >> 4, (1...4).contains(byteCount)
+    else { return nil }
+    let width = Int(byteCount), rows = raw.rest.prefix(min(run.count, raw.remaining / width) * width)
+    let count = UTF8Scalar.count(in: rows, byteCount: width)
+    guard count > 0 else { return nil }
+    text = Text(byteCount: width, left: count)
+    return rows.prefix(count * width)
+  }
+
+  /// Takes some of the rows that `readText` found.
+  mutating func skipText(_ count: Int) throws(FormatError) {
+    metadata.skip(count)
+    _ = try raw.bytes(count: count * text.byteCount)
+    text.taken += count
+    text.left -= count
   }
 
   /// How many rows the run at the front has; 0 at the end.

@@ -54,4 +54,32 @@ enum UTF8Scalar {
     if lead < 0xe0 { return 2 }
     return lead < 0xf0 ? 3 : 4
   }
+
+  /// How many scalars of `byteCount` bytes each, all valid, `bytes` begins with.
+  static func count(in bytes: ArraySlice<UInt8>, byteCount: Int) -> Int {
+    bytes.withUnsafeBufferPointer { bytes in
+      if byteCount == 1 { return bytes.firstIndex { $0 >= 0x80 } ?? bytes.count }
+      var count = 0
+      while (count + 1) * byteCount <= bytes.count, isValid(bytes[(count * byteCount)..<(count + 1) * byteCount]) {
+        count += 1
+      }
+      return count
+    }
+  }
+
+  /// Whether two to four bytes are one scalar.
+  private static func isValid(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+    let lead = bytes[bytes.startIndex], second = bytes[bytes.startIndex + 1]
+    guard lead >= 0xc2, byteCount(lead: lead) == bytes.count, bytes.dropFirst().allSatisfy({ $0 & 0xc0 == 0x80 }) else {
+      return false
+    }
+    // Neither longer than it has to be, nor a surrogate, nor beyond the last scalar.
+    return switch lead {
+    case 0xe0: second >= 0xa0
+    case 0xed: second < 0xa0
+    case 0xf0: second >= 0x90
+    case 0xf4: second < 0x90
+    default: lead < 0xf5
+    }
+  }
 }

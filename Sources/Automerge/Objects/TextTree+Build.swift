@@ -1,39 +1,122 @@
-/// Building a tree from runs that come in document order.
-extension TextTree {
+/// Fills an empty tree with runs that come in document order.
+struct TextTreeBuilder {
+  let tree: TextTree
+  /// The last run. It is not in the tree yet, as the next one may continue it; nor are its newlines counted.
+  private(set) var last: TextRun?
+  /// The leaf being filled, how many runs it has, and what they show.
+  private var leaf: UInt32 = 0
+  private var held = 0
+  private var sums = TextSums.zero
+
+  /// Leaves and nodes are not filled up: somebody will write between what they hold.
+  private static let fill = 28
+
+  init(_ tree: TextTree) { self.tree = tree }
+
   /// Adds a run behind all others, joined with the last one if it continues that.
-  func appendRun(_ run: TextRun) {
-    let last = lastPlace
-    if let last, self[last].canMerge(run) {
-      self[last].merge(run)
-      index.assign(run.id, count: Int(run.count), leaf: last.leaf)
-      add(sums(of: run), to: last.leaf)
+  @inline(__always)
+  mutating func append(_ run: TextRun) {
+    guard last == nil || last?.canMerge(run) == false else {
+      last?.merge(run)
       return
     }
-    let gap = Gap(
-      place: last ?? Place(leaf: firstLeaf, run: 0), element: last.map { Int(self[$0].count) } ?? 0,
-      reference: run.origin)
-    _ = insert(run, at: gap)
+    if let last { put(last) }
+    last = run
   }
 
   /// Adds an element with a longer story behind all others.
-  func appendOdd(_ slot: Slot, origin: OpId) {
+  mutating func appendOdd(_ slot: Slot, origin: OpId) {
     guard let id = slot.ops.first?.id else { return }
-    if slot.ops.first?.action == .mark { hasMarks = true }
-    slots.append(OddSlot(slot))
-    for op in slot.ops.dropFirst() { updates[op.id] = id }
-    appendRun(TextRun(odd: id, origin: origin, slot: slots.count - 1))
+    if slot.ops.first?.action == .mark { tree.hasMarks = true }
+    tree.slots.append(OddSlot(slot))
+    for op in slot.ops.dropFirst() { tree.updates[op.id] = id }
+    append(TextRun(odd: id, origin: origin, slot: tree.slots.count - 1))
   }
 
-  /// The last run; nil in an empty sequence.
-  var lastPlace: Place? {
-    var node = root
-    while true {
-      let child = children[node * Self.nodeCapacity + nodes[node].count - 1]
-      if nodes[node].isBottom {
-        let count = leaves[Int(child)].count
-        return count == 0 ? nil : Place(leaf: child, run: count - 1)
+  /// The last operation on the last element; nil if there is none.
+  var lastOp: OpId? {
+    guard let last else { return nil }
+    return last.isOdd ? tree.slots[Int(last.text)].slot.ops.last?.id : last.lastId
+  }
+
+  /// Adds operations on the last element, behind those that are known.
+  mutating func addToLast(_ ops: [StoredOp]) {
+    guard var run = last else { return }
+    if !run.isOdd {
+      if run.count > 1 {
+        let tail = run.split(at: Int(run.count) - 1, bytes: tree.bytes)
+        put(run)
+        run = tail
       }
-      node = Int(child)
+      tree.slots.append(OddSlot(tree.slot(of: run, 0)))
+      run = TextRun(odd: run.id, origin: run.origin, slot: tree.slots.count - 1)
+      last = run
     }
+    let slot = Int(run.text)
+    tree.slots[slot].slot.append(ops)
+    tree.slots[slot].refresh()
+    for op in ops { tree.updates[op.id] = run.id }
+  }
+
+  private mutating func put(_ run: TextRun) {
+    var run = run
+    if !run.isOdd { run.newlines = UInt16(tree.bytes.measure(run.textStart..<run.textEnd).newlines) }
+    if held == Self.fill {
+      close()
+      let next = tree.appendLeaf()
+      tree.leaves[Int(leaf)].next = next
+      (leaf, held, sums) = (next, 0, .zero)
+    }
+    tree.runs[tree.slot(leaf, held)] = run
+    held += 1
+    sums += tree.sums(of: run)
+  }
+
+  private func close() {
+    tree.leaves[Int(leaf)].count = held
+    tree.leaves[Int(leaf)].sums = sums
+  }
+
+  /// Puts the tree together. Nothing can be added any more.
+  mutating func finish() {
+    if let last { put(last) }
+    last = nil
+    close()
+    tree.hangLeaves(perNode: Self.fill)
+  }
+}
+
+extension TextTree {
+  fileprivate func appendLeaf() -> UInt32 {
+    runs.append(Self.noRun, repeated: Self.leafCapacity)
+    return UInt32(leaves.append(Leaf(parent: 0)))
+  }
+
+  /// Makes the nodes above leaves that stand in order. There is one node, above nothing that counts.
+  fileprivate func hangLeaves(perNode: Int) {
+    var level = (0..<leaves.count).map { UInt32($0) }, isBottom = true
+    repeat {
+      var above: [UInt32] = []
+      for start in stride(from: 0, to: level.count, by: perNode) {
+        let node = isBottom && start == 0 ? 0 : appendNode(isBottom: isBottom)
+        let below = level[start..<min(start + perNode, level.count)]
+        var sums = TextSums.zero
+        for (at, child) in below.enumerated() {
+          children[node * Self.nodeCapacity + at] = child
+          setParent(of: child, in: node)
+          sums += sumsOfChild(child, in: node)
+        }
+        nodes[node].count = below.count
+        nodes[node].sums = sums
+        above.append(UInt32(node))
+      }
+      (level, isBottom) = (above, false)
+    } while level.count > 1
+    root = Int(level[0])
+  }
+
+  private func appendNode(isBottom: Bool) -> Int {
+    children.append(Self.none, repeated: Self.nodeCapacity)
+    return nodes.append(Node(isBottom: isBottom))
   }
 }

@@ -62,7 +62,7 @@ final class TextTree {
   private let hintCell = Cell(Hint())
   private let pendingCell = Cell(Pending())
 
-  private static let noRun = TextRun(id: .zero, origin: .zero, text: 0, measure: .zero)
+  static let noRun = TextRun(id: .zero, origin: .zero, text: 0, measure: .zero)
 
   init(bytes: TextBytes, actors: ActorTable) {
     (self.bytes, self.actors) = (bytes, actors)
@@ -243,7 +243,7 @@ final class TextTree {
     (0..<nodes[node].count).contains { children[node * Self.nodeCapacity + $0] == child }
   }
 
-  private func setParent(of child: UInt32, in node: Int) {
+  func setParent(of child: UInt32, in node: Int) {
     if nodes[node].isBottom {
       leaves[Int(child)].parent = UInt32(node)
     } else {
