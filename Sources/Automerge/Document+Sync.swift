@@ -6,45 +6,54 @@ extension Document {
   public func generateSyncMessage(state: SyncState) -> Data? {
     replacingCore { core in
       core.commitPending()
-      var history = SyncedHistory(core: core, edits: nil, refused: nil)
+      var history = SyncedHistory(core: core, edits: nil, filter: nil)
       return state.progress.withLock { $0.generateMessage(from: &history) }.map { Data($0.encoded) }
     }
   }
 
   /// Takes in a message of the peer.
   public func receiveSyncMessage(state: SyncState, message: Data) throws {
-    try receive(state, message, collecting: false) { _, _ in }
+    var filter: AuthorFilter?
+    try receive(state, message, collecting: false, filter: &filter) { _, _ in }
   }
 
   /// As `receiveSyncMessage`; returns what it did to texts.
-  ///
-  /// - Parameter author: changes of this actor that the document does not have are left out: where it is the document's own
-  ///   and nobody else's, they are forged. Throws `LoadError.forged` if nothing else is good in the message.
+  public func receiveSyncMessageWithTextEdits(state: SyncState, message: Data) throws -> [TextEdit] {
+    var filter: AuthorFilter?
+    return try receive(state, message, collecting: true, filter: &filter) { history, _ in history.edits?.edits ?? [] }
+  }
+
+  /// As `receiveSyncMessage`; returns what it did to texts. What `filter` leaves out is as if it had not been in the message.
+  /// A document that is sent whole, to one in which nothing is yet, can not be taken in parts: then this throws
+  /// `LoadError.forged`.
   public func receiveSyncMessageWithTextEdits(
-    state: SyncState, message: Data, refusingChangesOf author: ActorId? = nil
+    state: SyncState, message: Data, filter: inout AuthorFilter
   ) throws -> [TextEdit] {
-    try receive(state, message, collecting: true, refusing: author) { history, _ in history.edits?.edits ?? [] }
+    var optional: AuthorFilter? = filter
+    defer { filter = optional ?? filter }
+    return try receive(state, message, collecting: true, filter: &optional) { history, _ in history.edits?.edits ?? [] }
   }
 
   /// As `receiveSyncMessage`; returns what it did to the document.
   /// - Complexity: that of `difference(since:)`.
   public func receiveSyncMessageWithPatches(state: SyncState, message: Data) throws -> [Patch] {
-    try receive(state, message, collecting: false) { history, heads in
+    var filter: AuthorFilter?
+    return try receive(state, message, collecting: false, filter: &filter) { history, heads in
       history.core.patches(since: heads, encoding: textEncoding)
     }
   }
 
   /// Passes the history as it is then, and the rows of the heads before, to `report`.
   private func receive<Report>(
-    _ state: SyncState, _ message: Data, collecting: Bool, refusing author: ActorId? = nil,
+    _ state: SyncState, _ message: Data, collecting: Bool, filter: inout AuthorFilter?,
     report: (SyncedHistory, [UInt32]) -> Report
   ) throws -> Report {
     let message = try ReceiveSyncError.decoding(message)
     return try replacingCore { core in
       core.commitPending()
       let heads = core.graph.heads
-      var history = SyncedHistory(core: core, edits: collecting ? TextEditCollector() : nil, refused: author)
-      defer { core = history.core }
+      var history = SyncedHistory(core: core, edits: collecting ? TextEditCollector() : nil, filter: filter)
+      defer { (core, filter) = (history.core, history.filter) }
       try ReceiveSyncError.naming { try state.progress.withLock { try $0.receive(message, into: &history) } }
       return report(history, heads)
     }
@@ -56,7 +65,7 @@ private struct SyncedHistory: SyncableHistory {
   var core: DocumentCore
   var edits: TextEditCollector?
   /// Whose changes are not taken.
-  let refused: ActorId?
+  var filter: AuthorFilter?
 
   var syncHeads: [ChangeHash] { core.heads }
   var changeCount: Int { core.graph.count }
@@ -81,7 +90,7 @@ private struct SyncedHistory: SyncableHistory {
 
   mutating func applySynced(_ chunks: [ArraySlice<UInt8>]) throws {
     core = try core.take(
-      chunks.count == 1 ? chunks[0] : ArraySlice(chunks.reduce(into: []) { $0 += $1 }), edits: &edits, refusing: refused
+      chunks.count == 1 ? chunks[0] : ArraySlice(chunks.reduce(into: []) { $0 += $1 }), edits: &edits, filter: &filter
     )
   }
 }

@@ -20,6 +20,9 @@ public final class DocHandle {
     case storageChanged
     /// A peer that may only read sent changes; they were not taken.
     case refusedChanges(from: PeerId)
+    /// A peer has brought changes that their author does not know, or that claim to be ours if it is nil. They were not taken;
+    /// it is said once of each peer.
+    case forgedChanges(from: PeerId, author: PeerId?)
     /// It has been deleted here; the handle hears nothing more.
     case deleted
   }
@@ -41,6 +44,9 @@ public final class DocHandle {
   private(set) var idlePeers: Set<PeerId> = []
   /// What we have told each peer of our links; nothing of whoever is new.
   private var told: [PeerId: Relays.Report] = [:]
+  /// As whom we have told each peer that we write.
+  var authorsTold: [PeerId: Set<ActorId>] = [:]
+  private var toldActor: ActorId?
   private var writers: [PeerId] = []
   private var reportTimer: (any ScheduledAction)?
   private var quietTimer: (any ScheduledAction)?
@@ -194,6 +200,8 @@ public final class DocHandle {
         repo?.notFound(self)
       case .refused(let peer, let refusal):
         repo?.refused(refusal, from: peer, on: self)
+      case .authorship(let effect):
+        perform(effect)
       }
     }
   }
@@ -202,6 +210,10 @@ public final class DocHandle {
     let now = Dictionary(uniqueKeysWithValues: sync.peers.map { ($0, inSync(with: $0)) })
     for (peer, isEqual) in now where isEqual { equalAt[peer] = changeNumber }
     if sync.writers != writers || Set(now.keys) != Set(status.keys) { refreshRelays() }
+    if toldActor != document.actor || authorsTold.count != now.count {
+      toldActor = document.actor
+      tellAuthors()
+    }
     guard now != status else { return }
     status = now
     observers.send(.peersChanged)
@@ -219,6 +231,7 @@ public final class DocHandle {
   func heard(_ report: Relays.Report, from peer: PeerId) {
     guard sync.linkedPeers.contains(peer) else { return }
     relays.heard(report, from: peer)
+    if let repo { receive(.authorship(.relayed(peer, report.idle.contains(repo.peerId)))) }
     refreshRelays()
   }
 

@@ -9,6 +9,10 @@ enum OwnMessage: String {
   case heads
   /// `{documentId, peers, idle}`.
   case reach
+  /// `{documentId, actors, asks}`.
+  case author
+  /// `{documentId, changes}`, and `known` in answer.
+  case vouch
 }
 
 /// How far comparing with a peer has come.
@@ -130,6 +134,8 @@ extension Repo {
     case .catalogue: receiveCatalogue(fields, from: peer)
     case .heads: receiveHeads(fields, from: peer)
     case .reach: receiveReach(fields, from: peer)
+    case .author: receiveAuthors(fields, from: peer)
+    case .vouch: receiveVouch(fields, from: peer)
     }
   }
 

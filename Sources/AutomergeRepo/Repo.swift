@@ -107,6 +107,7 @@ public final class Repo {
     slot?.end(with: .deleted)
     if let handle = slot?.handle {
       handle.deliver(.deleted)
+      handle.withdrawAuthors()
       handle.detach()
       await handle.store?.close()
     }
@@ -128,6 +129,7 @@ public final class Repo {
       handle.isStored, !handle.isCompacting, handle.companions == nil,
       handle.sync.linkedPeers.allSatisfy({ handle.inSync(with: $0) })
     else { return false }
+    handle.withdrawAuthors()
     handle.detach()
     slots[id] = nil
     observers.send(.documentReleased(id))

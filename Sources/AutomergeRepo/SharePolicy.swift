@@ -1,3 +1,5 @@
+import Automerge
+
 /// What a peer may do with a document.
 public enum Access: String, Hashable, Sendable, Comparable {
   case none
@@ -24,10 +26,13 @@ public protocol SharePolicy: AnyObject, Sendable {
   func access(_ document: DocumentId, for peer: PeerId) -> Access
   /// Every document that a peer may see; nil if the policy keeps no list, and all that there are have to be asked about.
   func documents(sharedWith peer: PeerId) -> [DocumentId]?
+  /// Whether an actor can be one that `peer` writes as, as far as that shows.
+  func fits(_ actor: ActorId, _ peer: PeerId) -> Bool
 }
 
 extension SharePolicy {
   public func documents(sharedWith peer: PeerId) -> [DocumentId]? { nil }
+  public func fits(_ actor: ActorId, _ peer: PeerId) -> Bool { true }
 }
 
 /// The policy of somebody alone: nothing is shared.

@@ -1,3 +1,4 @@
+import Automerge
 import AutomergeRepo
 
 /// Who may do what, as the person has allowed it: a share policy whose default is nothing, kept in the store.
@@ -48,6 +49,12 @@ public final class Grants: SharePolicy {
 
   public func access(_ document: DocumentId, for peer: PeerId) -> Access {
     max(grants[document]?[peer] ?? .none, introductions[document]?[peer] ?? .none)
+  }
+
+  /// The first half of an actor says whose it is.
+  public func fits(_ actor: ActorId, _ peer: PeerId) -> Bool {
+    guard let fingerprint = Identity.fingerprint(of: peer) else { return false }
+    return actor.data.prefix(Identity.personByteCount).elementsEqual(fingerprint.prefix(Identity.personByteCount))
   }
 
   public func documents(sharedWith peer: PeerId) -> [DocumentId]? { documents(for: peer).map(\.document) }

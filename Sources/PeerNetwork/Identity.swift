@@ -7,6 +7,9 @@ public struct Identity: Sendable {
   /// Of the fingerprint and of the key.
   public static let byteCount = 32
 
+  /// With so many bytes of its fingerprint every actor of a peer begins.
+  public static let personByteCount = 8
+
   /// What others know us by: SHA-256 of the public key.
   public let fingerprint: [UInt8]
   /// The seed of the private key. Never logged, never sent.

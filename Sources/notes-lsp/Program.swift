@@ -210,7 +210,7 @@ final class Program {
 extension Service.Identity {
   /// This person in this process: an actor id that nobody, not even a process after a crash, uses again.
   init(_ identity: PeerNetwork.Identity, name: String) {
-    let person = Array(identity.fingerprint.prefix(8))
+    let person = Array(identity.fingerprint.prefix(PeerNetwork.Identity.personByteCount))
     var random = SystemRandomNumberGenerator()
     let run = (0..<8).map { _ in UInt8.random(in: .min ... .max, using: &random) }
     self.init(

@@ -49,7 +49,9 @@ import Testing
         _ = try copy.receiveSyncMessageWithTextEdits(state: copyState, message: message)
       }
       if let message = copy.generateSyncMessage(state: copyState) {
-        _ = try ana.receiveSyncMessageWithTextEdits(state: state, message: message, refusingChangesOf: ana.actor)
+        var filter = AuthorFilter(refusing: ana.actor)
+        _ = try ana.receiveSyncMessageWithTextEdits(state: state, message: message, filter: &filter)
+        #expect(filter.leftOut.isEmpty)
       }
     }
     #expect(ana.heads() == copy.heads())
@@ -66,8 +68,8 @@ import Testing
       }
       if let message = forger.generateSyncMessage(state: forgerState) {
         do {
-          _ = try empty.receiveSyncMessageWithTextEdits(
-            state: emptyState, message: message, refusingChangesOf: empty.actor)
+          var filter = AuthorFilter(refusing: empty.actor)
+          _ = try empty.receiveSyncMessageWithTextEdits(state: emptyState, message: message, filter: &filter)
         } catch {
           refused = true
         }

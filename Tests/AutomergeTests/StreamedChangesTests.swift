@@ -93,7 +93,7 @@ struct StreamedChangesTests {
     let other = try Document(base)
     let taken = other.withCore { core in
       var edits: TextEditCollector?
-      return bytes.withUnsafeBufferPointer { core.takeRuns($0, edits: &edits, refusing: nil) }
+      return bytes.withUnsafeBufferPointer { core.takeRuns($0, edits: &edits, filter: nil) }
     }
     #expect(taken == bytes.count)
     #expect(other.heads() == document.heads())

@@ -10,31 +10,34 @@ extension DocumentCore {
     var edits: TextEditCollector?
     let empty = DocumentCore(actor: actor, implicitCommitTime: implicitCommitTime)
     empty.verification = verification
-    let core = try empty.take(data[...], edits: &edits)
+    var filter: AuthorFilter?
+    let core = try empty.take(data[...], edits: &edits, filter: &filter)
     core.firstNewRow = core.graph.count
     return core
   }
 
   /// Takes in everything good in some chunks. An empty document may come out as another object: the loaded one.
   func take(
-    _ data: ArraySlice<UInt8>, edits: inout TextEditCollector?, refusing author: ActorId? = nil
+    _ data: ArraySlice<UInt8>, edits: inout TextEditCollector?, filter: inout AuthorFilter?
   ) throws(LoadError) -> DocumentCore {
     commitPending()
-    let taken = data.withUnsafeBufferPointer { takeRuns($0, edits: &edits, refusing: author) }
+    let taken = data.withUnsafeBufferPointer { takeRuns($0, edits: &edits, filter: filter) }
     if taken > 0, taken == data.count { return self }
-    return try takeAny(data.dropFirst(taken), edits: &edits, isAnyGood: taken > 0, refusing: author)
+    return try takeAny(data.dropFirst(taken), edits: &edits, isAnyGood: taken > 0, filter: &filter)
   }
 
   /// As `take`; what can be taken as it stands is not copied.
   func take(_ data: Data, edits: inout TextEditCollector?) throws(LoadError) -> DocumentCore {
     commitPending()
-    let taken = data.withUnsafeBytes { takeRuns($0.bindMemory(to: UInt8.self), edits: &edits, refusing: nil) }
+    let taken = data.withUnsafeBytes { takeRuns($0.bindMemory(to: UInt8.self), edits: &edits, filter: nil) }
     if taken > 0, taken == data.count { return self }
-    return try takeAny(Array(data.dropFirst(taken))[...], edits: &edits, isAnyGood: taken > 0, refusing: nil)
+    var filter: AuthorFilter?
+    return try takeAny(Array(data.dropFirst(taken))[...], edits: &edits, isAnyGood: taken > 0, filter: &filter)
   }
 
   private func takeAny(
-    _ data: ArraySlice<UInt8>, edits: inout TextEditCollector?, isAnyGood: Bool, refusing author: ActorId?
+    _ data: ArraySlice<UInt8>, edits: inout TextEditCollector?, isAnyGood: Bool,
+    filter: inout AuthorFilter?
   ) throws(LoadError) -> DocumentCore {
     var core = self
     var changes: [DecodedChange] = []
@@ -52,7 +55,8 @@ extension DocumentCore {
         case .document:
           if core.graph.count == 0, core.queue.isEmpty, changes.isEmpty {
             let loaded = try DocumentCore(loading: chunk, like: core, edits: &edits)
-            if let author, let index = loaded.actors.find(author), let row = loaded.graph.lastRow(of: index) {
+            for author in (filter?.attested ?? [:]).keys {
+              guard let index = loaded.actors.find(author), let row = loaded.graph.lastRow(of: index) else { continue }
               loaded.computeHashes()
               throw .forged(loaded.graph.hashes[Int(row)])
             }
@@ -67,17 +71,14 @@ extension DocumentCore {
         firstError = firstError ?? error
       }
     }
-    if let author {
-      for change in changes where change.header.actor == author && core.row(of: change.hash) == nil {
-        firstError = firstError ?? .forged(change.hash)
-      }
-      changes.removeAll { $0.header.actor == author && core.row(of: $0.hash) == nil }
-    }
+    filter?.sift(&changes) { core.row(of: $0) != nil }
+    if filter?.leftOut.isEmpty == false { isAnyGood = true }
     if !changes.isEmpty {
       do throws(LoadError) { try core.receive(changes, edits: &edits) } catch { firstError = firstError ?? error }
       // Good is what is in the document now, or waits for what it depends on.
       isAnyGood = isAnyGood || changes.contains { core.row(of: $0.hash) != nil || core.queue[$0.hash] != nil }
     }
+    filter?.fault = firstError
     if let firstError, !isAnyGood { throw firstError }
     return core
   }

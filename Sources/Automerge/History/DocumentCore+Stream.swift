@@ -3,23 +3,25 @@
 /// This is a shortcut through `take`: of a run, nothing is made but its operations in the objects and in the log. It takes
 /// only what `take` would take, with the same outcome, and leaves everything else to that.
 extension DocumentCore {
-  /// Takes in changes from the front of some chunks, up to one by `author`, and returns how many bytes they are. No
-  /// transaction is pending.
+  /// Takes in changes from the front of some chunks, up to one that `filter` may leave out, and returns how many bytes they
+  /// are. No transaction is pending.
   /// - Complexity: O(n) in the bytes for looking at them, even if nothing is taken.
   func takeRuns(
-    _ memory: UnsafeBufferPointer<UInt8>, edits: inout TextEditCollector?, refusing author: ActorId?
+    _ memory: UnsafeBufferPointer<UInt8>, edits: inout TextEditCollector?, filter: AuthorFilter?
   ) -> Int {
     guard graph.count > 0, queue.isEmpty, let first = ChangeFrame(memory, at: 0) else { return 0 }
     computeHashes()
     var encoder = SingleRunEncoder()
-    let refused = author.flatMap { actors.find($0) }
-    func take(_ frame: ChangeFrame, edits: inout TextEditCollector?) -> Bool {
+    var gate = filter.map { FrameGate($0, core: self) }
+    func take(_ frame: ChangeFrame, at place: Int, edits: inout TextEditCollector?) -> Bool {
       if graph.row(of: frame.hash) != nil { return true }
-      return takeRun(frame, in: memory, encoder: &encoder, edits: &edits, refused: refused)
-        || takeWhole(frame, in: memory, edits: &edits, refusing: author)
+      gate?.advance(to: place)
+      return takeRun(frame, in: memory, encoder: &encoder, edits: &edits, refused: gate?.closed ?? [])
+        || takeWhole(frame, in: memory, edits: &edits, gate: gate)
     }
     if first.body.upperBound == memory.count {
-      return take(first, edits: &edits) ? memory.count : 0
+      gate?.open(through: [first])
+      return take(first, at: 0, edits: &edits) ? memory.count : 0
     }
     // Of several branches the changes are taken in another order (`ChangeQueue.takeReady`), so there must be but one.
     var frames = [first], last = first
@@ -29,9 +31,10 @@ extension DocumentCore {
       last = next
     }
     graph.reserve(frames.count)
+    gate?.open(through: frames)
     var taken = 0
-    for frame in frames {
-      guard take(frame, edits: &edits) else { break }
+    for (place, frame) in frames.enumerated() {
+      guard take(frame, at: place, edits: &edits) else { break }
       taken = frame.body.upperBound
     }
     return taken
@@ -40,10 +43,10 @@ extension DocumentCore {
   /// Takes in one change that is read in full; false if it is not good, and then nothing has happened.
   private func takeWhole(
     _ frame: ChangeFrame, in memory: UnsafeBufferPointer<UInt8>, edits: inout TextEditCollector?,
-    refusing author: ActorId?
+    gate: FrameGate?
   ) -> Bool {
     let chunk = Chunk(kind: .change, body: Array(memory[frame.body])[...], hash: frame.hash)
-    guard let change = try? ChangeDecoder.decode(chunk), change.header.actor != author,
+    guard let change = try? ChangeDecoder.decode(chunk), gate?.refuses(change.header.actor) != true,
       change.header.deps.allSatisfy({ graph.row(of: $0) != nil })
     else { return false }
     do throws(LoadError) { try applyReady(change, edits: &edits) } catch { return false }
@@ -53,10 +56,10 @@ extension DocumentCore {
   /// Takes in one change of one run; false if it is something else, and then nothing has happened.
   private func takeRun(
     _ frame: ChangeFrame, in memory: UnsafeBufferPointer<UInt8>, encoder: inout SingleRunEncoder,
-    edits: inout TextEditCollector?, refused: UInt32?
+    edits: inout TextEditCollector?, refused: [UInt32]
   ) -> Bool {
     var reader = MemoryReader(UnsafeBufferPointer(rebasing: memory[frame.body]))
-    guard let head = SingleRunHead(&reader, core: self), head.author != refused else { return false }
+    guard let head = SingleRunHead(&reader, core: self), !refused.contains(head.author) else { return false }
     let table = reader.rest, author = head.author
     guard let found = SingleRun(&reader, startOp: head.startOp, actorCount: head.other == nil ? 1 : 2),
       reader.isGood
@@ -94,6 +97,41 @@ extension DocumentCore {
     head.append(run, to: self)
     graph.appendHash(frame.hash)
     return true
+  }
+}
+
+/// Which authors' changes are left out of changes that were each made on top of the one before: those behind the last that
+/// is attested.
+private struct FrameGate {
+  private let filter: AuthorFilter
+  private let core: DocumentCore
+  /// The place of each author's last attested change.
+  private var through: [ActorId: Int] = [:]
+  private var place = 0
+  /// Up to here nothing changes in what is left out.
+  private var steadyThrough = Int.max
+  /// Whose changes are left out now, of those that the document knows.
+  private(set) var closed: [UInt32] = []
+
+  init(_ filter: AuthorFilter, core: DocumentCore) { (self.filter, self.core) = (filter, core) }
+
+  mutating func open(through frames: [ChangeFrame]) {
+    for (actor, hashes) in filter.attested where !hashes.isEmpty {
+      through[actor] = frames.lastIndex { hashes.contains($0.hash) }
+    }
+    close()
+  }
+
+  mutating func advance(to place: Int) {
+    self.place = place
+    if place > steadyThrough { close() }
+  }
+
+  func refuses(_ actor: ActorId) -> Bool { filter.refuses(actor) && through[actor, default: -1] < place }
+
+  private mutating func close() {
+    closed = filter.attested.keys.filter(refuses).compactMap { core.actors.find($0) }
+    steadyThrough = through.values.filter { $0 >= place }.min() ?? .max
   }
 }
 

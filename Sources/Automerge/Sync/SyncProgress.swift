@@ -50,6 +50,15 @@ struct SyncProgress: Equatable {
     return writer.bytes
   }
 
+  /// Has everything sent again that the peer has sent and we do not have.
+  mutating func askAgain() {
+    var fresh = SyncProgress()
+    (fresh.sharedHeads, fresh.theirHave) = (sharedHeads, [])
+    (fresh.theirCapabilities, fresh.isReadOnly, fresh.isPeerReadOnly) = (theirCapabilities, isReadOnly, isPeerReadOnly)
+    fresh.needsReset = true
+    self = fresh
+  }
+
   mutating func setReadOnly(_ readOnly: Bool) {
     guard readOnly != isReadOnly else { return }
     if readOnly {

@@ -19,6 +19,9 @@ public final class SyncState: Sendable {
   /// Forgets everything, as for a peer never met.
   public func reset() { progress.withLock { $0 = SyncProgress() } }
 
+  /// The next message asks the peer to send again whatever we do not have of what it has sent before.
+  public func askAgain() { progress.withLock { $0.askAgain() } }
+
   /// The peer's heads as it last told; nil if it told nothing yet.
   public var theirHeads: Set<ChangeHash>? { progress.withLock { $0.theirHeads.map(Set.init) } }
 

@@ -42,6 +42,8 @@ struct DocumentSync {
     case checked
     /// Nobody else is going to be asked.
     case asked
+    /// Of who writes as whom.
+    case authorship(Authorship.Event)
   }
 
   enum Effect {
@@ -52,6 +54,8 @@ struct DocumentSync {
     case found
     case notFound
     case refused(PeerId, Refusal)
+    /// What is to be done about who writes as whom.
+    case authorship(Authorship.Effect)
   }
 
   enum Refusal: Error, Equatable {
@@ -62,7 +66,7 @@ struct DocumentSync {
     case rejected(String)
   }
 
-  private struct Link {
+  struct Link {
     let peer: PeerId
     var state: SyncState
     var access: Access
@@ -75,21 +79,27 @@ struct DocumentSync {
     var theirHeads: Set<ChangeHash>?
     /// How the last check found it; nil if the heads were equal.
     var difference: Difference?
+    /// Its last changes did not fit.
+    var hasUnusable = false
+    /// The last message without changes that it was sent while it brought what is not taken.
+    var lastEmpty: Data?
   }
 
   /// That a peer has other heads than we, and for how many checks exactly these.
-  private struct Difference {
+  struct Difference {
     var ours: Set<ChangeHash>
     var theirs: Set<ChangeHash>?
     var checkCount = 0
   }
 
-  private enum Stance { case unknown, asked, has, lacks }
+  enum Stance { case unknown, asked, has, lacks }
 
   private(set) var phase: Phase
   /// Not everybody who is to be asked has been asked yet, so a search cannot end.
   private var isAsking: Bool
-  private var links: [Link] = []
+  var links: [Link] = []
+  /// Who writes as whom.
+  var authorship = Authorship()
   /// What was shared with peers that are gone, as `SyncState.encode` gives it.
   private var remembered: [PeerId: Data] = [:]
 
@@ -121,14 +131,15 @@ struct DocumentSync {
   mutating func receive(_ event: Event, document: Document) -> [Effect] {
     switch event {
     case .connected(let peer, let access): return connect(peer, access, document)
-    case .disconnected(let peer), .accessChanged(let peer, .none): return drop(peer)
+    case .disconnected(let peer), .accessChanged(let peer, .none): return drop(peer) + tell(.left(peer), document)
     case .accessChanged(let peer, let access): return changeAccess(of: peer, to: access, document)
     case .checked: return check(document)
     case .told(let heads, let peer):
       if let index = links.firstIndex(where: { $0.peer == peer }) { links[index].theirHeads = heads }
       return []
     case .idle(let peers): return setIdle(peers, document)
-    case .changed: return phase == .ready ? sendToAll(document) : []
+    case .changed: return phase == .ready ? settleWithheld(document) + sendToAll(document) : []
+    case .authorship(let event): return tell(event, document)
     case .received(.unavailable, let peer, _): return unavailable(peer)
     case .received(.request(let data), let peer, let access):
       return message(data, isRequest: true, from: peer, access: access, document)
@@ -215,6 +226,7 @@ struct DocumentSync {
     _ data: Data, isRequest: Bool, from peer: PeerId, access: Access, _ document: Document
   ) -> [Effect] {
     guard let outline = SyncOutline(data) else { return [.refused(peer, .malformed)] }
+    _ = authorship.receive(.heard(peer))
     let index = link(to: peer, access)
     if isRequest, phase == .searching, links[index].stance == .lacks, !links[index].awaitsAnswer {
       // It told us that it lacks the document, and now begins a search of its own: were we to wait for others before we
@@ -234,14 +246,18 @@ struct DocumentSync {
     // Before we have anything, somebody whose changes are not taken is as good as somebody without any.
     let hasSomething = !outline.heads.isEmpty && (phase == .ready || access == .write)
     links[index].stance = hasSomething ? .has : phase == .searching ? .lacks : .unknown
-    let refusals: [Effect] = outline.changeCount > 0 && access < .write ? [.refused(peer, .readOnly)] : []
+    var refusals: [Effect] = outline.changeCount > 0 && access < .write ? [.refused(peer, .readOnly)] : []
     let before = document.heads()
+    var filter = filter(for: peer, document)
     do {
       let edits = try document.receiveSyncMessageWithTextEdits(
-        state: links[index].state, message: data, refusingChangesOf: document.actor)
+        state: links[index].state, message: data, filter: &filter)
       links[index].theirHeads = links[index].state.theirHeads
+      if outline.changeCount > 0 { links[index].hasUnusable = filter.fault != nil }
+      refusals += withhold(filter, at: index, document)
       return refusals + settleMessage(at: index, before: before, edits: edits, document)
     } catch {
+      links[index].hasUnusable = true
       links[index].state = DocumentSync.state(links[index].state.encode(), access)
       return refusals + [.refused(peer, .rejected("\(error)"))]
     }
@@ -264,7 +280,7 @@ struct DocumentSync {
     }
     if !edits.isEmpty { effects.append(.edited(edits, from: peer)) }
     effects.append(.headsChanged(by: peer))
-    return effects + sendToAll(document, answering: peer)
+    return effects + settleWithheld(document) + sendToAll(document, answering: peer)
   }
 
   /// Whoever said during the search that it has nothing is told of what was found.
@@ -276,7 +292,7 @@ struct DocumentSync {
   }
 
   /// What there is to say to one peer now.
-  private mutating func send(to index: Int, _ document: Document) -> [Effect] {
+  mutating func send(to index: Int, _ document: Document) -> [Effect] {
     let link = links[index]
     if phase == .ready, document.heads().isEmpty {
       // Nothing to give yet: whoever asks is told so, nobody else is bothered.
@@ -286,7 +302,7 @@ struct DocumentSync {
     }
     guard let data = document.generateSyncMessage(state: link.state) else { return [] }
     links[index].awaitsAnswer = false
-    return [.send(.sync(data), to: link.peer)]
+    return repeats(data, at: index) ? [] : [.send(.sync(data), to: link.peer)]
   }
 
   /// Begins anew with whoever has other heads than we, if neither side's have changed from one check to another: something
@@ -313,6 +329,7 @@ struct DocumentSync {
       // After 1, 2, 4, 8 … checks.
       guard count > 0, count & (count - 1) == 0 else { return [] }
       links[index].state = DocumentSync.state(links[index].state.encode(), links[index].access)
+      links[index].lastEmpty = nil
       return send(to: index, document)
     }
   }

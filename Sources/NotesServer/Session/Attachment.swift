@@ -209,6 +209,9 @@ final class Attachment {
     case .storageChanged:
       if handle.storageProblem == nil { saves.stored = saves.offered }
       statusChanged()
+    case .forgedChanges(let peer, let author):
+      session.forged(by: peer, author: author, in: self)
+      statusChanged()
     case .headsChanged, .refusedChanges: break
     case .deleted: session.detach(uri: uri)
     }

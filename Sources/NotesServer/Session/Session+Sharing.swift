@@ -129,10 +129,10 @@ extension Session {
       "peers": .array(
         peers.map { peer in
           let pending = attachment.handle.pendingCount(for: peer.peer)
-          return [
+          return .object(present: [
             "peer": .string(peer.peer.description), "name": .string(peer.name), "inSync": .bool(pending == 0),
-            "pending": .int(Int64(pending)),
-          ]
+            "pending": .int(Int64(pending)), "forges": attachment.handle.forgers.contains(peer.peer) ? true : nil,
+          ])
         }),
     ]
   }
@@ -202,6 +202,18 @@ extension Session {
     let title = title(of: document)
     let message = isHere ? "\(person.name) is in \"\(title)\"." : "\(person.name) has left \"\(title)\"."
     deliver(notice(isHere ? "joined" : "left", PeerId(person.peer), person.name, message, uri: uri(of: document)))
+  }
+
+  /// A peer has brought changes in somebody else's name.
+  func forged(by peer: PeerId, author: PeerId?, in attachment: Attachment) {
+    // Of several buffers on one document one says it.
+    guard uri(of: attachment.id) == attachment.uri else { return }
+    func name(of peer: PeerId) -> String {
+      service.sharing.peers.first { $0.peer == peer }?.name ?? String(peer.description.prefix(8))
+    }
+    let owner = author.map { "in the name of \(name(of: $0)), who did not make them" } ?? "in your name"
+    let message = "\(name(of: peer)) sent changes of \"\(title(of: attachment.id))\" \(owner). They are not taken."
+    deliver(notice("forged", peer, name(of: peer), message, uri: attachment.uri))
   }
 
   func attachments(of document: DocumentId) -> [Attachment] {
