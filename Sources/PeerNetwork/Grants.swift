@@ -8,8 +8,8 @@ public final class Grants: SharePolicy {
   private var grants: [DocumentId: [PeerId: Access]] = [:]
   /// What the hosts of documents say of their other guests.
   private(set) var introductions: [DocumentId: [PeerId: Access]] = [:]
-  /// Guests of a host from whom our person has taken the document, whatever the host says of them.
-  private var dismissed: [DocumentId: Set<PeerId>] = [:]
+  /// From whom our person has taken a document: guests of ours, and of a host, whatever the host says of them.
+  private(set) var dismissed: [DocumentId: Set<PeerId>] = [:]
 
   /// Reads what has been granted. Documents whose record is damaged are shared with nobody.
   public static func load(from storage: any StorageProvider) async throws(StorageError) -> Grants {
@@ -39,7 +39,9 @@ public final class Grants: SharePolicy {
         }
       }
       let names = (record["dismissed"]?.array ?? []).compactMap(\.text)
-      if !names.isEmpty { dismissed[document] = Set(names.map { PeerId($0) }) }
+      // Who was let in again since is not dismissed.
+      let gone = Set(names.map { PeerId($0) }).subtracting((grants[document] ?? [:]).keys)
+      if !gone.isEmpty { dismissed[document] = gone }
     }
   }
 
@@ -98,17 +100,28 @@ public final class Grants: SharePolicy {
 
   /// Takes back what one peer, or everybody, was allowed, at once; returns when that is in the store.
   public func revoke(_ document: DocumentId, from peer: PeerId?) async throws(StorageError) {
-    let wasIntroduced = introductions[document] != nil || dismissed[document] != nil
+    let mayHave = grants[document] != nil || introductions[document] != nil || dismissed[document] != nil
     if let peer {
-      grants[document]?[peer] = nil
-      if introductions[document]?.removeValue(forKey: peer) != nil { dismissed[document, default: []].insert(peer) }
+      let wasGranted = grants[document]?.removeValue(forKey: peer) != nil
+      let wasIntroduced = introductions[document]?.removeValue(forKey: peer) != nil
+      if wasGranted || wasIntroduced { dismiss([peer], from: document) }
     } else {
-      (grants[document], introductions[document], dismissed[document]) = (nil, nil, nil)
+      dismiss((grants[document] ?? [:]).keys.sorted(), from: document)
+      (grants[document], introductions[document]) = (nil, nil)
     }
     if grants[document]?.isEmpty == true { grants[document] = nil }
     if introductions[document]?.isEmpty == true { introductions[document] = nil }
     try await store(document)
-    if wasIntroduced { try await storeIntroductions(to: document) }
+    if mayHave { try await storeIntroductions(to: document) }
+  }
+
+  /// More than ever have one document.
+  private static let mostDismissed = 256
+
+  private func dismiss(_ peers: [PeerId], from document: DocumentId) {
+    for peer in peers where dismissed[document]?.count ?? 0 < Grants.mostDismissed {
+      dismissed[document, default: []].insert(peer)
+    }
   }
 
   func store(_ document: DocumentId) async throws(StorageError) {

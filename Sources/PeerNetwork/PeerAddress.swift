@@ -42,6 +42,8 @@ public enum PeerNetworkError: Error, Hashable, Sendable {
   case badAddress(String)
   case cannotListen(PeerAddress, reason: String)
   case unreachable(PeerAddress, reason: String)
+  /// Nobody says anything there, not even no.
+  case noAnswer(PeerAddress, reason: String)
   case insecure(TLSError)
   case handshake(HandshakeError)
   case tooManyConnections
@@ -54,7 +56,8 @@ extension PeerNetworkError: CustomStringConvertible {
     switch self {
     case .badAddress(let text): "\(text) is no address; write host:port"
     case .cannotListen(let address, let reason): "cannot listen at \(address): \(reason)"
-    case .unreachable(let address, let reason): "\(address) cannot be reached: \(reason)"
+    case .unreachable(let address, let reason), .noAnswer(let address, let reason):
+      "\(address) cannot be reached: \(reason)"
     case .insecure(let error): error.description
     case .handshake(.wrongPeer): "somebody else answers there"
     case .handshake(let error): "the other side is no peer that can be talked to: \(error)"

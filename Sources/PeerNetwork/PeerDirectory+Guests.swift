@@ -27,6 +27,18 @@ extension PeerDirectory {
     }
   }
 
+  /// Somebody from whom a document was taken may not know it, nor may the other guests. Whoever has come hears of it now, with the
+  /// note open or not.
+  func tellOfDismissals(_ peer: PeerId) {
+    for (document, dismissed) in grants.dismissed where joined[document] == nil {
+      if dismissed.contains(peer) {
+        dismissGuests([peer], from: document)
+      } else if grants.guests(on: document)[peer] != nil {
+        tellGuests(of: document, among: [peer])
+      }
+    }
+  }
+
   /// A guest that is about to lose the document hears first that it has it from nobody.
   func dismissGuests(_ peers: [PeerId], from document: DocumentId) {
     for peer in peers where repo.peers[peer] != nil {

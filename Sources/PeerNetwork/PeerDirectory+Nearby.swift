@@ -21,21 +21,32 @@ extension PeerDirectory {
     guard discovery == nil else { return }
     let discovery = MulticastDiscovery(loop: provider.loop, clock: repo.clock, announcement: announcement)
     discovery.onChange = { [weak self] change in self?.discovered(change) }
-    discovery.onAddressesChanged = { [weak self] in
-      guard let self else { return }
-      // Whoever was out of reach may be in reach now, and the other way round.
-      self.provider.addressesChanged()
-      self.onEvent?(.networkChanged)
-    }
-    discovery.onNetworkChanged = { [weak self] in self?.provider.networkImproved() }
     self.discovery = discovery
     discovery.start()
   }
 
-  /// Says goodbye on the local network.
+  /// Follows what happens to this machine's network from now on.
+  public func watchNetwork() {
+    guard networkWatch == nil else { return }
+    networkWatch = NetworkWatch(loop: provider.loop, clock: repo.clock) { [weak self] change in
+      guard let self else { return }
+      switch change {
+      case .addresses:
+        // Whoever was out of reach may be in reach now, and the other way round.
+        self.provider.addressesChanged()
+        self.discovery?.addressesChanged()
+        self.onEvent?(.networkChanged)
+      case .other: self.provider.networkImproved()
+      }
+    }
+  }
+
+  /// Says goodbye on the local network, and no longer looks at it.
   public func stopDiscovery() {
     discovery?.stop()
     discovery = nil
+    networkWatch?.stop()
+    networkWatch = nil
   }
 
   private var announcement: Announcement {

@@ -72,6 +72,8 @@ public final class PeerDirectory {
   var rejecters: Set<PeerId> = []
   /// What peers that we do not know call themselves in their invitations.
   var claimedNames: [PeerId: String] = [:]
+  /// Nil unless `watchNetwork` was called.
+  var networkWatch: NetworkWatch?
   /// Nil unless `startDiscovery` was called.
   public internal(set) var discovery: MulticastDiscovery?
 
@@ -107,6 +109,7 @@ public final class PeerDirectory {
 
   private func begin() {
     provider.isKnown = { [weak self] peer in self?.isTrusted(peer) ?? false }
+    provider.isNearby = { [weak self] peer in self?.nearby[peer]?.addresses.isEmpty == false }
     provider.isBlocked = { [weak self] peer in self?.isBlocked(peer) ?? false }
     for type in [InviteMessage.inviteType, InviteMessage.answerType] {
       repo.onMessage(ofType: type) { [weak self] fields, peer in self?.receive(type, fields, from: peer) }
@@ -258,6 +261,7 @@ public final class PeerDirectory {
     }
     onEvent?(.connected(peer, name: name(of: peer)))
     perform(invitations.reconnected(to: peer))
+    tellOfDismissals(peer)
     for (key, pending) in pendingJoins where key.host == peer {
       // What was said on the last link may be lost. The host lets the same peer in twice for one use.
       send(pending.message, to: peer)

@@ -8,6 +8,11 @@ public struct Reconnect: Sendable {
   /// Source: PeerProtocol.md, "Limits".
   public static let shortestPause: Duration = .milliseconds(100)
   public static let longestPause: Duration = .seconds(30)
+  /// The longest pause after a call that nobody answered, to somebody who was lost on a network of this machine. With the
+  /// second that such a call has, it is called again before two have passed.
+  public static let longestPauseNearby: Duration = .milliseconds(700)
+  /// For how long after the loss.
+  public static let eagerTime: Duration = .seconds(600)
 
   public enum Event: Hashable, Sendable {
     case wanted
@@ -15,6 +20,8 @@ public struct Reconnect: Sendable {
     case connected
     case lost
     case failed
+    /// A call has failed that nobody answered, to somebody who was last reached on a network of this machine, or is heard there.
+    case unanswered
     case timerFired
     /// There is reason to believe that it can be reached now.
     case found
@@ -38,6 +45,8 @@ public struct Reconnect: Sendable {
   private static let mostCalls = 3
 
   private var state = State.off
+  /// Nil unless it was connected.
+  private var lostAt: Duration?
   private var failures = 0
   /// Calls under way while dialing. What was sent before there was a network again is sent again only after seconds, so news
   /// is a reason for another call.
@@ -46,7 +55,7 @@ public struct Reconnect: Sendable {
   public init() {}
 
   /// - Parameter jitter: a random number from 0 to 1, so that peers which lost each other do not all call at once.
-  public mutating func receive(_ event: Event, jitter: Double) -> [Effect] {
+  public mutating func receive(_ event: Event, jitter: Double, at now: Duration) -> [Effect] {
     switch (state, event) {
     case (.off, .wanted):
       (state, calls) = (.dialing, 1)
@@ -56,12 +65,16 @@ public struct Reconnect: Sendable {
       state = .connected
       failures = 0
       return wasPausing ? [.cancelTimer] : []
-    case (.dialing, .failed) where calls > 1:
+    case (.dialing, .failed) where calls > 1, (.dialing, .unanswered) where calls > 1:
       calls -= 1
       return []
-    case (.dialing, .failed), (.connected, .lost):
+    case (.dialing, .failed), (.dialing, .unanswered), (.connected, .lost):
+      if case .connected = state { lostAt = now }
       state = .pausing
-      let pause = min(Reconnect.longestPause, Reconnect.shortestPause * (1 << min(failures, 16)))
+      let isEager = event == .unanswered && lostAt.map { now - $0 < Reconnect.eagerTime } ?? false
+      let pause = min(
+        isEager ? Reconnect.longestPauseNearby : Reconnect.longestPause,
+        Reconnect.shortestPause * (1 << min(failures, 16)))
       failures += 1
       return [.startTimer(pause * (0.5 + min(1, max(0, jitter)) / 2))]
     case (.pausing, .timerFired):
@@ -84,7 +97,8 @@ public struct Reconnect: Sendable {
       return []
     case (.off, .found), (.connected, .found):
       return []
-    case (.off, .lost), (.off, .failed), (.off, .timerFired), (.dialing, .wanted), (.dialing, .lost),
+    case (.off, .unanswered), (.connected, .unanswered), (.pausing, .unanswered), (.off, .lost), (.off, .failed),
+      (.off, .timerFired), (.dialing, .wanted), (.dialing, .lost),
       (.dialing, .timerFired), (.connected, .wanted), (.connected, .connected), (.connected, .failed),
       (.connected, .timerFired), (.pausing, .wanted), (.pausing, .lost), (.pausing, .failed):
       return []

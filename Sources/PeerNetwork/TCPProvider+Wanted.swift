@@ -1,10 +1,13 @@
 import AutomergeRepo
+import UV
 
 /// A peer that is to be connected whenever it can be.
 struct WantedPeer {
   var addresses: [PeerAddress]
   var reconnect = Reconnect()
   var timer: (any ScheduledAction)?
+  /// Where it was when it was last connected.
+  var lastHost: String?
 }
 
 extension TCPProvider {
@@ -32,7 +35,7 @@ extension TCPProvider {
   func tell(_ peer: PeerId, _ event: Reconnect.Event) {
     guard wanted[peer] != nil else { return }
     let jitter = Double.random(in: 0...1, using: &random)
-    for effect in wanted[peer]?.reconnect.receive(event, jitter: jitter) ?? [] {
+    for effect in wanted[peer]?.reconnect.receive(event, jitter: jitter, at: clock.now) ?? [] {
       switch effect {
       case .dial:
         dial(peer)
@@ -50,9 +53,22 @@ extension TCPProvider {
       wanted[peer]?.timer = clock.schedule(after: .zero) { [weak self] in self?.tell(peer, .failed) }
       return
     }
-    call(target.addresses, expecting: peer) { [weak self] result in
-      if case .failure = result { self?.tell(peer, .failed) }
+    let isNear = isNear(peer, target)
+    let timeout = isNear ? min(TCPProvider.nearbyTimeout, connectTimeout) : connectTimeout
+    call(target.addresses, expecting: peer, timeout: timeout) { [weak self] result in
+      switch result {
+      case .success: break
+      case .failure(.noAnswer) where isNear: self?.tell(peer, .unanswered)
+      case .failure: self?.tell(peer, .failed)
+      }
     }
+  }
+
+  /// Whether a peer is heard on a network of this machine, or was last connected there.
+  private func isNear(_ peer: PeerId, _ target: WantedPeer) -> Bool {
+    if isNearby(peer) { return true }
+    guard let host = target.lastHost else { return false }
+    return NetworkInterface.all.contains { $0.isNear(host) }
   }
 }
 

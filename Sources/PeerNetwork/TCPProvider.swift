@@ -16,6 +16,10 @@ public final class TCPProvider: NetworkProvider {
   /// How long a call has that is made because of that. Others are begun meanwhile.
   static let rescueTimeout: Duration = .milliseconds(1500)
 
+  /// How long a call has to somebody on a network of this machine, where an answer takes milliseconds: the kernel would send
+  /// the same again only after longer and longer times.
+  nonisolated static let nearbyTimeout: Duration = .seconds(1)
+
   typealias Attempt = @AutomergeRepo (Result<PeerId, PeerNetworkError>) -> Void
 
   let loop: Loop
@@ -28,6 +32,8 @@ public final class TCPProvider: NetworkProvider {
   var crossingTime: Duration = .seconds(3)
   /// Whether we have anything to do with a peer, so that it may send more than a few words.
   var isKnown: @AutomergeRepo (PeerId) -> Bool = { _ in false }
+  /// Whether a peer is heard on a network of this machine.
+  var isNearby: @AutomergeRepo (PeerId) -> Bool = { _ in false }
   /// Whether a peer gets no answer, whatever it says.
   var isBlocked: @AutomergeRepo (PeerId) -> Bool = { _ in false }
   /// Nil until started and after stopping.
@@ -179,27 +185,32 @@ public final class TCPProvider: NetworkProvider {
     return try result.get()
   }
 
-  func call(_ addresses: [PeerAddress], expecting peer: PeerId?, done: @escaping Attempt) {
+  func call(
+    _ addresses: [PeerAddress], expecting peer: PeerId?, timeout: Duration? = nil, done: @escaping Attempt
+  ) {
     Dialing(addresses: addresses, done: done).start(clock: clock) { [weak self] address, done in
       guard let self else { return done(.failure(.stopped)) }
-      self.call(address, expecting: peer, done: done)
+      self.call(address, expecting: peer, timeout: timeout, done: done)
     }
   }
 
   /// - Parameter replaces: whether to call although there is a connection, for too little gets through it.
   func call(
     _ address: PeerAddress, expecting peer: PeerId?, keyStart: [UInt8]? = nil, replaces: Bool = false,
-    done: @escaping Attempt
+    timeout: Duration? = nil, done: @escaping Attempt
   ) {
     guard local != nil else { return done(.failure(.stopped)) }
     if let peer, !replaces, isConnected(peer) { return done(.success(peer)) }
     guard links.count < TCPProvider.maximumConnections else { return done(.failure(.tooManyConnections)) }
-    let timeout = replaces ? TCPProvider.rescueTimeout : connectTimeout
+    let timeout = timeout ?? (replaces ? TCPProvider.rescueTimeout : connectTimeout)
     TCPStream.connect(on: loop, host: address.host, port: address.port, timeout: timeout) { result in
       nonisolated(unsafe) let result = result
       AutomergeRepo.assumeIsolated {
         switch result {
-        case .failure(let error): done(.failure(.unreachable(address, reason: "\(error)")))
+        case .failure(let error):
+          done(
+            .failure(
+              error.isSilence ? .noAnswer(address, reason: "\(error)") : .unreachable(address, reason: "\(error)")))
         case .success(let stream):
           self.called(stream, address, expecting: peer, keyStart: keyStart, replaces: replaces, done)
         }
@@ -330,6 +341,7 @@ public final class TCPProvider: NetworkProvider {
     if let done = attempts.removeValue(forKey: ObjectIdentifier(link)) { done(.failure(reason)) }
     guard let peer = link.peer, linkOfPeer[peer] === link else { return }
     linkOfPeer[peer] = nil
+    wanted[peer]?.lastHost = link.address.host
     rescues[peer] = nil
     logger.debug("lost \(peer): \(reason)")
     delegate?.network(self, disconnected: peer)

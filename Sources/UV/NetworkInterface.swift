@@ -8,6 +8,22 @@ public struct NetworkInterface: Hashable, Sendable {
   public let address: SocketAddress
   /// Whether it reaches this machine only.
   public let isInternal: Bool
+  /// How many bits of the address are those of its network.
+  public let prefixLength: Int
+
+  /// Whether a numeric host is on the network of this address, so that no router is between.
+  public func isNear(_ host: String) -> Bool {
+    guard let own = sockaddr_storage(numericHost: address.host, port: 0)?.hostBytes,
+      let other = sockaddr_storage(numericHost: host, port: 0)?.hostBytes, own.count == other.count
+    else { return false }
+    var bitsLeft = prefixLength
+    for (left, right) in zip(own, other) where bitsLeft > 0 {
+      let mask: UInt8 = bitsLeft >= 8 ? 0xff : ~(0xff >> UInt8(bitsLeft))
+      guard left & mask == right & mask else { return false }
+      bitsLeft -= 8
+    }
+    return prefixLength > 0
+  }
 
   /// All of them; none if the system does not say.
   /// - Complexity: O(n) in the interfaces, with a few system calls.
@@ -22,7 +38,14 @@ public struct NetworkInterface: Hashable, Sendable {
         withUnsafeMutableBytes(of: &storage) { $0.copyMemory(from: address) }
       }
       guard let address = SocketAddress(storage), let name = entry.name else { return nil }
-      return NetworkInterface(name: String(cString: name), address: address, isInternal: entry.is_internal != 0)
+      var mask = sockaddr_storage()
+      withUnsafeBytes(of: entry.netmask) { bytes in
+        withUnsafeMutableBytes(of: &mask) { $0.copyMemory(from: bytes) }
+      }
+      mask.ss_family = storage.ss_family
+      return NetworkInterface(
+        name: String(cString: name), address: address, isInternal: entry.is_internal != 0,
+        prefixLength: mask.hostBytes.reduce(0) { $0 + $1.nonzeroBitCount })
     }
   }
 }

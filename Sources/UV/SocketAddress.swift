@@ -58,6 +58,11 @@ extension sockaddr_storage {
     guard status == 0 else { return nil }
   }
 
+  /// The address without its port: 4 bytes or 16.
+  var hostBytes: [UInt8] {
+    withUnsafeBytes(of: self) { Int32(ss_family) == AF_INET ? Array($0[4..<8]) : Array($0[8..<24]) }
+  }
+
   func withSockaddr<R>(_ body: (UnsafePointer<sockaddr>) -> R) -> R {
     withUnsafePointer(to: self) { body(UnsafeRawPointer($0).assumingMemoryBound(to: sockaddr.self)) }
   }

@@ -10,6 +10,17 @@ public enum ConnectError: Error, Hashable, Sendable {
   case cancelled
 }
 
+extension ConnectError {
+  /// Whether nobody has answered at all, as when a machine or the way to it is gone. Nobody listening is an answer.
+  public var isSilence: Bool {
+    switch self {
+    case .timedOut: true
+    case .unreachable(_, _, let error): error == .hostUnreachable || error == .timedOut
+    case .unresolved, .cancelled: false
+    }
+  }
+}
+
 extension ConnectError: CustomStringConvertible {
   public var description: String {
     switch self {

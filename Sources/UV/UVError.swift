@@ -15,6 +15,7 @@ public struct UVError: RawRepresentable, Error, Hashable, Sendable {
   public static let connectionRefused = UVError(UV_ECONNREFUSED)
   public static let connectionReset = UVError(UV_ECONNRESET)
   public static let hostNotFound = UVError(UV_EAI_NONAME)
+  public static let hostUnreachable = UVError(UV_EHOSTUNREACH)
   public static let invalidArgument = UVError(UV_EINVAL)
   public static let nameTooLong = UVError(UV_ENAMETOOLONG)
   public static let noSuchFile = UVError(UV_ENOENT)

@@ -138,6 +138,7 @@ final class Program {
     } catch {
       log.error("Peers cannot reach us: \(error)")
     }
+    directory.watchNetwork()
     if settings.hasDiscovery { directory.startDiscovery() }
     self.directory = directory
     return directory

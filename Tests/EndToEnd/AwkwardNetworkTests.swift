@@ -97,6 +97,68 @@ struct AwkwardNetworkTests {
     try typeTogether(ana, ben)
   }
 
+  /// Nobody looks for others nearby, nobody types, and one gets another address: the system says so, and the other is called
+  /// from there at once.
+  @Test func withoutDiscoveryANewAddressIsNoticedTooAtOnce() throws {
+    let network = try NetworkNamespaces(count: 2)
+    let (anasUser, bensUser) = (try NotesUser("Ana"), try NotesUser("Ben"))
+    let ana = try anasUser.startInTheOpen(prefix: network.prefix(0), options: ["--no-discovery"])
+    let ben = try bensUser.startInTheOpen(prefix: network.prefix(1), options: ["--no-discovery"])
+    try typeTogether(ana, ben)
+    try network.setAddress(0, "10.91.0.77")
+    let change = ContinuousClock.now
+    try ben.waitFor("the new address", within: .seconds(30)) {
+      let peers = try ben.request("notes/peers")["peers"]?.arrayValue ?? []
+      try ana.collect()
+      return peers.contains { peer in
+        peer["state"] == "connected" && peer["via"]?.stringValue?.contains("10.91.0.77") == true
+      }
+    }
+    let pause = ContinuousClock.now - change
+    print("without discovery connected again \(pause) after the address changed")
+    // A link on which nothing is said is first asked for a sign of life after 15 s.
+    #expect(pause < .seconds(8))
+  }
+
+  /// Longer than any link lives, and neither machine notices when it begins or ends. It takes two minutes, so only with
+  /// `NOTES_LONG_PARTITIONS=1`.
+  @Test(
+    .enabled(
+      if: ProcessInfo.processInfo.environment["NOTES_LONG_PARTITIONS"] != nil,
+      "SKIPPED: takes two minutes; set NOTES_LONG_PARTITIONS=1"))
+  func whatOutlivesTheLinksUnnoticedHealsWithinTwoSeconds() throws {
+    let network = try NetworkNamespaces(count: 2)
+    let (anasUser, bensUser) = (try NotesUser("Ana"), try NotesUser("Ben"))
+    let ana = try anasUser.startInTheOpen(prefix: network.prefix(0))
+    let ben = try bensUser.startInTheOpen(prefix: network.prefix(1))
+    let note = try ana.request("notes/create", ["title": "Plans", "text": "one\n"])
+    let anas = try ModelClient(ana, note: note)
+    let shared = try ana.request("notes/share", ["id": .string(anas.id)])
+    let bens = try ModelClient(ben, note: try ben.request("notes/join", ["ticket": shared["ticket"] ?? .null]))
+    try ModelClient.waitForConvergence([anas, bens])
+    for (round, seconds) in [60, 61].enumerated() {
+      try network.setReachable(1, false)
+      anas.edit(0..<0, with: "a\(round) ")
+      bens.edit(0..<0, with: "b\(round) ")
+      let end = ContinuousClock.now + .seconds(seconds)
+      while ContinuousClock.now < end {
+        for client in [anas, bens] {
+          client.flush()
+          try client.process.collect()
+        }
+        EditorSession.pause(.milliseconds(50))
+      }
+      let peers = try ana.request("notes/peers")["peers"]?.arrayValue ?? []
+      #expect(!peers.contains { $0["state"] == "connected" }, "the link has been given up")
+      try network.setReachable(1, true)
+      let healed = ContinuousClock.now
+      try ModelClient.waitForConvergence([anas, bens], checked: false)
+      let pause = ContinuousClock.now - healed
+      print("a partition of \(seconds) s that nobody noticed healed after \(pause)")
+      #expect(pause < .seconds(2))
+    }
+  }
+
   /// From no network to one, and from one address to another, without a restart.
   @Test func aNetworkThatComesLateAndChangesIsNoticed() throws {
     let network = try NetworkNamespaces(count: 2)

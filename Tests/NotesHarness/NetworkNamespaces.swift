@@ -64,6 +64,13 @@ public final class NetworkNamespaces {
     try run(inNamespace: switchName, ["ip", "link", "set", "port\(index)", isConnected ? "up" : "down"])
   }
 
+  /// Keeps everything from and to a machine away, or no longer, in the middle of the network: the machine itself notices
+  /// nothing.
+  public func setReachable(_ index: Int, _ isReachable: Bool) throws {
+    let port = ["ip", "link", "set", "port\(index)"]
+    try run(inNamespace: switchName, port + (isReachable ? ["master", "bridge"] : ["nomaster"]))
+  }
+
   /// Lets nothing from one machine reach another any more, while the other way stays open.
   public func setOneWay(from index: Int, to other: Int, isOpen: Bool) throws {
     try run(

@@ -37,12 +37,14 @@ public final class NotesUser {
 
   /// Starts a service with everything that a person has who sets nothing: all addresses, and discovery.
   ///
-  /// - Parameter prefix: a command that runs the rest of the line, in a network namespace for instance.
-  public func startInTheOpen(prefix: [String] = []) throws -> NotesProcess {
+  /// - Parameters:
+  ///   - prefix: a command that runs the rest of the line, in a network namespace for instance.
+  ///   - options: more of the command line.
+  public func startInTheOpen(prefix: [String] = [], options: [String] = []) throws -> NotesProcess {
     guard let binary = NotesBinary.path else {
       throw ProcessError.ended(waitingFor: "notes-lsp", details: "it is not built, and NOTES_LSP_BINARY is not set")
     }
-    let command = prefix + [binary, "--home", home, "--notes", notes, "--name", name, "--log", logPath]
+    let command = prefix + [binary, "--home", home, "--notes", notes, "--name", name, "--log", logPath] + options
     let process = try NotesProcess(ChildProcess(command), of: self)
     try process.initialize(userName: name)
     return process

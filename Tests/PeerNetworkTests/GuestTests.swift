@@ -93,6 +93,40 @@ import UV
     }
   }
 
+  /// Two guests are away when one of them is dismissed. Nobody opens the note any more, and both hear of it.
+  @Test func whoWasAwayHearsOfADismissalWithTheNoteClosed() async throws {
+    try await TestLoop.run { loop in
+      var party = try await Party(of: 3, on: loop)
+      try await eventually("all guests are linked", on: loop) { party.linkCount == 3 }
+      let id = party.note.id
+      let (ben, eva) = (party.guests[0].peerId, party.guests[1].peerId)
+      try await party.guests[1].stop()
+      try await party.guests[2].stop()
+      try await party.host.directory.unshare(id, from: eva)
+      try await party.guests[0].stop()
+      try await party.host.stop()
+      party.host = try await Person.start("Host", on: loop, storage: party.disks[0])
+      for index in 1...2 {
+        let disk = party.disks[index + 1]
+        party.guests[index] = try await Person.start("Guest \(index + 1)", on: loop, storage: disk)
+      }
+      let (evasGrants, tomsGrants) = (party.guests[1].grants, party.guests[2].grants)
+      #expect(tomsGrants.access(id, for: eva) == .write && evasGrants.access(id, for: ben) == .write)
+      let host = party.host
+      try await eventually("both have heard", on: loop) {
+        tomsGrants.access(id, for: eva) == .none && evasGrants.access(id, for: ben) == .none
+      }
+      #expect(tomsGrants.access(id, for: ben) == .write && tomsGrants.access(id, for: host.peerId) == .write)
+      #expect(host.repo.handle(of: id) == nil, "nobody has opened it")
+      // Whoever is let in again is not dismissed any more, after a restart either.
+      let ticket = try #require(try await host.directory.share(id))
+      #expect(try await party.guests[1].directory.join(ticket) == id)
+      #expect(try await Grants.load(from: party.disks[0]).dismissed[id] == nil)
+      try await party.host.stop()
+      for guest in party.guests.dropFirst() { try await guest.stop() }
+    }
+  }
+
   @Test func whatOneGuestTakesFromAnotherTheHostDoesNotGiveBack() async throws {
     try await TestLoop.run { loop in
       let party = try await Party(of: 3, on: loop)

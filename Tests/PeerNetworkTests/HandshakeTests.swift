@@ -1,5 +1,6 @@
 import AutomergeRepo
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PeerNetwork
@@ -169,6 +170,66 @@ import Testing
     #expect(reconnect.receive(.timerFired, jitter: 0) == [])
     #expect(reconnect.receive(.unwanted, jitter: 0) == [])
     #expect(reconnect.receive(.lost, jitter: 0) == [])
+  }
+}
+
+extension Reconnect {
+  /// Where it makes no difference when.
+  fileprivate mutating func receive(_ event: Event, jitter: Double) -> [Effect] {
+    receive(event, jitter: jitter, at: .zero)
+  }
+}
+
+/// Somebody in the same room is lost, and neither machine notices when the way is free again.
+@Suite struct EagerReconnectTests {
+  /// When calls are placed, by somebody who lost a peer at 0 that answers nothing until `healed`; the last gets through.
+  private func calls(until healed: Duration, isNear: Bool, seed: UInt64) -> [Duration] {
+    var random = SeededGenerator(seed: seed)
+    var reconnect = Reconnect(), now = Duration.zero, calls: [Duration] = []
+    func jitter() -> Double { Double.random(in: 0...1, using: &random) }
+    _ = reconnect.receive(.wanted, jitter: jitter(), at: now)
+    _ = reconnect.receive(.connected, jitter: jitter(), at: now)
+    var effects = reconnect.receive(.lost, jitter: jitter(), at: now)
+    while calls.last.map({ $0 < healed }) ?? true, calls.count < 10_000 {
+      switch effects.first {
+      case .startTimer(let pause):
+        now += pause
+        effects = reconnect.receive(.timerFired, jitter: jitter(), at: now)
+      case .dial:
+        calls.append(now)
+        now += isNear ? TCPProvider.nearbyTimeout : PeerHandshake.timeout
+        effects = reconnect.receive(isNear ? .unanswered : .failed, jitter: jitter(), at: now)
+      case .cancelTimer, nil: return calls
+      }
+    }
+    return calls
+  }
+
+  @Test(arguments: 1...200) func aHealThatNobodyNoticesIsFoundInTime(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let healed = Duration.milliseconds(Int.random(in: 1000..<590_000, using: &random))
+    let through = try #require(calls(until: healed, isNear: true, seed: seed).last)
+    #expect(through >= healed && through - healed < .milliseconds(1750), "seed \(seed)")
+  }
+
+  @Test func afterTenMinutesAndElsewhereItTakesLonger() {
+    for seed in 1...20 as ClosedRange<UInt64> {
+      let late = calls(until: .seconds(7200), isNear: true, seed: seed)
+      let gaps = zip(late.dropFirst(), late).map { $0 - $1 }
+      #expect(gaps.allSatisfy { $0 <= .seconds(31) } && gaps.last.map { $0 > .seconds(15) } == true, "seed \(seed)")
+      #expect(late.count { $0 < .seconds(600) } < 700)
+      // Somebody far away, or who says no: as ever.
+      #expect(calls(until: .seconds(600), isNear: false, seed: seed).count < 40, "seed \(seed)")
+    }
+  }
+
+  @Test func whoeverWasNotLostIsNotCalledSoOften() {
+    var reconnect = Reconnect()
+    _ = reconnect.receive(.wanted, jitter: 1)
+    for milliseconds in [100, 200, 400, 800, 1600] {
+      #expect(reconnect.receive(.unanswered, jitter: 1) == [.startTimer(.milliseconds(milliseconds))])
+      #expect(reconnect.receive(.timerFired, jitter: 1) == [.dial])
+    }
   }
 }
 

@@ -118,6 +118,9 @@ import UV
       .other(type: "name", fields: ["name": "z\u{1b}[2J"]),
       .other(type: "guests", fields: GuestList(document: document, guests: [guest]).fields),
       .other(type: "reach", fields: ["documentId": text, "peers": .array([.text(sender.description)])]),
+      .other(type: "author", fields: ["documentId": text, "actors": .array([.bytes(Data(count: 16))]), "asks": true]),
+      .other(type: "vouch", fields: ["documentId": text, "changes": .bytes(Data(count: 64))]),
+      .other(type: "vouch", fields: ["documentId": text, "changes": .bytes(Data(count: 32)), "known": .bytes(Data())]),
       .other(type: "catalogue", fields: ["digest": .bytes(Data(count: 32))]),
       .other(type: "of the future", fields: ["x": .array([.null, .undefined, .float(.nan)])]),
     ]

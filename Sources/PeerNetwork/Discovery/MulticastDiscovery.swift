@@ -15,10 +15,6 @@ import UV
 public final class MulticastDiscovery {
   /// How long until a responder that could not start is tried again.
   static let retryPause: Duration = .seconds(20)
-  /// How long after the system says that something has changed the addresses are looked at.
-  static let settlingTime: Duration = .milliseconds(100)
-  /// How often the machine's addresses are compared with those announced where the system does not say.
-  static let addressCheckPause: Duration = .seconds(3)
   private static let maximumResolvers = 512
   // Avahi's macros import as `Int`.
   private static let anyInterface = AvahiIfIndex(AVAHI_IF_UNSPEC)
@@ -26,10 +22,6 @@ public final class MulticastDiscovery {
 
   /// Called for each change among the peers nearby.
   public var onChange: (@AutomergeRepo (NearbyPeers.Change) -> Void)?
-  /// Called when the machine has other addresses than before.
-  public var onAddressesChanged: (@AutomergeRepo () -> Void)?
-  /// Called when something else about the network may have changed: a route, a network whose addresses are the same.
-  public var onNetworkChanged: (@AutomergeRepo () -> Void)?
   /// Why nobody is found, fit to show; nil if all is well.
   public private(set) var problem: String?
   public private(set) var nearby: NearbyPeers
@@ -47,8 +39,6 @@ public final class MulticastDiscovery {
   private var resolvers: [NearbyPeers.Source: OpaquePointer] = [:]
   private var addresses: Set<NetworkInterface> = []
   private var timer: (any ScheduledAction)?
-  private var monitor: AddressMonitor?
-  private var monitorTimer: (any ScheduledAction)?
   private var isRunning = false
 
   public init(
@@ -64,16 +54,6 @@ public final class MulticastDiscovery {
     guard !isRunning else { return }
     isRunning = true
     AvahiLog.connect()
-    // One change comes as several messages.
-    monitor = AddressMonitor(on: loop) { [weak self] in
-      AutomergeRepo.assumeIsolated {
-        guard let self, self.monitorTimer == nil else { return }
-        self.monitorTimer = self.clock.schedule(after: MulticastDiscovery.settlingTime) { [weak self] in
-          self?.monitorTimer = nil
-          self?.networkChanged()
-        }
-      }
-    }
     open()
   }
 
@@ -82,9 +62,6 @@ public final class MulticastDiscovery {
     guard isRunning else { return }
     isRunning = false
     timer?.cancel()
-    monitorTimer?.cancel()
-    monitor?.close()
-    monitor = nil
     close()
   }
 
@@ -123,7 +100,6 @@ public final class MulticastDiscovery {
           : "looking for others nearby does not work: \(MulticastDiscovery.text(code))")
     }
     browse(on: server)
-    watchAddresses()
   }
 
   private func close() {
@@ -163,43 +139,16 @@ public final class MulticastDiscovery {
     }
   }
 
-  private func watchAddresses() {
-    timer?.cancel()
-    timer = clock.schedule(after: MulticastDiscovery.addressCheckPause) { [weak self] in
-      guard let self, self.isRunning, self.server != nil else { return }
-      self.checkAddresses()
-      self.watchAddresses()
-    }
-  }
-
-  private func networkChanged() {
-    guard isRunning else { return }
-    onNetworkChanged?()
-    checkAddresses()
-  }
-
-  private func checkAddresses() {
-    guard isRunning, let server, Set(MulticastDiscovery.usableAddresses) != addresses else { return }
+  /// The machine has other addresses: they are announced.
+  func addressesChanged() {
+    guard isRunning, let server, Set(NetworkInterface.reachable) != addresses else { return }
     if avahi_server_get_state(server) == AVAHI_SERVER_RUNNING { publish(on: server) }
-    onAddressesChanged?()
   }
 
   // MARK: Announcing
 
-  /// Those that others can reach; where there are none, those within this machine.
-  private static var usableAddresses: [NetworkInterface] {
-    // A link-local address of IPv6 serves where there is nothing better; it comes and goes while a network is set up.
-    let everything = NetworkInterface.all
-    let all = everything.filter { entry in
-      !entry.address.host.hasPrefix("fe80:")
-        || !everything.contains { $0.name == entry.name && !$0.address.host.hasPrefix("fe80:") }
-    }
-    let external = all.filter { !$0.isInternal }
-    return external.isEmpty ? all : external
-  }
-
   private func publish(on server: OpaquePointer) {
-    let usable = MulticastDiscovery.usableAddresses
+    let usable = NetworkInterface.reachable
     addresses = Set(usable)
     problem = usable.contains { !$0.isInternal } ? nil : "there is no network: only people on this machine are found"
     guard announcement.port != 0 else { return }

@@ -1,0 +1,179 @@
+import Automerge
+import AutomergeRepo
+
+/// The way to the document: what the editor does is done there, and what others did there is heard.
+extension Attachment {
+  // MARK: From the editor
+
+  func takeIn(version: Int, rev: Int?, changes: [ContentChange]) {
+    let wasLost = buffer.awaitsFullText
+    lastChange = service.clock.now
+    switch buffer.didChange(version: version, rev: rev, changes: changes, source: source) {
+    case .splices(let splices):
+      if wasLost { keepRecovered(before: splices) }
+      if apply(splices), let change = note.document.lastChange(by: note.document.actor) {
+        undoGroups.typed(change, splices, at: service.clock.now)
+      }
+      sendPendingEdit()
+      scheduleCheck(after: Self.checkDelay)
+    case .resync(let contradiction): resync(contradiction.reason)
+    case .ignored: break
+    }
+  }
+
+  func ack(version: Int, rev: Int) {
+    do {
+      try buffer.acknowledge(version: version, rev: rev)
+      handle.storeSoon()
+    } catch {
+      resync(error.contradiction.reason)
+    }
+  }
+
+  func cursor(version: Int, rev: Int, ranges: [PositionRange]) {
+    do {
+      guard try buffer.acknowledge(version: version, rev: rev) else { return }
+    } catch {
+      return resync(error.contradiction.reason)
+    }
+    let text = source
+    let places = ranges.map { range in
+      (
+        buffer.documentOffset(ofClient: range.start, source: text),
+        buffer.documentOffset(ofClient: range.end, source: text)
+      )
+    }
+    service.company.moved(to: places, in: note, of: id)
+  }
+
+  /// Something came that fits nowhere: the full text puts it right.
+  func resync(_ reason: String) {
+    buffer.awaitsFullText = true
+    session.connection.notify("notes/resync", ["uri": .string(uri), "reason": .string(reason)])
+  }
+
+  /// The working file holds the client's text now.
+  func didSave() {
+    let base = TextBase(heads: handle.document.heads(), steps: [buffer.clientToDocument])
+    countWords()
+    service.notebook.update(key) { $0.fileBase = base }
+    saves.made += 1
+    handle.storeSoon()
+  }
+
+  /// Takes back the last thing that this person did here, or does again what was taken back last. False if there is none.
+  func undo(_ direction: UndoGroups.Direction) throws -> Bool {
+    while let changes = undoGroups.next(direction) {
+      let before = handle.document.heads()
+      let made = try handle.change { try $0.takeBack(changes, timestamp: service.clock.date) }
+      // Nothing of it shows any more: the one before it is meant.
+      guard let made else { continue }
+      undoGroups.tookBack(direction, by: made)
+      buffer.documentChanged(try note.document.textEdits(obj: note.content, since: before), cause: .undo)
+      sendPendingEdit()
+      service.notebook.update(key) { $0.modified = service.clock.date }
+      scheduleCheck(after: Self.checkDelay)
+      return true
+    }
+    return false
+  }
+
+  /// Makes splices that bring an earlier text back, which this person can undo.
+  func restore(_ splices: [TextSplice]) throws {
+    finishComparing()
+    let before = handle.document.heads()
+    guard apply(splices) else { return }
+    if let change = note.document.lastChange(by: note.document.actor) { undoGroups.did(change) }
+    buffer.documentChanged(try note.document.textEdits(obj: note.content, since: before), cause: .restore)
+    sendPendingEdit()
+    scheduleCheck(after: Self.checkDelay)
+  }
+
+  /// Makes the splices, in one change. Returns whether there is one now.
+  @discardableResult
+  func apply(_ splices: [TextSplice]) -> Bool {
+    guard !splices.isEmpty else { return false }
+    do {
+      if !hasEnteredName {
+        // A change of its own, which nobody means to undo.
+        try handle.change { _ in try note.enter(person: service.identity.person, name: service.identity.name) }
+        hasEnteredName = true
+      }
+      try handle.change { document in
+        for splice in splices {
+          try document.spliceText(
+            obj: note.content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
+        }
+      }
+      service.notebook.update(key) { $0.modified = service.clock.date }
+      return true
+    } catch {
+      session.log.error("An edit of \(id) could not be made: \(error)")
+      resync("the edit could not be made")
+      return false
+    }
+  }
+
+  /// A client that had lost its way may not have what others wrote; its full text then looks like deleting it.
+  func keepRecovered(before splices: [TextSplice]) {
+    guard splices.contains(where: { $0.deleteUTF8 > 0 }) else { return }
+    let text = source.allUTF8
+    service.keepSoon(id, "the editor's full text replaced parts of it", text)
+  }
+
+  // MARK: From the others
+
+  func documentDid(_ event: DocHandle.Event) {
+    switch event {
+    case .textEdits(let edits, _): remoteEdits(edits)
+    case .ephemeral(let message, _): service.company.received(message)
+    case .peersChanged:
+      service.company.peersChanged(on: handle)
+      statusChanged()
+    case .storageChanged:
+      if handle.storageProblem == nil { saves.stored = saves.offered }
+      statusChanged()
+    case .forgedChanges(let peer, let author):
+      session.forged(by: peer, author: author, in: self)
+      statusChanged()
+    case .headsChanged, .refusedChanges: break
+    case .deleted: session.detach(uri: uri)
+    }
+  }
+
+  func remoteEdits(_ edits: [TextEdit]) {
+    let edits = edits.filter { $0.object == note.content }
+    guard !edits.isEmpty else { return titleMayHaveChanged() }
+    buffer.documentChanged(edits)
+    undoGroups.othersTyped(edits)
+    sendPendingEdit()
+    service.notebook.update(key) { $0.modified = service.clock.date }
+    scheduleCheck(after: Self.checkDelay)
+  }
+
+  /// The text of the note is another object now, as a meeting's item is that was moved. What was typed here meanwhile goes
+  /// there, too; what differs then goes to the client.
+  func follow(_ moved: NoteDocument) {
+    finishComparing()
+    let before = source.allUTF8
+    let words = RemadeText(old: note, new: moved).wordsLeftBehind(by: note.document.actor, since: headsWithText)
+    (note, headsWithText) = (moved, handle.document.heads())
+    // What can be taken back of it stands in the old text.
+    undoGroups = UndoGroups()
+    apply(words ?? [])
+    let delta = TextDiff.delta(from: before, to: source.allUTF8)
+    if words == nil, delta.deletedBytes > 0 {
+      service.keepSoon(id, "its agenda item was moved by somebody else while it was open", before)
+    }
+    buffer.documentChanged(by: delta)
+    service.notebook.update(key) { $0.textObject = moved.textObject }
+    handle.storeSoon()
+    sendPendingEdit()
+    scheduleCheck(after: Self.checkDelay)
+  }
+
+  func titleMayHaveChanged() {
+    guard let title = note.title else { return }
+    service.notebook.update(key) { $0.title = title }
+  }
+}

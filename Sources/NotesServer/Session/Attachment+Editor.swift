@@ -1,0 +1,152 @@
+import Automerge
+import AutomergeRepo
+import Crypto
+import JSONRPC
+
+/// The way to the editor: what it lacks, whether it has the same text, where the others are, and how things stand.
+extension Attachment {
+  /// Sends what the client lacks, unless more of its own changes may be waiting to be read.
+  func sendPendingEdit() {
+    // An edit would be made for a version that is past.
+    guard comparison == nil else { return }
+    guard !session.isReceiving else {
+      session.buffersWithEdits.insert(uri)
+      return
+    }
+    guard buffer.gate == .notes else { return offerEdit() }
+    guard !waitsForQuiet() else { return }
+    guard let edit = buffer.pendingEdit(source: source) else { return }
+    session.connection.notify(
+      "notes/edit",
+      [
+        "uri": .string(uri), "version": JSONValue(edit.version), "rev": JSONValue(edit.rev),
+        "edits": .array(edit.edits.map(\.json)),
+        "bytes": JSONValue(edit.bytes), "cause": .string(edit.cause.rawValue),
+      ])
+  }
+
+  /// Offers a plain client what it lacks, if it takes edits and has none to answer for.
+  func offerEdit() {
+    guard session.offersEdits, let edit = buffer.nextOffer(source: source) else { return }
+    let id = session.connection.request(
+      "workspace/applyEdit",
+      [
+        "label": "notes-lsp",
+        "edit": [
+          "documentChanges": [
+            [
+              "textDocument": ["uri": .string(uri), "version": JSONValue(edit.version)],
+              "edits": .array(edit.edits.map(\.json)),
+            ]
+          ]
+        ],
+      ])
+    session.whenAnswered(id) { [weak self] result in self?.offerAnswered(result, version: edit.version) }
+  }
+
+  func offerAnswered(_ result: Result<JSONValue, ResponseError>, version: Int) {
+    let isApplied = (try? result.get())?["applied"]?.boolValue ?? false
+    buffer.offerAnswered(isApplied: isApplied, version: version)
+    sendPendingEdit()
+  }
+
+  /// Whether what is unsent is large and the client busy; it is then sent later.
+  func waitsForQuiet() -> Bool {
+    editTimer?.cancel()
+    editTimer = nil
+    let now = service.clock.now
+    guard buffer.unsent.segments.count > Self.mostPartsAtOnce, let lastChange, now - lastChange < Self.quietDelay,
+      now - (waitingSince ?? now) < Self.longestWait
+    else {
+      waitingSince = nil
+      return false
+    }
+    waitingSince = waitingSince ?? now
+    editTimer = service.clock.schedule(after: Self.quietDelay - (now - lastChange)) { [weak self] in
+      self?.sendPendingEdit()
+    }
+    return true
+  }
+
+  func sendCheck() {
+    check = nil
+    if buffer.gate == .notes, !buffer.awaitsFullText, comparison == nil {
+      let text = buffer.clientText(source: source)
+      let digest = SHA256.hash(data: text).map { byte in
+        String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+      }
+      session.connection.notify(
+        "notes/check",
+        [
+          "uri": .string(uri), "version": JSONValue(buffer.version), "rev": JSONValue(buffer.expectedRev),
+          "bytes": JSONValue(text.count), "sha256": .string(digest.joined()),
+        ])
+    }
+    scheduleCheck(after: Self.checkInterval)
+  }
+
+  func scheduleCheck(after delay: Duration) {
+    check?.cancel()
+    check = service.clock.schedule(after: delay) { [weak self] in
+      guard let self else { return }
+      if delay == Self.checkInterval && !self.hasCompany { return self.scheduleCheck(after: delay) }
+      self.sendCheck()
+    }
+  }
+
+  private var hasCompany: Bool { service.sharing.peers.contains { $0.state == .connected && $0.has(id) } }
+
+  /// The others' carets, where they stand in the client's text.
+  func sendCursors() {
+    guard buffer.gate == .notes else { return }
+    let text = source
+    let peers: [JSONValue] = service.company.people(in: id).map { person in
+      let ranges: [JSONValue] = service.company.ranges(of: person, in: note).map { start, end in
+        let range = PositionRange(
+          start: buffer.clientPosition(ofDocument: start, source: text),
+          end: buffer.clientPosition(ofDocument: end, source: text))
+        return range.json
+      }
+      return [
+        "peer": .string(person.peer), "name": .string(person.name), "color": JSONValue(person.mark.color),
+        "letter": .string(String(person.mark.letter)), "ranges": .array(ranges),
+      ]
+    }
+    session.connection.notify(
+      "notes/cursors",
+      [
+        "uri": .string(uri), "version": JSONValue(buffer.version), "rev": JSONValue(buffer.expectedRev),
+        "peers": .array(peers),
+      ])
+  }
+
+  /// Tells the client, at most a few times a second: every keystroke changes what is stored and who has it.
+  func statusChanged() {
+    guard buffer.gate == .notes, statusTimer == nil else { return }
+    statusTimer = service.clock.schedule(after: Self.statusDelay) { [weak self] in
+      self?.statusTimer = nil
+      self?.sendStatus()
+    }
+  }
+
+  func sendStatus() {
+    let status = session.status(of: self)
+    guard status != lastStatus else { return }
+    lastStatus = status
+    guard case .object(var members) = status else { return }
+    members["uri"] = .string(uri)
+    session.connection.notify("notes/statusChanged", .object(members))
+  }
+}
+
+extension PositionRange {
+  var json: JSONValue { ["start": start.json, "end": end.json] }
+}
+
+extension BufferEdit.Replacement {
+  var json: JSONValue { ["range": range.json, "newText": .string(String(decoding: newText, as: UTF8.self))] }
+}
+
+extension Position {
+  var json: JSONValue { ["line": JSONValue(line), "character": JSONValue(character)] }
+}

@@ -1,0 +1,86 @@
+import AutomergeRepo
+import UV
+
+/// Notices that this machine's network is not what it was: the system says so where it can, else one look now and then finds
+/// other addresses.
+///
+/// Nobody needs discovery for it: whoever was out of reach is called at once, however it is found.
+@AutomergeRepo
+final class NetworkWatch {
+  enum Change {
+    /// The machine has other addresses than before.
+    case addresses
+    /// Something else may be different: a route, a network whose addresses are the same.
+    case other
+  }
+
+  /// How long after the system says that something has changed the addresses are looked at.
+  static let settlingTime: Duration = .milliseconds(100)
+  /// How often the addresses are looked at where the system does not say.
+  static let checkPause: Duration = .seconds(3)
+
+  private let loop: Loop
+  private let clock: any RepoClock
+  private let onChange: @AutomergeRepo (Change) -> Void
+  private var addresses: Set<NetworkInterface>
+  private var monitor: AddressMonitor?
+  private var settling: (any ScheduledAction)?
+  private var check: (any ScheduledAction)?
+  private var isRunning = true
+
+  /// Watches until `stop`.
+  init(loop: Loop, clock: any RepoClock, onChange: @escaping @AutomergeRepo (Change) -> Void) {
+    (self.loop, self.clock, self.onChange) = (loop, clock, onChange)
+    addresses = Set(NetworkInterface.reachable)
+    // One change comes as several messages.
+    monitor = AddressMonitor(on: loop) { [weak self] in
+      AutomergeRepo.assumeIsolated { self?.noticed() }
+    }
+    look()
+  }
+
+  func stop() {
+    isRunning = false
+    settling?.cancel()
+    check?.cancel()
+    monitor?.close()
+    monitor = nil
+  }
+
+  private func noticed() {
+    guard isRunning, settling == nil else { return }
+    settling = clock.schedule(after: NetworkWatch.settlingTime) { [weak self] in
+      guard let self, self.isRunning else { return }
+      self.settling = nil
+      self.onChange(self.haveAddressesChanged() ? .addresses : .other)
+    }
+  }
+
+  private func look() {
+    check = clock.schedule(after: NetworkWatch.checkPause) { [weak self] in
+      guard let self, self.isRunning else { return }
+      if self.haveAddressesChanged() { self.onChange(.addresses) }
+      self.look()
+    }
+  }
+
+  private func haveAddressesChanged() -> Bool {
+    let now = Set(NetworkInterface.reachable)
+    defer { addresses = now }
+    return now != addresses
+  }
+}
+
+extension NetworkInterface {
+  /// Those that others can reach; where there are none, those within this machine.
+  static var reachable: [NetworkInterface] {
+    // A link-local address of IPv6 serves where there is nothing better; it comes and goes while a network is set up.
+    let everything = NetworkInterface.all
+    let all = everything.filter { entry in
+      !entry.address.host.hasPrefix("fe80:")
+        || !everything.contains { $0.name == entry.name && !$0.address.host.hasPrefix("fe80:") }
+    }
+    let external = all.filter { !$0.isInternal }
+    return external.isEmpty ? all : external
+  }
+}
