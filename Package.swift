@@ -115,8 +115,10 @@ let package = Package(
     .testTarget(name: "JSONRPCTests", dependencies: ["JSONRPC", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "PeerNetworkTests",
-      dependencies: ["PeerNetwork", "AutomergeRepo", "Automerge", "UV", "RepoTestSupport", "TestSupport"],
-      swiftSettings: strict),
+      dependencies: [
+        "PeerNetwork", "AutomergeRepo", "Automerge", "UV", "RepoTestSupport", "TestSupport", "NotesHarness", "JSONRPC",
+        "notes-lsp",
+      ], swiftSettings: strict),
     .testTarget(
       name: "NotesServerTests", dependencies: ["NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "TestSupport"],
       swiftSettings: strict),

@@ -45,7 +45,9 @@ extension PeerDirectory {
       let ticket = Ticket(
         peer: repo.peerId, document: document, secret: secret, access: access, expires: expires, addresses: reachable)
     else { return nil }
-    book.issue(document: document, secret: secret, access: access, uses: uses, expires: ticket.expires)
+    book.issue(
+      document: document, secret: secret, access: access, uses: uses, expires: ticket.expires,
+      deadline: expiresIn.map { repo.clock.now + $0 })
     try await storage.saveRecord(book.record, at: KnownPeer.ticketsKey)
     return ticket
   }
@@ -100,6 +102,14 @@ extension PeerDirectory {
     case (.accepted, nil):
       send(.refused(nil, kind: "\(TicketError.ticketInvalid)"), to: peer)
     case (.refused(let error), let document):
+      if error == .ticketExpired {
+        let record = book.record
+        Task {
+          await self.keep { storage throws(StorageError) in
+            try await storage.saveRecord(record, at: KnownPeer.ticketsKey)
+          }
+        }
+      }
       send(.refused(isSpoken ? nil : document, kind: "\(error)"), to: peer)
     }
   }
@@ -141,8 +151,12 @@ extension PeerDirectory {
 
   public func join(_ ticket: Ticket) async throws(JoinError) -> DocumentId {
     if ticket.peer == repo.peerId { return ticket.document }
-    if ticket.isExpired(at: repo.clock.date) { throw .ticket(.ticketExpired) }
-    try await reach(ticket)
+    do throws(JoinError) {
+      try await reach(ticket)
+    } catch {
+      // Whether it is good is for its host to say, whose clock may be another. Where nobody answers, ours is the one there is.
+      throw ticket.isExpired(at: repo.clock.date) ? .ticket(.ticketExpired) : error
+    }
     let key = PendingJoin.Key(host: ticket.peer, document: ticket.document)
     _ = try await present(.present(ticket.document, secret: ticket.secret), as: key).get()
     let metadata = repo.peers[ticket.peer]

@@ -25,6 +25,8 @@ public struct TicketBook: Sendable {
     var access: Access
     var usesLeft: Int
     var expires: Date?
+    /// When it expires by the time that only goes forward; nil in entries of an earlier run.
+    var deadline: Duration?
     /// They may come again, for their first answer may have been lost.
     var redeemedBy: Set<PeerId> = []
   }
@@ -35,15 +37,16 @@ public struct TicketBook: Sendable {
 
   public init() {}
 
+  /// - Parameter deadline: when it expires even if the calendar is set back.
   public mutating func issue(
-    document: DocumentId, secret: [UInt8], access: Access, uses: Int, expires: Date?
+    document: DocumentId, secret: [UInt8], access: Access, uses: Int, expires: Date?, deadline: Duration? = nil
   ) {
     if entries.count >= TicketBook.maximumTickets { entries.removeFirst() }
     entries.append(
       Entry(
         document: document, secretHash: TicketBook.hash(secret),
         spokenHash: TicketBook.hash(Array(secret.prefix(SpokenTicket.secretByteCount))), access: access,
-        usesLeft: max(1, uses), expires: expires))
+        usesLeft: max(1, uses), expires: expires, deadline: deadline))
   }
 
   /// Takes back every ticket of a document.
@@ -94,7 +97,11 @@ public struct TicketBook: Sendable {
       return (.refused(.ticketInvalid), nil)
     }
     let document = entries[index].document
-    if let expires = entries[index].expires, expires <= date { return (.refused(.ticketExpired), document) }
+    if let expires = entries[index].expires, expires <= date || entries[index].deadline.map({ $0 <= now }) ?? false {
+      // For good, whatever the calendar says later.
+      entries[index].expires = .distantPast
+      return (.refused(.ticketExpired), document)
+    }
     if !entries[index].redeemedBy.contains(peer) {
       guard entries[index].usesLeft > 0 else { return (.refused(.ticketUsed), document) }
       entries[index].usesLeft -= 1

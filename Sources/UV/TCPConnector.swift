@@ -63,7 +63,13 @@ public final class TCPConnector {
 
   fileprivate func start(timeout: Duration) {
     do {
-      deadline = try loop.after(timeout) { [self] in finish(.failure(.timedOut(host: host, port: port))) }
+      let due = MonotonicTime.now + timeout
+      deadline = try loop.after(timeout) { [self] in
+        // If the loop was held up, an answer may have come meanwhile: it is heard first.
+        let isLate = MonotonicTime.now - due > Self.lateness
+        deadline = isLate ? try? loop.after(.milliseconds(1)) { [self] in giveUp() } : nil
+        if deadline == nil { giveUp() }
+      }
     } catch {
       // Never inside `connect`: its caller does not have the connector yet.
       return loop.later { [self] in finish(.failure(.unreachable(host: host, port: port, error))) }
@@ -75,6 +81,11 @@ public final class TCPConnector {
       resolve()
     }
   }
+
+  /// A deadline that is noticed so late was held up by other work.
+  private static let lateness: Duration = .milliseconds(50)
+
+  private func giveUp() { finish(.failure(.timedOut(host: host, port: port))) }
 
   private func resolve() {
     guard !host.isEmpty, !host.utf8.contains(0) else {

@@ -232,6 +232,24 @@ import UV
     }
   }
 
+  @Test func halfAFrameAndThenAnEndAResetOrNothingHarmsNobody() async throws {
+    try await TestLoop.run { loop in
+      let siege = try await Siege(loop)
+      let frame = try Frame.encode(RepoMessage.other(type: "ping", fields: [:]).encoded())
+      for mayWrite in [false, true] {
+        for count in 1..<frame.count {
+          let raw = try await siege.attacker(mayWrite: mayWrite)
+          raw.send(Array(frame.prefix(count)))
+          // An end of what it sends, or of everything.
+          if count % 2 == 0 { raw.stream.shutdownThenClose(within: .seconds(5)) } else { raw.stream.close() }
+        }
+      }
+      try await eventually("they are gone", on: loop) { siege.ana.provider.linkCount == 1 }
+      try await siege.checkThatTheOthersAreWell()
+      try await siege.end()
+    }
+  }
+
   /// Tickets that do not open the door: what they get, and what that costs.
   @Test func ticketsThatAreWrongUsedOrExpiredGetNothingAndCostLittle() async throws {
     try await TestLoop.run { loop in

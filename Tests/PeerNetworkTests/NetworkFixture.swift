@@ -12,6 +12,7 @@ final class Person {
   let repo: Repo
   let provider: TCPProvider
   let directory: PeerDirectory
+  let clock: PatientClock
   var grants: Grants { directory.grants }
   var events: [PeerDirectory.Event] = []
 
@@ -29,14 +30,14 @@ final class Person {
     provider.crossingTime = .seconds(60)
     repo.add(provider)
     let directory = try await PeerDirectory.open(repo: repo, provider: provider, grants: grants, storage: storage)
-    let person = Person(repo, provider, directory)
+    let person = Person(repo, provider, directory, clock)
     directory.onEvent = { [weak person] in person?.events.append($0) }
     if let listen { try await directory.listen(at: listen) }
     return person
   }
 
-  private init(_ repo: Repo, _ provider: TCPProvider, _ directory: PeerDirectory) {
-    (self.repo, self.provider, self.directory) = (repo, provider, directory)
+  private init(_ repo: Repo, _ provider: TCPProvider, _ directory: PeerDirectory, _ clock: PatientClock) {
+    (self.repo, self.provider, self.directory, self.clock) = (repo, provider, directory, clock)
   }
 
   var peerId: PeerId { repo.peerId }
@@ -67,11 +68,13 @@ extension Identity {
 /// The loop's clock with long timeouts: on a busy machine seconds pass in which nothing runs.
 final class PatientClock: RepoClock {
   private let base: LoopClock
+  /// By how many seconds the calendar is wrong.
+  var calendarAhead: TimeInterval = 0
 
   nonisolated init(_ loop: Loop) { base = LoopClock(loop) }
 
   var now: Duration { base.now }
-  var date: Date { base.date }
+  var date: Date { base.date.addingTimeInterval(calendarAhead) }
 
   func schedule(after delay: Duration, _ action: @escaping @AutomergeRepo () -> Void) -> any ScheduledAction {
     base.schedule(after: delay < .seconds(1) ? delay : delay * 20, action)

@@ -76,9 +76,10 @@ import UV
       try await eventually("both know", on: loop) { two.provider.isConnected(one.peerId) }
       let old = try #require(one.provider.linkOfPeer[two.peerId])
       if isNeeded { one.provider.rescues[two.peerId] = Rescue() }
-      await withCheckedContinuation { continuation in
-        one.provider.call(two.address, expecting: two.peerId, replaces: true) { _ in continuation.resume() }
+      let result = await withCheckedContinuation { continuation in
+        one.provider.call(two.address, expecting: two.peerId, replaces: true) { continuation.resume(returning: $0) }
       }
+      #expect(result == .success(two.peerId))
       #expect((one.provider.linkOfPeer[two.peerId] === old) == !isNeeded)
       #expect(old.isOpen == !isNeeded)
       #expect(one.provider.rescues.isEmpty && one.provider.isConnected(two.peerId))

@@ -128,6 +128,25 @@ import Testing
     #expect(try redeem(&book, secret) == .refused(.ticketInvalid))
   }
 
+  @Test func aClockThatIsSetBackGivesNoTicketMoreTime() throws {
+    var book = TicketBook()
+    book.issue(
+      document: try document(), secret: secret, access: .write, uses: 1, expires: date.addingTimeInterval(60),
+      deadline: .seconds(60))
+    // An hour was taken from the calendar when half of the minute was over: the other half is left.
+    func redeem(_ now: Duration) throws -> TicketBook.Outcome {
+      book.redeem(
+        document: try document(), secret: secret, by: PeerId("a"), from: "1", date: date.addingTimeInterval(-3570),
+        now: now)
+    }
+    #expect(try redeem(.seconds(59)) == .accepted(.write))
+    #expect(try redeem(.seconds(60)) == .refused(.ticketExpired))
+    // What was refused once stays so, in the store too.
+    #expect(try redeem(.seconds(1)) == .refused(.ticketExpired))
+    book = TicketBook(record: try CBOR(book.record.encoded(), limits: .stored))
+    #expect(try redeem(.seconds(1)) == .refused(.ticketExpired))
+  }
+
   @Test func aSecretOpensItsOwnDocumentOnly() throws {
     var book = TicketBook()
     book.issue(document: try document(2), secret: secret, access: .write, uses: 1, expires: nil)

@@ -232,8 +232,11 @@ extension FileShape {
 }
 
 extension Date {
-  /// Since 1970, rounded.
-  var milliseconds: Int { Int((timeIntervalSince1970 * 1000).rounded()) }
+  /// Since 1970, rounded; within the years 1 to 9999, which calendars have. Peers may claim any time.
+  var milliseconds: Int {
+    let (first, last) = (-62_135_596_800_000.0, 253_402_300_799_000.0)
+    return Int(min(last, max(first, (timeIntervalSince1970 * 1000).rounded())))
+  }
 
   init(milliseconds: Int) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
 }
