@@ -112,7 +112,8 @@ struct NoteMeasures: ParsableCommand {
       let start = ContinuousClock.now
       let opened = try ModelClient(process, note: process.request("notes/open", note, within: .seconds(60)))
       try ModelClient.waitForConvergence([opened], within: .seconds(60))
-      opens.append((ContinuousClock.now - start) / .milliseconds(1))
+      // The service proves that it knows the buffer after a second of quiet, which is not the opening's.
+      opens.append((ContinuousClock.now - start - .seconds(1)) / .milliseconds(1))
       try process.shutdown()
     }
     report("open", size: largeSize, opens)
