@@ -7,12 +7,16 @@ extension Document {
   /// Replaces part of a text: inserts `value` at `start` and deletes `delete` units behind it. A negative `delete`
   /// deletes before `start`. `start` and `delete` count in `textEncoding`; what would be deleted behind the end is not.
   public func spliceText(obj: ObjId, start: UInt64, delete: Int64, value: String? = nil) throws {
-    let unit = textEncoding.unit
     var value = value ?? ""
-    if keep(insertionOf: &value, deleting: delete, in: obj, at: start, unit: unit) {
+    if keep(insertionOf: &value, deleting: delete, in: obj, at: start) {
       observers.notify()
       return
     }
+    try applySplice(obj: obj, start: start, delete: delete, value: &value)
+  }
+
+  private func applySplice(obj: ObjId, start: UInt64, delete: Int64, value: inout String) throws {
+    let unit = textEncoding.unit
     try withCore { core in
       let (id, tree) = try core.text(obj)
       guard let first = Int(exactly: start), let count = Int(exactly: delete.magnitude) else {
@@ -36,23 +40,32 @@ extension Document {
   /// Keeps a keystroke, to be applied later; false if it has to be applied now.
   @inline(__always)
   private func keep(
-    insertionOf value: inout String, deleting count: Int64, in obj: ObjId, at start: UInt64, unit: TextUnit
+    insertionOf value: inout String, deleting count: Int64, in obj: ObjId, at start: UInt64
+  ) -> Bool {
+    guard (count == 0) != value.isEmpty, count == 0 || count == 1 else { return false }
+    let unit = textEncoding.unit, letter = value.onlyASCII
+    return withKeystrokes { keystrokes, core in
+      if count == 0, let letter, keystrokes.keep(nextLetter: letter, in: obj, at: start, unit: unit) { return true }
+      return keep(insertionOf: &value, deleting: count, in: obj, at: start, unit: unit, &keystrokes, core)
+    }
+  }
+
+  private func keep(
+    insertionOf value: inout String, deleting count: Int64, in obj: ObjId, at start: UInt64, unit: TextUnit,
+    _ keystrokes: inout Keystrokes, _ core: borrowing Cell<DocumentCore>
   ) -> Bool {
     let isInsertion = count == 0
-    guard isInsertion != value.isEmpty, isInsertion || count == 1 else { return false }
-    return withKeystrokes { keystrokes, core in
-      func keep(_ value: inout String) -> Keystrokes.Answer {
-        isInsertion
-          ? keystrokes.keep(insertionOf: &value, in: obj, at: start, unit: unit)
-          : keystrokes.keep(deletionIn: obj, at: start, unit: unit)
-      }
-      var answer = keep(&value)
-      if answer == .afterThese {
-        core.address.pointee.apply(&keystrokes)
-        answer = keep(&value)
-      }
-      return answer == .kept
+    func keep(_ value: inout String) -> Keystrokes.Answer {
+      isInsertion
+        ? keystrokes.keep(insertionOf: &value, in: obj, at: start, unit: unit)
+        : keystrokes.keep(deletionIn: obj, at: start, unit: unit)
     }
+    var answer = keep(&value)
+    if answer == .afterThese {
+      core.address.pointee.apply(&keystrokes)
+      answer = keep(&value)
+    }
+    return answer == .kept
   }
 
   /// An editor's splice: offsets in UTF-8 whatever the encoding; one inside a scalar is clamped to its start. What
@@ -161,5 +174,15 @@ extension DocumentCore {
   func clock(at heads: Set<ChangeHash>) -> Clock {
     computeHashes()
     return graph.clock(of: heads.compactMap { graph.row(of: $0) })
+  }
+}
+
+extension String {
+  /// The character if it is one of ASCII, and nothing else.
+  @inline(__always)
+  fileprivate var onlyASCII: UInt8? {
+    let utf8 = utf8
+    guard utf8.count == 1, let byte = utf8.first, byte < 0x80 else { return nil }
+    return byte
   }
 }

@@ -6,7 +6,7 @@
 ///
 /// They are kept only in a text whose elements are all plain scalars. Its length is known, so a keystroke at another
 /// place is kept too, once those before it are applied.
-struct Keystrokes {
+struct Keystrokes: ~Copyable {
   private enum Kind { case none, insertion, oneDeletion, forwardDeletion, backwardDeletion }
 
   /// As many are kept at a time; there is room for them when the first one is.
@@ -25,7 +25,7 @@ struct Keystrokes {
   private var kind = Kind.none
   /// Where the next one has to be to go on; to delete backward, directly before that.
   private var next = 0
-  fileprivate private(set) var text: [UInt8] = []
+  fileprivate let text = Slab<UInt8>(capacity: limit)
   /// Each is one operation.
   private(set) var count = 0
   /// The changes that the first ones make, of as many operations each, at one time.
@@ -58,38 +58,38 @@ struct Keystrokes {
   /// What to do about a keystroke: nothing, it is kept; apply those that are kept and ask again; or apply it too.
   enum Answer { case kept, afterThese, notKept }
 
-  /// - Parameter value: not empty.
+  /// An insertion of one ASCII character that goes on where the last one was; false if it is anything else.
   @inline(__always)
+  mutating func keep(nextLetter letter: UInt8, in object: ObjId, at start: UInt64, unit: TextUnit) -> Bool {
+    guard kind == .insertion, start == UInt64(truncatingIfNeeded: next), count < Self.limit, expects(object, unit)
+    else { return false }
+    text.append(letter)
+    next &+= 1
+    length &+= 1
+    count &+= 1
+    openCount &+= 1
+    return true
+  }
+
+  /// - Parameter value: not empty.
   mutating func keep(insertionOf value: inout String, in object: ObjId, at start: UInt64, unit: TextUnit) -> Answer {
     guard expects(object, unit) else { return .notKept }
-    guard kind == .insertion, start == UInt64(next) else {
-      guard count == 0, start <= UInt64(length) else { return count == 0 ? .notKept : .afterThese }
-      let kept = append(&value)
-      guard kept > 0 else { return .notKept }
-      kind = .insertion
-      next = Int(start) + kept
-      length += kept
-      return .kept
-    }
+    let goesOn = kind == .insertion && start == UInt64(next)
+    guard goesOn || (count == 0 && start <= UInt64(length)) else { return count == 0 ? .notKept : .afterThese }
     let kept = append(&value)
     guard kept > 0 else { return count == 0 ? .notKept : .afterThese }
-    next += kept
+    kind = .insertion
+    next = (goesOn ? next : Int(start)) + kept
     length += kept
     return .kept
   }
 
   /// Keeps ASCII, as far as there is room; returns how many keystrokes that is.
-  @inline(__always)
   private mutating func append(_ value: inout String) -> Int {
     let room = Self.limit - count
     let kept = value.withUTF8 { utf8 in
-      guard utf8.count <= room else { return 0 }
-      if utf8.count == 1, utf8[0] < 0x80 {
-        text.append(utf8[0])
-        return 1
-      }
-      guard utf8.allSatisfy({ $0 < 0x80 }) else { return 0 }
-      text.append(contentsOf: utf8)
+      guard utf8.count <= room, utf8.allSatisfy({ $0 < 0x80 }) else { return 0 }
+      for byte in utf8 { text.append(byte) }
       return utf8.count
     }
     count += kept
@@ -152,7 +152,7 @@ struct Keystrokes {
 
   fileprivate mutating func clear() {
     if openCount > 0 { isTransactionOpen = true }
-    text.removeAll(keepingCapacity: true)
+    text.removeAll()
     (kind, count, changeCount, openCount) = (.none, 0, 0, 0)
   }
 }
@@ -195,7 +195,9 @@ extension DocumentCore {
       let (id, tree) = try text(object)
       switch keystrokes.edit {
       case .insertion(let start):
-        try splice(tree, id, at: start, deleting: 0, unit: keystrokes.unit, inserting: keystrokes.text[...])
+        try keystrokes.text.withElements { (text) throws(DocError) in
+          try splice(tree, id, at: start, deleting: 0, unit: keystrokes.unit, inserting: text)
+        }
       case .forwardDeletion(let start):
         try delete(tree, id, at: start, count: keystrokes.count, unit: keystrokes.unit)
       case .backwardDeletion(let last):

@@ -4,10 +4,10 @@
 /// a keystroke's work on the tree. What stands in a cell is not checked. Its invariants: a cell belongs to one object of
 /// one document core, which is used by one thread at a time (`Document` locks), and nothing that changes a cell's value
 /// in place calls back into the owner's code that reads the same cell.
-struct Cell<Value>: ~Copyable {
+struct Cell<Value: ~Copyable>: ~Copyable {
   let address: UnsafeMutablePointer<Value>
 
-  init(_ value: Value) {
+  init(_ value: consuming Value) {
     address = .allocate(capacity: 1)
     address.initialize(to: value)
   }

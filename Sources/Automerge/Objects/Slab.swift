@@ -51,12 +51,23 @@ struct Slab<Element: BitwiseCopyable>: ~Copyable {
 
   /// Adds `repeated` copies of `element` and returns the index of the first.
   @discardableResult
+  @inline(__always)
   func append(_ element: Element, repeated: Int = 1) -> Int {
     let count = header.pointee.count
     if count + repeated > header.pointee.capacity { grow(to: count + repeated) }
     (header.pointee.base + count).initialize(repeating: element, count: repeated)
     header.pointee.count = count + repeated
     return count
+  }
+
+  /// Forgets all elements, but not the room for them.
+  func removeAll() { header.pointee.count = 0 }
+
+  /// The elements until the next append.
+  func withElements<Result, Failure: Error>(
+    _ body: (UnsafeBufferPointer<Element>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try body(UnsafeBufferPointer(start: header.pointee.base, count: count))
   }
 
   /// Moves `length` elements from one index to another; the places may overlap.

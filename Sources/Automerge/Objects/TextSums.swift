@@ -33,6 +33,17 @@ struct TextSums: Equatable {
     graphemes &+= Int32(run.pointee.count)
   }
 
+  /// Takes off what a plain, visible run shows.
+  @inline(__always)
+  mutating func remove(_ run: UnsafePointer<TextRun>) {
+    utf8 &-= Int32(run.pointee.utf8)
+    scalars &-= Int32(run.pointee.count)
+    utf16 &-= Int32(run.pointee.utf16)
+    newlines &-= Int32(run.pointee.newlines)
+    elements &-= Int32(run.pointee.count)
+    graphemes &-= Int32(run.pointee.count)
+  }
+
   var measure: TextMeasure {
     TextMeasure(utf8: Int(utf8), scalars: Int(scalars), utf16: Int(utf16), newlines: Int(newlines))
   }

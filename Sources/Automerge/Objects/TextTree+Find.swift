@@ -20,14 +20,25 @@ extension TextTree {
     var start = TextSums.zero
     while true {
       let base = node * Self.nodeCapacity, isBottom = nodes[node].isBottom
-      var at = 0
-      var child = children[base]
-      var sums = isBottom ? leaves[Int(child)].sums : nodes[Int(child)].sums
-      while amount > start[unit] + sums[unit] {
-        start += sums
-        at += 1
-        child = children[base + at]
-        sums = isBottom ? leaves[Int(child)].sums : nodes[Int(child)].sums
+      let child: UInt32
+      // From the nearer end: much is written at the end of a text.
+      if amount - start[unit] <= nodes[node].sums[unit] / 2 {
+        var at = base
+        var sums = sumsOfChild(children[at], in: node)
+        while amount > start[unit] + sums[unit] {
+          start += sums
+          at += 1
+          sums = sumsOfChild(children[at], in: node)
+        }
+        child = children[at]
+      } else {
+        var at = base + nodes[node].count - 1
+        start += nodes[node].sums - sumsOfChild(children[at], in: node)
+        while amount <= start[unit] {
+          at -= 1
+          start -= sumsOfChild(children[at], in: node)
+        }
+        child = children[at]
       }
       if isBottom { return locate(amount, unit, in: child, start: start) }
       node = Int(child)
@@ -39,18 +50,34 @@ extension TextTree {
     var place = Place(leaf: leaf, run: 0)
     hint.leaf = leaf
     hint.leafStart = start
-    var run = UnsafePointer(runs.pointer(to: slot(leaf, 0)))
-    while true {
-      if run.pointee.isOdd {
-        let sums = slots[Int(run.pointee.text)].sums
-        if amount <= at[unit] + sums[unit] { break }
-        at += sums
-      } else if run.pointee.isVisible {
-        if amount <= at[unit] + run.pointee.units(unit) { break }
-        at.add(run)
+    if amount - start[unit] <= leaves[Int(leaf)].sums[unit] / 2 {
+      var run = UnsafePointer(runs.pointer(to: slot(leaf, 0)))
+      while true {
+        if run.pointee.isOdd {
+          let sums = slots[Int(run.pointee.text)].sums
+          if amount <= at[unit] + sums[unit] { break }
+          at += sums
+        } else if run.pointee.isVisible {
+          if amount <= at[unit] + run.pointee.units(unit) { break }
+          at.add(run)
+        }
+        place.run += 1
+        run += 1
       }
-      place.run += 1
-      run += 1
+    } else {
+      place.run = leaves[Int(leaf)].count - 1
+      at += leaves[Int(leaf)].sums
+      var run = UnsafePointer(runs.pointer(to: slot(leaf, place.run)))
+      while true {
+        if run.pointee.isOdd {
+          at -= slots[Int(run.pointee.text)].sums
+        } else if run.pointee.isVisible {
+          at.remove(run)
+        }
+        if amount > at[unit] { break }
+        place.run -= 1
+        run -= 1
+      }
     }
     hint.run = place.run
     hint.runStart = at
