@@ -5,7 +5,7 @@ PREFIX ?= $(HOME)/.local
 CHECK := --explicit-target-dependency-import-check error
 RELEASE := -c release --static-swift-stdlib $(CHECK)
 
-.PHONY: all build test lint format demo demo-record bench bench-store partitions kills fuzz install uninstall setup setup-test clean
+.PHONY: all build test lint format demo demo-record bench bench-store bench-peers partitions kills fuzz install uninstall setup setup-test clean
 
 all: build
 
@@ -44,6 +44,13 @@ bench: setup
 	NOTES_LSP_BINARY=$$PWD/.build/release/notes-lsp .build/release/notes-bench latency
 	NOTES_LSP_BINARY=$$PWD/.build/release/notes-lsp .build/release/notes-bench joining
 	NOTES_LSP_BINARY=$$PWD/.build/release/notes-lsp .build/release/notes-bench peers
+
+# The document core beside other libraries, in one run and one table. Takes half an hour; needs ../shared.
+bench-peers: setup
+	swift build $(RELEASE) --product notes-bench
+	python3 -m venv .build-bench-venv
+	.build-bench-venv/bin/pip install -q --disable-pip-version-check loro==1.17.1 pycrdt==0.14.13 automerge==1.0.0rc1
+	.build/release/notes-bench all --peers
 
 # Three machines in network namespaces, typing while their cables are pulled and plugged in again. Needs root.
 partitions: setup-test
