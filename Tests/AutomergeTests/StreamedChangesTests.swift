@@ -65,6 +65,20 @@ struct StreamedChangesTests {
     Self.expectSame(short, long, "seed \(seed)")
   }
 
+  @Test(arguments: UInt64(1)...20) func allAtOnceInAnyOrderTheyComeToTheSame(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    var chunks = try Self.changes(&random)
+    let first = chunks.removeFirst()
+    // Some come twice.
+    chunks += chunks.prefix(3)
+    chunks.shuffle(using: &random)
+    let short = Document(), long = Document()
+    for document in [short, long] { try document.applyEncodedChanges(encoded: Data(first)) }
+    let edits = try short.applyEncodedChangesWithTextEdits(encoded: Data(chunks.joined()))
+    #expect(try edits == Self.takeInFull(chunks, long), "seed \(seed)")
+    Self.expectSame(short, long, "seed \(seed)")
+  }
+
   @Test(arguments: UInt64(1)...20) func severalAtOnceTheyComeToTheSame(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let chunks = try Self.changes(&random)

@@ -24,6 +24,16 @@ struct ChangeFrame {
     guard hash.begins(with: checksum) else { return nil }
   }
 
+  /// The changes that it was made on top of; nil if that cannot be read.
+  func deps(in memory: UnsafeBufferPointer<UInt8>) -> [ChangeHash]? {
+    var reader = MemoryReader(UnsafeBufferPointer(rebasing: memory[body])), deps: [ChangeHash] = []
+    for _ in 0..<reader.uleb() {
+      guard let hash = reader.hash() else { return nil }
+      deps.append(hash)
+    }
+    return reader.isGood ? deps : nil
+  }
+
   /// Whether the change was made on top of another one and nothing else.
   func follows(_ other: ChangeFrame, in memory: UnsafeBufferPointer<UInt8>) -> Bool {
     var reader = MemoryReader(memory, from: body.lowerBound)

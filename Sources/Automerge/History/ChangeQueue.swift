@@ -22,17 +22,36 @@ struct ChangeQueue {
     let order: [Int]
   }
 
-  /// Takes out what can be applied, in order: first come, first served, and a change that became ready behind those
-  /// that were before it. Source: automerge-format, section 4, "Applying a batch".
+  /// Takes out what can be applied, in order.
   mutating func takeReady(isKnown: (ChangeHash) -> Bool) -> Ready {
     guard !waiting.isEmpty else { return Ready(changes: [], order: []) }
+    let order = ReadyOrder.order(of: hashes, index, deps: { waiting[$0].header.deps }, isKnown: isKnown)
+    guard !order.isEmpty else { return Ready(changes: [], order: []) }
+    let all = waiting
+    self = ChangeQueue()
+    if order.count < all.count {
+      var isTaken = Array(repeating: false, count: all.count)
+      for place in order { isTaken[place] = true }
+      for place in all.indices where !isTaken[place] { add(all[place]) }
+    }
+    return Ready(changes: all, order: order)
+  }
+}
+
+/// The order in which the changes of a batch are applied: first come, first served, and a change that became ready behind
+/// those that were before it. Source: automerge-format, section 4, "Applying a batch".
+enum ReadyOrder {
+  /// The places of the changes that can be applied. Others wait for what is neither known nor among them.
+  static func order(
+    of hashes: [ChangeHash], _ index: HashIndex, deps: (Int) -> [ChangeHash], isKnown: (ChangeHash) -> Bool
+  ) -> [Int] {
     // For each change how many of its dependencies are not there yet, and its dependents as a linked list.
     var missing = Array(repeating: 0, count: hashes.count)
     var first = Array(repeating: -1, count: hashes.count), last = first
     var links: [(place: Int, next: Int)] = []
     links.reserveCapacity(hashes.count)
     for place in hashes.indices {
-      let deps = waiting[place].header.deps
+      let deps = deps(place)
       for hash in deps.count < 2 ? deps : Array(Set(deps)) {
         let dep = index.place(of: hash, in: hashes)
         if dep == nil, isKnown(hash) { continue }
@@ -57,14 +76,6 @@ struct ChangeQueue {
       }
       next += 1
     }
-    guard !order.isEmpty else { return Ready(changes: [], order: []) }
-    let all = waiting
-    self = ChangeQueue()
-    if order.count < all.count {
-      var isTaken = Array(repeating: false, count: all.count)
-      for place in order { isTaken[place] = true }
-      for place in all.indices where !isTaken[place] { add(all[place]) }
-    }
-    return Ready(changes: all, order: order)
+    return order
   }
 }

@@ -1,4 +1,4 @@
-/// Changes of others as they nearly always come: one made on top of the other, nearly each one run of typing or deleting.
+/// Changes of others as they nearly always come: each one run of typing or deleting.
 ///
 /// This is a shortcut through `take`: of a run, nothing is made but its operations in the objects and in the log. It takes
 /// only what `take` would take, with the same outcome, and leaves everything else to that.
@@ -23,21 +23,43 @@ extension DocumentCore {
       gate?.open(through: [first])
       return take(first, at: 0, edits: &edits) ? memory.count : 0
     }
-    // Of several branches the changes are taken in another order (`ChangeQueue.takeReady`), so there must be but one.
-    var frames = [first], last = first
+    var frames = [first], last = first, isOneBranch = true
     while last.body.upperBound < memory.count {
-      guard let next = ChangeFrame(memory, at: last.body.upperBound), next.follows(last, in: memory) else { return 0 }
+      guard let next = ChangeFrame(memory, at: last.body.upperBound) else { return 0 }
+      if isOneBranch { isOneBranch = next.follows(last, in: memory) }
       frames.append(next)
       last = next
     }
     graph.reserve(frames.count)
-    gate?.open(through: frames)
-    var taken = 0
-    for (place, frame) in frames.enumerated() {
-      guard take(frame, at: place, edits: &edits) else { break }
-      taken = frame.body.upperBound
+    if isOneBranch {
+      gate?.open(through: frames)
+      var taken = 0
+      for (place, frame) in frames.enumerated() {
+        guard take(frame, at: place, edits: &edits) else { break }
+        taken = frame.body.upperBound
+      }
+      return taken
     }
-    return taken
+    // What is to be left out of several branches is seen only when all of it is read.
+    gate?.open(through: [])
+    guard let order = order(of: frames, in: memory) else { return 0 }
+    return order.allSatisfy { take(frames[$0], at: 0, edits: &edits) } ? memory.count : 0
+  }
+
+  /// The order in which changes of several branches are taken, without those that are known; nil if one of them waits for
+  /// what is not there.
+  private func order(of frames: [ChangeFrame], in memory: UnsafeBufferPointer<UInt8>) -> [Int]? {
+    var hashes: [ChangeHash] = [], places: [Int] = [], deps: [[ChangeHash]] = [], index = HashIndex()
+    for (place, frame) in frames.enumerated()
+    where graph.row(of: frame.hash) == nil && index.place(of: frame.hash, in: hashes) == nil {
+      guard let named = frame.deps(in: memory) else { return nil }
+      hashes.append(frame.hash)
+      places.append(place)
+      deps.append(named)
+      index.insert(place: hashes.count - 1, in: hashes)
+    }
+    let order = ReadyOrder.order(of: hashes, index, deps: { deps[$0] }, isKnown: { graph.row(of: $0) != nil })
+    return order.count == hashes.count ? order.map { places[$0] } : nil
   }
 
   /// Takes in one change that is read in full; false if it is not good, and then nothing has happened.
