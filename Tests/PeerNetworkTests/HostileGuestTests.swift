@@ -33,9 +33,9 @@ struct HostileGuestTests {
       return (id, try #require(try process.request("notes/share", ["id": .string(id)])["ticket"]?.stringValue))
     }
 
-    /// Asks everything there is to ask of a note, and returns how long the slowest answer took.
-    func askAll(about id: String) throws -> Duration {
-      var longest = Duration.zero
+    /// Asks everything there is to ask of a note, and returns how long the slowest answer took, and to what.
+    func askAll(about id: String) throws -> (time: Duration, method: String) {
+      var longest = (time: Duration.zero, method: "")
       let start = JSONValue.object(present: ["line": 0, "character": 0])
       let end = JSONValue.object(present: ["line": 9, "character": 0])
       let range = JSONValue.object(present: ["start": start, "end": end])
@@ -46,7 +46,8 @@ struct HostileGuestTests {
         let begin = ContinuousClock.now
         // Some cannot be answered for what is no note any more; then they say so.
         _ = try process.respond(method, params)
-        longest = max(longest, ContinuousClock.now - begin)
+        let time = ContinuousClock.now - begin
+        if time > longest.time { longest = (time, method) }
       }
       return longest
     }
@@ -100,7 +101,7 @@ struct HostileGuestTests {
         guard let text = try document.contentId() else { return }
         try document.spliceText(obj: text, start: 0, delete: 0, value: "late ")
       }
-      slowest = max(slowest, try host.askAll(about: id))
+      slowest = max(slowest, try host.askAll(about: id).time)
       let uri = try #require(try host.process.request("notes/open", ["id": .string(id)])["uri"])
       #expect(uri.stringValue?.isEmpty == false)
       try host.checkThatItIsWell("\(seconds) s ahead")
@@ -179,7 +180,7 @@ struct HostileGuestTests {
       let (id, ticket) = try host.share(what, text: "soup\n")
       try await visit(ticket, change)
       let answer = try host.askAll(about: id)
-      if answer > slowest.0 { slowest = (answer, what) }
+      if answer.time > slowest.0 { slowest = (answer.time, "\(answer.method), \(what)") }
       try host.checkThatItIsWell(what)
     }
     let growth = host.residentByteCount - before
@@ -187,6 +188,8 @@ struct HostileGuestTests {
       "\(Self.contents.count) strange documents: the slowest answer took \(slowest.0) (\(slowest.1)), "
         + "\(growth >> 10) KiB of memory more")
     #expect(growth < 64 << 20)
+    let list = try host.process.request("notes/list")
+    #expect(list.encoded().count < 100_000, "what is listed has titles of a length that can be shown")
     try host.process.shutdown()
     // All of it is stored, and none of it keeps the service from starting again.
     let again = try host.user.startInitialized()
@@ -278,7 +281,7 @@ struct HostileGuestTests {
     let (count, longest) = try await TestLoop.run { loop in try await pinger.finish(loop) }
     print(
       "\(text.utf8.count) bytes joined in \(took); \(count) pings meanwhile, the longest wait for an answer \(longest)")
-    #expect(count > 1)
+    #expect(count > 0)
     #expect(longest < .seconds(15), "nobody is taken for dead")
     for host in [writer, reader] { try host.process.shutdown() }
   }

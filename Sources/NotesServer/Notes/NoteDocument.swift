@@ -36,13 +36,19 @@ struct NoteDocument: Sendable {
   /// Names the text object where it may become another one: a meeting's item that is moved gets a new text.
   var textObject: String? { item == nil ? nil : content.description }
 
+  /// What it says at most: titles come from peers, and are listed and shown.
+  static let longestTitle = 1000
+
+  /// Cut off behind `longestTitle` scalars.
   var title: String? {
     if let item { return MeetingDocument(document)?.item(item)?.title }
-    return switch try? document.get(obj: .ROOT, key: "title") {
-    case .Object(let text, .Text): try? document.text(obj: text)
-    case .Scalar(.String(let title)): title
-    default: nil
-    }
+    let title: String? =
+      switch try? document.get(obj: .ROOT, key: "title") {
+      case .Object(let text, .Text): try? document.text(obj: text)
+      case .Scalar(.String(let title)): title
+      default: nil
+      }
+    return title.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(Self.longestTitle))) }
   }
 
   /// Changes the title as little as makes it the new one. The caller commits.
