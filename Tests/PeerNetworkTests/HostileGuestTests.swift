@@ -197,6 +197,45 @@ struct HostileGuestTests {
     try again.shutdown()
   }
 
+  /// What a guest says of itself that cannot be shown.
+  @Test func whateverAGuestSaysOfItselfTheEditorIsLeftInPeace() async throws {
+    let host = try Host()
+    let shared = try host.process.request("notes/share", ["id": .string(host.client.id)])
+    let ticket = try #require(shared["ticket"]?.stringValue)
+    try await TestLoop.run { loop in
+      let guest = try await Person.start("Mallory", on: loop, storage: InMemoryStorage(), listen: nil)
+      let handle = try await guest.find(try await guest.directory.join(ticket: ticket))
+      let peer = try #require(guest.repo.peers.keys.first)
+      try await eventually("both are on it", on: loop) { handle.inSync(with: peer) }
+      let cursors: [CBOR] = [
+        .bytes(Data()), .bytes(Data(count: 1)), .bytes(Data(repeating: 0xff, count: 4000)), 7, "s:end",
+      ]
+      let values = cursors.map { cursor in
+        CBOR.record([
+          "name": .text("\u{1b}[2J\u{202e}x"), "color": .integer(.min), "ranges": .array([.array([cursor, cursor])]),
+        ])
+      }
+      for value in values + [.null, .array([]), .record(["name": 7, "ranges": "x"])] {
+        let update = CBOR.record(["type": "update", "channel": "notes", "value": value])
+        handle.broadcast(Data(CBOR.record(["__presence": update]).encoded()))
+        let snapshot = CBOR.record(["type": "snapshot", "state": .record(["notes": value])])
+        handle.broadcast(Data(CBOR.record(["__presence": snapshot]).encoded()))
+      }
+      for bytes in [[UInt8](repeating: 0x81, count: 60_000), [UInt8](repeating: 0xff, count: 70_000), [], [0xa1]] {
+        handle.broadcast(Data(bytes))
+      }
+      try handle.splice(0, "after ")
+      try await eventually("the host has it", on: loop) { handle.inSync(with: peer) }
+      #expect(guest.provider.isConnected(peer))
+      try await guest.stop()
+    }
+    try host.process.waitFor("what came afterwards") { host.client.text.string == "after mine\n" }
+    let shown = host.process.messages.filter { $0["method"]?.stringValue == "notes/cursors" }.description
+    #expect(!shown.unicodeScalars.contains { $0.value == 0x1b || $0.value == 0x202e })
+    try host.checkThatItIsWell("presence")
+    try host.process.shutdown()
+  }
+
   private static let titles = [
     "../../.ssh/authorized_keys", "/etc/passwd", "a/../../b", "..", ".", ".git/hooks/post-commit", "CON", "NUL.txt",
     String(repeating: "n", count: 300), String(repeating: "\u{1f4d0}", count: 300), "ends...", "ends   ", "café",

@@ -232,6 +232,22 @@ import UV
     }
   }
 
+  /// A certificate carries a key and nothing else: one of somebody whose clock is wrong is as good as any.
+  @Test func certificatesThatAreOverOrYetToComeAreAsGoodAsOthers() async throws {
+    try await TestLoop.run { loop in
+      let siege = try await Siege(loop)
+      for validity in [("19700101000000Z", "19700102000000Z"), ("99980101000000Z", "99990101000000Z")] {
+        let raw = try await RawPeer.connect(
+          to: try #require(siege.ana.directory.listening), on: loop, validity: validity)
+        try raw.join()
+        try await eventually("let in", on: loop) { raw.isClosed || !raw.messages.isEmpty }
+        #expect(!raw.isClosed)
+        raw.stream.close()
+      }
+      try await siege.end()
+    }
+  }
+
   @Test func halfAFrameAndThenAnEndAResetOrNothingHarmsNobody() async throws {
     try await TestLoop.run { loop in
       let siege = try await Siege(loop)

@@ -21,9 +21,9 @@ final class RawPeer {
 
   static func connect(
     to address: PeerAddress, on loop: Loop, as identity: Identity = Identity(), isEncrypted: Bool = true,
-    reads: Bool = true
+    reads: Bool = true, validity: TLSContext.Validity = TLSContext.always
   ) async throws -> RawPeer {
-    let session = isEncrypted ? try TLSSession(TLSContext(identity), .dialer) : nil
+    let session = isEncrypted ? try TLSSession(TLSContext(identity, validity: validity), .dialer) : nil
     let result: Result<RawPeer, ConnectError> = await withCheckedContinuation { continuation in
       TCPStream.connect(on: loop, host: address.host, port: address.port, timeout: .seconds(60)) { result in
         nonisolated(unsafe) let result = result
