@@ -231,7 +231,10 @@ public final class DocHandle {
   func heard(_ report: Relays.Report, from peer: PeerId) {
     guard sync.linkedPeers.contains(peer) else { return }
     relays.heard(report, from: peer)
-    if let repo { receive(.authorship(.relayed(peer, report.idle.contains(repo.peerId)))) }
+    if let repo {
+      let isSilent = report.idle.contains(repo.peerId)
+      receive(.authorship(.relayed(peer, by: isSilent ? report.peers.subtracting(report.idle) : nil)))
+    }
     refreshRelays()
   }
 

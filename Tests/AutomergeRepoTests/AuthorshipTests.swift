@@ -99,11 +99,14 @@ import Testing
     #expect(authorship.forgers.isEmpty)
   }
 
-  @Test func whatComesThroughRelaysIsBelieved() {
+  @Test func whoeverTheAuthorSpeaksToIsBelieved() {
     var authorship = withholding()
-    #expect(authorship.receive(.relayed(carol, true)) == [.wantAgain(bob)])
+    #expect(authorship.receive(.relayed(carol, by: [bob])) == [.wantAgain(bob)])
     #expect(refused(by: authorship, for: bob) == [own])
-    #expect(authorship.receive(.relayed(carol, false)) == [])
+    // Dora is not one of those that Carol speaks to.
+    #expect(refused(by: authorship, for: dora) == [own, carols])
+    #expect(authorship.receive(.relayed(carol, by: [bob])) == [])
+    #expect(authorship.receive(.relayed(carol, by: nil)) == [])
     #expect(refused(by: authorship, for: bob) == [own, carols])
   }
 

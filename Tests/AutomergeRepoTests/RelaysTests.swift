@@ -151,6 +151,31 @@ import Testing
     #expect(most <= 60)
   }
 
+  /// One of twelve whom nobody has made a relay writes in the name of another.
+  @Test @AutomergeRepo func aForgerAmongTwelveIsFoundOut() async throws {
+    let twelve = try await Twelve(seed: 51)
+    let leaves = twelve.handles.indices.filter { !twelve.handles[$0].idlePeers.isEmpty }
+    let (forger, author) = (twelve.handles[leaves[0]], twelve.handles[leaves[1]])
+    let actor = author.document.actor
+    try author.splice(0, "x")
+    try await twelve.world.clock.run(until: "everybody has it") { twelve.areEqual }
+    forger.document.actor = actor
+    try forger.splice(0, "FORGED")
+    forger.document.actor = ActorId()
+    for _ in 0..<20 {
+      try author.splice(0, "y")
+      twelve.world.clock.advance(by: .milliseconds(500))
+      for repo in twelve.world.repos.values { repo.checkForStalls() }
+    }
+    let text = try author.document.content()
+    for handle in twelve.handles where handle !== forger {
+      #expect(try handle.document.content() == text)
+      #expect(handle.forgers.isSubset(of: [PeerId(twelve.names[leaves[0]])]))
+    }
+    #expect(text?.contains("FORGED") == false)
+    #expect(twelve.handles.count { !$0.forgers.isEmpty } >= 4, "the relays and the author know")
+  }
+
   @Test(arguments: 31...33) @AutomergeRepo func twelveWhoseRelaysComeAndGoLoseNothing(seed: UInt64) async throws {
     let twelve = try await Twelve(seed: seed)
     var random = SeededGenerator(seed: seed)

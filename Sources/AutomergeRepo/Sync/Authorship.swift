@@ -27,8 +27,8 @@ struct Authorship {
     /// A peer says as whom it writes; takes the place of what it said before.
     case claimed(Set<ActorId>, by: PeerId)
     case left(PeerId)
-    /// Whether others carry to us what a peer writes, while it keeps silent itself.
-    case relayed(PeerId, Bool)
+    /// Those who carry to us what a peer writes, while it keeps silent itself; nil if it speaks to us.
+    case relayed(PeerId, by: Set<PeerId>?)
     /// Something came from a peer.
     case heard(PeerId)
     /// The last change of each of these actors was left out of what a peer brought. Nobody but we write as `own`.
@@ -70,7 +70,8 @@ struct Authorship {
   }
 
   private var claims: [PeerId: Set<ActorId>] = [:]
-  private var relayed: Set<PeerId> = []
+  /// Of authors who keep silent, to whom they speak.
+  private var carriers: [PeerId: Set<PeerId>] = [:]
   /// They have not answered; whatever they say next shows that they are there.
   private var absent: Set<PeerId> = []
   private var withheld: [Key: Withheld] = [:]
@@ -90,29 +91,27 @@ struct Authorship {
   /// - Parameter heads: what an author whose changes we take has last said that it has; nil of others.
   func filter(for peer: PeerId, own: ActorId, heads: (PeerId) -> Set<ChangeHash>?) -> AuthorFilter {
     var known: [ActorId: Set<ChangeHash>] = [own: []]
-    for (author, actors) in claims where author != peer && isSpeaking(author) {
+    for (author, actors) in claims where author != peer && !absent.contains(author) && !carries(peer, author) {
       guard let heads = heads(author) else { continue }
       for actor in actors where actor != own { known[actor] = heads.union(attested[actor] ?? []) }
     }
     return AuthorFilter(attested: known)
   }
 
-  private func isSpeaking(_ peer: PeerId) -> Bool { !relayed.contains(peer) && !absent.contains(peer) }
+  /// Whether a peer speaks for an author, as this wishes.
+  private func carries(_ peer: PeerId, _ author: PeerId) -> Bool { carriers[author]?.contains(peer) ?? false }
 
   mutating func receive(_ event: Event) -> [Effect] {
     switch event {
     case .claimed(let actors, let peer): return claim(actors, by: peer)
     case .left(let peer):
       withheld = withheld.filter { $0.key.peer != peer }
-      relayed.remove(peer)
+      carriers[peer] = nil
       absent.remove(peer)
       return release(claims.removeValue(forKey: peer) ?? [])
-    case .relayed(let peer, let isRelayed):
-      guard isRelayed else {
-        relayed.remove(peer)
-        return []
-      }
-      return relayed.insert(peer).inserted ? release(actors(of: peer)) : []
+    case .relayed(let peer, let others):
+      defer { carriers[peer] = others }
+      return others == nil || others == carriers[peer] ? [] : release(actors(of: peer))
     case .heard(let peer):
       absent.remove(peer)
       return []
