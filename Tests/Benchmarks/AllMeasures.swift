@@ -45,9 +45,9 @@ struct AllMeasures: ParsableCommand {
     if peers {
       let run = PeerRun(shared: shared, python: python)
       measures += try run.gapBuffer(names)
-      for name in names { measures += try run.sequential(name) }
-      if traces.isEmpty { measures += try ["clownschool", "friendsforever"].flatMap(run.concurrent) }
-      measures += try run.hard()
+      for name in names { measures += run.sequential(name) }
+      if traces.isEmpty { measures += ["clownschool", "friendsforever"].flatMap(run.concurrent) }
+      measures += run.hard()
     }
     let text = ComparisonTable(measures).markdown
     if let table { try text.write(toFile: table, atomically: true, encoding: .utf8) } else { print(text) }
