@@ -48,7 +48,7 @@ def main():
     with gzip.open(path, "rt", encoding="utf-8") as file:
         trace = json.load(file)
     transactions = [t["patches"] for t in trace["txns"]]
-    is_long = len(transactions) > 50_000
+    is_long = len(transactions) > 20_000
     document, text = report(name, "local_one_txn", lambda: replay(transactions, False), repetitions=1)
     assert document.text(text) == trace["endContent"]
     if not is_long:
