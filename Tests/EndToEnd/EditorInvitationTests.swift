@@ -15,6 +15,19 @@ struct EditorInvitationTests {
     return (ana, ben)
   }
 
+  /// Asks how things are until the editor shows it: what was sent may be on its way when it is asked first.
+  private func ask(_ editor: any EditorUnderTest, until part: String, _ question: () throws -> Void) throws {
+    let deadline = ContinuousClock.now + .seconds(20)
+    while true {
+      try question()
+      do {
+        return try editor.waitForScreen(part, within: .seconds(2))
+      } catch {
+        if ContinuousClock.now > deadline { throw error }
+      }
+    }
+  }
+
   @Test func vimInvitesAndEmacsAccepts() throws {
     let (ana, ben) = try meet()
     try ana.createNote("Second")
@@ -113,10 +126,8 @@ struct EditorInvitationTests {
 
   @Test func whoIsThereAndHowThingsAreIsShownAndSharingEnds() throws {
     let (ana, ben) = try meet()
-    try ana.session.send(["ex", "NotesStatus"])
-    try ana.waitForScreen("Ben (in sync)")
-    _ = try ben.evaluate("(progn (notes-status) t)")
-    try ben.waitForScreen("Ana in sync")
+    try ask(ana, until: "Ben (in sync)") { try ana.session.send(["ex", "NotesStatus"]) }
+    try ask(ben, until: "Ana in sync") { _ = try ben.evaluate("(progn (notes-status) t)") }
 
     try ana.session.send(["ex", "NotesPeers"])
     _ = try ben.evaluate("(progn (save-window-excursion (notes-peers)) t)")
@@ -158,8 +169,7 @@ struct EditorInvitationTests {
     try ana.endTyping()
     try ana.waitForText("not for Ben")
     try ana.session.wait(for: "the end of typing") { try ana.evaluate("mode()") == "n" }
-    try ana.session.send(["ex", "NotesStatus"])
-    try ana.waitForScreen("nobody connected")
+    try ask(ana, until: "nobody connected") { try ana.session.send(["ex", "NotesStatus"]) }
     // Whatever Ben types goes nowhere either.
     try ben.beginTypingAtEnd()
     try ben.session.terminal.type("not for Ana")
