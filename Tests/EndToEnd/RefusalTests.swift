@@ -99,7 +99,7 @@ struct RefusalTests {
           print(len(got) <= 7)
       """
     let before = try host.processorMilliseconds()
-    let result = try ChildProcess.run([python, "-c", script, host.port])
+    let result = try ChildProcess.run([python, "-c", script, host.port], within: .seconds(60))
     let each = (try host.processorMilliseconds() - before) / 4
     print("refused, plain TCP: \((each * 100).rounded() / 100) ms of the processor each")
     #expect(each < 5)
@@ -140,7 +140,7 @@ struct RefusalTests {
     let host = try Host()
     let python = try #require(NotesBinary.find("python3"))
     let script = """
-      import socket, ssl, sys
+      import socket, ssl, sys, time
       port = int(sys.argv[1])
       for _ in range(1000):
           with socket.create_connection(("127.0.0.1", port)) as s: s.sendall(b"x")
@@ -159,23 +159,33 @@ struct RefusalTests {
               while chunk := s.recv(65536): got += chunk
           except ConnectionError: pass
           return got
-      coming, going = ssl.MemoryBIO(), ssl.MemoryBIO()
-      tls = context.wrap_bio(coming, going)
-      said, heard = [], b""
-      with socket.create_connection(("127.0.0.1", port)) as s:
-          s.settimeout(20)
-          while True:
-              try:
-                  tls.do_handshake()
-                  break
-              except ssl.SSLWantReadError:
-                  pass
-              out = going.read()
-              if out: said.append(out); s.sendall(out)
-              chunk = s.recv(65536)
-              heard += chunk
-              coming.write(chunk)
-          said.append(going.read())
+      def shake():
+          coming, going = ssl.MemoryBIO(), ssl.MemoryBIO()
+          tls = context.wrap_bio(coming, going)
+          said, heard = [], b""
+          with socket.create_connection(("127.0.0.1", port)) as s:
+              s.settimeout(20)
+              while True:
+                  try:
+                      tls.do_handshake()
+                      break
+                  except ssl.SSLWantReadError:
+                      pass
+                  out = going.read()
+                  if out: said.append(out); s.sendall(out)
+                  try:
+                      chunk = s.recv(65536)
+                  except ConnectionError:
+                      chunk = b""
+                  if not chunk: return None
+                  heard += chunk
+                  coming.write(chunk)
+              said.append(going.read())
+          return said, heard
+      # As long as too many callers are there whom it has not looked at, a service sends new ones away.
+      recorded, end = None, time.monotonic() + 15
+      while recorded is None and time.monotonic() < end: recorded = shake()
+      said, heard = recorded
       with socket.create_connection(("127.0.0.1", port)) as s:
           s.settimeout(20)
           first = answer(s, said[0])
@@ -186,11 +196,14 @@ struct RefusalTests {
           print(len(rest(s)) < 4096)
       """
     let before = try host.processorMilliseconds()
-    let result = try ChildProcess.run([python, "-c", script, host.port])
+    let result = try ChildProcess.run([python, "-c", script, host.port], within: .seconds(60))
     let each = (try host.processorMilliseconds() - before) / 1002
     print("refused, a thousand callers: \((each * 100).rounded() / 100) ms of the processor each")
     #expect(each < 5)
-    #expect(String(decoding: result.output, as: UTF8.self) == "True\nTrue\n")
+    #expect(
+      String(decoding: result.output, as: UTF8.self) == "True\nTrue\n",
+      "\(String(decoding: result.errorOutput, as: UTF8.self))"
+    )
     #expect(try JoinedNote("Ben", ticket: try host.ticket()).client.text.string == "a secret word\n")
   }
 }

@@ -18,13 +18,13 @@ public final class Terminal {
     socket = directory.file("\(name).tmux")
     let variables = ["TERM": "screen-256color", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"]
       .merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }.sorted()
-    try tmux(
-      ["-f", "/dev/null", "-u", "new-session", "-d", "-x", "\(Self.columns)", "-y", "\(Self.rows)", "--", "env"]
-        + variables + command)
-    server = try processId("#{pid}")
+    // Set before there is a window, so that a program that ends at once leaves what it said on the screen.
+    let options = ["start-server", ";", "set-option", "-g", "remain-on-exit", "on", ";"]
+    let session = ["new-session", "-d", "-P", "-F", "#{pid}", "-x", "\(Self.columns)", "-y", "\(Self.rows)"]
+    server = try Self.processId(
+      tmux(["-f", "/dev/null", "-u"] + options + session + ["--", "env"] + variables + command))
     // The watchdog's standard input ends when this process does, even if it is killed.
     watchdog = try ChildProcess(["sh", "-c", "cat >/dev/null; kill \(server)"])
-    try tmux(["set-option", "-g", "remain-on-exit", "on"])
     try tmux(["set-option", "-sg", "escape-time", "0"])
   }
 
@@ -46,10 +46,12 @@ public final class Terminal {
   }
 
   /// The program in the window; it goes on living for a moment after its window is gone.
-  public func programProcessId() throws -> pid_t { try processId("#{pane_pid}") }
+  public func programProcessId() throws -> pid_t {
+    try Self.processId(tmux(["display-message", "-p", "#{pane_pid}"]))
+  }
 
-  private func processId(_ format: String) throws -> pid_t {
-    let answer = String(decoding: try tmux(["display-message", "-p", format]), as: UTF8.self)
+  private static func processId(_ output: [UInt8]) throws -> pid_t {
+    let answer = String(decoding: output, as: UTF8.self)
     guard let processId = pid_t(answer.trimmingCharacters(in: .whitespacesAndNewlines)) else {
       throw ProcessError.timedOut(waitingFor: "tmux to name a process", details: answer)
     }
