@@ -11,13 +11,22 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 failed=0
 
-# run NAME COMMAND…: notes what failed, shows what it prints.
+# No stage takes a third of this.
+stage_seconds=${NOTES_STAGE_SECONDS:-600}
+
+# run NAME COMMAND…: notes what failed, shows what it prints. A stage that never ends is ended, and gets one more chance.
 run() {
-  local name=$1
+  local name=$1 status
   shift
   echo "== $name"
-  "$@" 2>&1 | tee -a "$log"
-  if [ "${PIPESTATUS[0]}" != 0 ]; then
+  timeout -k 10 "$stage_seconds" "$@" 2>&1 | tee -a "$log"
+  status=${PIPESTATUS[0]}
+  if [ "$status" = 124 ] || [ "$status" = 137 ]; then
+    echo "HUNG: $name did not end within $stage_seconds s; once more" | tee -a "$log"
+    timeout -k 10 "$stage_seconds" "$@" 2>&1 | tee -a "$log"
+    status=${PIPESTATUS[0]}
+  fi
+  if [ "$status" != 0 ]; then
     echo "✘ $name failed" >>"$log"
     failed=1
   fi
@@ -36,6 +45,7 @@ run "editors" swift test --skip-build --filter '^EndToEnd\.'
 echo
 echo "== summary"
 grep -ahE '^[✔✘] Test run with' "$log"
+grep -ah '^HUNG' "$log"
 if grep -aq 'SKIP' "$log"; then grep -ah 'SKIP' "$log" | sort -u | cut -c1-200; fi
 if [ "$failed" != 0 ]; then grep -ahE '^✘|recorded an issue|tests? failed' "$log" | cut -c1-400; fi
 exit "$failed"
