@@ -9,21 +9,23 @@ struct StoreLock: ~Copyable {
 
   /// Waits for it. Blocks.
   init(directory: String) throws(StorageError) {
-    descriptor = open(directory + "/notes.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw StorageError(operation: "open notes.lock", code: errno) }
+    // Not in the property before it is locked: an initializer that throws later runs `deinit` too, which would close it twice.
+    let opened = open(directory + "/notes.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard opened >= 0 else { throw StorageError(operation: "open notes.lock", code: errno) }
     let deadline = ContinuousClock.now + StoreLock.longestWait
-    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+    while flock(opened, LOCK_EX | LOCK_NB) != 0 {
       guard errno == EWOULDBLOCK || errno == EINTR else {
         let code = errno
-        close(descriptor)
+        close(opened)
         throw StorageError(operation: "lock", code: code)
       }
       guard ContinuousClock.now < deadline else {
-        close(descriptor)
+        close(opened)
         throw .busy
       }
       usleep(5_000)
     }
+    descriptor = opened
   }
 
   deinit { close(descriptor) }

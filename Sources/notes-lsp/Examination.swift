@@ -61,7 +61,7 @@ final class Examination {
       good("store", home)
     }
     lookAtKey()
-    let isServed = NetworkLock(home: home) == nil
+    let isServed = FileLock.network(of: home) == nil
     good("service", isServed ? "a service of yours is running and has the network" : "no service is running")
   }
 

@@ -34,7 +34,7 @@ final class Program {
   private var siblings: UnixSocketProvider?
   private var signals: [SignalWatcher] = []
   private var editor: ProcessWatcher?
-  private var networkLock: NetworkLock?
+  private var networkLock: FileLock?
   private var traffic: TrafficRecord?
 
   init(settings: Settings, loop: Loop) {
@@ -95,7 +95,7 @@ final class Program {
     _ = clock.schedule(after: Self.seekInterval) { [weak self] in
       guard let self, self.session?.hasEnded != true else { return }
       // Somebody else has it, as a rule.
-      guard NetworkLock(home: self.settings.home) != nil else { return self.seekNetwork(for: sharing, openNetwork) }
+      guard FileLock.network(of: self.settings.home) != nil else { return self.seekNetwork(for: sharing, openNetwork) }
       Task { @AutomergeRepo in
         do {
           if let directory = try await openNetwork() {
@@ -126,7 +126,7 @@ final class Program {
   private func openNetwork(
     _ repo: Repo, _ identity: PeerNetwork.Identity, _ grants: Grants, _ storage: any StorageProvider
   ) async throws -> PeerDirectory? {
-    guard settings.hasNetwork, let lock = NetworkLock(home: settings.home) else { return nil }
+    guard settings.hasNetwork, let lock = FileLock.network(of: settings.home) else { return nil }
     networkLock = lock
     let provider = try TCPProvider(loop: loop, clock: clock, identity: identity)
     self.provider = provider

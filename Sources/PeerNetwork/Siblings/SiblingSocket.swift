@@ -26,22 +26,6 @@ struct SiblingSocket: Sendable {
     path = folder + "/\(info.st_dev)-\(info.st_ino)"
   }
 
-  /// Nil while another process has it. Whoever has it may remove what lies at `path`.
-  func tryLock() -> SiblingLock? { SiblingLock(path: lockPath) }
-}
-
-/// The right to listen for the siblings; lost when it is let go, or with the process.
-final class SiblingLock {
-  private let descriptor: Int32
-
-  fileprivate init?(path: String) {
-    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { return nil }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      close(descriptor)
-      return nil
-    }
-  }
-
-  deinit { close(descriptor) }
+  /// The right to listen for the siblings; nil while another process has it. Whoever has it may remove what lies at `path`.
+  func tryLock() -> FileLock? { FileLock(path: lockPath) }
 }

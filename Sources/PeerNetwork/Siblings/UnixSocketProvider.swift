@@ -24,7 +24,7 @@ public final class UnixSocketProvider: NetworkProvider {
   /// Nil until started and after stopping.
   private var repoPeer: LocalPeer?
   private var election = SiblingElection()
-  private var lock: SiblingLock?
+  private var lock: FileLock?
   private var listener: UnixListener?
   private var timer: (any ScheduledAction)?
   private var links: [ObjectIdentifier: SiblingLink] = [:]

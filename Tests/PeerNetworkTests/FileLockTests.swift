@@ -1,0 +1,44 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import PeerNetwork
+
+@Suite struct FileLockTests {
+  @Test func oneAtATimeHasIt() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/lock"
+    do {
+      let first = FileLock(path: path)
+      #expect(first != nil && FileLock(path: path) == nil)
+      withExtendedLifetime(first) {}
+    }
+    #expect(FileLock(path: path) != nil)
+    #expect(FileLock(path: directory.path + "/no such folder/lock") == nil)
+  }
+
+  /// A descriptor is a number, and free numbers are used again: what is closed twice is somebody else's the second time.
+  @Test func whoeverIsRefusedClosesNothingOfOthers() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/lock"
+    let held = try #require(FileLock(path: path))
+    let isDone = Atomic(false)
+    let lost = Atomic(0)
+    let opener = Thread {
+      while !isDone.load(ordering: .relaxed) {
+        let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        sched_yield()
+        if close(descriptor) != 0 { lost.add(1, ordering: .relaxed) }
+      }
+    }
+    opener.start()
+    var refused = 0
+    for _ in 0..<20_000 where FileLock(path: path) == nil { refused += 1 }
+    #expect(refused == 20_000)
+    isDone.store(true, ordering: .relaxed)
+    while !opener.isFinished { sched_yield() }
+    #expect(lost.load(ordering: .relaxed) == 0)
+    withExtendedLifetime(held) {}
+  }
+}
