@@ -28,13 +28,12 @@ public final class Loop: @unchecked Sendable {
 
   let work = Mutex<[Work]>([])
   private var batch: [Work] = []
-  private var isDraining = false
   /// How many callbacks are on the stack.
   private var depth = 0
 
   /// Where streams read into. One is enough: libuv asks for it right before each read, and the bytes are used up in the
   /// callback that follows.
-  let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+  let readBuffer: UnsafeMutableRawBufferPointer
 
   /// Work that keeps making new work gets this many rounds before sockets and timers have their turn.
   private static let drainRounds = 16
@@ -43,21 +42,29 @@ public final class Loop: @unchecked Sendable {
   /// missing standard descriptors become `/dev/null`, so that no socket is ever taken for standard output.
   public init() throws(UVError) {
     Self.prepareProcess()
-    raw = .allocate(capacity: 1)
-    wake = .allocate(capacity: 1)
-    threadBits = Atomic(Self.currentThreadBits)
-    let status = uv_loop_init(raw)
-    guard status == 0 else {
+    let raw = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
+    let wake = UnsafeMutablePointer<uv_async_t>.allocate(capacity: 1)
+    // Before the properties are set, because an initializer that throws later runs `deinit` too.
+    do throws(UVError) {
+      try UVError.check(uv_loop_init(raw))
+      do throws(UVError) {
+        try UVError.check(uv_async_init(raw, wake) { wake in
+          guard let wake else { return }
+          Loop.of(wake.pointee.loop)?.entered {}
+        })
+      } catch {
+        uv_loop_close(raw)
+        throw error
+      }
+    } catch {
       raw.deallocate()
       wake.deallocate()
-      readBuffer.deallocate()
-      throw UVError(rawValue: status)
+      throw error
     }
+    (self.raw, self.wake) = (raw, wake)
+    threadBits = Atomic(Self.currentThreadBits)
+    readBuffer = .allocate(byteCount: 64 << 10, alignment: 16)
     raw.pointee.data = Unmanaged.passUnretained(self).toOpaque()
-    uv_async_init(raw, wake) { wake in
-      guard let wake else { return }
-      Loop.of(wake.pointee.loop)?.entered {}
-    }
     wake.pointee.data = nil
   }
 

@@ -63,11 +63,9 @@ public final class TCPConnector {
 
   fileprivate func start(timeout: Duration) {
     do {
-      let due = MonotonicTime.now + timeout
       deadline = try loop.after(timeout) { [self] in
-        // If the loop was held up, an answer may have come meanwhile: it is heard first.
-        let isLate = MonotonicTime.now - due > Self.lateness
-        deadline = isLate ? try? loop.after(.milliseconds(1)) { [self] in giveUp() } : nil
+        // In a turn of the loop timers come before sockets: an answer that came while the loop was held up is heard first.
+        deadline = try? loop.after(.milliseconds(1)) { [self] in giveUp() }
         if deadline == nil { giveUp() }
       }
     } catch {
@@ -81,9 +79,6 @@ public final class TCPConnector {
       resolve()
     }
   }
-
-  /// A deadline that is noticed so late was held up by other work.
-  private static let lateness: Duration = .milliseconds(50)
 
   private func giveUp() { finish(.failure(.timedOut(host: host, port: port))) }
 
