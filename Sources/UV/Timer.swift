@@ -12,19 +12,22 @@ public final class Timer: Handle {
   }
 
   /// Fires after this time, and then at this interval if there is one. A timer that is running starts anew.
-  /// Times are rounded up to milliseconds.
+  /// Times are rounded up to milliseconds, to 1 at least.
   public func start(after delay: Duration, repeating interval: Duration? = nil) {
     loop.preconditionOnLoop()
     guard isOpen else { return }
-    // libuv counts from the start of the callback that is running, which may have been a while ago.
-    uv_update_time(loop.raw)
+    // libuv counts from the beginning of the loop's turn, which may have been a while ago. Telling it the time anew would
+    // make timers due that are not of this turn, and timers that start each other would keep it from ever looking at sockets.
+    let now = uv_hrtime() / 1_000_000
+    let behind = now - min(now, uv_now(loop.raw))
+    let due = behind + max(1, delay.uvMilliseconds)
     let repeatMilliseconds = interval.map { max(1, $0.uvMilliseconds) } ?? 0
     uv_timer_start(
       raw(uv_timer_t.self),
       { raw in
         guard let timer = Timer.of(raw) else { return }
         timer.loop.entered { timer.onFire?() }
-      }, delay.uvMilliseconds, repeatMilliseconds)
+      }, due, repeatMilliseconds)
   }
 
   public func stop() {

@@ -43,6 +43,23 @@ import UV
     }
   }
 
+  /// Each starts itself anew when it is already time for the others.
+  @Test(arguments: [0, 1]) func timersThatAreAlwaysDueDoNotKeepSocketsWaiting(delay: Int) throws {
+    try runLoop { loop in
+      for _ in 0..<3 {
+        let timer = try Timer(on: loop)
+        timer.onFire = { [unowned timer] in
+          let until = MonotonicTime.now + .milliseconds(3)
+          while MonotonicTime.now < until {}
+          timer.start(after: .milliseconds(delay))
+        }
+        timer.start(after: .zero)
+      }
+      let listener = try TCPListener(on: loop, host: "127.0.0.1", port: 0) { _ in loop.stop() }
+      TCPStream.connect(on: loop, host: "127.0.0.1", port: try #require(listener.address?.port)) { _ in }
+    }
+  }
+
   @Test func extremeTimesAreTaken() throws {
     try runLoop { loop in
       let forever = try Timer(on: loop) { Issue.record("fired") }
