@@ -48,10 +48,11 @@ public final class Loop: @unchecked Sendable {
     do throws(UVError) {
       try UVError.check(uv_loop_init(raw))
       do throws(UVError) {
-        try UVError.check(uv_async_init(raw, wake) { wake in
-          guard let wake else { return }
-          Loop.of(wake.pointee.loop)?.entered {}
-        })
+        try UVError.check(
+          uv_async_init(raw, wake) { wake in
+            guard let wake else { return }
+            Loop.of(wake.pointee.loop)?.entered {}
+          })
       } catch {
         uv_loop_close(raw)
         throw error
