@@ -18,11 +18,15 @@ struct MeetingDocument {
 
   let document: Document
   private let agendas: ObjId
+  /// The state that is read; nil for the present.
+  private let heads: Set<ChangeHash>?
 
   /// Nil unless the root has a list `agendas`.
-  init?(_ document: Document) {
-    guard case .Object(let agendas, .List)? = try? document.get(obj: .ROOT, key: "agendas") else { return nil }
-    (self.document, self.agendas) = (document, agendas)
+  ///
+  /// - Parameter heads: a state of the past, in which items and their texts can be looked up.
+  init?(_ document: Document, at heads: Set<ChangeHash>? = nil) {
+    guard case .Object(let agendas, .List)? = Self.value(document, .ROOT, "agendas", heads) else { return nil }
+    (self.document, self.agendas, self.heads) = (document, agendas, heads)
   }
 
   /// Writes a meeting into `document`. The caller commits.
@@ -33,7 +37,7 @@ struct MeetingDocument {
       try document.insert(obj: attendees, index: UInt64(index), value: .String(name))
     }
     agendas = try document.putObject(obj: .ROOT, key: "agendas", ty: .List)
-    self.document = document
+    (self.document, heads) = (document, nil)
     for (index, item) in content.agendas.enumerated() { try insert(item, at: index) }
   }
 
@@ -53,7 +57,8 @@ struct MeetingDocument {
   /// - Complexity: O(n) in the items.
   var items: [Item] {
     var (items, taken): ([Item], Set<String>) = ([], [])
-    for (index, value) in ((try? document.values(obj: agendas)) ?? []).enumerated() {
+    let values = try? heads.map { try document.valuesAt(obj: agendas, heads: $0) } ?? document.values(obj: agendas)
+    for (index, value) in (values ?? []).enumerated() {
       guard case .Object(let object, .Map) = value else { continue }
       let own = text(object, "id") ?? "\(index + 1)"
       var (id, number) = (own, 1)
@@ -62,7 +67,7 @@ struct MeetingDocument {
         id = "\(own)#\(number)"
       }
       var discussion: ObjId?
-      if case .Object(let text, .Text)? = try? document.get(obj: object, key: "discussion") { discussion = text }
+      if case .Object(let text, .Text)? = Self.value(document, object, "discussion", heads) { discussion = text }
       items.append(
         Item(id: id, title: text(object, "title") ?? "", index: index, object: object, discussion: discussion))
     }
@@ -134,10 +139,15 @@ struct MeetingDocument {
   }
 
   private func text(_ object: ObjId, _ key: String) -> String? {
-    switch try? document.get(obj: object, key: key) {
+    switch Self.value(document, object, key, heads) {
     case .Scalar(.String(let text)): text
-    case .Object(let text, .Text): try? document.text(obj: text)
+    case .Object(let text, .Text):
+      try? heads.map { try document.textAt(obj: text, heads: $0) } ?? document.text(obj: text)
     default: nil
     }
+  }
+
+  private static func value(_ document: Document, _ object: ObjId, _ key: String, _ heads: Set<ChangeHash>?) -> Value? {
+    try? heads.map { try document.getAt(obj: object, key: key, heads: $0) } ?? document.get(obj: object, key: key)
   }
 }

@@ -69,6 +69,38 @@ import Testing
     #expect(try text(ana) == "fresh apple\npie")
   }
 
+  @Test func whatWasTypedBesidesSeveralMovesIsSaid() throws {
+    try type("fresh ", at: 0, in: ana)
+    try moveCake(in: bob)
+    try type("pie", at: 6, in: bob)
+    // A third one hears of the first move only, and types where nobody looks any more.
+    let cleo = bob.fork()
+    try type("sour ", at: 0, in: cleo)
+    let meeting = try #require(MeetingDocument(bob))
+    try meeting.move(#require(meeting.item("cake")), to: 1)
+    bob.commitWith()
+    try type("with ", at: 6, in: bob)
+    try moveCake(in: bob)
+    try type("ripe ", at: 0, in: bob)
+    try ana.merge(other: cleo)
+    try ana.merge(other: bob)
+    #expect(try text(ana) == "ripe apple\nwith pie")
+    try makeSplices(try #require(try follow()))
+    let result = try text(ana)
+    #expect(["fresh ripe apple\nwith pie", "ripe fresh apple\nwith pie"].contains(result), "\(result)")
+  }
+
+  @Test func anEmptyTextIsMovedToo() throws {
+    let document = try #require(NoteDocument(bob, item: "cake"))
+    try bob.spliceText(obj: document.content, utf8Offset: 0, deleteUTF8: 6, insert: [])
+    bob.commitWith()
+    try moveCake(in: bob)
+    try type("fresh ", at: 0, in: ana)
+    try ana.merge(other: bob)
+    try makeSplices(try #require(try follow()))
+    #expect(try text(ana) == "fresh ")
+  }
+
   @Test func whatTheMoverHadIsNotSaidAgain() throws {
     try type("fresh ", at: 0, in: ana)
     try bob.merge(other: ana)
