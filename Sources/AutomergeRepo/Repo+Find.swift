@@ -81,8 +81,8 @@ extension Repo {
 
   /// Looks for a document in memory, in the store, and with those peers to whom the policy would announce it.
   public func find(_ id: DocumentId, within limit: Duration = .seconds(10)) async -> FindOutcome {
-    if let handle = handle(of: id) { return .found(handle) }
-    return await withCheckedContinuation { continuation in
+    await withCheckedContinuation { continuation in
+      if let handle = handle(of: id) { return continuation.resume(returning: .found(handle)) }
       let isNew = slots[id] == nil
       let slot = slot(for: id)
       slot.wait(continuation, for: limit, clock: clock) { [weak self, weak slot] in

@@ -179,8 +179,8 @@ extension PeerDirectory {
 
   /// Tells the host, and waits for what it says.
   func present(_ message: TicketMessage, as key: PendingJoin.Key) async -> Result<DocumentId, JoinError> {
-    finish(key, .failure(.refused))
-    return await withCheckedContinuation { continuation in
+    await withCheckedContinuation { continuation in
+      finish(key, .failure(.refused))
       let timer = repo.clock.schedule(after: PendingJoin.timeout) { [weak self] in
         self?.finish(key, .failure(.timedOut))
       }

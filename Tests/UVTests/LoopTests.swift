@@ -14,6 +14,28 @@ private actor Resident {
     values.append(value)
     return loop.isOnLoop
   }
+
+  /// Whether nobody else had a turn before the closure of a continuation ran, and before a method of this actor did.
+  func keepsItsTurn() async -> (inContinuation: Bool, inMethod: Bool) {
+    let others = Shared(0)
+    loop.post { others.change { $0 += 1 } }
+    let inContinuation = await withCheckedContinuation { $0.resume(returning: others.value == 0) }
+    let before = others.value
+    loop.post { others.change { $0 += 1 } }
+    return (inContinuation, await read(others) == before)
+  }
+
+  private func read(_ count: Shared<Int>) async -> Int { count.value }
+
+  func isBackAfter(_ work: @Sendable () async -> Bool) async -> [Bool] {
+    let before = loop.isOnLoop
+    return [before, await work(), loop.isOnLoop]
+  }
+
+  func yieldUntil(_ isDone: Shared<Bool>) async {
+    while !isDone.value { await Task.yield() }
+    loop.stop()
+  }
 }
 
 @Suite(.timeLimit(.minutes(1))) struct LoopTests {
@@ -50,12 +72,16 @@ private actor Resident {
     for number in 0..<100 { #expect(await resident.add(number)) }
     #expect(await resident.values == Array(0..<100))
 
-    let stayed = await Task(executorPreference: loop) {
-      let before = loop.isOnLoop
-      let elsewhere = await Task.detached { loop.isOnLoop }.value
-      return [before, elsewhere, loop.isOnLoop]
-    }.value
+    let stayed = await resident.isBackAfter { await Task.detached { loop.isOnLoop }.value }
     #expect(stayed == [true, false, true])
+  }
+
+  @Test func whoAwaitsItsOwnActorKeepsItsTurn() async throws {
+    let loop = try Loop()
+    try loop.runOnNewThread()
+    defer { loop.stop() }
+    let kept = await Resident(on: loop).keepsItsTurn()
+    #expect(kept.inContinuation && kept.inMethod)
   }
 
   @Test func callbacksMayEnterTheActorAtOnce() throws {
@@ -72,10 +98,8 @@ private actor Resident {
   @Test func aTaskThatNeverRestsDoesNotHoldTimersBack() throws {
     try runLoop { loop in
       let isDone = Shared(false)
-      Task(executorPreference: loop) {
-        while !isDone.value { await Task.yield() }
-        loop.stop()
-      }
+      let resident = Resident(on: loop)
+      Task { await resident.yieldUntil(isDone) }
       try loop.after(.milliseconds(5)) { isDone.change { $0 = true } }
     }
   }

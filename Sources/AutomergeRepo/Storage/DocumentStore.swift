@@ -79,10 +79,10 @@ final class DocumentStore {
 
   /// Returns when what is in the document now is stored; throws if an attempt fails meanwhile.
   func flush() async throws(StorageError) {
-    guard stored != current, !isClosed else { return }
-    let wanted = current
-    let error = await withCheckedContinuation { continuation in
-      waiters.append((wanted, continuation))
+    let error: StorageError? = await withCheckedContinuation { continuation in
+      // Asked in here, where nobody else can have a turn before it is written down that somebody waits.
+      guard stored != current, !isClosed else { return continuation.resume(returning: nil) }
+      waiters.append((current, continuation))
       perform(schedule.receive(.flushRequested))
     }
     if let error { throw error }

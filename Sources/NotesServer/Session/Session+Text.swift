@@ -181,10 +181,10 @@ extension Session {
       service.sharing.peers.filter { $0.has(id) }.allSatisfy { handle.inSync(with: $0.peer) }
         && service.repo.siblings.allSatisfy { handle.inSync(with: $0) }
     }
-    guard !isCaughtUp() else { return }
     var observation: Observation?
     var deadline: (any ScheduledAction)?
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      guard !isCaughtUp() else { return continuation.resume() }
       var waiting: CheckedContinuation<Void, Never>? = continuation
       let finish = {
         waiting?.resume()
