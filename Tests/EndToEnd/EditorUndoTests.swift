@@ -24,6 +24,8 @@ struct EditorUndoTests {
     try ana.beginTypingAtEnd()
     try ana.session.terminal.type("first line")
     try ana.session.terminal.press("Enter")
+    // An editor that is slow says all that was typed at once, and that is one thing to undo.
+    try waitForBoth("the first line") { $0.contains("first line\n") }
     try ana.session.terminal.type("from Ana")
     try ana.endTyping()
     try waitForBoth("Ana's lines") { $0.contains("first line\nfrom Ana") }

@@ -89,6 +89,8 @@ extension Session {
   /// The text as it is in memory, else as it is in the working file, which is the same half a second later.
   private func text(of record: NoteRecord) async -> [UInt8]? {
     if let handle = service.repo.handle(of: record.id) {
+      // A search goes through many notes, and typing is not to wait for all of them.
+      await Task.yield()
       return NoteDocument(handle.document, item: record.item).map { DocumentText($0).allUTF8 }
     }
     guard let path = record.path else { return nil }
