@@ -12,6 +12,9 @@ public enum Frame {
     let length = UInt32(body.count)
     return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> $0) } + body
   }
+
+  /// What is said when a message is left out for its length.
+  static let tooLongToSend = "does not get what it lacks: it would take a message of over \(maximumByteCount >> 20) MiB"
 }
 
 /// Why bytes are no frame. The stream cannot be read any further then.

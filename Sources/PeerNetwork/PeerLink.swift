@@ -80,17 +80,23 @@ final class PeerLink {
   var isOpen: Bool { stream.isOpen && reason == nil }
 
   /// Sends in this turn. A peer that has let too much pile up is cut off.
-  func send(_ message: RepoMessage) {
-    guard isOpen else { return }
+  ///
+  /// - Returns: false if the message is longer than a frame may be. It is left out, and what follows is sent.
+  @discardableResult
+  func send(_ message: RepoMessage) -> Bool {
+    guard isOpen else { return true }
     guard stream.queuedByteCount <= PeerLink.queueLimit else {
-      return close(.unreachable(address, reason: "it does not read what it is sent"), politely: false)
+      close(.unreachable(address, reason: "it does not read what it is sent"), politely: false)
+      return true
     }
+    guard let frame = try? Frame.encode(message.encoded()) else { return false }
     do {
-      try write(try Frame.encode(message.encoded()))
+      try write(frame)
       watchTransit()
     } catch {
       close(.unreachable(address, reason: "\(error)"), politely: false)
     }
+    return true
   }
 
   /// Looks now and then whether what was sent arrives.

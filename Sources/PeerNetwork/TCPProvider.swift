@@ -81,7 +81,7 @@ public final class TCPProvider: NetworkProvider {
   public func send(_ message: RepoMessage, to peer: PeerId) {
     guard let link = linkOfPeer[peer] else { return }
     sentCount += 1
-    link.send(message)
+    if !link.send(message) { logger.error("\(peer) \(Frame.tooLongToSend)") }
   }
 
   /// Says goodbye and closes. A wanted peer is called again after a while; `forget` it first to prevent that.

@@ -90,6 +90,22 @@ import UV
     }
   }
 
+  @Test func aMessageThatIsTooLongIsLeftOutAndTheOthersArrive() async throws {
+    try await TestLoop.run { loop in
+      let (one, two) = (try Station(loop), try Station(loop))
+      one.provider.keepConnected(to: two.peerId, at: [two.address])
+      try await eventually("both know", on: loop) { two.heard.connected == [one.peerId] }
+      let long = Data(count: Frame.maximumByteCount)
+      one.provider.send(.other(type: "long", fields: ["data": .bytes(long)]), to: two.peerId)
+      one.provider.send(.other(type: "short", fields: [:]), to: two.peerId)
+      try await eventually("the short one arrives", on: loop) { !two.heard.messages.isEmpty }
+      #expect(two.heard.messages == [.other(type: "short", fields: [:])])
+      #expect(one.heard.disconnected.isEmpty && two.heard.disconnected.isEmpty)
+      one.provider.stop()
+      two.provider.stop()
+    }
+  }
+
   @Test func twoThatCallEachOtherKeepOneConnection() async throws {
     try await TestLoop.run { loop in
       for _ in 0..<10 {

@@ -27,20 +27,6 @@ private struct Refused: Error, Equatable {}
     let queue = WorkQueue(on: loop)
     #expect(await queue.run { 6 * 7 } == 42)
     await #expect(throws: Refused()) { try await queue.run { () throws(Refused) -> Int in throw Refused() } }
-    #expect(await Visitor(loop).comesBack(from: queue))
-  }
-}
-
-/// An actor that lives on a loop.
-private actor Visitor {
-  nonisolated let loop: Loop
-
-  init(_ loop: Loop) { self.loop = loop }
-
-  nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
-
-  func comesBack(from queue: WorkQueue) async -> Bool {
-    let result = await queue.run { 1 }
-    return result == 1 && loop.isOnLoop
+    #expect(await Resident(on: loop).isBackAfter { await queue.run { !loop.isOnLoop } } == [true, true, true])
   }
 }

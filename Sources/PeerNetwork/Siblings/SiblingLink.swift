@@ -45,13 +45,14 @@ final class SiblingLink {
   }
 
   /// Sends in this turn.
-  func send(_ message: RepoMessage) {
-    guard stream.isOpen else { return }
-    do {
-      try stream.write(try Frame.encode(message.encoded()))
-    } catch {
-      stream.close()
-    }
+  ///
+  /// - Returns: false if the message is longer than a frame may be. It is left out, and what follows is sent.
+  @discardableResult
+  func send(_ message: RepoMessage) -> Bool {
+    guard stream.isOpen else { return true }
+    guard let frame = try? Frame.encode(message.encoded()) else { return false }
+    do { try stream.write(frame) } catch { stream.close() }
+    return true
   }
 
   /// What was sent goes out first, for a second at most.

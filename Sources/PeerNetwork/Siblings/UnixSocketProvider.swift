@@ -67,8 +67,10 @@ public final class UnixSocketProvider: NetworkProvider {
   }
 
   public func send(_ message: RepoMessage, to peer: PeerId) {
-    guard let repoPeer, let local else { return }
-    linkOfPeer[peer]?.send(message.exchanging(repoPeer.peerId, for: local.peerId))
+    guard let repoPeer, let local, let link = linkOfPeer[peer] else { return }
+    if !link.send(message.exchanging(repoPeer.peerId, for: local.peerId)) {
+      logger.error("\(peer) \(Frame.tooLongToSend)")
+    }
   }
 
   public func disconnect(_ peer: PeerId) { linkOfPeer[peer]?.close() }
