@@ -75,18 +75,13 @@ kills: setup-test
 fuzz: setup
 	@Tests/Fuzz/fuzz.sh $(FUZZ_SECONDS)
 
-install: build
-	install -d $(PREFIX)/bin $(PREFIX)/share/notes-lsp/vim $(PREFIX)/share/notes-lsp/emacs
-	install .build/release/notes-lsp $(PREFIX)/bin/notes-lsp
-	cp -R editor-plugins/vim/plugin editor-plugins/vim/autoload editor-plugins/vim/doc $(PREFIX)/share/notes-lsp/vim/
-	cp editor-plugins/emacs/*.el $(PREFIX)/share/notes-lsp/emacs/
-	@echo
-	@echo "Installed. Add to your ~/.vimrc:        set runtimepath+=$(PREFIX)/share/notes-lsp/vim"
-	@echo "Add to your ~/.emacs.d/init.el:         (add-to-list 'load-path \"$(PREFIX)/share/notes-lsp/emacs\") (require 'notes-lsp)"
-	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) echo "And put $(PREFIX)/bin on your PATH." ;; esac
+# PROGRAM=path installs a notes-lsp that is built already.
+install: $(if $(PROGRAM),,build)
+	@./install.sh install "$(PREFIX)" "$(or $(PROGRAM),.build/release/notes-lsp)"
 
+# Notes and their history stay: only what installing put there goes.
 uninstall:
-	rm -rf $(PREFIX)/bin/notes-lsp $(PREFIX)/share/notes-lsp
+	@./install.sh uninstall "$(PREFIX)"
 
 clean:
 	rm -rf .build

@@ -69,7 +69,7 @@ extension Examination {
     guard let program = Bundle.main.executablePath.map({ URL(fileURLWithPath: $0).resolvingSymlinksInPath() }) else {
       return []
     }
-    var folders = [program.deletingLastPathComponent().appendingPathComponent("../share/notes-lsp").standardized.path]
+    var folders = [program.deletingLastPathComponent().appendingPathComponent("../lib/notes-lsp").standardized.path]
     var folder = program
     for _ in 0..<5 {
       folder.deleteLastPathComponent()

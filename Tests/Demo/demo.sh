@@ -18,6 +18,9 @@ trap cleanup EXIT
 
 if [ ! -x "$NOTES_LSP_BINARY" ]; then echo "Build first: make build (looked for $NOTES_LSP_BINARY)" >&2; exit 1; fi
 
+# So that :help notes-lsp works in the demo.
+vim -es -Nu NONE -i NONE -n -c 'helptags editor-plugins/vim/doc' -c 'qall!' </dev/null || true
+
 left="vim -i NONE -Nu Tests/Demo/demo.vim"
 right="emacs -nw -Q -L editor-plugins/emacs -l Tests/Demo/demo.el"
 export TERM=${TERM:-xterm-256color}

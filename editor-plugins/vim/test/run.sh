@@ -11,7 +11,6 @@ timeout 60 "$vim" -es -Nu NONE -n -S test/defcompile.vim </dev/null || failed=1
 
 echo "help tags"
 timeout 20 "$vim" -es -Nu NONE -n -c 'try | helptags doc | catch | cquit! | endtry' -c 'qall!' </dev/null || failed=1
-rm -f doc/tags
 [ "$1" = lint ] && { rm -f "$report"; exit "$failed"; }
 
 for file in test/*_test.vim; do

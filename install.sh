@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# Puts the program and the plugins below PREFIX, or removes them. Notes are never touched: see decision 0013.
+#
+#   install.sh install PREFIX PROGRAM
+#   install.sh uninstall PREFIX
+set -euo pipefail
+cd "$(dirname "$0")"
+
+action=${1:-} prefix=${2:-} program=${3:-}
+case "$action:$prefix:$program" in
+  install:?*:?* | uninstall:?*:) ;;
+  *) echo "usage: install.sh install PREFIX PROGRAM | install.sh uninstall PREFIX" >&2; exit 2 ;;
+esac
+case "$prefix" in
+  '~' | '~/'*) prefix=$HOME${prefix#'~'} ;;
+  /*) ;;
+  *) prefix=$PWD/$prefix ;;
+esac
+
+plugins=$prefix/lib/notes-lsp
+# Until version 0.1 the plugins were in the same folder as most people's notes.
+earlier=$prefix/share/notes-lsp
+
+# Removes the plugins' own files from a folder and the folders that are empty then, and nothing else.
+remove_plugins() {
+  local folder=$1
+  if [ ! -L "$folder/vim" ]; then
+    rm -f "$folder"/vim/plugin/notes_lsp.vim "$folder"/vim/autoload/notes_lsp.vim "$folder"/vim/autoload/notes_lsp/*.vim \
+      "$folder"/vim/doc/notes_lsp.txt "$folder"/vim/doc/tags
+    remove_empty "$folder"/vim/{plugin,autoload/notes_lsp,autoload,doc} "$folder"/vim
+  fi
+  if [ ! -L "$folder/emacs" ]; then
+    rm -f "$folder"/emacs/notes-lsp*.el "$folder"/emacs/notes-lsp*.elc
+    remove_empty "$folder"/emacs
+  fi
+}
+
+remove_empty() {
+  local folder
+  for folder; do
+    if [ -d "$folder" ] && [ ! -L "$folder" ]; then rmdir "$folder" 2>/dev/null || true; fi
+  done
+}
+
+# The lines in people's settings name the earlier folders: links in their place keep them working.
+link_earlier() {
+  local editor folders=()
+  for editor in vim emacs; do
+    if [ -d "$earlier/$editor" ] && [ ! -L "$earlier/$editor" ]; then folders+=("$editor"); fi
+  done
+  remove_plugins "$earlier"
+  for editor in "${folders[@]+"${folders[@]}"}"; do
+    if [ -e "$earlier/$editor" ]; then
+      echo "$earlier/$editor holds files of yours and stays. Name $plugins/$editor in your settings instead." >&2
+    else
+      ln -s "../../lib/notes-lsp/$editor" "$earlier/$editor"
+    fi
+  done
+}
+
+unlink_earlier() {
+  local editor=$1
+  if [ "$(readlink "$earlier/$editor" 2>/dev/null)" = "../../lib/notes-lsp/$editor" ]; then rm "$earlier/$editor"; fi
+}
+
+if [ "$action" = uninstall ]; then
+  rm -f "$prefix/bin/notes-lsp"
+  remove_plugins "$plugins"
+  remove_empty "$plugins"
+  unlink_earlier vim
+  unlink_earlier emacs
+  remove_plugins "$earlier"
+  remove_empty "$earlier"
+  echo "Removed notes-lsp and its plugins. Your notes stay where they are, and so does their history."
+  exit 0
+fi
+
+install -d "$prefix/bin" "$plugins"
+install "$program" "$prefix/bin/notes-lsp"
+# What an earlier version had and this one has not must not be loaded.
+remove_plugins "$plugins"
+install -d "$plugins"/vim "$plugins"/emacs
+cp -R editor-plugins/vim/{plugin,autoload,doc} "$plugins/vim/"
+cp editor-plugins/emacs/*.el "$plugins/emacs/"
+if command -v vim >/dev/null; then
+  vim -es -Nu NONE -i NONE -n -c "execute 'helptags' fnameescape('${plugins//\'/\'\'}/vim/doc')" -c 'qall!' </dev/null ||
+    echo "Vim could not index the help. In Vim, run: :helptags $plugins/vim/doc" >&2
+fi
+link_earlier
+
+echo
+echo "Installed."
+if [ -L "$earlier/vim" ] && [ -L "$earlier/emacs" ]; then
+  echo "Your ~/.vimrc and init.el need no change. The plugins are in $plugins now."
+else
+  echo "Add to your ~/.vimrc:        set runtimepath+=$plugins/vim"
+  echo "Add to your init.el:         (add-to-list 'load-path \"$plugins/emacs\") (require 'notes-lsp)"
+fi
+case ":$PATH:" in *":$prefix/bin:"*) ;; *) echo "And put $prefix/bin on your PATH." ;; esac
