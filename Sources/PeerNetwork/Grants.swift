@@ -10,6 +10,12 @@ public final class Grants: SharePolicy {
   private(set) var introductions: [DocumentId: [PeerId: Access]] = [:]
   /// From whom our person has taken a document: guests of ours, and of a host, whatever the host says of them.
   private(set) var dismissed: [DocumentId: Set<PeerId>] = [:]
+  /// Guests whose access our person has changed since they were let in; they may not have heard of it.
+  private(set) var revised: [DocumentId: Set<PeerId>] = [:]
+  /// What hosts let our person do with documents that are theirs.
+  var joined: [DocumentId: Joined] = [:]
+  /// What the store calls the people it knows.
+  private var storedNames: [PeerId: String] = [:]
 
   /// Reads what has been granted. Documents whose record is damaged are shared with nobody.
   public static func load(from storage: any StorageProvider) async throws(StorageError) -> Grants {
@@ -30,7 +36,7 @@ public final class Grants: SharePolicy {
       }
     }
     grants = found
-    (introductions, dismissed) = ([:], [:])
+    (introductions, dismissed, revised) = ([:], [:], [:])
     for (key, record) in try await storage.records(under: [Grants.introductionsKey]) {
       guard let document = key.last.flatMap({ DocumentId($0) }) else { continue }
       for entry in record["guests"]?.entries ?? [] {
@@ -42,6 +48,17 @@ public final class Grants: SharePolicy {
       // Who was let in again since is not dismissed.
       let gone = Set(names.map { PeerId($0) }).subtracting((grants[document] ?? [:]).keys)
       if !gone.isEmpty { dismissed[document] = gone }
+      let changed = Set((record["revised"]?.array ?? []).compactMap(\.text).map { PeerId($0) })
+        .intersection((grants[document] ?? [:]).keys)
+      if !changed.isEmpty { revised[document] = changed }
+    }
+    joined = [:]
+    for (key, record) in try await storage.records(under: [Joined.key]) {
+      if let document = key.last.flatMap({ DocumentId($0) }) { joined[document] = Joined(record: record) }
+    }
+    storedNames = [:]
+    for (key, record) in try await storage.records(under: KnownPeer.prefix) {
+      if let text = key.last, let name = KnownPeer(record: record).name { storedNames[PeerId(text)] = name }
     }
   }
 
@@ -98,8 +115,56 @@ public final class Grants: SharePolicy {
     grants[document, default: [:]][peer] = access
   }
 
+  /// Allows exactly this much to a peer that may do something already, at once; returns when it is in the store. False for any
+  /// other peer.
+  func change(_ access: Access, on document: DocumentId, for peer: PeerId) async throws(StorageError) -> Bool {
+    guard access > .none, grants[document]?[peer] != nil else { return false }
+    grants[document]?[peer] = access
+    revised[document, default: []].insert(peer)
+    try await store(document)
+    try await storeIntroductions(to: document)
+    return true
+  }
+
+  /// Forgets a peer's grant, without keeping it out for good.
+  func forget(_ document: DocumentId, of peer: PeerId) async throws(StorageError) {
+    grants[document]?[peer] = nil
+    if grants[document]?.isEmpty == true { grants[document] = nil }
+    try await store(document)
+  }
+
+  // MARK: What our person may do
+
+  /// What the host of a document lets our person do; `write` for those of our own.
+  public func ownAccess(to document: DocumentId) -> Access { joined[document]?.access ?? .write }
+
+  /// Who has let our person have a document; nil for those of our own.
+  public func host(of document: DocumentId) -> PeerId? { joined[document]?.host }
+
+  /// What the store called a peer when it was last read; the beginning of its id if it knows no name.
+  public func storedName(of peer: PeerId) -> String { storedNames[peer] ?? String(peer.description.prefix(8)) }
+
+  /// Stores what the host of a document lets our person do.
+  func storeJoined(_ document: DocumentId) async throws(StorageError) {
+    let key: StorageKey = [Joined.key, document.description]
+    guard let entry = joined[document] else { return try await storage.remove(key) }
+    try await storage.saveRecord(entry.record, at: key)
+  }
+
+  /// The host has ended it: the document is our own from now on, and those whom the host has let in are nobody to us.
+  ///
+  /// - Returns: the peers that have lost it.
+  func leaveHost(of document: DocumentId) -> Set<PeerId> {
+    guard let host = joined.removeValue(forKey: document)?.host else { return [] }
+    let others = (introductions.removeValue(forKey: document) ?? [:]).keys
+    grants[document]?[host] = nil
+    if grants[document]?.isEmpty == true { grants[document] = nil }
+    return Set(others).union([host])
+  }
+
   /// Takes back what one peer, or everybody, was allowed, at once; returns when that is in the store.
   public func revoke(_ document: DocumentId, from peer: PeerId?) async throws(StorageError) {
+    if let peer { revised[document]?.remove(peer) } else { revised[document] = nil }
     let mayHave = grants[document] != nil || introductions[document] != nil || dismissed[document] != nil
     if let peer {
       let wasGranted = grants[document]?.removeValue(forKey: peer) != nil
@@ -151,13 +216,15 @@ public final class Grants: SharePolicy {
   func storeIntroductions(to document: DocumentId) async throws(StorageError) {
     let key = [Grants.introductionsKey, document.description]
     let (guests, dismissed) = (introductions[document] ?? [:], dismissed[document] ?? [])
-    guard !guests.isEmpty || !dismissed.isEmpty else { return try await storage.remove(key) }
+    let revised = revised[document] ?? []
+    guard !guests.isEmpty || !dismissed.isEmpty || !revised.isEmpty else { return try await storage.remove(key) }
     let entries = guests.sorted { $0.key < $1.key }.map { peer, access in
       CBOR.Entry(.text(peer.description), .text(access.rawValue))
     }
     try await storage.saveRecord(
       .record([
         "guests": .map(entries), "dismissed": .array(dismissed.sorted().map { .text($0.description) }),
+        "revised": .array(revised.sorted().map { .text($0.description) }),
       ]), at: key)
   }
 }

@@ -19,8 +19,11 @@ extension PeerDirectory {
   ///
   /// - Parameter peers: nil for all that are connected.
   func tellGuests(of document: DocumentId, among peers: Set<PeerId>? = nil) {
-    let list = guestList(of: document)
-    for guest in list.guests.map(\.peer) where repo.peers[guest] != nil && peers?.contains(guest) ?? true {
+    let all = guests(of: document)
+    for guest in all.map(\.peer) where repo.peers[guest] != nil && peers?.contains(guest) ?? true {
+      // What the guest itself may do comes first, so that it is never what does not fit.
+      let ownFirst = all.filter { $0.peer == guest } + all.filter { $0.peer != guest }
+      let list = GuestList(document: document, guests: ownFirst)
       guard toldGuests[guest]?[document] != list else { continue }
       toldGuests[guest, default: [:]][document] = list
       repo.send(type: GuestList.type, fields: list.fields, to: guest)
@@ -37,6 +40,7 @@ extension PeerDirectory {
         tellGuests(of: document, among: [peer])
       }
     }
+    for (document, revised) in grants.revised where revised.contains(peer) { tellGuests(of: document, among: [peer]) }
   }
 
   /// A guest that is about to lose the document hears first that it has it from nobody.
@@ -48,14 +52,12 @@ extension PeerDirectory {
   }
 
   /// Those to whom our person has given the document, which whoever gave it to us is not.
-  private func guestList(of document: DocumentId) -> GuestList {
+  private func guests(of document: DocumentId) -> [GuestList.Guest] {
     let host = joined[document]?.host
     let guests = grants.guests(on: document).filter { $0.key != host && !isBlocked($0.key) }
-    return GuestList(
-      document: document,
-      guests: guests.sorted { $0.key < $1.key }.map { peer, access in
-        GuestList.Guest(peer: peer, access: access, name: name(of: peer), addresses: addresses(of: peer))
-      })
+    return guests.sorted { $0.key < $1.key }.map { peer, access in
+      GuestList.Guest(peer: peer, access: access, name: name(of: peer), addresses: addresses(of: peer))
+    }
   }
 
   // MARK: The guest's side
@@ -63,7 +65,15 @@ extension PeerDirectory {
   /// Only whoever let us in can say who else it let in.
   func receive(_ list: GuestList?, from host: PeerId) {
     guard let list else { return repo.complain(of: host, "sent a list of guests that makes no sense") }
-    guard joined[list.document]?.host == host, grants.access(list.document, for: host) > .none else { return }
+    guard grants.access(list.document, for: host) > .none else { return }
+    guard joined[list.document]?.host == host else {
+      if list.guests.isEmpty { letGo(of: list.document, by: host) }
+      return
+    }
+    if list.guests.isEmpty { return hostEnded(list.document, host: host) }
+    if let access = list.guests.first(where: { $0.peer == repo.peerId })?.access {
+      hostChanged(access, on: list.document, host: host)
+    }
     let others = list.guests.filter { $0.peer != repo.peerId && $0.peer != host && !isBlocked($0.peer) }
     let gone = grants.introduce(
       Dictionary(others.map { ($0.peer, $0.access) }) { first, _ in first }, to: list.document)

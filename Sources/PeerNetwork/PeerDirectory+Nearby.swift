@@ -170,15 +170,18 @@ extension PeerDirectory {
   private func end(with peer: PeerId) async throws(StorageError) {
     perform(invitations.withdraw(from: peer, document: nil))
     invitations.drop(peer)
+    let documents = grants.documents(for: peer).map(\.document)
+    for document in documents { dismissGuests([peer], from: document) }
     provider.forget(peer)
     provider.disconnect(peer)
     var failure: StorageError?
-    for (document, _) in grants.documents(for: peer) {
+    for document in documents {
       do throws(StorageError) {
         try await grants.revoke(document, from: peer)
       } catch {
         failure = error
       }
+      if joined[document]?.host == peer { hostEnded(document, host: peer) }
       repo.policyChanged(for: document)
       tellGuests(of: document)
     }

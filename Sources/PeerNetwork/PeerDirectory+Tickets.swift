@@ -52,17 +52,26 @@ extension PeerDirectory {
     return ticket
   }
 
-  /// Stops sharing a document with one peer or with all, and takes back its tickets. What was sent stays with them.
+  /// Stops sharing a document with one peer or with all, and takes back its tickets. What was sent stays with them. A document
+  /// that we have from somebody else is our own afterwards, if its host is among the peers.
   public func unshare(_ document: DocumentId, from peer: PeerId? = nil) async throws(StorageError) {
     let peers = peer.map { [$0] } ?? Array(grants.peers(on: document).keys)
     book.revoke(document)
     perform(invitations.withdraw(from: peer, document: document))
-    dismissGuests(peers.filter { $0 != joined[document]?.host }, from: document)
+    dismissGuests(peers, from: document)
+    let host = joined[document]?.host
+    let leaves = host != nil && (peer == nil || peer == host)
     defer {
       repo.policyChanged(for: document)
       tellGuests(of: document)
+      onEvent?(.networkChanged)
     }
     try await grants.revoke(document, from: peer)
+    if leaves {
+      _ = grants.leaveHost(of: document)
+      try await grants.storeJoined(document)
+      try await grants.storeIntroductions(to: document)
+    }
     try await storage.saveRecord(book.record, at: KnownPeer.ticketsKey)
     for peer in peers where grants.documents(for: peer).isEmpty { provider.forget(peer) }
   }

@@ -22,6 +22,12 @@ public final class PeerDirectory {
     case withdrawn(Invitations.Received, name: String)
     /// An invitation was answered: by the other, or an answer of ours was confirmed late.
     case accepted(PeerId, name: String, DocumentId)
+    /// The host of a document has changed what our person may do with it.
+    case accessChanged(PeerId, name: String, DocumentId, Access)
+    /// The host of a document shares it with our person no more.
+    case unshared(PeerId, name: String, DocumentId)
+    /// Somebody who had a document from us has let it go.
+    case gaveUp(PeerId, name: String, DocumentId)
     case declined(PeerId, name: String, DocumentId)
     /// The other has accepted, and our person is to compare the digits.
     case toBeConfirmed(Invitations.Sent, name: String)
@@ -60,7 +66,10 @@ public final class PeerDirectory {
   var book: TicketBook
   var known: [PeerId: KnownPeer]
   /// Documents that we joined.
-  var joined: [DocumentId: Joined]
+  var joined: [DocumentId: Joined] {
+    get { grants.joined }
+    set { grants.joined = newValue }
+  }
   /// What guests who are connected have been told of the others.
   var toldGuests: [PeerId: [DocumentId: GuestList]] = [:]
   var pendingJoins: [PendingJoin.Key: PendingJoin] = [:]
@@ -87,23 +96,19 @@ public final class PeerDirectory {
     for (key, record) in try await storage.records(under: KnownPeer.prefix) {
       if let text = key.last { known[PeerId(text)] = KnownPeer(record: record) }
     }
-    var joined: [DocumentId: Joined] = [:]
-    for (key, record) in try await storage.records(under: [Joined.key]) {
-      if let id = key.last.flatMap({ DocumentId($0) }) { joined[id] = Joined(record: record) }
-    }
     let directory = PeerDirectory(
       repo: repo, provider: provider, grants: grants, storage: storage, random: random, logger: logger, book: book,
-      known: known, joined: joined)
+      known: known)
     directory.begin()
     return directory
   }
 
   private init(
     repo: Repo, provider: TCPProvider, grants: Grants, storage: any StorageProvider, random: RandomSource,
-    logger: Logger, book: TicketBook, known: [PeerId: KnownPeer], joined: [DocumentId: Joined]
+    logger: Logger, book: TicketBook, known: [PeerId: KnownPeer]
   ) {
     (self.repo, self.provider, self.grants, self.storage) = (repo, provider, grants, storage)
-    (self.random, self.logger, self.book, self.known, self.joined) = (random, logger, book, known, joined)
+    (self.random, self.logger, self.book, self.known) = (random, logger, book, known)
     invitations = Invitations(local: repo.peerId)
   }
 
@@ -209,7 +214,7 @@ public final class PeerDirectory {
   }
 
   /// What the host of a document that we joined lets us do; `write` for those of our own.
-  public func ownAccess(to document: DocumentId) -> Access { joined[document]?.access ?? .write }
+  public func ownAccess(to document: DocumentId) -> Access { grants.ownAccess(to: document) }
 
   /// Calls an address, and keeps calling until `disconnect` or the end of the program.
   public func connect(address text: String) async throws(PeerNetworkError) -> PeerId {

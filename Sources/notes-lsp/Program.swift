@@ -63,7 +63,7 @@ final class Program {
     let repo = Repo(
       peerId: identity.peerId, metadata: PeerMetadata(name: settings.name), storage: storage, sharePolicy: grants,
       clock: clock)
-    let sharing = SharingAdapter(directory: nil)
+    let sharing = SharingAdapter(grants: grants)
     sharing.wantsNetwork = settings.hasNetwork
     let service = Service(
       repo: repo, storage: storage, sharing: sharing, files: WorkingFileAdapter(home: settings.home), clock: clock,

@@ -17,6 +17,10 @@ extension SharingEvent {
     case .withdrawn(let invitation, let name): self = .withdrawn(InvitationSummary(invitation, name: name))
     case .accepted(let peer, let name, let document): self = .accepted(peer, name: name, document)
     case .declined(let peer, let name, let document): self = .declined(peer, name: name, document)
+    case .accessChanged(let peer, let name, let document, let access):
+      self = .accessChanged(peer, name: name, document, access)
+    case .unshared(let peer, let name, let document): self = .unshared(peer, name: name, document)
+    case .gaveUp(let peer, let name, let document): self = .gaveUp(peer, name: name, document)
     case .toBeConfirmed(let invitation, let name): self = .toBeConfirmed(InvitationSummary(invitation, name: name))
     case .renamed, .networkChanged: self = .networkState
     }

@@ -7,14 +7,14 @@ import PeerNetwork
 @AutomergeRepo
 final class SharingAdapter: SharingService {
   private var directory: PeerDirectory?
+  /// What the store says of who may do what, for as long as there is no directory; nil where nobody asks.
+  private let grants: Grants?
   /// What `networkState` says when there is no directory.
   var reasonForNoNetwork = "off"
   var onChange: (@AutomergeRepo (SharingEvent) -> Void)?
 
-  /// - Parameter directory: nil if the person wants no network.
-  init(directory: PeerDirectory?) {
-    take(directory)
-  }
+  /// Without a network, until `take`.
+  init(grants: Grants?) { self.grants = grants }
 
   /// From now on this process has the network.
   func take(_ directory: PeerDirectory?) {
@@ -49,9 +49,43 @@ final class SharingAdapter: SharingService {
     (directory?.peers ?? []).map { peer in
       PeerSummary(
         peer: peer.peer, name: peer.name, fingerprint: peer.peer.description,
-        state: PeerSummary.State(peer.standing), via: peer.via,
+        state: PeerSummary.State(peer.standing), isConnected: peer.isConnected, via: peer.via,
         notes: peer.notes.map { ($0.document, $0.access) })
     }
+  }
+
+  func access(to document: DocumentId) -> Access { grants?.ownAccess(to: document) ?? .write }
+
+  func host(of document: DocumentId) -> (peer: PeerId, name: String)? {
+    guard let host = grants?.host(of: document) else { return nil }
+    return (host, name(of: host))
+  }
+
+  func people(on document: DocumentId) -> [PersonSummary] {
+    let all = (grants?.peers(on: document) ?? [:]).map { peer, access in
+      PersonSummary(
+        peer: peer, name: name(of: peer), access: access, isConnected: directory?.repo.peers[peer] != nil)
+    }
+    return all.sorted { ($0.name, $0.peer) < ($1.name, $1.peer) }
+  }
+
+  private func name(of peer: PeerId) -> String {
+    directory?.name(of: peer) ?? grants?.storedName(of: peer) ?? String(peer.description.prefix(8))
+  }
+
+  func setAccess(_ access: Access, to document: DocumentId, for peer: PeerId) async throws(SharingError) -> Bool {
+    let directory = try network()
+    do {
+      return try await directory.setAccess(access, to: document, for: peer)
+    } catch {
+      throw .notAllowed(reason: "It holds until the end of this program, but the store did not take it: \(error).")
+    }
+  }
+
+  func refresh() async {
+    guard directory == nil else { return }
+    // What was known stays if the store cannot be read.
+    try? await grants?.reload()
   }
 
   func share(

@@ -68,7 +68,7 @@ final class StoreRequest {
     repo.add(siblings)
     defer { siblings.stop() }
     await wait { siblings.isHub || !repo.siblings.isEmpty }
-    let sharing = SharingAdapter(directory: nil)
+    let sharing = SharingAdapter(grants: try await Grants.load(from: storage))
     sharing.reasonForNoNetwork = "no service of yours is running that has it; open a note first"
     sharing.wantsNetwork = true
     let service = Service(

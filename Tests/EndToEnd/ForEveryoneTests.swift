@@ -25,9 +25,9 @@ struct ForEveryoneTests {
     try ana.process.request("notes/delete", ["uri": .string(ana.client.uri), "forEveryone": true])
     // Bob has it open: he is told, and his buffer is a plain file's from now on.
     let event = try bob.process.waitForNotification("notes/event") {
-      $0["kind"] == "deleted" && $0["message"]?.stringValue?.isEmpty == false
+      $0["kind"] == "detached"
     }
-    #expect(event["uri"]?.stringValue == bob.client.uri)
+    #expect(event["uri"]?.stringValue == bob.client.uri && event["reason"] == "deletedForEveryone")
     try bob.process.waitFor("Bob's file to go") { !exists(bobs) }
     try cleo.process.waitFor("Cleo's file to go") { !exists(cleos) }
     for process in [ana.process, bob.process, cleo.process] {

@@ -260,7 +260,7 @@ Ask first unless SURE.  Each of them can bring it back for 30 days."
                     (format ", %s %s" (plist-get peer :name)
                             (if (eq t (plist-get peer :inSync)) "in sync"
                               (format "(%s to go)" (or (plist-get peer :pending) 1)))))
-                  (plist-get status :peers) "")
+                  (notes-lsp--reachable status) "")
        (let ((discovery (plist-get status :discovery)))
          (if (member discovery '("on" "off" nil)) "" (concat "; " discovery)))))))
 

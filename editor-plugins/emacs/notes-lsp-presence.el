@@ -240,6 +240,11 @@
       (notes-lsp--say "%s" (plist-get params :message)))
     (run-hooks 'notes-lsp--news-hook)))
 
+(defun notes-lsp--reachable (status)
+  "Return those of STATUS's peers who are there."
+  (cl-remove-if (lambda (peer) (equal (plist-get peer :state) "unreachable"))
+                (plist-get status :peers)))
+
 (defun notes-lsp--on-status (params)
   "Take over who is in the note that PARAMS are about."
   (let ((note (and (plist-get params :uri)
@@ -249,7 +254,7 @@
       (with-current-buffer (notes-lsp--note-buffer note) (force-mode-line-update))
       (notes-lsp--set-here note (mapcar (lambda (peer)
                                           (cons (plist-get peer :peer) (plist-get peer :name)))
-                                        (plist-get params :peers)))))
+                                        (notes-lsp--reachable params)))))
   (run-hooks 'notes-lsp--news-hook))
 
 (defun notes-lsp--on-show-message (params)

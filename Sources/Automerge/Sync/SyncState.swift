@@ -25,6 +25,9 @@ public final class SyncState: Sendable {
   /// The peer's heads as it last told; nil if it told nothing yet.
   public var theirHeads: Set<ChangeHash>? { progress.withLock { $0.theirHeads.map(Set.init) } }
 
+  /// Whether the peer has said that it refuses our changes.
+  public var isPeerReadOnly: Bool { progress.withLock { $0.isPeerReadOnly } }
+
   /// Whether the peer's changes are refused and it is told so.
   public var isReadOnly: Bool {
     get { progress.withLock { $0.isReadOnly } }

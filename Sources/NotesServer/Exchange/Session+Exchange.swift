@@ -154,6 +154,7 @@ extension Session {
     let path = try absolutePath(params)
     guard let record = try target(params) else { throw NotesError(.notANote, "This is not a note.") }
     let handle = try await find(record.id)
+    try checkMayWrite(record.id)
     let other = try await copy(of: record.id, at: path)
     if !other.isOfThisId, !handle.document.sharesHistory(with: other.document) {
       throw NotesError(.noSharedHistory, "\(path) is another document than \"\(record.title)\"; import it instead.")

@@ -185,6 +185,17 @@ final class Caretaker {
     if let path { try await service.files.remove(path) }
   }
 
+  /// What another program wrote to the file of a note that this person may only read is kept, and does not become the note's.
+  private func refuse(_ text: [UInt8], _ key: NoteKey) async throws {
+    let kept = RecoveredText(
+      id: key.document, time: service.clock.date.milliseconds,
+      reason: "it was written to the file of a note that you may only read", text: text)
+    try await service.keep(kept)
+    if let path = await service.write(kept, title: service.notebook[key]?.title ?? "") {
+      service.onRefusal?(key, path)
+    }
+  }
+
   /// Merges what stands in the file. False if the note was opened meanwhile.
   private func takeIn(
     _ contents: FileContents, _ base: TextBase?, _ note: NoteDocument, _ handle: DocHandle
@@ -204,6 +215,10 @@ final class Caretaker {
     }
     let splices = found ?? merge().open(version: 0, text: text).splices
     guard !splices.isEmpty else { return true }
+    guard service.mayWrite(handle.id) else {
+      try await refuse(contents.text, NoteKey(handle.id, item: note.item))
+      return true
+    }
     try handle.change { document in
       for splice in splices {
         try document.spliceText(

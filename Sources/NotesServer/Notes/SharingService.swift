@@ -13,6 +13,12 @@ public protocol SharingService: AnyObject {
   /// `on`, `off`, or why nobody nearby is found.
   var discoveryState: String { get }
   var peers: [PeerSummary] { get }
+  /// What this person may do with a document: what its host allows, and everything with one's own.
+  func access(to document: DocumentId) -> Access
+  /// Who has let this person have a document; nil if it is one's own.
+  func host(of document: DocumentId) -> (peer: PeerId, name: String)?
+  /// Everybody with whom a document is shared, there or not, by name.
+  func people(on document: DocumentId) -> [PersonSummary]
   /// How many messages were sent to peers since the start.
   var sentCount: Int { get }
 
@@ -23,6 +29,10 @@ public protocol SharingService: AnyObject {
   func join(ticket: String) async throws(SharingError) -> DocumentId
   /// Without a peer: withdraws every grant and ticket of the document.
   func unshare(_ document: DocumentId, from peer: PeerId?) async throws(SharingError)
+  /// Changes what a peer may do with a document that it has from this person. False if it does not have it from this person.
+  func setAccess(_ access: Access, to document: DocumentId, for peer: PeerId) async throws(SharingError) -> Bool
+  /// Another process of this person has stored something new about who may do what.
+  func refresh() async
   /// Asks somebody nearby to a document. Ends when the other side has it.
   /// - Returns: six digits for both people to compare, if they meet for the first time.
   func invite(
@@ -52,6 +62,19 @@ public struct SharedTicket: Sendable {
   }
 }
 
+/// Somebody with whom a document is shared.
+public struct PersonSummary: Sendable {
+  public var peer: PeerId
+  public var name: String
+  /// What it may do with the document.
+  public var access: Access
+  public var isConnected: Bool
+
+  public init(peer: PeerId, name: String, access: Access, isConnected: Bool) {
+    (self.peer, self.name, self.access, self.isConnected) = (peer, name, access, isConnected)
+  }
+}
+
 public struct PeerSummary: Sendable {
   public enum State: String, Sendable { case nearby, invitationPending, connected, rejected, blocked, known }
 
@@ -59,16 +82,18 @@ public struct PeerSummary: Sendable {
   public var name: String
   public var fingerprint: String
   public var state: State
+  /// Whether there is a link to it, whatever else `state` has to say.
+  public var isConnected: Bool
   /// The address, or how else it is reached.
   public var via: String
   public var notes: [(document: DocumentId, access: Access)]
 
   public init(
-    peer: PeerId, name: String, fingerprint: String, state: State, via: String,
+    peer: PeerId, name: String, fingerprint: String, state: State, isConnected: Bool, via: String,
     notes: [(document: DocumentId, access: Access)]
   ) {
     (self.peer, self.name, self.fingerprint) = (peer, name, fingerprint)
-    (self.state, self.via, self.notes) = (state, via, notes)
+    (self.state, self.isConnected, self.via, self.notes) = (state, isConnected, via, notes)
   }
 }
 
@@ -113,6 +138,12 @@ public enum SharingEvent: Hashable, Sendable {
   case invited(InvitationSummary)
   case withdrawn(InvitationSummary)
   case accepted(PeerId, name: String, DocumentId)
+  /// The host of a document has changed what this person may do with it.
+  case accessChanged(PeerId, name: String, DocumentId, Access)
+  /// The host of a document shares it with this person no more.
+  case unshared(PeerId, name: String, DocumentId)
+  /// Somebody who had a document from this person has let it go.
+  case gaveUp(PeerId, name: String, DocumentId)
   case declined(PeerId, name: String, DocumentId)
   /// Accepted by the other; our person is to compare the digits.
   case toBeConfirmed(InvitationSummary)

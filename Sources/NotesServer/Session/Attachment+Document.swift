@@ -7,11 +7,14 @@ extension Attachment {
 
   func takeIn(version: Int, rev: Int?, changes: [ContentChange]) {
     let wasLost = buffer.awaitsFullText
+    let before = mayWrite ? [] : buffer.textBefore(fullTextWith: rev, source: source)
     lastChange = service.clock.now
     switch buffer.didChange(version: version, rev: rev, changes: changes, source: source) {
     case .splices(let splices):
       if wasLost { keepRecovered(before: splices) }
-      if apply(splices), let change = note.document.lastChange(by: note.document.actor) {
+      if !mayWrite {
+        refuse(splices, before: before)
+      } else if apply(splices), let change = note.document.lastChange(by: note.document.actor) {
         undoGroups.typed(change, splices, at: service.clock.now)
       }
       sendPendingEdit()
@@ -63,6 +66,7 @@ extension Attachment {
 
   /// Takes back the last thing that this person did here, or does again what was taken back last. False if there is none.
   func undo(_ direction: UndoGroups.Direction) throws -> Bool {
+    try session.checkMayWrite(id)
     while let changes = undoGroups.next(direction) {
       let before = handle.document.heads()
       let made = try handle.change { try $0.takeBack(changes, timestamp: service.clock.date) }
@@ -80,6 +84,7 @@ extension Attachment {
 
   /// Makes splices that bring an earlier text back, which this person can undo.
   func restore(_ splices: [TextSplice]) throws {
+    try session.checkMayWrite(id)
     finishComparing()
     let before = handle.document.heads()
     guard apply(splices) else { return }
@@ -137,7 +142,7 @@ extension Attachment {
       session.forged(by: peer, author: author, in: self)
       statusChanged()
     case .headsChanged, .refusedChanges: break
-    case .deleted: session.detach(uri: uri)
+    case .deleted: session.detach(uri: uri, .purged)
     }
   }
 
@@ -160,9 +165,9 @@ extension Attachment {
     (note, headsWithText) = (moved, handle.document.heads())
     // What can be taken back of it stands in the old text.
     undoGroups = UndoGroups()
-    apply(words ?? [])
+    if mayWrite { apply(words ?? []) }
     let delta = TextDiff.delta(from: before, to: source.allUTF8)
-    if words == nil, delta.deletedBytes > 0 {
+    if words == nil || !mayWrite, delta.deletedBytes > 0 {
       service.keepSoon(id, "its agenda item was moved by somebody else while it was open", before)
     }
     buffer.documentChanged(by: delta)

@@ -94,7 +94,7 @@ extension Attachment {
     }
   }
 
-  private var hasCompany: Bool { service.sharing.peers.contains { $0.state == .connected && $0.has(id) } }
+  private var hasCompany: Bool { service.sharing.peers.contains { $0.isConnected && $0.has(id) } }
 
   /// The others' carets, where they stand in the client's text.
   func sendCursors() {

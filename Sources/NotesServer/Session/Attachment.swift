@@ -53,6 +53,9 @@ final class Attachment {
   var lastStatus: JSONValue?
   private var isAttached = true
   var undoGroups = UndoGroups()
+  var refusedTyping = RefusedTyping()
+  /// When the person is told of what was refused.
+  var tellOfRefusal: (any ScheduledAction)?
 
   /// Attaches a buffer that `buffer` knows; `splices` are what opening it has to do to the document.
   init(uri: String, handle: DocHandle, note: NoteDocument, buffer: OpenBuffer, splices: [TextSplice], session: Session)
@@ -62,7 +65,7 @@ final class Attachment {
     observation = handle.observe { [weak self] event in self?.documentDid(event) }
     service.opened(key, handle) { [weak self] in self?.companions() ?? [] }
     claimNote()
-    apply(splices)
+    if mayWrite { apply(splices) } else { refuse(splices, before: []) }
     sendPendingEdit()
     service.notebook.update(key) { $0.isUnread = false }
     handle.storeSoon()

@@ -1,5 +1,6 @@
 import Automerge
 import AutomergeRepo
+import JSONRPC
 
 /// What a client shows of a file.
 enum Buffer {
@@ -27,6 +28,9 @@ struct PlainBuffer {
   var version: Int
   /// UTF-8.
   var text: [UInt8]
+  /// Of a buffer that was a note: the event that told the client that it is none any more, to be sent again when the client
+  /// goes on as if it were.
+  var farewell: JSONValue?
 
   /// Makes a client's changes, one after the other.
   mutating func apply(_ changes: [ContentChange], version: Int, in encoding: PositionEncoding) {

@@ -42,6 +42,8 @@ public final class Service {
   private var idle = IdleDocuments()
   /// Called when somebody else has deleted a note for everyone, before its file goes.
   var onDeletion: ((DocHandle) -> Void)?
+  /// Called when what another program wrote to the file of a read-only note was kept at this path, and not taken in.
+  var onRefusal: ((NoteKey, String) -> Void)?
   /// Called when others changed a meeting: its items may have come, gone or moved.
   var onMeetingChange: ((DocHandle) -> Void)?
   private(set) lazy var siblingRequests = SiblingRequests(repo: repo, sharing: sharing, clock: clock)

@@ -100,7 +100,7 @@ extension Session {
   /// The names of those who are connected and have the document.
   private func peersByDocument() -> [DocumentId: [String]] {
     var names: [DocumentId: [String]] = [:]
-    for peer in service.sharing.peers where peer.state == .connected {
+    for peer in service.sharing.peers where peer.isConnected {
       for note in peer.notes where note.access != .none { names[note.document, default: []].append(peer.name) }
     }
     return names
@@ -130,6 +130,13 @@ extension Session {
       writer.array { writer in
         for name in peers[record.id] ?? [] { writer.string(name) }
       }
+      writer.key("here")
+      writer.array { writer in
+        for person in service.company.people(in: record.id) { writer.string(person.name) }
+      }
+      writer.key("shared")
+      writer.bool(!service.sharing.people(on: record.id).isEmpty)
+      if let host = service.sharing.host(of: record.id) { writer.member("owner", host.name) }
       writer.key("unread")
       writer.bool(record.isUnread)
       if let deleted = record.deletedSince {
@@ -171,7 +178,7 @@ extension Session {
       .object(present: [
         "kind": .string(change.kind.rawValue), "id": .string(change.id.description), "title": .string(change.title),
         "uri": change.path.map { .string(FileURI.uri(path: $0)) },
-        "peer": .string(service.identity.peer.description), "name": .string(service.identity.name), "message": "",
+        "peer": .string(service.identity.peer.description), "name": .string(service.identity.name),
       ]))
   }
 }

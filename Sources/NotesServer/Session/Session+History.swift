@@ -138,6 +138,7 @@ extension Session {
 
   func restore(_ params: Parameters) async throws -> JSONValue {
     let (record, note) = try await pastNote(params)
+    try checkMayWrite(record.id)
     let heads = try heads(params, "heads", in: note.document)
     let source = DocumentText(note), attached = attachment(at: record.key)
     let old = Array(try note.document.textAt(obj: note.content, heads: heads).utf8)

@@ -17,7 +17,7 @@ extension Session {
     }
     _ = try await find(record.id)
     let code = try await service.sharing.invite(
-      peer, to: record.id, title: record.title, access: access, confirms: confirms)
+      peer, to: record.id, title: record.title, access: offeredAccess(access, to: record.id), confirms: confirms)
     return .object(present: [
       "state": .string(PeerSummary.State.invitationPending.rawValue), "code": code.map(JSONValue.string),
     ])
@@ -99,7 +99,7 @@ extension Session {
         "accepted", invitation.peer, invitation.name,
         "\(invitation.name) accepts. Does \(invitation.name) see the digits \(spaced(invitation.code ?? ""))?",
         uri: uri(of: invitation.document), invitation: invitation.invitation)
-    case .online, .offline, .joined, .networkState: nil
+    case .online, .offline, .joined, .networkState, .accessChanged, .unshared, .gaveUp: nil
     }
   }
 

@@ -21,6 +21,7 @@ extension Session {
 
   func rename(_ record: NoteRecord, to title: String) async throws -> NoteRecord {
     let handle = try await find(record.id)
+    try checkMayWrite(record.id)
     if record.folder != nil, let meeting = MeetingDocument(handle.document) {
       try handle.change { _ in try meeting.rename(to: title) }
     } else {
@@ -45,12 +46,14 @@ extension Session {
       return [:]
     }
     if isForEveryone {
+      try checkMayWrite(id)
       let date = service.clock.date
       try handle.change { document in try NoteDocument.setDeletion(date, of: document) }
       service.notebook.update(id) { $0.deletionSeen = date }
     }
     let wasOpen = service.isOpen(id)
-    for attachment in attachments(of: id) { detach(uri: attachment.uri) }
+    let reason: NoteNews.Reason = isForEveryone ? .deletedForEveryone : .deleted
+    for attachment in attachments(of: id) { detach(uri: attachment.uri, reason) }
     try await service.caretaker.putAway(handle, isWritten: !wasOpen)
     let until = service.clock.date.addingTimeInterval(Self.recoverableTime)
     return ["recoverableUntil": .int(Int64(until.milliseconds))]
@@ -64,7 +67,7 @@ extension Session {
     let handle = try await find(id)
     service.notebook.update(id) { $0.deletedSince = nil }
     // Nobody who gets the note from now on is to delete it; who has done so already keeps it deleted.
-    try handle.change { document in try NoteDocument.setDeletion(nil, of: document) }
+    if service.mayWrite(id) { try handle.change { document in try NoteDocument.setDeletion(nil, of: document) } }
     if MeetingDocument(handle.document) != nil, NoteDocument(handle.document) == nil {
       return place(try await openMeeting(handle))
     }
@@ -76,16 +79,14 @@ extension Session {
   func deletedForEveryone(_ handle: DocHandle) {
     let title = service.notebook[handle.id]?.title ?? handle.id.description
     let open = attachments(of: handle.id)
-    for attachment in open { detach(uri: attachment.uri) }
-    guard phase == .running, isNotesClient else { return }
-    let keeps = open.isEmpty ? "" : "your buffer stays, "
+    for attachment in open { detach(uri: attachment.uri, .deletedForEveryone) }
+    guard open.isEmpty, phase == .running, isNotesClient else { return }
     connection.notify(
       "notes/event",
-      .object(present: [
+      [
         "kind": "deleted", "id": .string(handle.id.description), "title": .string(title),
-        "uri": open.first.map { .string($0.uri) }, "peer": "", "name": "",
-        "message": .string("\"\(title)\" was deleted for everyone; \(keeps)and for 30 days you can bring it back."),
-      ]))
+        "message": .string(NoteNews.detached(.deletedForEveryone).message(title: title)),
+      ])
   }
 
   /// For good. What others have they keep.

@@ -10,7 +10,7 @@ extension Session {
     guard let meeting = MeetingDocument(handle.document) else {
       throw NotesError(.notANote, "The document \(handle.id) holds no text.")
     }
-    if !meeting.isComplete { try handle.change { _ in try meeting.complete() } }
+    if !meeting.isComplete, service.mayWrite(handle.id) { try handle.change { _ in try meeting.complete() } }
     let title = meeting.title.isEmpty ? "Meeting" : meeting.title
     let now = service.clock.date
     var record =
@@ -50,6 +50,7 @@ extension Session {
     let text = try params.stringIfPresent("text") ?? ""
     try checkIsText(Array(text.utf8))
     let position = try params.nonNegativeIntIfPresent("position") ?? .max
+    try checkMayWrite(handle.id)
     let item = MeetingContent.Item(id: UUID().uuidString, title: title, discussion: text)
     try handle.change { _ in try meeting.insert(item, at: position) }
     try await meetingChanged(handle)
@@ -65,6 +66,7 @@ extension Session {
       throw NotesError(.notANote, "This is not an agenda item.")
     }
     let handle = try await find(record.id)
+    try checkMayWrite(handle.id)
     guard let meeting = MeetingDocument(handle.document), let item = meeting.item(id) else {
       throw NotesError(.notFound, "The item is not in the agenda any more.")
     }
@@ -74,6 +76,7 @@ extension Session {
   }
 
   func deleteItem(_ id: String, of handle: DocHandle) async throws {
+    try checkMayWrite(handle.id)
     guard let meeting = MeetingDocument(handle.document), let item = meeting.item(id) else {
       throw NotesError(.notFound, "The item is not in the agenda any more.")
     }
@@ -94,7 +97,7 @@ extension Session {
       guard let item = attachment.key.item else { continue }
       guard let note = NoteDocument(handle.document, item: item) else {
         let text = attachment.clientText
-        detach(uri: attachment.uri)
+        detach(uri: attachment.uri, .itemDeleted)
         if !text.isEmpty { service.keepSoon(handle.id, "its agenda item was deleted while it was open", text) }
         continue
       }

@@ -23,7 +23,10 @@ extension Session {
 
   /// An open buffer, or a file, becomes a note.
   func adopt(_ params: Parameters) async throws -> JSONValue {
-    ["id": .string(try await adopt(uri: try params.string("uri")).id.description)]
+    [
+      "id": .string(try await adopt(uri: try params.string("uri")).id.description),
+      "access": .string(Access.write.rawValue),
+    ]
   }
 
   func adopt(uri: String) async throws -> NoteRecord {
@@ -126,6 +129,7 @@ extension Session {
       "item": record.item.map(JSONValue.string),
       "uri": path.map { .string(FileURI.uri(path: $0)) },
       "path": path.map(JSONValue.string),
+      "access": .string(service.sharing.access(to: record.id).rawValue),
       "folder": record.folder.map(JSONValue.string),
       "items": items.map(JSONValue.array),
     ])

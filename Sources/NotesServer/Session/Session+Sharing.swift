@@ -20,7 +20,7 @@ extension Session {
     // What is in memory only is not shared: the ticket outlives this process.
     _ = try await find(record.id)
     let ticket: SharedTicket = try await service.sharing.share(
-      record.id, access: access, uses: uses, expiresIn: expiresIn)
+      record.id, access: offeredAccess(access, to: record.id), uses: uses, expiresIn: expiresIn)
     return .object(present: [
       "id": .string(record.id.description), "ticket": .string(ticket.text), "words": .string(ticket.words),
       "expires": ticket.expires.map { .int(Int64($0)) } ?? .null,
@@ -87,57 +87,14 @@ extension Session {
     ]
   }
 
-  func status(_ params: Parameters) throws -> JSONValue {
-    guard params.has("uri") else { return statusOfService }
-    let uri = try params.string("uri")
-    switch buffers[uri] {
-    case .attached(let attachment)?: return status(of: attachment)
-    case .opening?:
-      // What the client has, and has sent since, is not in the document yet.
-      guard case .object(var members) = statusOfService else { return statusOfService }
-      members["stored"] = false
-      return .object(members)
-    case .plain?, nil: return statusOfService
-    }
-  }
-
-  private var statusOfService: JSONValue {
-    [
-      "stored": .bool(service.repo.handles.allSatisfy(\.isStored)), "network": .string(service.sharing.networkState),
-      "discovery": .string(service.sharing.discoveryState), "peers": [],
-      "documents": JSONValue(service.repo.handles.count), "commits": commits,
-      "sent": JSONValue(service.sharing.sentCount),
-    ]
-  }
-
-  /// How long the last commits took, in milliseconds.
-  private var commits: JSONValue {
-    let times = service.repo.commitTimes.sorted()
-    guard !times.isEmpty else { return nil }
-    func milliseconds(_ part: Double) -> JSONValue {
-      JSONValue(times[min(times.count - 1, Int(Double(times.count) * part))] / .milliseconds(1))
-    }
-    return ["count": JSONValue(times.count), "p50": milliseconds(0.5), "p99": milliseconds(0.99)]
-  }
-
-  func status(of attachment: Attachment) -> JSONValue {
-    let peers = service.sharing.peers.filter { $0.state == .connected && $0.has(attachment.id) }
-    return [
-      "stored": .bool(attachment.handle.isStored),
-      "network": .string(service.sharing.networkState),
-      "discovery": .string(service.sharing.discoveryState),
-      "peers": .array(
-        peers.map { peer in
-          let pending = attachment.handle.pendingCount(for: peer.peer)
-          return .object(present: [
-            "peer": .string(peer.peer.description), "name": .string(peer.name), "inSync": .bool(pending == 0),
-            "pending": .int(Int64(pending)), "forges": attachment.handle.forgers.contains(peer.peer) ? true : nil,
-          ])
-        }),
-    ]
-  }
-
   func sharingChanged(_ event: SharingEvent) {
+    switch event {
+    case .accessChanged(let peer, let name, let id, let access):
+      accessChanged(.access(access, host: name), id, peer, name)
+    case .unshared(let peer, let name, let id): accessChanged(.unshared(host: name), id, peer, name)
+    case .gaveUp(let peer, let name, let id): accessChanged(.gaveUp(guest: name), id, peer, name)
+    default: break
+    }
     if let notice = notice(of: event) {
       // Only one process of this person hears of it.
       service.siblingEvents.tell(notice)
@@ -149,7 +106,13 @@ extension Session {
   /// Tells the editor of something that others did.
   func deliver(_ notice: JSONValue) {
     guard phase == .running else { return }
-    if isNotesClient { connection.notify("notes/event", notice) } else { ask(notice) }
+    if isNotesClient { return connection.notify("notes/event", notice) }
+    let kinds = ["access", "refused", "unshared", "detached"]
+    if let kind = notice["kind"]?.stringValue, kinds.contains(kind), let message = notice["message"] {
+      connection.notify("window/showMessage", ["type": 2, "message": message])
+    } else {
+      ask(notice)
+    }
   }
 
   private static let (accept, decline) = ("Accept", "Decline")
@@ -192,7 +155,7 @@ extension Session {
       notice(
         "accepted", peer, name, "\(name) has come to \"\(title(of: document))\" with your ticket.",
         uri: uri(of: document))
-    case .networkState: nil
+    case .networkState, .accessChanged, .unshared, .gaveUp: nil
     case .nearby, .gone, .invited, .withdrawn, .accepted, .declined, .toBeConfirmed: invitationNotice(of: event)
     }
   }

@@ -70,6 +70,8 @@ extension Session {
       // Emptied first, so that the text is changed in place.
       buffers[uri] = nil
       buffer.apply(changes, version: version, in: encoding)
+      if let farewell = buffer.farewell { deliver(farewell) }
+      buffer.farewell = nil
       buffers[uri] = .plain(buffer)
     case nil:
       // Never opened, or forgotten by a service that died: the full text, when it comes, opens it.
@@ -254,13 +256,6 @@ extension Session {
       uri: uri, handle: handle, note: note, buffer: buffer, splices: splices, session: self)
     buffers[uri] = .attached(attachment)
     for message in opening.waiting { message(attachment) }
-  }
-
-  /// The document is gone; the buffer stays, as a plain file's.
-  func detach(uri: String) {
-    guard case .attached(let attachment)? = buffers[uri] else { return }
-    attachment.detach()
-    buffers[uri] = .plain(PlainBuffer(version: attachment.version, text: attachment.clientText))
   }
 
   private func notOpened(uri: String, opening number: Int, error: any Error) {

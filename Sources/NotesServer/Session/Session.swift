@@ -56,8 +56,9 @@ public final class Session {
     service.siblingRequests.perform = { [weak self] method, params in
       await self?.performForSibling(method, params) ?? .failure(.methodNotFound(method))
     }
-    service.siblingEvents.onEvent = { [weak self] event in self?.deliver(event) }
+    service.siblingEvents.onEvent = { [weak self] event in self?.heardFromSibling(event) }
     service.onDeletion = { [weak self] handle in self?.deletedForEveryone(handle) }
+    service.onRefusal = { [weak self] key, path in self?.refused(key, uri: nil, recovered: path) }
     service.onMeetingChange = { [weak self] handle in self?.followItems(of: handle) }
     service.company.onArrival = { [weak self] id, person, isHere in self?.arrived(person, in: id, isHere: isHere) }
   }
@@ -305,6 +306,9 @@ public final class Session {
     "notes/unshare": { try await $0.unshare($1) },
     "notes/join": { try await $0.join($1) },
     "notes/peers": { try $0.peers($1) },
+    "notes/people": { try await $0.people($1) },
+    "notes/setAccess": { try await $0.setAccess($1) },
+    "notes/copy": { try await $0.copy($1) },
     "notes/invite": { try await $0.invite($1) },
     "notes/invitations": { try $0.invitations($1) },
     "notes/answer": { try await $0.answer($1) },

@@ -220,7 +220,7 @@ export def Status()
 enddef
 
 def StatusLine(result: dict<any>): string
-  const peers = result->get('peers', [])->mapnew((_, it) =>
+  const peers = result->get('peers', [])->copy()->filter((_, it) => it->get('state', '') !=# 'unreachable')->mapnew((_, it) =>
     it.name .. (it->get('inSync', true) ? ' (in sync)' : $' ({it->get("pending", 0)} to go)'))
   const stored = result->get('stored', false) ? 'stored' : 'not stored yet'
   const network = result->get('network', 'on')

@@ -51,7 +51,8 @@ export def Line(): string
   if !service.IsReady()
     return service.State() ==# 'stopped' ? '[notes: stopped]' : '[notes: starting]'
   endif
-  final connected: list<dict<any>> = note->get('status', {})->get('peers', [])
+  final connected: list<dict<any>> = note->get('status', {})->get('peers', [])->copy()
+    ->filter((_, it) => it->get('state', '') !=# 'unreachable')
   final others = connected->mapnew((_, it) => it.name)
   final late = copy(connected)->filter((_, it) => !it->get('inSync', true))
   # Who is connected, and who only has a caret here by way of others.

@@ -1,0 +1,77 @@
+import AutomergeRepo
+import JSONRPC
+
+/// What a person has to hear of an open note, because from now on the buffer is something else than it was: the kinds of
+/// `notes/event`, their reasons, and the words that both editors show.
+enum NoteNews: Hashable {
+  /// Why a buffer is no note any more.
+  enum Reason: String, Hashable { case deleted, deletedForEveryone, itemDeleted, purged }
+
+  /// The host has changed what this person may do.
+  case access(Access, host: String)
+  /// What was typed is not in the note, but in a file of its own.
+  case refused(recovered: String)
+  /// The host shares the note with this person no more.
+  case unshared(host: String)
+  /// Somebody who had the note from this person has let it go.
+  case gaveUp(guest: String)
+  /// From now on the buffer is a plain file's.
+  case detached(Reason)
+
+  var kind: String {
+    switch self {
+    case .access: "access"
+    case .refused: "refused"
+    case .unshared: "unshared"
+    case .gaveUp: "left"
+    case .detached: "detached"
+    }
+  }
+
+  /// One line, ready to show, of at most `longestMessage` characters: of a title as much as fits.
+  func message(title: String) -> String {
+    switch self {
+    case .access(.write, let host): Self.fitted(host, " lets you edit ", title, "")
+    case .access(_, let host): Self.fitted(host, " made ", title, " read-only for you")
+    case .refused: Self.fitted("", "Read-only: ", title, " stays; your words are in a copy")
+    case .unshared(let host): Self.fitted(host, " stopped sharing ", title, "; your copy stays")
+    case .gaveUp(let guest): Self.fitted(guest, " no longer shares ", title, "")
+    case .detached(.deleted): Self.fitted("", "Deleted ", title, "; undelete restores it")
+    case .detached(.deletedForEveryone): Self.fitted("", "Deleted for everyone: ", title, "; undelete restores it")
+    case .detached(.itemDeleted): Self.fitted("", "Item deleted: ", title, "; its text is kept as recovered")
+    case .detached(.purged): Self.fitted("", "Removed for good: ", title, "; only this text is left")
+    }
+  }
+
+  /// What a status line of 80 columns can show. Source: EditorProtocol.md.
+  static let longestMessage = 60
+  private static let shortestTitle = 8
+
+  /// `name`, `middle`, the title in quotes and `end`, with the title, then the name, cut where there is no room.
+  private static func fitted(_ name: String, _ middle: String, _ title: String, _ end: String) -> String {
+    let room = longestMessage - middle.count - end.count - 2
+    let title = cut(title, to: max(shortestTitle, room - name.count))
+    return cut(name, to: max(1, room - title.count)) + middle + "\"\(title)\"" + end
+  }
+
+  private static func cut(_ text: String, to count: Int) -> String {
+    text.count <= count ? text : text.prefix(max(0, count - 1)) + "…"
+  }
+
+  /// The parameters of the event.
+  func parameters(uri: String?, id: DocumentId, title: String, peer: PeerId?, name: String?) -> JSONValue {
+    var members: [(String, JSONValue?)] = [
+      ("kind", .string(kind)), ("uri", uri.map(JSONValue.string)), ("id", .string(id.description)),
+      ("peer", peer.map { .string($0.description) }), ("name", name.map(JSONValue.string)),
+      ("message", .string(message(title: title))),
+    ]
+    switch self {
+    case .access(let access, _): members.append(("access", .string(access.rawValue)))
+    case .unshared: members.append(("access", .string(Access.write.rawValue)))
+    case .refused(let path): members.append(("recovered", .string(path)))
+    case .detached(let reason): members.append(("reason", .string(reason.rawValue)))
+    case .gaveUp: break
+    }
+    return .object(JSONObject(members.compactMap { key, value in value.map { (key, $0) } }))
+  }
+}

@@ -1,0 +1,88 @@
+import AutomergeRepo
+import Foundation
+
+/// What is typed into a note that this person may only read: it is not done in the document, the client is sent it back, and
+/// the words are kept where the person can find them.
+extension Attachment {
+  var mayWrite: Bool { service.mayWrite(id) }
+
+  /// How long it is waited for more of the same before the person is told.
+  private static let tellDelay: Duration = .milliseconds(300)
+
+  /// The client has made these changes, and the document does not take them.
+  ///
+  /// - Parameter before: the client's text before it made them
+  func refuse(_ splices: [TextSplice], before: [UInt8]) {
+    guard !splices.isEmpty else { return }
+    buffer.documentChanged(by: TextDelta(splices, in: source.allUTF8).inverted)
+    let text = buffer.clientText(source: source)
+    let now = service.clock.date.milliseconds
+    let kept = refusedTyping.take(before: before, after: text, at: now)
+    let recovered = RecoveredText(
+      id: id, time: kept, reason: "it was typed into a note that you may only read", text: text)
+    let service = service
+    Task { @AutomergeRepo [log = session.log] in
+      do {
+        try await service.keep(recovered)
+      } catch {
+        log.error("What was typed into a read-only note could not be stored: \(error)")
+      }
+    }
+    tellOfRefusal?.cancel()
+    tellOfRefusal = service.clock.schedule(after: Self.tellDelay) { [weak self] in self?.told(of: recovered) }
+    sendPendingEdit()
+    scheduleCheck(after: Self.checkDelay)
+  }
+
+  private func told(of recovered: RecoveredText) {
+    tellOfRefusal = nil
+    let title = service.notebook[key]?.title ?? ""
+    Task { @AutomergeRepo in
+      guard let path = await service.write(recovered, title: title) else { return }
+      session.refused(key, uri: uri, recovered: path)
+    }
+  }
+}
+
+/// Which of the texts that a client shows with what was refused are one and the same, growing while somebody types.
+struct RefusedTyping {
+  private var last: (time: Int, text: [UInt8])?
+
+  /// The client's text was `before`, and is `after` by typing that is refused.
+  ///
+  /// - Returns: the time that names the kept text; the same as before if that is a part of what `after` was made of
+  mutating func take(before: [UInt8], after: [UInt8], at now: Int) -> Int {
+    let time = last.map { $0.text == before ? $0.time : max($0.time + 1, now) } ?? now
+    last = (time, after)
+    return time
+  }
+}
+
+extension TextDelta {
+  /// What splices, made one after the other, do to a text.
+  init(_ splices: [TextSplice], in text: [UInt8]) {
+    var (result, text) = (TextDelta.identity, text)
+    for splice in splices {
+      let start = min(splice.utf8Offset, text.count)
+      let range = start..<min(start + splice.deleteUTF8, text.count)
+      result = result.composed(
+        with: TextDelta(utf8Offset: start, deleted: Array(text[range]), inserted: splice.insert))
+      text.replaceSubrange(range, with: splice.insert)
+    }
+    self = result
+  }
+}
+
+extension Service {
+  /// Writes a text that was kept to the file where it can be looked at. Nil if that does not work, which the log says.
+  func write(_ recovered: RecoveredText, title: String) async -> String? {
+    let path = RecoveredText.path(title: title, time: recovered.time, in: notesDirectory)
+    do {
+      if try await !files.create(path, recovered.text) { try await files.replace(path, recovered.text) }
+      return path
+    } catch {
+      log.error("\(path) could not be written: \(error)")
+      return nil
+    }
+  }
+}

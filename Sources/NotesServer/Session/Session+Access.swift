@@ -1,0 +1,108 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import JSONRPC
+
+/// Who may do what with a note: asked, changed, kept to, and told when others change it.
+extension Session {
+  private enum AccessName: String, CaseIterable { case write, read, none }
+
+  func people(_ params: Parameters) async throws -> JSONValue {
+    guard let record = try target(params) else { throw NotesError(.notANote, "Not a note.") }
+    let handle = try await find(record.id)
+    return ["people": .array(service.sharing.people(on: record.id).map { json($0, on: handle, withAccess: true) })]
+  }
+
+  func setAccess(_ params: Parameters) async throws -> JSONValue {
+    guard let record = try target(params) else { throw NotesError(.notANote, "Not a note.") }
+    let peer = try peer(params)
+    let access = Access(rawValue: try params.choice("access", as: AccessName.self).rawValue) ?? .none
+    if let host = service.sharing.host(of: record.id), host.peer == peer {
+      throw NotesError(.refused, "\(host.name) shares this note with you; unshare it to leave.")
+    }
+    guard try await service.sharing.setAccess(access, to: record.id, for: peer) else {
+      throw NotesError(.notFound, "Not shared with this person by you.")
+    }
+    return [:]
+  }
+
+  /// A new note of one's own with the text of another, as the editor shows it.
+  func copy(_ params: Parameters) async throws -> JSONValue {
+    guard let record = try target(params) else { throw NotesError(.notANote, "Not a note.") }
+    let handle = try await find(record.id)
+    guard let note = NoteDocument(handle.document, item: record.item) else {
+      throw NotesError(.notANote, "Copy a meeting one item at a time.")
+    }
+    let text = attachment(at: record.key)?.clientText ?? DocumentText(note).allUTF8
+    let title = try params.stringIfPresent("title") ?? "\(record.title) copy"
+    let directory = try params.stringIfPresent("directory") ?? service.notesDirectory
+    return place(
+      try await writeWorkingFile(for: makeDocument(title: title, text: text), title: title, directory: directory))
+  }
+
+  /// What this person gives to others is not more than what it has.
+  func offeredAccess(_ access: Access, to id: DocumentId) -> Access { min(access, service.sharing.access(to: id)) }
+
+  func checkMayWrite(_ id: DocumentId) throws(NotesError) {
+    guard !service.mayWrite(id) else { return }
+    let host = service.sharing.host(of: id)?.name ?? "the host"
+    throw NotesError(.readOnly, "Read-only: ask \(host) for access, or make a copy.")
+  }
+
+  // MARK: News
+
+  /// The network says that this person may do more or less with a note than before, or that it is shared no more.
+  func accessChanged(_ news: NoteNews, _ id: DocumentId, _ peer: PeerId, _ name: String) {
+    let event = news.parameters(uri: uri(of: id), id: id, title: title(of: id), peer: peer, name: name)
+    // Only one process of this person hears of it.
+    service.siblingEvents.tell(event)
+    deliver(event, to: id)
+  }
+
+  /// Another process of this person has heard something.
+  func heardFromSibling(_ event: JSONValue) {
+    guard let kind = event["kind"]?.stringValue, ["access", "unshared", "left"].contains(kind),
+      let id = event["id"]?.stringValue.flatMap({ DocumentId($0) })
+    else { return deliver(event) }
+    Task { @AutomergeRepo in
+      await service.sharing.refresh()
+      deliver(event, to: id)
+      for attachment in attachments(of: id) { attachment.statusChanged() }
+    }
+  }
+
+  /// Tells every buffer of a document; of a meeting there may be several.
+  private func deliver(_ event: JSONValue, to id: DocumentId) {
+    let open = attachments(of: id)
+    guard !open.isEmpty, case .object(var members) = event else { return deliver(event) }
+    for attachment in open.sorted(by: { $0.uri < $1.uri }) {
+      members["uri"] = .string(attachment.uri)
+      deliver(.object(members))
+    }
+  }
+
+  /// What was typed, or written to the file, is not in the note, for this person may only read it.
+  func refused(_ key: NoteKey, uri: String?, recovered: String) {
+    let news = NoteNews.refused(recovered: recovered)
+    deliver(
+      news.parameters(
+        uri: uri ?? service.notebook[key]?.path.map(FileURI.uri(path:)), id: key.document,
+        title: service.notebook[key]?.title ?? title(of: key.document), peer: nil, name: nil))
+  }
+
+  /// The buffer is no note any more, and stays as a plain file's.
+  func detach(uri: String, _ reason: NoteNews.Reason) {
+    guard case .attached(let attachment)? = buffers[uri] else { return }
+    let title = service.notebook[attachment.key]?.title ?? title(of: attachment.id)
+    let event = NoteNews.detached(reason).parameters(uri: uri, id: attachment.id, title: title, peer: nil, name: nil)
+    attachment.detach()
+    buffers[uri] = .plain(
+      PlainBuffer(version: attachment.version, text: attachment.clientText, farewell: event))
+    deliver(event)
+  }
+}
+
+extension Service {
+  /// Whether this person may change a document. What is not taken by its host is not made here.
+  func mayWrite(_ id: DocumentId) -> Bool { sharing.access(to: id) == .write }
+}

@@ -1,0 +1,70 @@
+import AutomergeRepo
+
+/// What people may do with documents, as it changes: by our person at those whom it has let in, and by a host at us.
+extension PeerDirectory {
+  // MARK: The host's side
+
+  /// Changes what a peer may do with a document that it has from our person. It hears of it at once, or when it is there again.
+  /// False if it does not have the document from us.
+  public func setAccess(
+    _ access: Access, to document: DocumentId, for peer: PeerId
+  ) async throws(StorageError) -> Bool {
+    guard peer != joined[document]?.host, grants.guests(on: document)[peer] != nil else { return false }
+    guard access > .none else {
+      try await unshare(document, from: peer)
+      return true
+    }
+    defer {
+      repo.policyChanged(for: document)
+      tellGuests(of: document)
+      onEvent?(.networkChanged)
+    }
+    return try await grants.change(access, on: document, for: peer)
+  }
+
+  /// A guest wants the document no more.
+  func letGo(of document: DocumentId, by peer: PeerId) {
+    guard grants.guests(on: document)[peer] != nil else { return }
+    let grants = grants
+    Task {
+      await self.keep { _ throws(StorageError) in try await grants.forget(document, of: peer) }
+      self.toldGuests[peer]?[document] = nil
+      if grants.documents(for: peer).isEmpty { self.provider.forget(peer) }
+      self.repo.policyChanged(for: document)
+      self.tellGuests(of: document)
+      self.onEvent?(.gaveUp(peer, name: self.name(of: peer), document))
+    }
+  }
+
+  // MARK: The guest's side
+
+  /// The host says what we may do. It is stored before anybody hears of it: other processes of this person read it there.
+  func hostChanged(_ access: Access, on document: DocumentId, host: PeerId) {
+    guard access != joined[document]?.access else { return }
+    joined[document]?.access = access
+    let grants = grants
+    Task {
+      await self.keep { _ throws(StorageError) in try await grants.storeJoined(document) }
+      self.onEvent?(.accessChanged(host, name: self.name(of: host), document, access))
+    }
+  }
+
+  /// The host shares the document with us no more: it is our own from now on.
+  func hostEnded(_ document: DocumentId, host: PeerId) {
+    let gone = grants.leaveHost(of: document)
+    for peer in gone where grants.documents(for: peer).isEmpty {
+      provider.forget(peer)
+      if peer != host { provider.disconnect(peer) }
+    }
+    repo.policyChanged(for: document)
+    let grants = grants
+    Task {
+      await self.keep { _ throws(StorageError) in
+        try await grants.storeJoined(document)
+        try await grants.store(document)
+        try await grants.storeIntroductions(to: document)
+      }
+      self.onEvent?(.unshared(host, name: self.name(of: host), document))
+    }
+  }
+}

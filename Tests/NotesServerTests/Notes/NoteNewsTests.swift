@@ -1,0 +1,50 @@
+import AutomergeRepo
+import TestSupport
+import Testing
+
+@testable import NotesServer
+
+/// The words that both editors show when a buffer becomes something else.
+@Suite struct NoteNewsTests {
+  private static func all(_ name: String) -> [NoteNews] {
+    [
+      .access(.read, host: name), .access(.write, host: name), .refused(recovered: "/a/path"), .unshared(host: name),
+      .gaveUp(guest: name), .detached(.deleted), .detached(.deletedForEveryone), .detached(.itemDeleted),
+      .detached(.purged),
+    ]
+  }
+
+  @Test func everyMessageFitsOnAStatusLineWhateverTheNamesAre() {
+    let names = ["B", "Ben", String(repeating: "Maximiliane ", count: 10)]
+    for (name, title) in zip(names + names, ["", "Shopping", String(repeating: "long title ", count: 40)] + names) {
+      for news in Self.all(name) {
+        let message = news.message(title: title)
+        #expect(message.count <= NoteNews.longestMessage, "\(message)")
+        #expect(!message.isEmpty)
+      }
+    }
+  }
+
+  @Test func usualNamesAndTitlesStandWholeInTheMessages() {
+    let messages = Self.all("Ben").map { $0.message(title: "Shopping") }
+    #expect(
+      messages == [
+        "Ben made \"Shopping\" read-only for you", "Ben lets you edit \"Shopping\"",
+        "Read-only: \"Shopping\" stays; your words are in a copy", "Ben stopped sharing \"Shopping\"; your copy stays",
+        "Ben no longer shares \"Shopping\"", "Deleted \"Shopping\"; undelete restores it",
+        "Deleted for everyone: \"Shopping\"; undelete restores it",
+        "Item deleted: \"Shopping\"; its text is kept as recovered",
+        "Removed for good: \"Shopping\"; only this text is left",
+      ])
+  }
+
+  @Test func typingThatGoesOnIsKeptOnceAndNewTypingByItself() {
+    var typing = RefusedTyping()
+    let (empty, a, ab, c) = (Array("x".utf8), Array("ax".utf8), Array("abx".utf8), Array("cx".utf8))
+    let first = typing.take(before: empty, after: a, at: 1000)
+    #expect(typing.take(before: a, after: ab, at: 1010) == first)
+    // The client has taken "ab" back meanwhile: what comes now must not replace it.
+    let second = typing.take(before: empty, after: c, at: 1000)
+    #expect(second > first)
+  }
+}
