@@ -35,6 +35,8 @@ public final class DocHandle {
   var sync: DocumentSync
   private(set) var store: DocumentStore?
   private var heads: Set<ChangeHash>
+  /// What the journal has.
+  private var journaledHeads: Set<ChangeHash> = []
   private var status: [PeerId: Bool] = [:]
   /// How often the document has changed in memory, and how often it had when a peer last had all of it.
   private var changeNumber = 0
@@ -81,15 +83,27 @@ public final class DocHandle {
   public func merge(_ other: Document) throws -> Int {
     let before = document.getHistory().count
     let edits = try document.mergeWithTextEdits(other: other)
+    keepJournal()
     if let repo, !edits.isEmpty { observers.send(.textEdits(edits, from: repo.peerId)) }
     publishChange()
     return document.getHistory().count - before
+  }
+
+  /// Takes in changes that were kept elsewhere, as chunks. What is here already is passed over.
+  ///
+  /// - Throws: `LoadError` if no chunk is good.
+  public func take(_ changes: Data) throws {
+    let edits = try document.applyEncodedChangesWithTextEdits(encoded: changes)
+    keepJournal()
+    if let repo, !edits.isEmpty { observers.send(.textEdits(edits, from: repo.peerId)) }
+    publishChange()
   }
 
   private func publishChange() {
     let now = document.heads()
     guard now != heads else { return }
     heads = now
+    keepJournal()
     changeNumber += 1
     perform(sync.receive(.changed, document: document))
     store?.changed()
@@ -129,6 +143,25 @@ public final class DocHandle {
 
   /// Writes the companions with the next group of changes, whether or not there are any.
   public func storeSoon() { store?.companionsChanged() }
+
+  /// Called with every change as chunks, whoever made it, before a peer or an observer hears of it; first with what is not
+  /// stored yet. It is for programs that must not say anything that a crash would make them forget.
+  public var journal: (@AutomergeRepo (Data) -> Void)? {
+    didSet {
+      guard journal != nil, oldValue == nil else { return }
+      journaledHeads = store.map(\.storedHeads) ?? heads
+      keepJournal()
+    }
+  }
+
+  private func keepJournal() {
+    guard let journal else { return }
+    let now = document.heads()
+    guard now != journaledHeads else { return }
+    let changes = (try? document.encodeChangesSince(heads: journaledHeads)) ?? Data()
+    journaledHeads = now
+    journal(changes)
+  }
 
   /// Chunks in the store that could not be used. They are kept; peers supply what was in them.
   public var damagedChunks: [StorageKey] { store?.damaged ?? [] }
@@ -182,6 +215,7 @@ public final class DocHandle {
   }
 
   private func perform(_ effects: [DocumentSync.Effect]) {
+    if effects.contains(where: \.isChange) { keepJournal() }
     for effect in effects {
       switch effect {
       case .send(let payload, let peer):

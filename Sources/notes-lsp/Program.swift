@@ -65,9 +65,11 @@ final class Program {
       clock: clock)
     let sharing = SharingAdapter(grants: grants)
     sharing.wantsNetwork = settings.hasNetwork
+    let own = Service.Identity(identity, name: settings.name)
     let service = Service(
       repo: repo, storage: storage, sharing: sharing, files: WorkingFileAdapter(home: settings.home), clock: clock,
-      notesDirectory: settings.notes, identity: Service.Identity(identity, name: settings.name))
+      notesDirectory: settings.notes, identity: own,
+      journal: JournalFiles(home: settings.home, run: own.actor.description))
     service.hasSettled = { [weak self] in self?.siblings.map { $0.isHub || !$0.siblings.isEmpty } ?? true }
     // The editor is greeted now. What it asks for waits until the notes are known and the network is there.
     let session = try serve(service)

@@ -71,10 +71,11 @@ final class StoreRequest {
     let sharing = SharingAdapter(grants: try await Grants.load(from: storage))
     sharing.reasonForNoNetwork = "no service of yours is running that has it; open a note first"
     sharing.wantsNetwork = true
+    let own = Service.Identity(identity, name: options.userName)
     let service = Service(
       repo: repo, storage: storage, sharing: sharing, files: WorkingFileAdapter(home: home),
-      clock: clock, notesDirectory: options.notesDirectory,
-      identity: Service.Identity(identity, name: options.userName))
+      clock: clock, notesDirectory: options.notesDirectory, identity: own,
+      journal: JournalFiles(home: home, run: own.actor.description))
     try await service.load()
     let session = Session(service: service) { _ in }
     let result = try await work(session)

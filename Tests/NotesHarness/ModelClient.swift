@@ -23,6 +23,11 @@ public final class ModelClient {
   private var pending: [JSONValue] = []
   private var queue: [(method: String, params: JSONValue)] = []
   private var lastSeenRev = 0
+  /// What this buffer had of the services that it has known, the last one first: the version that it was opened with and the
+  /// last edit that it applied.
+  private var had: [(run: String, version: Int, rev: Int)] = []
+  /// Whether the services are told that when the buffer is shown to a new one, as the plugins do.
+  public var tellsWhatItHad = true
 
   /// Opens the note's working file in the buffer.
   public init(
@@ -45,6 +50,7 @@ public final class ModelClient {
   private func attach(reattach: Bool, run: String? = nil) {
     pending = []
     queue = []
+    if !had.isEmpty { had[0].rev = rev }
     (rev, lastSeenRev, lastCheck) = (0, 0, nil)
     process.onNotification = { [weak self, uri, before = process.onNotification] method, params in
       // Another buffer of the same editor may be open.
@@ -56,8 +62,16 @@ public final class ModelClient {
         "uri": .string(uri), "languageId": "markdown", "version": JSONValue(version), "text": .string(text.string),
       ]
     ]
-    if reattach { params["notes"] = .object(present: ["reattach": true, "run": run.map(JSONValue.string)]) }
+    if reattach {
+      let memories = had.map { had -> JSONValue in
+        ["run": .string(had.run), "version": JSONValue(had.version), "rev": JSONValue(had.rev)]
+      }
+      params["notes"] = .object(present: [
+        "reattach": true, "run": run.map(JSONValue.string), "had": tellsWhatItHad ? .array(memories) : nil,
+      ])
+    }
     process.notify("textDocument/didOpen", .object(params))
+    had = ([(process.run ?? "", version, 0)] + had).prefix(4).map { $0 }
   }
 
   public func close() {

@@ -184,8 +184,16 @@ Return its state."
 The next one starts above it, so that what was meant for a closed buffer is
 never taken for something about its successor.")
 
+(defconst notes-lsp--remembered-services 4
+  "How many services a note remembers.
+The last one may have ended before it had merged the note.")
+
 (defun notes-lsp--did-open (note reattach)
-  "Tell the service that NOTE is open; REATTACH if it had known it before."
+  "Tell the service that NOTE is open; REATTACH if it had known it before.
+By what the note had of the services before, the new one knows which words
+are new to it."
+  (when (and (notes-lsp--note-had note) (> (notes-lsp--note-rev note) 0))
+    (setf (nth 2 (car (notes-lsp--note-had note))) (notes-lsp--note-rev note)))
   (let ((invalid (notes-lsp--invalid-position note)))
     (when (and invalid (not (notes-lsp--note-blocked note)))
       (notes-lsp--say "not sent: %s is not a Unicode character"
@@ -205,11 +213,17 @@ never taken for something about its successor.")
                                      (notes-lsp--language))
                       :version ,(notes-lsp--note-version note)
                       :text ,(notes-lsp--text note))
-       ,@(when reattach
-           (let ((run (notes-lsp--note-run note)))
-             `(:notes (:reattach t ,@(and run (list :run run))))))))
-    ;; A buffer that outlives this run of the service names it to the next one.
-    (setf (notes-lsp--note-run note) (plist-get notes-lsp--capabilities :run))))
+       ,@(when (and reattach (notes-lsp--note-had note))
+           `(:notes (:reattach t :run ,(caar (notes-lsp--note-had note))
+                     :had ,(vconcat (mapcar (pcase-lambda (`(,run ,version ,rev))
+                                              (list :run run :version version :rev rev))
+                                            (notes-lsp--note-had note))))))))
+    (unless reattach (setf (notes-lsp--note-had note) nil))
+    (let ((run (plist-get notes-lsp--capabilities :run)))
+      (when run
+        (push (list run (notes-lsp--note-version note) 0) (notes-lsp--note-had note))
+        (setf (notes-lsp--note-had note)
+              (seq-take (notes-lsp--note-had note) notes-lsp--remembered-services))))))
 
 (defun notes-lsp--detach ()
   "Stop treating the current buffer as a note; tell the service."
@@ -291,6 +305,8 @@ the file last held, so that nobody's words go because they were not saved."
             (setq notes-lsp--last-version
                   (max notes-lsp--last-version (notes-lsp--note-version note)))
             (notes-lsp--did-open note nil))
+        ;; What the service knew of the buffer is past.
+        (setf (notes-lsp--note-had note) nil)
         (notes-lsp--want-full-text note)
         (notes-lsp--schedule note)))))
 

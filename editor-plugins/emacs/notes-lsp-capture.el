@@ -52,7 +52,8 @@
   (here nil :documentation "Alist from peer to name: who has joined.")
   (status nil :documentation "What notes/statusChanged said last.")
   (overlays nil :documentation "Overlays that show the peers.")
-  (run nil :documentation "The run of the service that the note was opened at.")
+  (had nil :documentation "Of each service that the note was opened at, the last one first:
+(RUN VERSION REV), with the version it was opened with and the last edit applied.")
   (following nil :documentation "The peer whose caret is followed.")
   (cursor-sent nil :documentation "What notes/cursor said last.")
   (cursor-time 0.0 :documentation "When notes/cursor was last sent.")

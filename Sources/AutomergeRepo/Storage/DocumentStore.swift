@@ -24,6 +24,9 @@ final class DocumentStore {
   /// provider knows no transactions, so it never speaks of changes that are not in the store.
   var companions: (@AutomergeRepo () -> [StoredItem])?
 
+  /// The state of the document that is surely in the store.
+  private(set) var storedHeads: Set<ChangeHash> = []
+
   private var schedule = StorageSchedule()
   private var timer: (any ScheduledAction)?
   private var current = Generation()
@@ -51,6 +54,7 @@ final class DocumentStore {
       snapshotByteCount = loaded.snapshotByteCount
       incrementalByteCount = loaded.incrementalByteCount
       damaged = loaded.damaged
+      storedHeads = document.heads()
     }
   }
 
@@ -120,11 +124,13 @@ final class DocumentStore {
     let new = document.encodeNewChanges()
     if !new.isEmpty { pending.append(StoredItem(key: StoredChunks.key(.incremental, id, new), data: new)) }
     let (items, companions, generation) = (pending, companions?() ?? [], current)
-    let heads = items.isEmpty ? [] : [StoredHeads.item(id, document.heads())]
-    let changes = (items + heads + companions).map { StorageChange.save($0) }
+    let heads = document.heads()
+    let record = items.isEmpty ? [] : [StoredHeads.item(id, heads)]
+    let changes = (items + record + companions).map { StorageChange.save($0) }
     work = Task { [storage] in
       do throws(StorageError) {
         if !changes.isEmpty { try await storage.commit(changes) }
+        self.storedHeads = heads
         self.wrote(items, generation: generation, time: self.clock.now - start, error: nil)
       } catch {
         self.wrote([], generation: generation, time: self.clock.now - start, error: error)

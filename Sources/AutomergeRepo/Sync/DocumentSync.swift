@@ -56,6 +56,14 @@ struct DocumentSync {
     case refused(PeerId, Refusal)
     /// What is to be done about who writes as whom.
     case authorship(Authorship.Effect)
+
+    /// Whether it tells of new changes in the document.
+    var isChange: Bool {
+      switch self {
+      case .edited, .headsChanged: true
+      case .send, .found, .notFound, .refused, .authorship: false
+      }
+    }
   }
 
   enum Refusal: Error, Equatable {

@@ -7,8 +7,18 @@ extension OpenBuffer {
     version: Int, encoding: PositionEncoding, gate: Gate = .notes, text: [UInt8], base: TextDelta,
     source: some TextSource
   ) -> (buffer: OpenBuffer, splices: [TextSplice]) {
+    let buffer = OpenBuffer(version: version, encoding: encoding, gate: gate, base: base)
+    let hasAll = buffer.hasWholeDocument(text, source: source)
+    return open(
+      version: version, encoding: encoding, gate: gate, text: text, exactly: hasAll ? .identity : base, source: source)
+  }
+
+  /// The same for a base that is certain: nothing is guessed.
+  static func open(
+    version: Int, encoding: PositionEncoding, gate: Gate = .notes, text: [UInt8], exactly base: TextDelta,
+    source: some TextSource
+  ) -> (buffer: OpenBuffer, splices: [TextSplice]) {
     var buffer = OpenBuffer(version: version, encoding: encoding, gate: gate, base: base)
-    if buffer.hasWholeDocument(text, source: source) { buffer.unsent = .identity }
     let outcome = buffer.didChange(version: version, rev: 0, changes: [.fullText(text)], source: source)
     guard case .splices(let splices) = outcome else { return (buffer, []) }
     return (buffer, splices)

@@ -129,49 +129,18 @@ extension NoteRecord {
   }
 }
 
-/// What a client of one process surely had at the last commit; several states when edits were in flight, each possible. It
-/// lies by itself: the editors of several processes may be in one note, and one that outlives its service goes on from
-/// its own base.
-struct ClientBase: Hashable {
-  static let collection = "clients"
-
-  var base: TextBase
-  var time: Date
-
-  /// - Parameter run: names the process.
-  static func key(_ note: NoteKey, run: String) -> StorageKey { [collection] + note.names + [run] }
-
-  func item(_ note: NoteKey, run: String) -> StoredItem {
-    let record = CBOR.record(["base": base.cbor, "time": .integer(time.milliseconds)])
-    return StoredItem(key: Self.key(note, run: run), data: Data(record.encoded()))
-  }
-}
-
-extension ClientBase {
-  /// Nil if the bytes are none.
-  init?(_ data: Data) {
-    guard let record = try? CBOR(data, limits: .stored), let base = record["base"].flatMap(TextBase.init) else {
-      return nil
-    }
-    self.init(base: base, time: Date(milliseconds: record["time"]?.integer ?? 0))
-  }
-}
-
 extension TextBase {
-  fileprivate var cbor: CBOR {
+  var cbor: CBOR {
     .record([
-      "heads": .array(heads.sorted().map { .bytes(Data($0.bytes)) }),
+      "heads": heads.cbor,
       "actor": actor.map { .bytes($0.data) },
       "steps": .array(steps.map(\.cbor)),
     ])
   }
 
-  fileprivate init?(_ cbor: CBOR) {
-    guard let heads = cbor["heads"]?.array, let steps = cbor["steps"]?.array else { return nil }
-    var hashes: Set<ChangeHash> = []
-    for head in heads {
-      guard let hash = head.bytes.flatMap({ ChangeHash(bytes: Array($0)) }) else { return nil }
-      hashes.insert(hash)
+  init?(_ cbor: CBOR) {
+    guard let hashes = cbor["heads"].flatMap({ Set<ChangeHash>($0) }), let steps = cbor["steps"]?.array else {
+      return nil
     }
     var deltas: [TextDelta] = []
     for step in steps {
@@ -180,6 +149,18 @@ extension TextBase {
     }
     (self.heads, self.steps) = (hashes, deltas)
     actor = cbor["actor"]?.bytes.flatMap { ActorId(data: $0) }
+  }
+}
+
+extension Set<ChangeHash> {
+  var cbor: CBOR { .array(sorted().map { .bytes(Data($0.bytes)) }) }
+
+  /// Nil if it is no list of hashes.
+  init?(_ cbor: CBOR) {
+    guard let items = cbor.array else { return nil }
+    let hashes = items.compactMap { $0.bytes.flatMap { ChangeHash(bytes: Array($0)) } }
+    guard hashes.count == items.count else { return nil }
+    self.init(hashes)
   }
 }
 

@@ -10,7 +10,7 @@ final class Notebook {
   private var itemsByMeeting: [DocumentId: Set<NoteKey>] = [:]
   /// The notes and meetings that are not deleted, newest first; nil if that is to be found out anew.
   private var newestFirst: [NoteKey]?
-  private let storage: any StorageProvider
+  let storage: any StorageProvider
   /// Called when the list of notes is not as it was.
   var onChange: ((Change) -> Void)?
   /// Called when a change of the list is in the store, where other processes find it.

@@ -14,7 +14,7 @@ extension Attachment {
       if wasLost { keepRecovered(before: splices) }
       if !mayWrite {
         refuse(splices, before: before)
-      } else if apply(splices), let change = note.document.lastChange(by: note.document.actor) {
+      } else if takeIn(splices), let change = note.document.lastChange(by: note.document.actor) {
         undoGroups.typed(change, splices, at: service.clock.now)
       }
       sendPendingEdit()
@@ -94,16 +94,34 @@ extension Attachment {
     scheduleCheck(after: Self.checkDelay)
   }
 
+  /// Makes what the client did. Returns whether there is a change now.
+  @discardableResult
+  func takeIn(_ splices: [TextSplice]) -> Bool {
+    guard !splices.isEmpty else {
+      service.journal.clientHas(key)
+      return false
+    }
+    enterName()
+    return service.journal.takingIn(key) { apply(splices) }
+  }
+
+  /// A change of its own, which nobody means to undo.
+  private func enterName() {
+    guard !hasEnteredName else { return }
+    do {
+      try handle.change { _ in try note.enter(person: service.identity.person, name: service.identity.name) }
+      hasEnteredName = true
+    } catch {
+      session.log.error("The name could not be entered in \(id): \(error)")
+    }
+  }
+
   /// Makes the splices, in one change. Returns whether there is one now.
   @discardableResult
   func apply(_ splices: [TextSplice]) -> Bool {
     guard !splices.isEmpty else { return false }
     do {
-      if !hasEnteredName {
-        // A change of its own, which nobody means to undo.
-        try handle.change { _ in try note.enter(person: service.identity.person, name: service.identity.name) }
-        hasEnteredName = true
-      }
+      enterName()
       try handle.change { document in
         for splice in splices {
           try document.spliceText(
@@ -172,6 +190,7 @@ extension Attachment {
     }
     buffer.documentChanged(by: delta)
     service.notebook.update(key) { $0.textObject = moved.textObject }
+    service.journal.clientHas(key)
     handle.storeSoon()
     sendPendingEdit()
     scheduleCheck(after: Self.checkDelay)

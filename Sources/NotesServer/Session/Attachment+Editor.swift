@@ -16,6 +16,7 @@ extension Attachment {
     guard buffer.gate == .notes else { return offerEdit() }
     guard !waitsForQuiet() else { return }
     guard let edit = buffer.pendingEdit(source: source) else { return }
+    service.journal.sends(edit.rev, of: key, heads: handle.document.heads())
     session.connection.notify(
       "notes/edit",
       [

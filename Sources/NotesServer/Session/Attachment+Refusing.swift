@@ -13,6 +13,7 @@ extension Attachment {
   ///
   /// - Parameter before: the client's text before it made them
   func refuse(_ splices: [TextSplice], before: [UInt8]) {
+    defer { service.journal.clientHas(key) }
     guard !splices.isEmpty else { return }
     buffer.documentChanged(by: TextDelta(splices, in: source.allUTF8).inverted)
     let text = buffer.clientText(source: source)

@@ -25,6 +25,8 @@ final class Attachment {
   static let statusDelay: Duration = .milliseconds(200)
 
   let uri: String
+  /// The version that `didOpen` named.
+  let opened: Int
   let handle: DocHandle
   /// Its text is another one after a meeting's item was moved.
   var note: NoteDocument
@@ -61,11 +63,13 @@ final class Attachment {
   init(uri: String, handle: DocHandle, note: NoteDocument, buffer: OpenBuffer, splices: [TextSplice], session: Session)
   {
     (self.uri, self.handle, self.note, self.buffer, self.session) = (uri, handle, note, buffer, session)
+    opened = buffer.version
     if note.item != nil { headsWithText = handle.document.heads() }
     observation = handle.observe { [weak self] event in self?.documentDid(event) }
     service.opened(key, handle) { [weak self] in self?.companions() ?? [] }
     claimNote()
-    if mayWrite { apply(splices) } else { refuse(splices, before: []) }
+    service.journal.opened(key, handle) { [weak self] in self?.clientBase }
+    if mayWrite { takeIn(splices) } else { refuse(splices, before: []) }
     sendPendingEdit()
     service.notebook.update(key) { $0.isUnread = false }
     handle.storeSoon()
@@ -91,13 +95,18 @@ final class Attachment {
 
   // MARK: What is kept
 
-  /// What the client surely has, to be stored.
-  var clientBaseItem: StoredItem {
+  /// What the client has.
+  var clientBase: ClientBase {
     let base = TextBase(
       heads: handle.document.heads(), actor: handle.document.actor,
       steps: buffer.inFlight.map(\.delta) + [buffer.unsent])
-    return ClientBase(base: base, time: service.clock.date).item(key, run: service.run)
+    return ClientBase(
+      base: base, time: service.clock.date, opened: opened, acknowledged: buffer.acknowledgedRev,
+      revs: buffer.inFlight.map(\.rev), object: note.textObject)
   }
+
+  /// The same, to be stored.
+  var clientBaseItem: StoredItem { clientBase.item(key, run: service.run) }
 
   /// Notes in the record what this person has seen of the note.
   func rememberSeen() {

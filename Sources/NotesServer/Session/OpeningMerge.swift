@@ -5,6 +5,8 @@ struct OpeningMerge: Sendable {
   let note: NoteDocument
   /// What the buffer's text grew out of, if that is known; several if it is one of them.
   let bases: [TextBase]
+  /// Whether the text is certain to have grown out of the only base.
+  let isExact: Bool
   let encoding: PositionEncoding
   let gate: OpenBuffer.Gate
   /// The document as it was found: what is compared must not change under way.
@@ -12,14 +14,20 @@ struct OpeningMerge: Sendable {
   private let source: PlainText
 
   /// - Complexity: O(n) in the document's text
-  init(note: NoteDocument, bases: [TextBase], encoding: PositionEncoding, gate: OpenBuffer.Gate) {
-    (self.note, self.bases, self.encoding, self.gate) = (note, bases, encoding, gate)
+  init(
+    note: NoteDocument, bases: [TextBase], isExact: Bool = false, encoding: PositionEncoding, gate: OpenBuffer.Gate
+  ) {
+    (self.note, self.bases, self.isExact, self.encoding, self.gate) = (note, bases, isExact, encoding, gate)
     heads = note.document.heads()
     source = PlainText(DocumentText(note).allUTF8)
   }
 
   /// The buffer as the gate knows it, and what the document has to take in.
   func open(version: Int, text: [UInt8]) -> (buffer: OpenBuffer, splices: [TextSplice]) {
+    if isExact, let way = bases.first.flatMap(wayFromSteps) {
+      return OpenBuffer.open(
+        version: version, encoding: encoding, gate: gate, text: text, exactly: way, source: source)
+    }
     guard let nearest = nearest(to: text) else {
       return OpenBuffer.openKeepingBoth(version: version, encoding: encoding, gate: gate, text: text, source: source)
     }
@@ -92,6 +100,14 @@ struct OpeningMerge: Sendable {
       (best, shown, unshown) = (found, with, 0)
     }
     return best
+  }
+
+  /// From a base's text to the document's; nil if the document lacks what the base is about.
+  private func wayFromSteps(_ base: TextBase) -> TextDelta? {
+    guard note.document.unknown(base.heads).isEmpty, let toNow = way(from: base.heads, andAllBy: nil) else {
+      return nil
+    }
+    return base.steps.reduce(into: TextDelta.identity) { $0 = $0.composed(with: $1) }.composed(with: toNow)
   }
 
   /// A text that the client may have had, as the way from it to the document's.

@@ -24,6 +24,9 @@ public final class Service {
 
   let repo: Repo
   let notebook: Notebook
+  let journal: RunJournal
+  /// What processes that were killed had not stored is being taken in.
+  private var recovery: Task<Void, Never>?
   let sharing: any SharingService
   let files: any WorkingFileAccess
   let clock: any RepoClock
@@ -53,9 +56,10 @@ public final class Service {
 
   public init(
     repo: Repo, storage: any StorageProvider, sharing: any SharingService, files: any WorkingFileAccess,
-    clock: any RepoClock, notesDirectory: String, identity: Identity
+    clock: any RepoClock, notesDirectory: String, identity: Identity, journal: any JournalAccess
   ) {
     self.repo = repo
+    self.journal = RunJournal(files: journal, run: identity.actor.description)
     notebook = Notebook(storage: storage)
     (self.sharing, self.files, self.clock) = (sharing, files, clock)
     (self.notesDirectory, self.identity) = (notesDirectory, identity)
@@ -101,6 +105,7 @@ public final class Service {
       for record in notebook.records.values { record.path.map(outside.watch) }
     }
     sweepLater()
+    recovery = Task { @AutomergeRepo in await journal.recover(repo, notebook.storage) }
     try await notebook.forgetClientBases(before: clock.date.addingTimeInterval(-Self.clientBaseTime))
     let limit = clock.date.addingTimeInterval(-Session.recoverableTime)
     for record in notebook.records.values where record.deletedSince.map({ $0 < limit }) ?? false {
@@ -194,6 +199,7 @@ public final class Service {
   }
 
   func closed(_ key: NoteKey, _ handle: DocHandle) {
+    journal.closed(key, handle)
     openNotes[key] = nil
     if !isOpen(handle.id) { handle.companions = nil }
   }

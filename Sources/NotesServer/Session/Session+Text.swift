@@ -15,6 +15,7 @@ extension Session {
     let notes = try params.objectIfPresent("notes")
     let isReattached = try notes?.boolIfPresent("reattach") ?? false
     let run = try notes?.stringIfPresent("run")
+    let memories = try notes.map { notes throws(ResponseError) in try self.memories(of: notes) } ?? []
     if case .attached(let attachment)? = buffers[uri] { attachment.detach() }
     guard let path = FileURI.path(uri: uri), let record = service.notebook.record(atPath: path) else {
       buffers[uri] = .plain(PlainBuffer(version: version, text: text))
@@ -28,26 +29,29 @@ extension Session {
     if !isReattached, service.repo.siblings.isEmpty, service.notebook.knowsBase(of: record.key),
       let handle = service.repo.handle(of: record.id), text.count < Self.largestComparedAtOnce
     {
-      return attach(uri: uri, handle: handle, item: record.item, clientBases: [], opening: opening.number)
+      return attach(uri: uri, handle: handle, item: record.item, .file, opening: opening.number)
     }
     openings[opening.number] = Task { @AutomergeRepo in
       defer { openings[opening.number] = nil }
       do {
         let handle = try await find(record.id)
-        // Editors that outlived their services come back one after the other: what one has is no news from the next.
-        let turn = isReattached ? await service.reattachingTurn(of: record.key) : nil
+        var origin = isReattached ? await origin(of: record.key, memories, handle) : .file
+        // Editors of which nothing certain is known come back one after the other: what one has is no news from the next.
+        var turn: (any NoteClaim)?
         defer { withExtendedLifetime(turn) {} }
-        if isReattached {
+        let isGuessed = origin == nil
+        if isGuessed {
+          turn = await service.reattachingTurn(of: record.key)
           await service.siblingsAreThere()
           await caughtUp(handle)
         }
         await service.followSiblings(to: handle)
         try await service.notebook.loadBase(of: record.key)
-        let bases = isReattached ? try await service.notebook.clientBases(of: record.key, run: run) : []
-        let merged = await mergedOffLoop(text, handle, record.item, clientBases: bases, version: version)
+        if isGuessed { origin = .oneOf(try await service.notebook.clientBases(of: record.key, run: run)) }
+        let merged = await mergedOffLoop(text, handle, record.item, origin ?? .file, version: version)
         attach(
-          uri: uri, handle: handle, item: record.item, clientBases: bases, opening: opening.number, merged: merged)
-        if isReattached { await caughtUp(handle) }
+          uri: uri, handle: handle, item: record.item, origin ?? .file, opening: opening.number, merged: merged)
+        if isGuessed { await caughtUp(handle) }
       } catch {
         notOpened(uri: uri, opening: opening.number, error: error)
       }
@@ -213,12 +217,12 @@ extension Session {
 
   /// What opening the buffer comes to, found out off the loop; nil if that is as well done on it.
   private func mergedOffLoop(
-    _ text: [UInt8], _ handle: DocHandle, _ item: String?, clientBases: [TextBase], version: Int
+    _ text: [UInt8], _ handle: DocHandle, _ item: String?, _ origin: Origin, version: Int
   ) async -> Merged? {
     for _ in 0..<Self.mostComparisons {
       guard let note = NoteDocument(handle.document, item: item) else { return nil }
       let heads = handle.document.heads()
-      let merge = merge(note, handle, item, clientBases)
+      let merge = merge(note, handle, item, origin)
       if let (buffer, splices) = await merge.openOffLoop(version: version, text: text) {
         return (buffer, splices, heads)
       }
@@ -226,19 +230,44 @@ extension Session {
     return nil
   }
 
+  /// What the text of an opened buffer grew out of.
+  private enum Origin {
+    /// What the working file held.
+    case file
+    /// This very text; of a meeting's item, as long as the text object is the same.
+    case known(TextBase, object: String?)
+    /// One of these, or what the working file held if there are none.
+    case oneOf([TextBase])
+  }
+
+  /// Finds out what a buffer grew out of that has outlived services; nil if that is not known.
+  private func origin(of key: NoteKey, _ memories: [RunJournal.Memory], _ handle: DocHandle) async -> Origin? {
+    switch await service.journal.origin(of: key, memories, handle, service.notebook.storage) {
+    case .known(let base, let object): .known(base, object: object)
+    case .reloaded: .file
+    case .unknown: nil
+    }
+  }
+
   private func merge(
-    _ note: NoteDocument, _ handle: DocHandle, _ item: String?, _ clientBases: [TextBase]
+    _ note: NoteDocument, _ handle: DocHandle, _ item: String?, _ origin: Origin
   ) -> OpeningMerge {
     let record = service.notebook[NoteKey(handle.id, item: item)]
     // Of a meeting's item that was moved since, the bases are about another text.
     let isSame = record?.textObject == nil || record?.textObject == note.textObject
-    let fileBase = record?.fileBase.map { [$0] } ?? []
-    let bases = isSame ? clientBases.isEmpty ? fileBase : clientBases : []
-    return OpeningMerge(note: note, bases: bases, encoding: encoding, gate: isNotesClient ? .notes : .plain)
+    var (bases, isExact) = (record?.fileBase.map { [$0] } ?? [], false)
+    switch origin {
+    case .file: break
+    case .oneOf(let found): if !found.isEmpty { bases = found }
+    case .known(let base, let object): if object == note.textObject { (bases, isExact) = ([base], true) }
+    }
+    return OpeningMerge(
+      note: note, bases: isSame || isExact ? bases : [], isExact: isExact, encoding: encoding,
+      gate: isNotesClient ? .notes : .plain)
   }
 
   private func attach(
-    uri: String, handle: DocHandle, item: String?, clientBases: [TextBase], opening number: Int, merged: Merged? = nil
+    uri: String, handle: DocHandle, item: String?, _ origin: Origin, opening number: Int, merged: Merged? = nil
   ) {
     // It may have been closed, or opened once more, while the document was being fetched.
     guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
@@ -250,7 +279,7 @@ extension Session {
     if let merged, merged.heads == handle.document.heads() {
       (buffer, splices) = (merged.buffer, merged.splices)
     } else {
-      (buffer, splices) = merge(note, handle, item, clientBases).open(version: opening.version, text: opening.text)
+      (buffer, splices) = merge(note, handle, item, origin).open(version: opening.version, text: opening.text)
     }
     let attachment = Attachment(
       uri: uri, handle: handle, note: note, buffer: buffer, splices: splices, session: self)
@@ -267,6 +296,17 @@ extension Session {
   }
 
   // MARK: Reading
+
+  private static let mostMemories = 8
+
+  /// What an editor that has outlived services knows of them, the last one first.
+  private func memories(of notes: Parameters) throws(ResponseError) -> [RunJournal.Memory] {
+    let memories = try notes.arrayIfPresent("had")?.prefix(Self.mostMemories).map { had throws(ResponseError) in
+      RunJournal.Memory(run: try had.string("run"), opened: try had.int("version"), rev: try had.int("rev"))
+    }
+    // A run names files.
+    return memories?.filter { ActorId(hexadecimal: $0.run)?.description == $0.run } ?? []
+  }
 
   private func contentChange(_ change: Parameters) throws(ResponseError) -> ContentChange {
     let text = lineEndsUnified(Array(try change.string("text").utf8))

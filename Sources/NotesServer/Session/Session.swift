@@ -265,10 +265,12 @@ public final class Session {
     }
     finishComparing()
     for case .attached(let attachment) in buffers.values { attachment.rememberSeen() }
+    var isStored = true
     do {
       try await service.repo.flush()
     } catch {
       log.error("Not everything could be stored: \(error)")
+      isStored = false
     }
     for case .attached(let attachment) in buffers.values {
       do {
@@ -276,8 +278,11 @@ public final class Session {
         try await service.repo.storage?.commit([.save(attachment.clientBaseItem)])
       } catch {
         log.error("The record of \(attachment.id) could not be stored: \(error)")
+        isStored = false
       }
     }
+    // What the editors have is in the store now; buffers that live on are known again by that.
+    if isStored, phase != .running { service.journal.end() }
   }
 
   // MARK: Tables

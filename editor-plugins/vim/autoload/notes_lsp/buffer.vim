@@ -44,7 +44,7 @@ export def Attach(bufnr: number, uri: string, id: string): dict<any>
   final note = {
     bufnr: bufnr, id: id, uri: uri, path: fnamemodify(bufname(bufnr), ':p'), version: 1, rev: 0, shadow: lines,
     bytes: text.ByteCount(lines), queue: [], tick: getbufvar(bufnr, 'changedtick'), hint: {}, timer: 0, isOpen: false,
-    wasOpen: false, run: '', lastSeen: 0, changes: [], peers: [], lateCarets: {},
+    wasOpen: false, had: [], lastSeen: 0, changes: [], peers: [], lateCarets: {},
     listener: listener_add(OnChange, bufnr), info: {},
   }
   notes[bufnr] = note
@@ -99,7 +99,11 @@ export def Detach(bufnr: number)
   endif
 enddef
 
-# Shows a buffer to the service: the first time as a file that was opened, later as a buffer that has lived on.
+# How many services a buffer remembers: the last one may have ended before it had merged the buffer.
+const rememberedServices = 4
+
+# Shows a buffer to the service: the first time as a file that was opened, later as a buffer that has lived on. By what it had
+# of the services before, the new one knows which words are new to it.
 def SendOpen(note: dict<any>)
   if !service.IsReady()
     return
@@ -109,8 +113,13 @@ def SendOpen(note: dict<any>)
     uri: note.uri, languageId: filetype ==# '' ? 'text' : filetype, version: note.version,
     text: note.shadow->join("\n"),
   }}
-  if note.wasOpen
-    params.notes = note.run ==# '' ? {reattach: true} : {reattach: true, run: note.run}
+  if note.wasOpen && !empty(note.had)
+    if note.rev > 0
+      note.had[0].rev = note.rev
+    endif
+    params.notes = {reattach: true, run: note.had[0].run, had: note.had}
+  elseif note.wasOpen
+    params.notes = {reattach: true}
   endif
   note.rev = 0
   note.lastSeen = 0
@@ -119,7 +128,10 @@ def SendOpen(note: dict<any>)
   note.lateCarets = {}
   note.isOpen = service.Notify('textDocument/didOpen', params)
   note.wasOpen = note.wasOpen || note.isOpen
-  note.run = service.Run()
+  const run = service.Run()
+  if run !=# '' && note.isOpen
+    note.had = [{run: run, version: note.version, rev: 0}]->extend(note.had)->slice(0, rememberedServices)
+  endif
   Publish(note)
 enddef
 
@@ -184,6 +196,11 @@ enddef
 # nobody's words go because they were not written yet.
 def Reopen(note: dict<any>)
   note.hint = {}
+  if !note.isOpen
+    # What the service knew of the buffer is past.
+    note.wasOpen = false
+    note.had = []
+  endif
   if !note.isOpen || !text.IsSendable(text.OfBuffer(note.bufnr, note.shadow == [''])->join(''))
     sync.Flush(note, true)
     return
@@ -193,6 +210,7 @@ def Reopen(note: dict<any>)
   note.tick = getbufvar(note.bufnr, 'changedtick')
   note.version += 1
   note.wasOpen = false
+  note.had = []
   SendOpen(note)
   presence.SendSoon(note)
 enddef

@@ -1,0 +1,83 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+
+/// What the buffer of one process's editor held: the text is known exactly as soon as the editor says which edit it applied
+/// last. Each process keeps its own, because editors of several processes may have one note open.
+struct ClientBase: Hashable {
+  static let collection = "clients"
+
+  /// The editor's text before any of the steps. The steps are the edits on their way to the editor, oldest first, and at the
+  /// end what was not sent yet.
+  var base: TextBase
+  var time: Date
+  /// The version that `didOpen` named: after a reload or a restart the edits are counted anew.
+  var opened: Int?
+  /// The edit that the editor had applied for certain, and those on their way, oldest first.
+  var acknowledged = 0
+  var revs: [Int] = []
+  /// Edits that were sent since, with the state of the document that each of them leads to.
+  var sent: [Sent] = []
+  /// The text object that the base is about, where that may become another one.
+  var object: String?
+
+  struct Sent: Hashable {
+    var rev: Int
+    var heads: Set<ChangeHash>
+  }
+
+  /// Edits that went out before the last so many are forgotten: an editor acknowledges what it applies.
+  static let mostSent = 256
+
+  mutating func sent(_ rev: Int, _ heads: Set<ChangeHash>) {
+    sent.append(Sent(rev: rev, heads: heads))
+    if sent.count > Self.mostSent { sent.removeFirst() }
+  }
+
+  /// The text of an editor that has applied `rev` and nothing later; nil if this is not known.
+  func text(afterEdit rev: Int) -> TextBase? {
+    if let found = sent.last(where: { $0.rev == rev }) { return TextBase(heads: found.heads, steps: []) }
+    if rev == acknowledged { return TextBase(heads: base.heads, steps: base.steps) }
+    guard let index = revs.firstIndex(of: rev) else { return nil }
+    return TextBase(heads: base.heads, steps: Array(base.steps[(index + 1)...]))
+  }
+}
+
+extension ClientBase {
+  /// - Parameter run: names the process.
+  static func key(_ note: NoteKey, run: String) -> StorageKey { [collection] + note.names + [run] }
+
+  func item(_ note: NoteKey, run: String) -> StoredItem {
+    StoredItem(key: Self.key(note, run: run), data: Data(cbor.encoded()))
+  }
+
+  var cbor: CBOR {
+    CBOR.record([
+      "base": base.cbor, "time": .integer(time.milliseconds), "opened": opened.map(CBOR.integer),
+      "rev": .integer(acknowledged), "revs": .array(revs.map(CBOR.integer)),
+      "sent": sent.isEmpty ? nil : .array(sent.map { .array([.integer($0.rev), $0.heads.cbor]) }),
+      "object": object.map(CBOR.text),
+    ])
+  }
+
+  /// Nil if it is none.
+  init?(_ record: CBOR) {
+    guard let base = record["base"].flatMap(TextBase.init) else { return nil }
+    self.init(base: base, time: Date(milliseconds: record["time"]?.integer ?? 0))
+    opened = record["opened"]?.integer
+    acknowledged = record["rev"]?.integer ?? 0
+    let revs = record["revs"]?.array?.compactMap(\.integer) ?? []
+    if revs.count < base.steps.count { self.revs = revs }
+    for entry in record["sent"]?.array ?? [] {
+      guard let pair = entry.array, pair.count == 2, let rev = pair[0].integer, let heads = Set<ChangeHash>(pair[1])
+      else { continue }
+      sent.append(Sent(rev: rev, heads: heads))
+    }
+    object = record["object"]?.text
+  }
+
+  init?(_ data: Data) {
+    guard let record = try? CBOR(data, limits: .stored) else { return nil }
+    self.init(record)
+  }
+}

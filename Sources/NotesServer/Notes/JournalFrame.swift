@@ -1,0 +1,117 @@
+import Automerge
+import AutomergeRepo
+import Crypto
+import Foundation
+
+/// One entry of a journal: changes of a document together with what they make of the editors' texts, so that neither is ever
+/// there without the other.
+///
+/// On disk it is four bytes of length, most significant first, eight bytes of the SHA-256 of what follows, and that: CBOR.
+struct JournalFrame: Hashable {
+  var document: DocumentId
+  /// As Automerge chunks.
+  var changes = Data()
+  var clients: [Client] = []
+
+  /// What happened to what one editor has of a note.
+  struct Client: Hashable {
+    enum News: Hashable {
+      /// It is this now.
+      case has(ClientBase)
+      /// An edit was sent that leads to the document's text at these heads.
+      case sent(ClientBase.Sent)
+      case closed
+    }
+
+    var item: String?
+    var news: News
+  }
+
+  private static let digestByteCount = 8
+  private static let headByteCount = 4 + digestByteCount
+
+  var encoded: [UInt8] {
+    let body = CBOR.record([
+      "document": .text(document.description), "changes": changes.isEmpty ? nil : .bytes(changes),
+      "clients": clients.isEmpty ? nil : .array(clients.map(\.cbor)),
+    ]).encoded()
+    let length = (0..<4).map { UInt8(truncatingIfNeeded: body.count >> (24 - 8 * $0)) }
+    return length + SHA256.hash(data: body).prefix(Self.digestByteCount) + body
+  }
+
+  /// The entries of a journal. One that the process did not get to write in full ends it.
+  static func all(in bytes: [UInt8]) -> [JournalFrame] {
+    var frames: [JournalFrame] = [], place = 0
+    while bytes.count - place > headByteCount {
+      let count = bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
+      let start = place + headByteCount
+      guard count <= bytes.count - start else { break }
+      let body = bytes[start..<start + count]
+      guard SHA256.hash(data: Array(body)).prefix(digestByteCount).elementsEqual(bytes[place + 4..<start]) else {
+        break
+      }
+      if let frame = JournalFrame(body) { frames.append(frame) }
+      place = start + count
+    }
+    return frames
+  }
+
+  private init?(_ body: ArraySlice<UInt8>) {
+    guard let record = try? CBOR(body, limits: .stored), let id = record["document"]?.text.flatMap({ DocumentId($0) })
+    else { return nil }
+    self.init(
+      document: id, changes: record["changes"]?.bytes ?? Data(),
+      clients: record["clients"]?.array?.compactMap(Client.init) ?? [])
+  }
+
+  init(document: DocumentId, changes: Data = Data(), clients: [Client] = []) {
+    (self.document, self.changes, self.clients) = (document, changes, clients)
+  }
+}
+
+extension JournalFrame.Client {
+  fileprivate var cbor: CBOR {
+    switch news {
+    case .has(let base): .record(["item": item.map(CBOR.text), "has": base.cbor])
+    case .sent(let sent):
+      .record(["item": item.map(CBOR.text), "sent": .integer(sent.rev), "heads": sent.heads.cbor])
+    case .closed: .record(["item": item.map(CBOR.text)])
+    }
+  }
+
+  fileprivate init?(_ cbor: CBOR) {
+    guard case .map = cbor else { return nil }
+    if let base = cbor["has"] {
+      guard let base = ClientBase(base) else { return nil }
+      news = .has(base)
+    } else if let rev = cbor["sent"]?.integer {
+      guard let heads = cbor["heads"].flatMap({ Set<ChangeHash>($0) }) else { return nil }
+      news = .sent(ClientBase.Sent(rev: rev, heads: heads))
+    } else {
+      news = .closed
+    }
+    item = cbor["item"]?.text
+  }
+}
+
+/// What a journal comes to.
+struct JournalContent {
+  /// Of each document, as chunks.
+  var changes: [DocumentId: Data] = [:]
+  /// What the editor had of each note that it had open.
+  var clients: [NoteKey: ClientBase] = [:]
+
+  init(_ frames: [JournalFrame]) {
+    for frame in frames {
+      if !frame.changes.isEmpty { changes[frame.document, default: Data()] += frame.changes }
+      for client in frame.clients {
+        let key = NoteKey(frame.document, item: client.item)
+        switch client.news {
+        case .has(let base): clients[key] = base
+        case .sent(let sent): clients[key]?.sent(sent.rev, sent.heads)
+        case .closed: clients[key] = nil
+        }
+      }
+    }
+  }
+}

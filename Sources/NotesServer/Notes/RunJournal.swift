@@ -1,0 +1,195 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import Logging
+
+/// The journal of this process: what it has taken in of open notes, before anybody is told of it.
+///
+/// The store commits a few times a second at most, and an editor or a peer hears of words long before that. If the process is
+/// killed in between, the journal still has them, and says exactly which text the editor had. So the next process neither loses
+/// a word that was seen nor takes one for new that is in the document already.
+@AutomergeRepo
+final class RunJournal {
+  private let files: any JournalAccess
+  /// Names this process.
+  private let run: String
+  private let log = Logger(label: "journal")
+  /// What the editor has of each open note.
+  private var clients: [NoteKey: @AutomergeRepo () -> ClientBase?] = [:]
+  private var handles: [DocumentId: DocHandle] = [:]
+  /// Notes whose editor has done something that the next change of their documents carries out.
+  private var ahead: Set<NoteKey> = []
+  private var isBroken = false
+  private var isChangingSegment = false
+
+  /// A segment over this many bytes is followed by a new one.
+  static let largestSegment = 256 << 10
+  /// More than this at once is left to the store, and to the peers from whom it came.
+  static let largestChanges = 1 << 20
+
+  init(files: any JournalAccess, run: String) { (self.files, self.run) = (files, run) }
+
+  // MARK: Writing
+
+  /// A buffer is attached: from now on every change of the document is written down.
+  func opened(_ key: NoteKey, _ handle: DocHandle, client: @escaping @AutomergeRepo () -> ClientBase?) {
+    clients[key] = client
+    handles[key.document] = handle
+    guard handle.journal == nil else { return }
+    handle.journal = { [weak self] changes in self?.changed(key.document, changes) }
+  }
+
+  func closed(_ key: NoteKey, _ handle: DocHandle) {
+    clients[key] = nil
+    ahead.remove(key)
+    append(JournalFrame(document: key.document, clients: [JournalFrame.Client(item: key.item, news: .closed)]))
+    guard !clients.keys.contains(where: { $0.document == key.document }) else { return }
+    handle.journal = nil
+    handles[key.document] = nil
+  }
+
+  /// Runs `work`, which makes one change of what the editor did. What the editor has then is written down together with it.
+  func takingIn<Result>(_ key: NoteKey, _ work: () throws -> Result) rethrows -> Result {
+    ahead.insert(key)
+    defer { if ahead.remove(key) != nil { clientHas(key) } }
+    return try work()
+  }
+
+  /// What the editor has is not as it was, and its document has not changed.
+  func clientHas(_ key: NoteKey) {
+    guard let client = clients[key]?() else { return }
+    append(JournalFrame(document: key.document, clients: [JournalFrame.Client(item: key.item, news: .has(client))]))
+  }
+
+  /// An edit is about to be sent to the editor.
+  func sends(_ rev: Int, of key: NoteKey, heads: Set<ChangeHash>) {
+    let sent = ClientBase.Sent(rev: rev, heads: heads)
+    append(JournalFrame(document: key.document, clients: [JournalFrame.Client(item: key.item, news: .sent(sent))]))
+  }
+
+  private func changed(_ id: DocumentId, _ changes: Data) {
+    let found = ahead.filter { $0.document == id }
+    ahead.subtract(found)
+    let news = found.compactMap { key in
+      clients[key]?().map { JournalFrame.Client(item: key.item, news: .has($0)) }
+    }
+    append(
+      JournalFrame(
+        document: id, changes: changes.count > Self.largestChanges ? Data() : changes, clients: news))
+  }
+
+  private func append(_ frame: JournalFrame) {
+    guard !isBroken else { return }
+    guard let byteCount = files.append(frame.encoded) else {
+      // What it says of the editor is out of date from here on.
+      isBroken = true
+      files.end()
+      return log.error("The journal cannot be written. Words may stand twice if this process is killed.")
+    }
+    if byteCount > Self.largestSegment { beginSegment() }
+  }
+
+  /// What the segments before hold is stored soon; then they are not needed any more.
+  private func beginSegment() {
+    guard !isChangingSegment, let number = files.beginSegment() else { return }
+    isChangingSegment = true
+    for key in clients.keys { clientHas(key) }
+    let handles = Array(handles.values)
+    Task { @AutomergeRepo in
+      defer { isChangingSegment = false }
+      do {
+        for handle in handles { try await handle.flush() }
+        files.removeSegments(before: number)
+      } catch {
+        log.warning("The journal grows, because the store does not take what is in it: \(error)")
+      }
+    }
+  }
+
+  /// Everything is stored, what the editor has included.
+  func end() {
+    isBroken = true
+    files.end()
+  }
+
+  // MARK: Reading
+
+  /// What an editor that has outlived services says of one of them.
+  struct Memory {
+    var run: String
+    /// The version that its last `didOpen` named.
+    var opened: Int
+    /// The last edit of that service that it applied.
+    var rev: Int
+  }
+
+  /// How a text came to be that an editor brings back.
+  enum Origin {
+    /// It is this, and what the person did since.
+    case known(TextBase, object: String?)
+    /// The editor read the file again after this was written.
+    case reloaded
+    case unknown
+  }
+
+  /// Finds out what a text grew out of, and takes into the document what a process that was killed had of it.
+  ///
+  /// - Parameter memories: the last service first. One that never got to merge the buffer has left no trace of it, and what the
+  ///   one before it knew still holds.
+  func origin(of key: NoteKey, _ memories: [Memory], _ handle: DocHandle, _ storage: any StorageProvider) async
+    -> Origin
+  {
+    for memory in memories {
+      guard let client = await client(key, memory.run, handle, storage) else { continue }
+      guard client.opened == memory.opened else { return .reloaded }
+      guard let base = client.text(afterEdit: memory.rev), handle.document.unknown(base.heads).isEmpty else {
+        return .unknown
+      }
+      return .known(base, object: client.object)
+    }
+    return .unknown
+  }
+
+  private func client(
+    _ key: NoteKey, _ run: String, _ handle: DocHandle, _ storage: any StorageProvider
+  ) async -> ClientBase? {
+    if let content = await content(of: run) {
+      do {
+        if let changes = content.changes[key.document] { try handle.take(changes) }
+      } catch {
+        log.warning("What the journal of \(run) has of \(key.document) cannot be read: \(error)")
+      }
+      if let client = content.clients[key] { return client }
+    }
+    return (try? await storage.load(ClientBase.key(key, run: run))).flatMap { $0 }.flatMap { ClientBase($0) }
+  }
+
+  /// What the journal of another process says; nil if there is none.
+  func content(of run: String) async -> JournalContent? {
+    guard let bytes = await files.read(run) else { return nil }
+    return await Self.content(bytes)
+  }
+
+  @concurrent
+  private static func content(_ bytes: [UInt8]) async -> JournalContent { JournalContent(JournalFrame.all(in: bytes)) }
+
+  /// Takes in what processes that were killed had not stored, and removes their journals.
+  func recover(_ repo: Repo, _ storage: any StorageProvider) async {
+    for run in await files.deadRuns() {
+      guard let content = await content(of: run) else { continue }
+      do {
+        for (id, changes) in content.changes {
+          guard case .found(let handle) = await repo.find(id, within: Self.longestSearch) else { continue }
+          try handle.take(changes)
+          try await handle.flush()
+        }
+        try await storage.commit(content.clients.map { .save($0.value.item($0.key, run: run)) })
+        await files.remove(run)
+      } catch {
+        log.warning("The journal of a process that was killed is kept: \(error)")
+      }
+    }
+  }
+
+  private static let longestSearch: Duration = .seconds(1)
+}

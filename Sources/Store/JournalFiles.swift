@@ -1,0 +1,168 @@
+import Foundation
+import Synchronization
+
+/// The journals of a store's processes: what each has taken in and may not have committed yet, as bytes that are only appended.
+///
+/// Every process writes a journal of its own, in segments: `journal/RUN.1`, `journal/RUN.2` and so on. `journal/RUN.lock` is
+/// locked while the process lives, and the kernel frees it however the process ends. Nothing waits for the disk: what was
+/// appended survives the end of the process, not of the machine.
+public final class JournalFiles: Sendable {
+  /// What is written to now.
+  private struct Open {
+    var lock: Int32
+    var segment: Int32
+    var number: Int
+    var byteCount: Int
+  }
+
+  private let directory: String
+  private let run: String
+  private let open = Mutex<Open?>(nil)
+
+  /// - Parameters:
+  ///   - home: the store's directory.
+  ///   - run: names this process, fit for a file name. No other has had it.
+  public init(home: String, run: String) { (directory, self.run) = (home + "/journal", run) }
+
+  deinit {
+    open.withLock { open in
+      guard let files = open else { return }
+      close(files.segment)
+      close(files.lock)
+    }
+  }
+
+  private func path(_ run: String, _ suffix: String) -> String { directory + "/" + run + "." + suffix }
+
+  private static func openFile(_ path: String, _ flags: Int32) -> Int32? {
+    let descriptor = Foundation.open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    return descriptor < 0 ? nil : descriptor
+  }
+
+  // MARK: This process
+
+  /// Appends bytes, and makes the journal if there is none yet. Returns how many bytes the segment has now; nil if they could
+  /// not be written: then nothing of them is there.
+  public func append(_ bytes: [UInt8]) -> Int? {
+    open.withLock { open in
+      if open == nil { open = begin() }
+      guard var files = open else { return nil }
+      guard write(bytes, to: files.segment) else {
+        ftruncate(files.segment, off_t(files.byteCount))
+        lseek(files.segment, off_t(files.byteCount), SEEK_SET)
+        return nil
+      }
+      files.byteCount += bytes.count
+      open = files
+      return files.byteCount
+    }
+  }
+
+  private func begin() -> Open? {
+    mkdir(directory, 0o700)
+    guard let lock = Self.openFile(path(run, "lock"), O_RDWR | O_CREAT) else { return nil }
+    var info = stat()
+    // Another process may have taken the new file for a dead one's, and removed it, before it was locked.
+    guard flock(lock, LOCK_EX | LOCK_NB) == 0, fstat(lock, &info) == 0, info.st_nlink > 0,
+      let segment = Self.openFile(path(run, "1"), O_WRONLY | O_CREAT | O_EXCL)
+    else {
+      close(lock)
+      return nil
+    }
+    return Open(lock: lock, segment: segment, number: 1, byteCount: 0)
+  }
+
+  private func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    bytes.withUnsafeBytes { buffer in
+      var done = 0
+      while done < buffer.count {
+        let count = Foundation.write(descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done)
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { return false }
+        done += count
+      }
+      return true
+    }
+  }
+
+  /// Begins a new segment. Returns its number; nil if none could be made, and the one before is still in use.
+  public func beginSegment() -> Int? {
+    open.withLock { open in
+      guard var files = open,
+        let segment = Self.openFile(path(run, String(files.number + 1)), O_WRONLY | O_CREAT | O_EXCL)
+      else { return nil }
+      close(files.segment)
+      (files.segment, files.number, files.byteCount) = (segment, files.number + 1, 0)
+      open = files
+      return files.number
+    }
+  }
+
+  /// Removes this process's segments before the one with this number: everything in them is in the store.
+  public func removeSegments(before number: Int) {
+    for suffix in Self.segments(of: run, in: directory) where suffix < number { unlink(path(run, String(suffix))) }
+  }
+
+  /// Removes the journal of this process: everything in it is in the store, or it must not be believed any more.
+  public func end() {
+    open.withLock { open in
+      guard let files = open else { return }
+      close(files.segment)
+      removeFiles(of: run)
+      close(files.lock)
+      open = nil
+    }
+  }
+
+  // MARK: All processes
+
+  /// What a process has written; nil if there is no such journal.
+  @concurrent
+  public func read(_ run: String) async -> [UInt8]? {
+    while true {
+      let numbers = Self.segments(of: run, in: directory)
+      guard !numbers.isEmpty else { return nil }
+      let segments = numbers.compactMap { FileManager.default.contents(atPath: path(run, String($0))) }
+      // Where one has been removed meanwhile, what the others say may be out of date.
+      if segments.count == numbers.count { return segments.flatMap { $0 } }
+    }
+  }
+
+  /// The processes that left a journal and live no more.
+  @concurrent
+  public func deadRuns() async -> [String] {
+    let runs = Set(Self.names(in: directory).compactMap { $0.split(separator: ".").first.map(String.init) })
+    return runs.filter { $0 != run && lockOfDead($0).map { close($0) } != nil }.sorted()
+  }
+
+  /// Removes the journal of a process that lives no more.
+  @concurrent
+  public func remove(_ run: String) async {
+    guard let lock = lockOfDead(run) else { return }
+    removeFiles(of: run)
+    close(lock)
+  }
+
+  private func lockOfDead(_ run: String) -> Int32? {
+    guard let lock = Self.openFile(path(run, "lock"), O_RDWR | O_CREAT) else { return nil }
+    if flock(lock, LOCK_EX | LOCK_NB) == 0 { return lock }
+    close(lock)
+    return nil
+  }
+
+  private func removeFiles(of run: String) {
+    for number in Self.segments(of: run, in: directory) { unlink(path(run, String(number))) }
+    unlink(path(run, "lock"))
+  }
+
+  private static func names(in directory: String) -> [String] {
+    (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+  }
+
+  /// The numbers of a journal's segments, in their order.
+  private static func segments(of run: String, in directory: String) -> [Int] {
+    names(in: directory).compactMap { name in
+      name.hasPrefix(run + ".") ? Int(name.dropFirst(run.count + 1)) : nil
+    }.sorted()
+  }
+}
