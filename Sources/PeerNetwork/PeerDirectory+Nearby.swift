@@ -130,6 +130,11 @@ extension PeerDirectory {
     return known[peer]?.isPinned == true || grants.allPeers.contains(peer)
   }
 
+  /// Whether an answer between a peer, known or not, and our person is outstanding.
+  func isAwaited(_ peer: PeerId) -> Bool {
+    pendingJoins.keys.contains { $0.host == peer } || invitations.isOpen(with: peer)
+  }
+
   /// Whether our person has had to do with it. Of another guest of a host nobody has compared the digits.
   func hasMet(_ peer: PeerId) -> Bool {
     isTrusted(peer) && (known[peer]?.isPinned == true || grants.isGranted(peer))

@@ -115,6 +115,7 @@ public final class PeerDirectory {
   private func begin() {
     provider.isKnown = { [weak self] peer in self?.isTrusted(peer) ?? false }
     provider.isNearby = { [weak self] peer in self?.nearby[peer]?.addresses.isEmpty == false }
+    provider.isAwaited = { [weak self] peer in self?.isAwaited(peer) ?? false }
     provider.isBlocked = { [weak self] peer in self?.isBlocked(peer) ?? false }
     for type in [InviteMessage.inviteType, InviteMessage.answerType] {
       repo.onMessage(ofType: type) { [weak self] fields, peer in self?.receive(type, fields, from: peer) }

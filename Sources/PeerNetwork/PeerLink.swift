@@ -19,6 +19,10 @@ final class PeerLink {
   /// Unsent bytes beyond which a peer is too slow to keep. Source: PeerProtocol.md, "Limits".
   static let queueLimit = 64 << 20
 
+  /// The same for a peer that is not known, which is not read from either while more than `strangerPauseLimit` wait.
+  static let strangerQueueLimit = 256 << 10
+  static let strangerPauseLimit = 64 << 10
+
   let direction: LinkDirection
   let address: PeerAddress
   private(set) var metadata = PeerMetadata()
@@ -47,6 +51,8 @@ final class PeerLink {
   private var transitTimer: (any ScheduledAction)?
   private var transit = Transit()
   private(set) var openedAt: Duration
+  /// A ping came while there was no room for the answer. One answer is enough for all of them.
+  private var owesPong = false
   private var reason: PeerNetworkError?
 
   /// - Parameters:
@@ -68,6 +74,7 @@ final class PeerLink {
     // The stream holds its callbacks, and so this link, until it is closed.
     stream.onRead = { bytes in AutomergeRepo.assumeIsolated { self.read(bytes) } }
     stream.onClose = { error in AutomergeRepo.assumeIsolated { self.closed(error) } }
+    stream.onDrain = { AutomergeRepo.assumeIsolated { self.drained() } }
     timer = clock.schedule(after: PeerHandshake.timeout) { [weak self] in
       guard let self, self.peer == nil else { return }
       if self.handshake == nil { self.close(.handshake(.timedOut), politely: false) }
@@ -85,7 +92,7 @@ final class PeerLink {
   @discardableResult
   func send(_ message: RepoMessage) -> Bool {
     guard isOpen else { return true }
-    guard stream.queuedByteCount <= PeerLink.queueLimit else {
+    guard stream.queuedByteCount <= (isTrusted ? PeerLink.queueLimit : PeerLink.strangerQueueLimit) else {
       close(.unreachable(address, reason: "it does not read what it is sent"), politely: false)
       return true
     }
@@ -144,12 +151,32 @@ final class PeerLink {
 
   private func read(_ bytes: UnsafeRawBufferPointer) {
     keepalive.heard(at: clock.now)
+    defer { pauseIfCrowded() }
     guard let tls else { return take(bytes) }
     encrypted { () throws(TLSError) in
       try tls.receive(bytes)
       try self.advance()
       while self.handshake != nil, self.isOpen, let plain = try tls.read() { self.take(plain) }
     }
+  }
+
+  /// A stranger that does not read its answers is not asked for more questions. Peers we know go on: two that each waited for
+  /// the other to read would wait for ever.
+  private func pauseIfCrowded() {
+    if !isTrusted, peer != nil, stream.queuedByteCount > PeerLink.strangerPauseLimit { stream.pauseReading() }
+  }
+
+  private func drained() {
+    guard isOpen else { return }
+    if owesPong {
+      owesPong = false
+      answerPing()
+    }
+    stream.resumeReading()
+  }
+
+  private func answerPing() {
+    if stream.queuedByteCount > 0 { owesPong = true } else { send(.other(type: "pong", fields: [:])) }
   }
 
   /// Does something with the encryption, sends what comes of it, and closes if nothing good does.
@@ -202,7 +229,7 @@ final class PeerLink {
       return
     }
     switch message {
-    case .other("ping", _) where peer != nil: send(.other(type: "pong", fields: [:]))
+    case .other("ping", _) where peer != nil: answerPing()
     case .other("pong", _) where peer != nil: break
     default: perform(.received(message))
     }

@@ -8,8 +8,6 @@ import UV
 public final class TCPProvider: NetworkProvider {
   /// Source: PeerProtocol.md, "Limits".
   public static let maximumConnections = 128
-  /// Of which so many may be to peers that we do not know.
-  static let maximumStrangers = 32
   /// How long an address has to itself before the next one of the same peer is called as well.
   static let dialStagger: Duration = .milliseconds(150)
 
@@ -34,6 +32,8 @@ public final class TCPProvider: NetworkProvider {
   var isKnown: @AutomergeRepo (PeerId) -> Bool = { _ in false }
   /// Whether a peer is heard on a network of this machine.
   var isNearby: @AutomergeRepo (PeerId) -> Bool = { _ in false }
+  /// Whether our person waits for something from a peer that need not be known yet.
+  var isAwaited: @AutomergeRepo (PeerId) -> Bool = { _ in false }
   /// Whether a peer gets no answer, whatever it says.
   var isBlocked: @AutomergeRepo (PeerId) -> Bool = { _ in false }
   /// Nil until started and after stopping.
@@ -145,15 +145,39 @@ public final class TCPProvider: NetworkProvider {
   }
 
   private func accept(_ stream: TCPStream) {
-    let strangers = links.values.count { !$0.isTrusted }
-    guard let local, let source = stream.peerAddress, links.count < TCPProvider.maximumConnections,
-      strangers < TCPProvider.maximumStrangers
-    else { return stream.close() }
+    guard let local, let source = stream.peerAddress else { return stream.close() }
     // An IPv4 caller of an IPv6 socket.
     let host = source.host.hasPrefix("::ffff:") ? String(source.host.dropFirst(7)) : source.host
     let address = PeerAddress(host: host, port: source.port)
-    guard let session = try? TLSSession(tls, .listener) else { return stream.close() }
-    add(stream, session, address, .listener, local).open()
+    if let evicted = StrangerLinks.evicted(for: host, among: strangers), let link = links[evicted] {
+      link.close(.tooManyConnections, politely: false)
+      links[evicted] = nil
+      closed(link, .tooManyConnections)
+    }
+    guard links.count < TCPProvider.maximumConnections, let session = try? TLSSession(tls, .listener) else {
+      return stream.close()
+    }
+    let link = add(stream, session, address, .listener, local)
+    link.open()
+    expire(link)
+  }
+
+  /// The incoming links of peers that we do not know, or not yet.
+  private var strangers: [StrangerLinks.Link] {
+    links.values.filter { !$0.isTrusted && $0.direction == .incoming }.map { link in
+      StrangerLinks.Link(
+        id: ObjectIdentifier(link), host: link.address.host, openedAt: link.openedAt,
+        isAwaited: link.peer.map { isAwaited($0) } ?? false)
+    }
+  }
+
+  /// Closes a stranger's link after a while, unless our person waits for that peer.
+  private func expire(_ link: PeerLink) {
+    _ = clock.schedule(after: StrangerLinks.idleLimit) { [weak self, weak link] in
+      guard let self, let link, link.isOpen, !link.isTrusted else { return }
+      guard let peer = link.peer, self.isAwaited(peer) else { return link.close(.stopped) }
+      self.expire(link)
+    }
   }
 
   // MARK: Calling

@@ -15,6 +15,9 @@ public struct SocketAddress: Hashable, Sendable {
     self.init(storage)
   }
 
+  /// The address without its port, most significant byte first: 4 bytes, or 16 of IPv6.
+  public var hostBytes: [UInt8] { sockaddr_storage(numericHost: host, port: 0)?.hostBytes ?? [] }
+
   init?(_ storage: sockaddr_storage) {
     var storage = storage
     var text = [CChar](repeating: 0, count: 64)

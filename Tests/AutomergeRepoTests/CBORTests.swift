@@ -97,6 +97,25 @@ import Testing
     #expect((try? CBOR(CBOR.bytes(Data(count: 100_000)).encoded()))?.bytes?.count == 100_000)
   }
 
+  /// Empty texts, empty maps and parts of a string: many values for few bytes.
+  @Test(arguments: [0x60, 0xa0, 0x80, 0xf6] as [UInt8]) func valuesInAllAreLimited(value: UInt8) {
+    let row: [UInt8] = [0x99, 0x0f, 0xff] + [UInt8](repeating: value, count: 4095)
+    let rows: [UInt8] = [0x99, 0x0f, 0xff] + Array(repeatElement(row, count: 4095).joined())
+    #expect(throws: CBORError.self) { try CBOR(rows) }
+    #expect(throws: Never.self) { try CBOR([0x8f] + Array(repeatElement(row, count: 15).joined())) }
+    let parts: [UInt8] = [0x5f] + [UInt8](repeating: 0x40, count: 1 << 20) + [0xff]
+    #expect(throws: CBORError.tooMany(at: 1 << 16)) { try CBOR(parts) }
+  }
+
+  @Test func onlyMessagesThatCarryChangesMayBeLong() throws {
+    let data = Data(count: 2 << 20)
+    let (ana, ben) = (PeerId("ana"), PeerId("ben"))
+    let message = RepoMessage.DocumentMessage(senderId: ana, targetId: ben, documentId: try #require(DocumentId(bytes: Array(1...16))), data: data)
+    for good in [RepoMessage.sync(message), .request(message)] { #expect(try RepoMessage(good.encoded()) == good) }
+    let long = RepoMessage.other(type: "heads", fields: ["documents": .bytes(data)]).encoded()
+    #expect(throws: RepoMessageError.tooLong(type: "heads", byteCount: long.count)) { try RepoMessage(long) }
+  }
+
   @Test func numbersAreUnderstoodHoweverTheyAreWritten() {
     #expect(CBOR.float(12).unsigned == 12)
     #expect(CBOR.float(-12).integer == -12)

@@ -105,6 +105,28 @@ func eventually(
   }
 }
 
+/// A provider that listens on this machine, and what it reports.
+@AutomergeRepo
+final class Station {
+  let provider: TCPProvider
+  let identity: Identity
+  let heard = Listener()
+  let address: PeerAddress
+
+  init(_ loop: Loop, clock: (any RepoClock)? = nil, identity: Identity = Identity(), at address: PeerAddress? = nil)
+    throws
+  {
+    self.identity = identity
+    provider = try TCPProvider(loop: loop, clock: clock ?? PatientClock(loop), identity: identity)
+    provider.connectTimeout = .seconds(60)
+    provider.crossingTime = .seconds(60)
+    provider.start(as: LocalPeer(peerId: identity.peerId, metadata: PeerMetadata(name: "Station")), delegate: heard)
+    self.address = try provider.listen(at: address ?? PeerAddress(host: "127.0.0.1", port: 0))
+  }
+
+  var peerId: PeerId { identity.peerId }
+}
+
 /// A network with no repo behind it: remembers what it was told.
 @AutomergeRepo
 final class Listener: NetworkDelegate {

@@ -7,28 +7,6 @@ import UV
 @testable import PeerNetwork
 
 @Suite struct TCPProviderTests {
-  /// A provider that listens on this machine, and what it reports.
-  @AutomergeRepo
-  private final class Station {
-    let provider: TCPProvider
-    let identity: Identity
-    let heard = Listener()
-    let address: PeerAddress
-
-    init(_ loop: Loop, clock: (any RepoClock)? = nil, identity: Identity = Identity(), at address: PeerAddress? = nil)
-      throws
-    {
-      self.identity = identity
-      provider = try TCPProvider(loop: loop, clock: clock ?? PatientClock(loop), identity: identity)
-      provider.connectTimeout = .seconds(60)
-      provider.crossingTime = .seconds(60)
-      provider.start(as: LocalPeer(peerId: identity.peerId, metadata: PeerMetadata(name: "Station")), delegate: heard)
-      self.address = try provider.listen(at: address ?? PeerAddress(host: "127.0.0.1", port: 0))
-    }
-
-    var peerId: PeerId { identity.peerId }
-  }
-
   @Test func twoMeetAndTalkBothWays() async throws {
     try await TestLoop.run { loop in
       let (one, two) = (try Station(loop), try Station(loop))
@@ -57,8 +35,10 @@ import UV
       let (one, two) = (try Station(loop), try Station(loop))
       two.provider.isKnown = { $0 == one.peerId }
       _ = try await one.provider.connect(to: two.address, expecting: two.peerId)
-      let message = RepoMessage.other(
-        type: "big", fields: ["data": .bytes(Data((0..<(5 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }))])
+      let message = RepoMessage.sync(
+        .init(
+          senderId: one.peerId, targetId: two.peerId, documentId: try #require(DocumentId(bytes: Array(1...16))),
+          data: Data((0..<(5 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) })))
       one.provider.send(message, to: two.peerId)
       try await eventually("it arrives", on: loop) { two.heard.messages == [message] }
       one.provider.stop()
@@ -212,6 +192,7 @@ import UV
     try await TestLoop.run { loop in
       let clock = ManualClock()
       let one = try Station(loop, clock: clock)
+      one.provider.isAwaited = { _ in true }
       let mute = try await RawPeer.connect(to: one.address, on: loop, isEncrypted: false)
       let wordless = try await RawPeer.connect(to: one.address, on: loop)
       try await eventually("accepted", on: loop) { one.provider.linkCount == 2 }
@@ -301,6 +282,7 @@ import UV
   @Test func aPeerThatDoesNotReadIsDroppedAndOthersAreNot() async throws {
     try await TestLoop.run { loop in
       let one = try Station(loop)
+      one.provider.isKnown = { _ in true }
       let slow = try await RawPeer.connect(to: one.address, on: loop, reads: false)
       try slow.join()
       let quick = try await RawPeer.connect(to: one.address, on: loop)

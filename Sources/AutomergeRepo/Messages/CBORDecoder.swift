@@ -11,6 +11,8 @@ public enum CBORError: Error, Hashable, Sendable {
   case tooDeep(at: Int)
   /// A text, array or map beyond the limits.
   case tooLarge(at: Int)
+  /// More values in all than the limits allow.
+  case tooMany(at: Int)
 }
 
 extension CBOR {
@@ -20,16 +22,21 @@ extension CBOR {
     public var mapEntries: Int
     public var arrayItems: Int
     public var textBytes: Int
+    /// Values in all, keys and parts of strings included. A value of one byte takes some sixty in memory, so this, and not
+    /// the length, bounds what a message costs.
+    public var values: Int
 
-    public init(depth: Int, mapEntries: Int, arrayItems: Int, textBytes: Int) {
+    public init(depth: Int, mapEntries: Int, arrayItems: Int, textBytes: Int, values: Int) {
       (self.depth, self.mapEntries) = (depth, mapEntries)
       (self.arrayItems, self.textBytes) = (arrayItems, textBytes)
+      self.values = values
     }
 
-    /// For what a peer sends. Source: PeerProtocol.md, "Limits".
-    public static let wire = Limits(depth: 16, mapEntries: 64, arrayItems: 4096, textBytes: 4096)
-    /// For our own records.
-    public static let stored = Limits(depth: 16, mapEntries: 1 << 20, arrayItems: 1 << 20, textBytes: 1 << 26)
+    /// For what a peer sends. Source: PeerProtocol.md, "Links".
+    public static let wire = Limits(depth: 16, mapEntries: 64, arrayItems: 4096, textBytes: 4096, values: 1 << 16)
+    /// For records and files.
+    public static let stored = Limits(
+      depth: 16, mapEntries: 1 << 20, arrayItems: 1 << 20, textBytes: 1 << 26, values: 1 << 22)
   }
 
   /// Reads exactly one value. Memory stays within a small multiple of the bytes.
@@ -44,6 +51,9 @@ private struct CBORDecoder {
   let input: [UInt8]
   let limits: CBOR.Limits
   var position = 0
+  private var valueCount = 0
+
+  init(input: [UInt8], limits: CBOR.Limits) { (self.input, self.limits) = (input, limits) }
 
   /// What the first byte of an item, with the number that follows, says.
   struct Head {
@@ -64,6 +74,8 @@ private struct CBORDecoder {
 
   private mutating func head() throws(CBORError) -> Head {
     let at = position
+    valueCount += 1
+    guard valueCount <= limits.values else { throw .tooMany(at: at) }
     let first = try byte()
     let (major, info) = (first >> 5, first & 31)
     switch info {

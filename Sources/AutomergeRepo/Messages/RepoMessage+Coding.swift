@@ -1,6 +1,10 @@
 import Foundation
 
 extension RepoMessage {
+  /// The longest message that carries no changes: `heads` of a thousand documents, each with many heads.
+  /// Source: PeerProtocol.md, "Links".
+  private static let shortByteCount = 1 << 20
+
   /// The message as one CBOR map, as automerge-repo writes it.
   public func encoded() -> [UInt8] { cbor.encoded() }
 
@@ -13,6 +17,9 @@ extension RepoMessage {
       throw .notCBOR(error)
     }
     guard let type = value["type"]?.text else { throw .notAMessage }
+    guard encoded.count <= Self.shortByteCount || ["request", "sync"].contains(type) else {
+      throw .tooLong(type: type, byteCount: encoded.count)
+    }
     let fields = Fields(type: type, value: value)
     switch type {
     case "join":

@@ -56,4 +56,6 @@ public enum RepoMessageError: Error, Hashable, Sendable {
   case notAMessage
   /// A field that the type needs is missing or has another kind of value.
   case badField(type: String, field: String)
+  /// A message of a type that carries no document, and longer than any such message need be.
+  case tooLong(type: String, byteCount: Int)
 }

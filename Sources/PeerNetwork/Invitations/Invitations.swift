@@ -90,6 +90,12 @@ public struct Invitations: Sendable {
     sentOnes.filter { $0.isOpen && !$0.isGranted && now - $0.time < Invitations.lifetime }
   }
 
+  /// Whether a peer has an invitation of ours to answer, or our person one of its.
+  func isOpen(with peer: PeerId) -> Bool {
+    sentOnes.contains { $0.peer == peer && !$0.isGranted }
+      || receivedOnes.contains { $0.peer == peer && $0.state != .offered }
+  }
+
   // MARK: Sending
 
   /// - Parameters:
