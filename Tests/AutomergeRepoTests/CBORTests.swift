@@ -110,7 +110,8 @@ import Testing
   @Test func onlyMessagesThatCarryChangesMayBeLong() throws {
     let data = Data(count: 2 << 20)
     let (ana, ben) = (PeerId("ana"), PeerId("ben"))
-    let message = RepoMessage.DocumentMessage(senderId: ana, targetId: ben, documentId: try #require(DocumentId(bytes: Array(1...16))), data: data)
+    let document = try #require(DocumentId(bytes: Array(1...16)))
+    let message = RepoMessage.DocumentMessage(senderId: ana, targetId: ben, documentId: document, data: data)
     for good in [RepoMessage.sync(message), .request(message)] { #expect(try RepoMessage(good.encoded()) == good) }
     let long = RepoMessage.other(type: "heads", fields: ["documents": .bytes(data)]).encoded()
     #expect(throws: RepoMessageError.tooLong(type: "heads", byteCount: long.count)) { try RepoMessage(long) }
