@@ -22,8 +22,11 @@ struct StoreOptions: ParsableArguments {
   /// `--notes`, `NOTES_DIR` or `~/Notes`.
   var notesDirectory: String { absolute(notes ?? setting("NOTES_DIR") ?? userHome + "/Notes") }
 
-  /// `--name`, `NOTES_NAME`, or the login name.
-  var userName: String { name ?? setting("NOTES_NAME") ?? setting("USER") ?? setting("LOGNAME") ?? NSUserName() }
+  /// `--name` or `NOTES_NAME`; nil if neither is given.
+  var givenName: String? { name.flatMap { $0.isEmpty ? nil : $0 } ?? setting("NOTES_NAME") }
+
+  /// What a person is called who never said a name.
+  var loginName: String { setting("USER") ?? setting("LOGNAME") ?? NSUserName() }
 
   private var userHome: String { setting("HOME") ?? NSHomeDirectory() }
 

@@ -14,7 +14,9 @@ final class Program {
   struct Settings: Sendable {
     var home: String
     var notes: String
-    var name: String
+    /// What an option says this person is called.
+    var name: String?
+    var login: String
     var listen: String
     var hasNetwork: Bool
     var hasDiscovery: Bool
@@ -59,22 +61,25 @@ final class Program {
   private func open() async throws {
     let storage = try await SQLiteStore.open(directory: URL(fileURLWithPath: settings.home, isDirectory: true))
     let identity = try IdentityFile(path: settings.home + "/identity.pem").load()
+    let (person, isRenamed) = try await PersonName.load(from: storage, option: settings.name, login: settings.login)
     let grants = try await Grants.load(from: storage)
     let repo = Repo(
-      peerId: identity.peerId, metadata: PeerMetadata(name: settings.name), storage: storage, sharePolicy: grants,
+      peerId: identity.peerId, metadata: PeerMetadata(name: person.name), storage: storage, sharePolicy: grants,
       clock: clock)
     let sharing = SharingAdapter(grants: grants)
     sharing.wantsNetwork = settings.hasNetwork
-    let own = Service.Identity(identity, name: settings.name)
+    let own = Service.Identity(identity, name: person.name)
     let service = Service(
       repo: repo, storage: storage, sharing: sharing, files: WorkingFileAdapter(home: settings.home), clock: clock,
-      notesDirectory: settings.notes, identity: own,
+      notesDirectory: settings.notes, identity: own, name: person,
       journal: JournalFiles(home: settings.home, run: own.actor.description))
+    if isRenamed { service.keepName() }
     service.hasSettled = { [weak self] in self?.siblings.map { $0.isHub || !$0.siblings.isEmpty } ?? true }
     // The editor is greeted now. What it asks for waits until the notes are known and the network is there.
     let session = try serve(service)
     let loading = Task { @AutomergeRepo in try await service.load(watching: FolderWatchingAdapter(loop: loop)) }
     joinSiblings(repo)
+    if settings.hasNetwork, !person.isGiven { await initialized(session) }
     if let directory = try await openNetwork(repo, identity, grants, storage) {
       sharing.take(directory)
     } else if settings.hasNetwork {
@@ -86,6 +91,27 @@ final class Program {
     }
     try await loading.value
     session.serviceIsLoaded()
+  }
+
+  /// How long an editor may take to introduce itself to a service that does not know its person's name.
+  private static let introductionTime: Duration = .seconds(1)
+
+  /// Returns when the editor has said its person's name, or after a while: nobody is to know this person by the login name
+  /// that was still to be replaced.
+  private func initialized(_ session: Session) async {
+    var deadline: (any ScheduledAction)?
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      guard !session.isInitialized else { return continuation.resume() }
+      var waiting: CheckedContinuation<Void, Never>? = continuation
+      let finish = {
+        waiting?.resume()
+        waiting = nil
+      }
+      session.onInitialize = { finish() }
+      deadline = clock.schedule(after: Self.introductionTime) { finish() }
+    }
+    deadline?.cancel()
+    session.onInitialize = nil
   }
 
   /// How soon this process takes over when the one that has the network is gone.

@@ -63,7 +63,10 @@ final class StoreRequest {
     let storage = try await SQLiteStore.open(directory: URL(fileURLWithPath: home, isDirectory: true))
     guard !storage.isReadOnly else { throw Failure(message: "The store in \(home) may not be written.") }
     let identity = try IdentityFile(path: home + "/identity.pem").load()
-    let repo = Repo(peerId: identity.peerId, storage: storage, clock: clock)
+    let (person, isRenamed) = try await PersonName.load(
+      from: storage, option: options.givenName, login: options.loginName)
+    let repo = Repo(
+      peerId: identity.peerId, metadata: PeerMetadata(name: person.name), storage: storage, clock: clock)
     let siblings = try UnixSocketProvider(home: home, loop: loop, clock: clock)
     repo.add(siblings)
     defer { siblings.stop() }
@@ -71,11 +74,12 @@ final class StoreRequest {
     let sharing = SharingAdapter(grants: try await Grants.load(from: storage))
     sharing.reasonForNoNetwork = "no service of yours is running that has it; open a note first"
     sharing.wantsNetwork = true
-    let own = Service.Identity(identity, name: options.userName)
+    let own = Service.Identity(identity, name: person.name)
     let service = Service(
       repo: repo, storage: storage, sharing: sharing, files: WorkingFileAdapter(home: home),
-      clock: clock, notesDirectory: options.notesDirectory, identity: own,
+      clock: clock, notesDirectory: options.notesDirectory, identity: own, name: person,
       journal: JournalFiles(home: home, run: own.actor.description))
+    if isRenamed { service.keepName() }
     try await service.load()
     let session = Session(service: service) { _ in }
     let result = try await work(session)

@@ -45,6 +45,11 @@ public final class Terminal {
     String(decoding: try tmux(["capture-pane", "-p"]), as: UTF8.self)
   }
 
+  /// What is on the screen now with its colors, as escape sequences.
+  public func styledScreen() throws -> String {
+    String(decoding: try tmux(["capture-pane", "-p", "-e"]), as: UTF8.self)
+  }
+
   /// The program in the window; it goes on living for a moment after its window is gone.
   public func programProcessId() throws -> pid_t {
     try Self.processId(tmux(["display-message", "-p", "#{pane_pid}"]))

@@ -16,6 +16,7 @@
 (require 'notes-lsp-capture)
 
 (defvar buffer-undo-tree)
+(declare-function notes-lsp--report-cursor-soon "notes-lsp-presence" (note))
 
 (defun notes-lsp--spans (edits base)
   "Return EDITS of the widened current buffer as (BEGIN END TEXT), last first.
@@ -89,7 +90,10 @@ Insert first: a mark at BEGIN stays, one inside or at END follows the text."
         (notes-lsp--forget-undo)
         (notes-lsp--settle note)
         (setf (notes-lsp--note-anchor note) anchor))
+      ;; They were made from the bottom up.
+      (notes-lsp--remember note (nreverse (append (plist-get params :edits) nil)))
       (setf (notes-lsp--note-rev note) (plist-get params :rev))))
+  (notes-lsp--report-cursor-soon note)
   (when (and spans (equal (plist-get params :cause) "undo"))
     (notes-lsp--show-undone note (car (last spans))))
   (if (eql (plist-get params :bytes) (notes-lsp--byte-count note))

@@ -25,6 +25,7 @@
 (declare-function notes-lsp--show-peers "notes-lsp-presence" (note))
 (declare-function notes-lsp--forget-peers "notes-lsp-presence" (note))
 (declare-function notes-lsp--report-cursor "notes-lsp-presence" (note))
+(declare-function notes-lsp--report-cursor-soon "notes-lsp-presence" (note))
 
 (defconst notes-lsp--retry-seconds 0.2
   "How long to wait before looking again whether the queue may be worked on.")
@@ -203,6 +204,7 @@ are new to it."
           (notes-lsp--note-rev note) 0
           (notes-lsp--note-queue note) nil
           (notes-lsp--note-cursor-sent note) nil
+          (notes-lsp--note-log note) nil
           (notes-lsp--note-blocked note) invalid
           (notes-lsp--note-open note) (and (not invalid) (notes-lsp-service-ready-p))))
   (when (notes-lsp--note-open note)
@@ -223,7 +225,8 @@ are new to it."
       (when run
         (push (list run (notes-lsp--note-version note) 0) (notes-lsp--note-had note))
         (setf (notes-lsp--note-had note)
-              (seq-take (notes-lsp--note-had note) notes-lsp--remembered-services))))))
+              (seq-take (notes-lsp--note-had note) notes-lsp--remembered-services))))
+    (notes-lsp--report-cursor-soon note)))
 
 (defun notes-lsp--detach ()
   "Stop treating the current buffer as a note; tell the service."

@@ -16,6 +16,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'seq)
 (require 'notes-lsp-service)
 
 (defvar quail-overlay)
@@ -47,7 +48,8 @@
   (busy nil :documentation "Non-nil while the queue is being worked on.")
   (queue nil :documentation "(METHOD . PARAMS) received and not yet dealt with.")
   (timer nil :documentation "Timer that will drain the queue.")
-  (peers nil :documentation "What notes/cursors said last.")
+  (log nil :documentation "Latest (VERSION REV . EDITS), see `notes-lsp--remember'.")
+  (peers nil :documentation "What notes/cursors said last, with markers.")
   (peers-pending nil :documentation "A notes/cursors that waits for its edit.")
   (here nil :documentation "Alist from peer to name: who has joined.")
   (status nil :documentation "What notes/statusChanged said last.")
@@ -279,6 +281,7 @@ BEGIN, END and OLD-LENGTH are what after-change was told."
         (let ((changes (vconcat (nreverse (notes-lsp--note-changes note)))))
           (setf (notes-lsp--note-changes note) nil
                 (notes-lsp--note-change-count note) 0)
+          (notes-lsp--remember note (append changes nil))
           (notes-lsp--send note changes)))))))
 
 (defun notes-lsp--flush-full (note)
@@ -297,7 +300,22 @@ BEGIN, END and OLD-LENGTH are what after-change was told."
      (t
       (setf (notes-lsp--note-blocked note) nil)
       (notes-lsp--settle note)
+      (setf (notes-lsp--note-log note) nil)
       (notes-lsp--send note (vector `(:text ,(notes-lsp--text note))))))))
+
+(defconst notes-lsp--remembered-changes 64
+  "Over how many earlier changes a late list of carets can be carried.")
+
+(defun notes-lsp--remember (note edits)
+  "Note that EDITS, one after the other, change the text of NOTE as it is now.
+That text has NOTE's version and rev."
+  (let ((log (cons (cons (notes-lsp--note-version note)
+                         (cons (notes-lsp--note-rev note) edits))
+                   (notes-lsp--note-log note))))
+    (setf (notes-lsp--note-log note)
+          (if (nthcdr (* 2 notes-lsp--remembered-changes) log)
+              (seq-take log notes-lsp--remembered-changes)
+            log))))
 
 (defun notes-lsp--send (note changes)
   "Send CHANGES, a vector, as NOTE's next version.  Return t.

@@ -82,26 +82,95 @@
       (setf (notes-lsp--note-peers-pending note) params)
       (notes-lsp--schedule note))))
 
+;; A caret belongs to the character behind it, at the service and here: what is
+;; typed at its place goes before it.  So markers and overlays advance.
+
 (defun notes-lsp--show-peers (note)
-  "Draw the carets that were announced for NOTE last."
+  "Draw the carets that were announced for NOTE last, if their text is there."
   (let ((params (notes-lsp--note-peers-pending note)))
-    (when (and params (null (notes-lsp--note-queue note)))
-      (setf (notes-lsp--note-peers-pending note) nil
-            (notes-lsp--note-peers note) (append (plist-get params :peers) nil))
+    (when (and params (null (notes-lsp--note-queue note))
+               (<= (or (plist-get params :rev) 0) (notes-lsp--note-rev note)))
+      (setf (notes-lsp--note-peers-pending note) nil)
       (notes-lsp--clear-overlays note)
+      (let ((later (notes-lsp--edits-since note params)))
+        (setf (notes-lsp--note-peers note)
+              (mapcar (lambda (peer) (notes-lsp--placed note peer later))
+                      (plist-get params :peers))))
       (notes-lsp--in-note note
         (dolist (peer (notes-lsp--note-peers note))
-          (cl-loop for range across (plist-get peer :ranges)
+          (cl-loop for (start . caret) in (plist-get peer :carets)
                    for first = t then nil
-                   do (notes-lsp--draw note peer range first))))
+                   do (notes-lsp--draw note peer start caret first))))
       (notes-lsp--follow note)
       (with-current-buffer (notes-lsp--note-buffer note) (force-mode-line-update)))))
 
-(defun notes-lsp--draw (note peer range labelled)
-  "Draw in NOTE the RANGE of PEER, with a name if LABELLED."
-  (let* ((base (notes-lsp--base note))
-         (start (notes-lsp--locate (plist-get range :start) base))
-         (caret (notes-lsp--locate (plist-get range :end) base))
+(defun notes-lsp--edits-since (note params)
+  "Return the edits of NOTE's text since the version and rev that PARAMS name."
+  (let ((version (plist-get params :version)) (rev (plist-get params :rev)) later)
+    (unless (and (eql version (notes-lsp--note-version note))
+                 (eql rev (notes-lsp--note-rev note)))
+      (cl-loop for (its-version its-rev . edits) in (notes-lsp--note-log note)
+               do (setq later (append edits later))
+               when (and (eql version its-version) (eql rev its-rev)) return later))))
+
+(defun notes-lsp--placed (note peer later)
+  "Return PEER with :carets, a list of (START . CARET), markers in NOTE.
+Its ranges are carried over the edits LATER first."
+  (let ((carets
+         (notes-lsp--in-note note
+           (cl-loop
+            for range across (plist-get peer :ranges)
+            collect (cons (notes-lsp--marker note (plist-get range :start) later)
+                          (notes-lsp--marker note (plist-get range :end) later))))))
+    (append (list :carets carets) peer)))
+
+(defun notes-lsp--marker (note position later)
+  "Return a marker in NOTE's widened current buffer at POSITION, after LATER.
+It stays behind what is inserted at its place."
+  (dolist (edit later)
+    (setq position (notes-lsp--carried position edit)))
+  (copy-marker (notes-lsp--locate position (notes-lsp--base note)) t))
+
+(defun notes-lsp--carried (position edit)
+  "Return where the protocol POSITION is after EDIT.
+At the place of an insertion it goes behind what is inserted."
+  (let* ((range (plist-get edit :range))
+         (start (plist-get range :start))
+         (end (plist-get range :end))
+         (text (or (plist-get edit :newText) (plist-get edit :text)))
+         (lines (split-string text "\n"))
+         (more (1- (length lines)))
+         (last (car (last lines)))
+         (width (+ (length last)
+                   (if (equal notes-lsp--encoding "utf-16")
+                       (cl-count-if (lambda (character) (> character #xffff)) last)
+                     0)))
+         (new-end (list :line (+ (plist-get start :line) more)
+                        :character (if (= more 0) (+ (plist-get start :character) width) width))))
+    (cond
+     ((or (notes-lsp--before-p position start)
+          (and (not (notes-lsp--before-p start position)) (notes-lsp--before-p start end)))
+      position)
+     ((notes-lsp--before-p position end) new-end)
+     ((> (plist-get position :line) (plist-get end :line))
+      (list :line (+ (plist-get position :line)
+                     (- (plist-get new-end :line) (plist-get end :line)))
+            :character (plist-get position :character)))
+     (t (list :line (plist-get new-end :line)
+              :character (+ (plist-get new-end :character)
+                            (- (plist-get position :character) (plist-get end :character))))))))
+
+(defun notes-lsp--before-p (one other)
+  "Return non-nil if the protocol position ONE is before OTHER."
+  (let ((line (plist-get one :line)) (other-line (plist-get other :line)))
+    (or (< line other-line)
+        (and (= line other-line)
+             (< (plist-get one :character) (plist-get other :character))))))
+
+(defun notes-lsp--draw (note peer start caret labelled)
+  "Draw in NOTE what PEER selected from START to CARET, with a name if LABELLED."
+  (let* ((start (marker-position start))
+         (caret (marker-position caret))
          (face (notes-lsp--face 'peer (plist-get peer :color)))
          (name (notes-lsp--short-name peer))
          (line-end (progn (goto-char caret) (skip-chars-forward "^\n") (point)))
@@ -122,13 +191,17 @@
 
 (defun notes-lsp--overlay (note begin end &rest properties)
   "Add to NOTE an overlay from BEGIN to END with PROPERTIES."
-  (let ((overlay (make-overlay begin end nil (= begin end) (= begin end))))
+  (let ((overlay (make-overlay begin end nil t (= begin end))))
     (cl-loop for (property value) on properties by #'cddr
              do (overlay-put overlay property value))
     (push overlay (notes-lsp--note-overlays note))))
 
 (defun notes-lsp--clear-overlays (note)
   "Remove all carets from NOTE."
+  (dolist (peer (notes-lsp--note-peers note))
+    (pcase-dolist (`(,start . ,caret) (plist-get peer :carets))
+      (set-marker start nil)
+      (set-marker caret nil)))
   (mapc #'delete-overlay (notes-lsp--note-overlays note))
   (setf (notes-lsp--note-overlays note) nil))
 
@@ -157,9 +230,8 @@
   "Return where in NOTE the caret of PEER is, a peer id, or nil."
   (let ((entry (cl-find peer (notes-lsp--note-peers note) :test #'equal
                         :key (lambda (entry) (plist-get entry :peer)))))
-    (when (and entry (> (length (plist-get entry :ranges)) 0))
-      (notes-lsp--in-note note
-        (notes-lsp--locate (plist-get (aref (plist-get entry :ranges) 0) :end))))))
+    (when (plist-get entry :carets)
+      (marker-position (cdar (plist-get entry :carets))))))
 
 (defun notes-lsp--follow (note)
   "Move NOTE's windows to the caret of the person they follow."
@@ -185,10 +257,18 @@
     (let ((wait (- (+ (notes-lsp--note-cursor-time note) notes-lsp--cursor-seconds)
                    (float-time))))
       (cond
-       ((notes-lsp--note-cursor-timer note) nil)
        ((and (<= wait 0) (not executing-kbd-macro)) (notes-lsp--send-cursor note))
+       ((notes-lsp--note-cursor-timer note) nil)
        (t (setf (notes-lsp--note-cursor-timer note)
                 (run-with-timer (max wait 0.01) nil #'notes-lsp--send-cursor-later note)))))))
+
+(defun notes-lsp--report-cursor-soon (note)
+  "Report the caret of NOTE again if its buffer is the selected one.
+After an edit of others the same place may be before other letters."
+  (when (and (eq (notes-lsp--note-buffer note) (window-buffer (selected-window)))
+             (not (notes-lsp--note-cursor-timer note)))
+    (setf (notes-lsp--note-cursor-timer note)
+          (run-with-timer notes-lsp--cursor-seconds nil #'notes-lsp--send-cursor-later note))))
 
 (defun notes-lsp--send-cursor-later (note)
   "Send the caret of NOTE from a timer."

@@ -26,6 +26,8 @@ struct Presence: Sendable {
     case closed(document: String)
     /// This user's carets.
     case moved(document: String, ranges: [CursorRange])
+    /// The text changed: the others' carets may stand elsewhere, though their cursors are the same.
+    case textChanged(document: String)
     case renamed(name: String)
     /// The colour this user would like to have, 0–11.
     case colored(Int)
@@ -91,7 +93,11 @@ struct Presence: Sendable {
       guard let known = rooms[document]?.ranges, known != ranges else { break }
       rooms[document]?.ranges = Array(ranges.prefix(Self.mostRanges))
       want(.update, in: document)
+    case .textChanged(let document):
+      guard let room = rooms[document], room.people.values.contains(where: { !$0.person.ranges.isEmpty }) else { break }
+      rooms[document]?.mustShow = true
     case .renamed(let name):
+      guard self.name != name else { break }
       self.name = name
       announce()
     case .colored(let color):

@@ -8,6 +8,7 @@ extension Attachment {
   func takeIn(version: Int, rev: Int?, changes: [ContentChange]) {
     let wasLost = buffer.awaitsFullText
     let before = mayWrite ? [] : buffer.textBefore(fullTextWith: rev, source: source)
+    let lackedNothing = buffer.clientToDocument.isIdentity
     lastChange = service.clock.now
     switch buffer.didChange(version: version, rev: rev, changes: changes, source: source) {
     case .splices(let splices):
@@ -18,6 +19,7 @@ extension Attachment {
         undoGroups.typed(change, splices, at: service.clock.now)
       }
       sendPendingEdit()
+      if !lackedNothing || !clientCarriesCarets(over: splices, from: changes) { caretsMayHaveMoved() }
       scheduleCheck(after: Self.checkDelay)
     case .resync(let contradiction): resync(contradiction.reason)
     case .ignored: break
@@ -31,22 +33,6 @@ extension Attachment {
     } catch {
       resync(error.contradiction.reason)
     }
-  }
-
-  func cursor(version: Int, rev: Int, ranges: [PositionRange]) {
-    do {
-      guard try buffer.acknowledge(version: version, rev: rev) else { return }
-    } catch {
-      return resync(error.contradiction.reason)
-    }
-    let text = source
-    let places = ranges.map { range in
-      (
-        buffer.documentOffset(ofClient: range.start, source: text),
-        buffer.documentOffset(ofClient: range.end, source: text)
-      )
-    }
-    service.company.moved(to: places, in: note, of: id)
   }
 
   /// Something came that fits nowhere: the full text puts it right.
@@ -75,6 +61,7 @@ extension Attachment {
       undoGroups.tookBack(direction, by: made)
       buffer.documentChanged(try note.document.textEdits(obj: note.content, since: before), cause: .undo)
       sendPendingEdit()
+      caretsMayHaveMoved()
       service.notebook.update(key) { $0.modified = service.clock.date }
       scheduleCheck(after: Self.checkDelay)
       return true
@@ -91,6 +78,7 @@ extension Attachment {
     if let change = note.document.lastChange(by: note.document.actor) { undoGroups.did(change) }
     buffer.documentChanged(try note.document.textEdits(obj: note.content, since: before), cause: .restore)
     sendPendingEdit()
+    caretsMayHaveMoved()
     scheduleCheck(after: Self.checkDelay)
   }
 
@@ -170,6 +158,7 @@ extension Attachment {
     buffer.documentChanged(edits)
     undoGroups.othersTyped(edits)
     sendPendingEdit()
+    caretsMayHaveMoved()
     service.notebook.update(key) { $0.modified = service.clock.date }
     scheduleCheck(after: Self.checkDelay)
   }
@@ -193,6 +182,7 @@ extension Attachment {
     service.journal.clientHas(key)
     handle.storeSoon()
     sendPendingEdit()
+    caretsMayHaveMoved()
     scheduleCheck(after: Self.checkDelay)
   }
 

@@ -3,7 +3,7 @@ import AutomergeRepo
 import Crypto
 import JSONRPC
 
-/// The way to the editor: what it lacks, whether it has the same text, where the others are, and how things stand.
+/// The way to the editor: what it lacks, whether it has the same text, and how things stand.
 extension Attachment {
   /// Sends what the client lacks, unless more of its own changes may be waiting to be read.
   func sendPendingEdit() {
@@ -96,30 +96,6 @@ extension Attachment {
   }
 
   private var hasCompany: Bool { service.sharing.peers.contains { $0.isConnected && $0.has(id) } }
-
-  /// The others' carets, where they stand in the client's text.
-  func sendCursors() {
-    guard buffer.gate == .notes else { return }
-    let text = source
-    let peers: [JSONValue] = service.company.people(in: id).map { person in
-      let ranges: [JSONValue] = service.company.ranges(of: person, in: note).map { start, end in
-        let range = PositionRange(
-          start: buffer.clientPosition(ofDocument: start, source: text),
-          end: buffer.clientPosition(ofDocument: end, source: text))
-        return range.json
-      }
-      return [
-        "peer": .string(person.peer), "name": .string(person.name), "color": JSONValue(person.mark.color),
-        "letter": .string(String(person.mark.letter)), "ranges": .array(ranges),
-      ]
-    }
-    session.connection.notify(
-      "notes/cursors",
-      [
-        "uri": .string(uri), "version": JSONValue(buffer.version), "rev": JSONValue(buffer.expectedRev),
-        "peers": .array(peers),
-      ])
-  }
 
   /// Tells the client, at most a few times a second: every keystroke changes what is stored and who has it.
   func statusChanged() {

@@ -66,6 +66,9 @@ final class Company {
 
   // MARK: The others
 
+  /// The text changed, and with it maybe the places of the others' carets: `onChange` says so, at most twenty times a second.
+  func textChanged(in id: DocumentId) { receive(.textChanged(document: id.description)) }
+
   func people(in id: DocumentId) -> [Presence.Person] { presence.people(in: id.description) }
 
   /// Where a person is, as UTF-8 offsets in the note's text; places that this document does not know are left out.

@@ -35,6 +35,9 @@ public final class Service {
   /// Notes whose buffers are attached, with what is to be stored beside their documents: their files belong to the editor.
   private var openNotes: [NoteKey: () -> [StoredItem]] = [:]
   let company: Company
+  let nameKeeper: NameKeeper
+  /// Called when this person's name is another one.
+  var onRename: (() -> Void)?
   /// The documents that this process's actor has been given.
   private var writtenIn: Set<DocumentId> = []
   /// Whether it is known which notes there are.
@@ -56,7 +59,7 @@ public final class Service {
 
   public init(
     repo: Repo, storage: any StorageProvider, sharing: any SharingService, files: any WorkingFileAccess,
-    clock: any RepoClock, notesDirectory: String, identity: Identity, journal: any JournalAccess
+    clock: any RepoClock, notesDirectory: String, identity: Identity, name: PersonName, journal: any JournalAccess
   ) {
     self.repo = repo
     self.journal = RunJournal(files: journal, run: identity.actor.description)
@@ -65,6 +68,8 @@ public final class Service {
     (self.notesDirectory, self.identity) = (notesDirectory, identity)
     siblingEvents = SiblingEvents(repo: repo)
     company = Company(name: identity.name, repo: repo, clock: clock)
+    nameKeeper = NameKeeper(name, repo: repo, storage: storage)
+    nameKeeper.onChange = { [weak self] name in self?.rename(name) }
     repo.observe { [weak self] event in
       guard let self else { return }
       switch event {
@@ -80,6 +85,17 @@ public final class Service {
       case .peerConnected, .peerDisconnected, .siblingConnected, .documentDeleted: break
       }
     }
+  }
+
+  /// Whatever is named after this person, in this process, is named so from now on.
+  private func rename(_ name: String) {
+    identity.name = name
+    var metadata = repo.metadata
+    metadata.name = name
+    repo.update(metadata)
+    company.rename(name)
+    sharing.rename(name)
+    onRename?()
   }
 
   /// Who writes in a document: nobody twice. A document that was removed and comes again from a peer brings changes of ours

@@ -52,7 +52,10 @@ extension Session {
     let text = try params.string("peer")
     let peers = service.sharing.peers
     if let match = peers.first(where: { $0.peer.description == text }) { return match.peer }
-    let named = peers.filter { $0.name == text && $0.state != .blocked }
+    let exactly = peers.filter { $0.name == text && $0.state != .blocked }
+    let named =
+      exactly.isEmpty
+      ? peers.filter { $0.name.lowercased() == text.lowercased() && $0.state != .blocked } : exactly
     guard named.count <= 1 else {
       throw NotesError(.conflict, "There are \(named.count) people called \(text); choose one by its id.")
     }

@@ -57,8 +57,13 @@ extension Session {
   func setName(_ params: Parameters) throws -> JSONValue {
     let name = try params.string("name").trimmingCharacters(in: .whitespacesAndNewlines)
     guard !name.isEmpty else { throw params.invalid("name", "must not be empty") }
-    setName(name)
+    service.nameKeeper.choose(name)
     return [:]
+  }
+
+  /// This person has another name: it is entered in the documents with the next edit of each.
+  func renamed() {
+    for case .attached(let attachment) in buffers.values { attachment.hasEnteredName = false }
   }
 
   func peers(_ params: Parameters) throws -> JSONValue {

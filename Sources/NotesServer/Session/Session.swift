@@ -39,6 +39,8 @@ public final class Session {
   private var hasEndedEarly = false
   /// Called once, when everything is stored, with the exit code.
   public var onEnd: ((Int32) -> Void)?
+  /// Called when the editor has introduced itself: this person's name is known.
+  public var onInitialize: (() -> Void)?
   /// Called with the editor's process id, to watch it.
   public var onClientProcess: ((Int32) -> Void)?
   let log = Logger(label: "session")
@@ -59,6 +61,7 @@ public final class Session {
     service.siblingEvents.onEvent = { [weak self] event in self?.heardFromSibling(event) }
     service.onDeletion = { [weak self] handle in self?.deletedForEveryone(handle) }
     service.onRefusal = { [weak self] key, path in self?.refused(key, uri: nil, recovered: path) }
+    service.onRename = { [weak self] in self?.renamed() }
     service.onMeetingChange = { [weak self] handle in self?.followItems(of: handle) }
     service.company.onArrival = { [weak self] id, person, isHere in self?.arrived(person, in: id, isHere: isHere) }
   }
@@ -76,6 +79,8 @@ public final class Session {
     }
     buffersWithEdits.removeAll()
   }
+
+  public var isInitialized: Bool { phase != .fresh }
 
   public var hasEnded: Bool { phase == .ended }
 
@@ -198,12 +203,16 @@ public final class Session {
     isNotesClient = options != nil
     offersEdits = try params.objectIfPresent("initializationOptions")?.boolIfPresent("applyEdits") ?? false
     let asked = try options?.intIfPresent("protocol") ?? 1
-    if let name = try options?.stringIfPresent("userName"), !name.isEmpty { setName(name) }
+    if let name = try options?.stringIfPresent("userName") {
+      let client = try options?.stringIfPresent("client") ?? ""
+      service.nameKeeper.set(name, by: .editor(client: String(client.prefix { $0 != " " })))
+    }
     if let color = try options?.intIfPresent("color") { service.company.color(color) }
     if let process = try params.intIfPresent("processId"), let id = Int32(exactly: process), id > 0 {
       onClientProcess?(id)
     }
     phase = .running
+    onInitialize?()
     if asked > 1 {
       connection.notify(
         "window/showMessage",
@@ -232,12 +241,6 @@ public final class Session {
   /// Calls `action` with the client's answer to a request of ours.
   func whenAnswered(_ id: RequestId, _ action: @escaping (Result<JSONValue, ResponseError>) -> Void) {
     awaited[id] = action
-  }
-
-  func setName(_ name: String) {
-    service.identity.name = name
-    service.company.rename(name)
-    service.sharing.rename(name)
   }
 
   /// Stores everything, then says so. Whatever comes in between is not read any more.

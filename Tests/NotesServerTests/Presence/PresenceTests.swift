@@ -117,6 +117,19 @@ import Testing
     #expect(presence.nextDeadline == .milliseconds(1000))
   }
 
+  @Test func aChangeOfTheTextBringsTheCaretsAnewThoughNobodyMoved() {
+    var presence = opened()
+    #expect(presence.receive(.textChanged(document: "d"), at: .seconds(1)) == [])
+    _ = presence.receive(.received(document: "d", peer: "p", .update(state("Ben"))), at: .seconds(2))
+    #expect(presence.receive(.textChanged(document: "d"), at: .seconds(3)) == [.cursorsChanged(document: "d")])
+    // Typing brings them at most twenty times a second, and once more after the last letter.
+    #expect(presence.receive(.textChanged(document: "d"), at: .milliseconds(3010)) == [])
+    #expect(presence.receive(.textChanged(document: "d"), at: .milliseconds(3020)) == [])
+    #expect(presence.nextDeadline == .milliseconds(3050))
+    #expect(presence.tick(at: .milliseconds(3050)) == [.cursorsChanged(document: "d")])
+    #expect(presence.receive(.textChanged(document: "elsewhere"), at: .seconds(4)) == [])
+  }
+
   @Test func closingSaysGoodbye() {
     var presence = opened()
     #expect(presence.receive(.closed(document: "d"), at: .seconds(1)) == [.broadcast(document: "d", .goodbye)])

@@ -384,6 +384,34 @@
       (notes-lsp--offline)
       (should-not (notes-lsp--note-overlays notes-test-note)))))
 
+(ert-deftest notes-test-carets-stay-behind-what-is-typed-at-their-place ()
+  (notes-test-with "abc\ndef\n"
+    (let ((announce (lambda (version line column)
+                      (notes-lsp--on-cursors
+                       `(:uri ,(notes-lsp--note-uri notes-test-note) :version ,version :rev 0
+                         :peers [(:peer "p" :name "Ana" :color 3 :letter "A"
+                                  :ranges [(:start (:line ,line :character ,column)
+                                            :end (:line ,line :character ,column))])]))
+                      (notes-lsp--drain notes-test-note)))
+          (shown (lambda ()
+                   (mapcar (lambda (overlay) (cons (overlay-start overlay) (overlay-end overlay)))
+                           (cl-remove-if-not (lambda (overlay) (overlay-get overlay 'face))
+                                             (notes-lsp--note-overlays notes-test-note))))))
+      (funcall announce 1 1 1)
+      (should (equal '((6 . 7)) (funcall shown)))
+      (goto-char 6)
+      (insert "XYZ")
+      (should (= 9 (notes-lsp--caret-of notes-test-note "p")))
+      (should (equal '((9 . 10)) (funcall shown)))
+      ;; The service wrote these down before it heard of what was typed, and of more.
+      (notes-lsp--flush notes-test-note)
+      (goto-char 1)
+      (insert "new\nline ")
+      (notes-lsp--flush notes-test-note)
+      (funcall announce 1 1 1)
+      (should (equal "ef" (buffer-substring (notes-lsp--caret-of notes-test-note "p")
+                                            (+ 2 (notes-lsp--caret-of notes-test-note "p"))))))))
+
 (ert-deftest notes-test-the-own-caret-is-reported-once ()
   (notes-test-with "abc\n"
     (goto-char 3)

@@ -170,6 +170,11 @@ def PeersAreShownAndMoveWithTheText()
   assert_equal(2, note.peers[0].ranges[0].end.line)
   NotesGo Bo
   assert_equal([3, 2], [line('.'), col('.')])
+  # What is typed at a caret's place goes before it.
+  setline(3, 'tXwo')
+  sync.Flush(note, false)
+  NotesGo Bo
+  assert_equal([3, 3], [line('.'), col('.')])
   Say('notes/cursors', {uri: note.uri, version: note.version, rev: 0, peers: []})
   Wait('no caret', () => empty(note.peers))
   assert_equal([], prop_list(3))

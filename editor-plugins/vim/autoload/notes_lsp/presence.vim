@@ -79,13 +79,14 @@ export def Show(note: dict<any>, peers: list<any>)
   Redraw(note)
 enddef
 
-# Moves what is shown over edits that are about to be made.
+# Moves what is shown over edits that are about to be made. A caret stays behind what is typed at its place, as it does for
+# the service, where it belongs to the character behind it.
 export def Carry(note: dict<any>, edits: list<dict<any>>)
   for peer in note.peers
     for range in peer.ranges
       for edit in edits->copy()->reverse()
-        range.start = text.Carried(range.start, edit, false)
-        range.end = text.Carried(range.end, edit, false)
+        range.start = text.Carried(range.start, edit, true)
+        range.end = text.Carried(range.end, edit, true)
       endfor
     endfor
   endfor
@@ -175,12 +176,12 @@ def Report(note: dict<any>)
   endif
   sync.Flush(note, false)
   const report = {uri: note.uri, version: note.version, rev: note.rev, ranges: [OwnRange()]}
-  if report.uri ==# lastReport->get('uri', '') && report.ranges == lastReport.ranges && note.isOpen
-        && lastReport.incarnation == service.Incarnation()
+  # The same numbers are another place after others typed there.
+  const said = report->copy()->extend({incarnation: service.Incarnation()})
+  if said == lastReport
     return
   endif
-  lastReport = report->copy()
-  lastReport.incarnation = service.Incarnation()
+  lastReport = said
   service.Notify('notes/cursor', report)
 enddef
 

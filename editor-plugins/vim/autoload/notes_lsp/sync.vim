@@ -111,6 +111,7 @@ export def Drain(note: dict<any>, isSafe: bool)
     endwhile
     if applied
       presence.Redraw(note)
+      presence.SendSoon(note)
     endif
     if empty(note.queue) && !empty(note.lateCarets)
       OnCursors(note.lateCarets)

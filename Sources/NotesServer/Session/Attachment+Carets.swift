@@ -1,0 +1,76 @@
+import Automerge
+import AutomergeRepo
+import JSONRPC
+
+/// Carets: this person's on its way to the others, the others' on their way to the client.
+///
+/// A caret travels as a cursor on what stands behind it, so that typing there pushes it along: it stays behind the last letter
+/// typed, without another message. Where *others* type at exactly that place, an editor keeps its own caret before the new
+/// letters; it then says again where it is.
+///
+/// Such a cursor stands for another place after every change of the text. Clients carry the carets they show over plain typing
+/// of their own, by the same rule; after all other changes they get the list anew.
+extension Attachment {
+  func cursor(version: Int, rev: Int, ranges: [PositionRange]) {
+    do {
+      guard try buffer.acknowledge(version: version, rev: rev) else { return }
+    } catch {
+      return resync(error.contradiction.reason)
+    }
+    let text = source
+    let places = ranges.map { range in
+      (
+        buffer.documentOffset(ofClient: range.start, source: text),
+        buffer.documentOffset(ofClient: range.end, source: text)
+      )
+    }
+    service.company.moved(to: places, in: note, of: id)
+  }
+
+  /// The others' carets, where they stand in the client's text.
+  func sendCursors() {
+    guard buffer.gate == .notes else { return }
+    let text = source
+    let peers: [JSONValue] = service.company.people(in: id).map { person in
+      let ranges: [JSONValue] = service.company.ranges(of: person, in: note).map { start, end in
+        let range = PositionRange(
+          start: buffer.clientPosition(ofDocument: start, source: text),
+          end: buffer.clientPosition(ofDocument: end, source: text))
+        return range.json
+      }
+      return [
+        "peer": .string(person.peer), "name": .string(person.name), "color": JSONValue(person.mark.color),
+        "letter": .string(String(person.mark.letter)), "ranges": .array(ranges),
+      ]
+    }
+    session.connection.notify(
+      "notes/cursors",
+      [
+        "uri": .string(uri), "version": JSONValue(buffer.version), "rev": JSONValue(buffer.expectedRev),
+        "peers": .array(peers),
+      ])
+  }
+
+  /// The others' carets may no longer stand where the client shows them.
+  func caretsMayHaveMoved() {
+    guard buffer.gate == .notes else { return }
+    service.company.textChanged(in: id)
+  }
+
+  /// Whether the client, which had the document's text, moved all carets over its change just as the document did: a single
+  /// plain insertion or deletion that touches none of them.
+  ///
+  /// - Complexity: O(p · log n), p the carets of others
+  func clientCarriesCarets(over splices: [TextSplice], from changes: [ContentChange]) -> Bool {
+    guard !service.company.people(in: id).isEmpty else { return true }
+    guard splices.count == 1, let splice = splices.first, changes.count == 1,
+      case .replace(let range, let text)? = changes.first,
+      splice.deleteUTF8 == 0 ? range.start == range.end : text.isEmpty && splice.insert.isEmpty,
+      text.count == splice.insert.count
+    else { return splices.isEmpty }
+    let touched = splice.utf8Offset...(splice.utf8Offset + splice.insert.count)
+    return !service.company.people(in: id).contains { person in
+      service.company.ranges(of: person, in: note).contains { touched.contains($0) || touched.contains($1) }
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import AutomergeRepo
+import Foundation
+import Logging
+
+/// Keeps this person's name: stores it, and tells it to their other processes, of which one has the network.
+@AutomergeRepo
+final class NameKeeper {
+  private static let messageType = "notes-name"
+
+  private(set) var person: PersonName
+  /// Called with the name when it is another one.
+  var onChange: ((String) -> Void)?
+  private let repo: Repo
+  private let storage: any StorageProvider
+  private let log = Logger(label: "name")
+
+  init(_ person: PersonName, repo: Repo, storage: any StorageProvider) {
+    (self.person, self.repo, self.storage) = (person, repo, storage)
+    repo.onMessage(ofType: Self.messageType) { [weak self] fields, peer in self?.heard(fields, from: peer) }
+    repo.observe { [weak self] event in
+      // It may have been renamed before we met; whoever renames stores that first.
+      if case .siblingConnected = event { self?.readAgain() }
+    }
+  }
+
+  func choose(_ name: String) {
+    var new = person
+    if new.choose(name) { change(to: new) }
+  }
+
+  func set(_ name: String, by source: PersonName.Source) {
+    var new = person
+    if new.set(name, by: source) { change(to: new) }
+  }
+
+  /// Stores the name and tells the other processes of it.
+  func keep() {
+    let record = person.record
+    Task { @AutomergeRepo in
+      do {
+        try await storage.saveRecord(record, at: PersonName.storageKey)
+      } catch {
+        log.warning("Your name could not be stored: \(error)")
+      }
+      tell(record, except: nil)
+    }
+  }
+
+  private func change(to new: PersonName) {
+    take(new)
+    keep()
+  }
+
+  private func take(_ new: PersonName) {
+    let isOther = new.name != person.name
+    person = new
+    if isOther { onChange?(new.name) }
+  }
+
+  private func tell(_ record: CBOR, except teller: PeerId?) {
+    for sibling in repo.siblings where sibling != teller {
+      repo.send(type: Self.messageType, fields: ["record": .bytes(Data(record.encoded()))], to: sibling)
+    }
+  }
+
+  /// Only siblings are believed. They are a star, so what is passed on reaches each of them once.
+  private func heard(_ fields: [String: CBOR], from sibling: PeerId) {
+    guard repo.siblings.contains(sibling), let bytes = fields["record"]?.bytes,
+      let record = try? CBOR(bytes, limits: .stored)
+    else { return }
+    tell(record, except: sibling)
+    take(record)
+  }
+
+  private func take(_ record: CBOR) {
+    var new = person
+    new.take(record)
+    take(new)
+  }
+
+  private func readAgain() {
+    Task { @AutomergeRepo in
+      do {
+        if let record = try await storage.record(at: PersonName.storageKey) { take(record) }
+      } catch {
+        log.warning("Your name could not be read: \(error)")
+      }
+    }
+  }
+}
+
+extension Service {
+  /// Stores a name that an option gave, and tells the other processes of it.
+  public func keepName() { nameKeeper.keep() }
+}

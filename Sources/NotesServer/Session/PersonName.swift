@@ -1,0 +1,94 @@
+import AutomergeRepo
+
+/// The one name of this person, in all their processes and towards everyone else, kept in the store.
+///
+/// The name given last counts: by `notes/setName`, or by a setting that is not what it was when it was last seen. So a name
+/// that was chosen is not undone by an old setting at the next start, and two editors with different settings do not take
+/// turns. Until a name is given, it is the login name, which is not stored.
+public struct PersonName: Hashable, Sendable {
+  /// Where a setting stands.
+  public enum Source: Hashable, Sendable {
+    /// `--name` or `NOTES_NAME`.
+    case option
+    /// `userName` in `initialize`; `client` is its first word, such as "vim".
+    case editor(client: String)
+
+    fileprivate var key: String {
+      switch self {
+      case .option: "option"
+      case .editor(let client): "editor " + client.prefix(PersonName.mostScalars)
+      }
+    }
+  }
+
+  static let storageKey: StorageKey = ["person-name"]
+  static let mostScalars = 80
+  private static let mostSettings = 16
+
+  public private(set) var name: String
+  /// False while it is only the login name.
+  public private(set) var isGiven = false
+  /// What each setting last said.
+  private var settings: [String: String] = [:]
+
+  public init(login: String) { name = login }
+
+  /// The name that the store has, or the login name, and then what the option says.
+  ///
+  /// - Parameter option: what `--name` or `NOTES_NAME` says; nil if neither is given
+  public static func load(
+    from storage: any StorageProvider, option: String?, login: String
+  ) async throws(StorageError) -> (name: PersonName, isChanged: Bool) {
+    var result = PersonName(login: login)
+    if let record = try await storage.record(at: storageKey) { result.take(record) }
+    let isChanged = option.map { result.set($0, by: .option) } ?? false
+    return (result, isChanged)
+  }
+
+  /// The person chooses a name. Returns false if it is none: empty, or nothing that can be shown.
+  @discardableResult
+  mutating func choose(_ name: String) -> Bool {
+    guard let name = Self.clean(name) else { return false }
+    (self.name, isGiven) = (name, true)
+    return true
+  }
+
+  /// A setting says a name. Returns whether anything is not as it was.
+  mutating func set(_ name: String, by source: Source) -> Bool {
+    guard let name = Self.clean(name), settings[source.key] != name else { return false }
+    if settings.count >= Self.mostSettings { settings = [:] }
+    settings[source.key] = name
+    return choose(name)
+  }
+
+  var record: CBOR {
+    let settings = settings.sorted { $0.key < $1.key }.map { CBOR.Entry(.text($0.key), .text($0.value)) }
+    return .record(["name": .text(name), "settings": .map(settings)])
+  }
+
+  /// Takes over what the store, or another process of this person, says.
+  mutating func take(_ record: CBOR) {
+    guard let name = record["name"]?.text, choose(name) else { return }
+    guard case .map(let entries)? = record["settings"] else { return }
+    settings = [:]
+    for entry in entries.prefix(Self.mostSettings) {
+      if let key = entry.key.text { settings[key] = entry.value.text.flatMap(Self.clean) }
+    }
+  }
+
+  /// One line without control characters, not endless; nil if nothing is left.
+  private static func clean(_ name: String) -> String? {
+    var scalars = String.UnicodeScalarView()
+    for scalar in name.unicodeScalars.prefix(mostScalars) {
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: break
+      default: scalars.append(scalar)
+      }
+    }
+    let text = String(scalars)
+    guard let first = text.firstIndex(where: { $0 != " " }), let last = text.lastIndex(where: { $0 != " " }) else {
+      return nil
+    }
+    return String(text[first...last])
+  }
+}
