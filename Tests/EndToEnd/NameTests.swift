@@ -21,10 +21,11 @@ struct NameTests {
           "--no-discovery", "--log", user.logPath,
         ], environment: ["USER": "login", "LOGNAME": "login", "NOTES_NAME": ""])
       let process = NotesProcess(child, of: user)
-      var notes: [String: JSONValue] = ["protocol": 1, "client": "harness"]
-      notes["userName"] = name.map { .string($0) }
+      let notes: JSONValue = .object(present: [
+        "protocol": 1, "client": "harness", "userName": name.map(JSONValue.string),
+      ])
       try process.request(
-        "initialize", ["processId": .null, "capabilities": [:], "initializationOptions": ["notes": .object(notes)]])
+        "initialize", ["processId": .null, "capabilities": [:], "initializationOptions": ["notes": notes]])
       process.notify("initialized", [:])
       return process
     }

@@ -13,6 +13,7 @@
 (require 'cl-lib)
 (require 'subr-x)
 (require 'notes-lsp-service)
+(require 'notes-lsp-ask)
 (require 'notes-lsp-buffer)
 (require 'notes-lsp-presence)
 (require 'notes-lsp-list)
@@ -20,6 +21,7 @@
 
 (declare-function notes-lsp-mode "notes-lsp" (&optional argument))
 (declare-function notes-lsp--attach-known "notes-lsp" (listed))
+(declare-function notes-lsp--choose-near "notes-lsp-nearby" (prompt then))
 
 ;;; Helpers of the commands
 
@@ -27,6 +29,13 @@
   "Send METHOD about NOTE with PARAMS, after NOTE's own changes."
   (notes-lsp--flush note)
   (notes-lsp-service-request method `(:uri ,(notes-lsp--note-uri note) ,@params)))
+
+(defun notes-lsp--about (note &rest params)
+  "Return a function for `notes-lsp-ask' that returns PARAMS about NOTE.
+It sends NOTE's own changes first."
+  (lambda ()
+    (when (buffer-live-p (notes-lsp--note-buffer note)) (notes-lsp--flush note))
+    `(:uri ,(notes-lsp--note-uri note) ,@params)))
 
 (defun notes-lsp--this-note ()
   "Return the current buffer's note or signal a `user-error'."
@@ -52,22 +61,17 @@ TITLE is its title, if known.  Return its buffer."
     (pop-to-buffer-same-window buffer)
     buffer))
 
-(defun notes-lsp--listed ()
-  "Return what the service lists, a vector of plists."
-  (plist-get (notes-lsp-service-request :notes/list (notes-lsp--empty)) :notes))
-
-(defun notes-lsp--read-note ()
-  "Ask for one of the notes; return its id."
+(defun notes-lsp--choices (listed)
+  "Return an alist from what tells each of LISTED, notes, to its id."
   (let (choices)
-    (cl-loop for note across (notes-lsp--listed)
+    (cl-loop for note across listed
              for title = (plist-get note :title)
              do (push (cons (if (assoc title choices)
                                 (format "%s <%s>" title (substring (plist-get note :id) 0 6))
                               title)
                             (plist-get note :id))
                       choices))
-    (unless choices (user-error "Notes: there are none yet (M-x notes-new makes one)"))
-    (cdr (assoc (completing-read "Note: " (nreverse choices) nil t) choices))))
+    (nreverse choices)))
 
 (defun notes-lsp--ensure-open ()
   "Open the current buffer at the service, as whatever it is; return its state."
@@ -75,24 +79,38 @@ TITLE is its title, if known.  Return its buffer."
     (user-error "Notes: save this buffer to a file first"))
   (when (buffer-base-buffer)
     (user-error "Notes: this is an indirect buffer"))
-  (notes-lsp-service-ensure)
   (or (notes-lsp--current)
       (notes-lsp--attach (notes-lsp--path-uri buffer-file-name))))
 
-(defun notes-lsp--become-note (method &rest params)
+(cl-defun notes-lsp--become-note (method params then &rest keys)
   "Open the current buffer and send METHOD with PARAMS, which makes it a note.
-Return the result.  If that fails, a buffer that was no note is none again."
-  (let* ((was-note (notes-lsp--current))
-         (note (notes-lsp--ensure-open))
-         result)
-    (unwind-protect
-        (setq result (apply #'notes-lsp--request-for note method params))
-      (unless (or result was-note) (notes-lsp-mode -1)))
-    (setf (notes-lsp--note-id note) (plist-get result :id))
-    (unless (notes-lsp--note-title note)
-      (setf (notes-lsp--note-title note) (file-name-base buffer-file-name)))
-    (force-mode-line-update)
-    result))
+Give THEN the result; KEYS are as for `notes-lsp-ask'.  If there is none, a
+buffer that was no note is none again."
+  (let ((buffer (current-buffer)) (was-note (notes-lsp--current)))
+    (unless (or was-note buffer-file-name)
+      (user-error "Notes: save this buffer to a file first"))
+    (apply
+     #'notes-lsp-ask method
+     (lambda ()
+       (with-current-buffer buffer
+         (let ((note (notes-lsp--ensure-open)))
+           (notes-lsp--flush note)
+           `(:uri ,(notes-lsp--note-uri note) ,@params))))
+     (lambda (result)
+       (when (buffer-live-p buffer)
+         (with-current-buffer buffer
+           (let ((note (notes-lsp--current)))
+             (when note
+               (when (plist-get result :id)
+                 (setf (notes-lsp--note-id note) (plist-get result :id)))
+               (unless (notes-lsp--note-title note)
+                 (setf (notes-lsp--note-title note) (file-name-base buffer-file-name)))
+               (force-mode-line-update)))))
+       (funcall then result))
+     :else (lambda ()
+             (when (and (not was-note) (buffer-live-p buffer))
+               (with-current-buffer buffer (notes-lsp-mode -1))))
+     keys)))
 
 ;;; Commands
 
@@ -107,38 +125,66 @@ Return the result.  If that fails, a buffer that was no note is none again."
   "Make a note called TITLE and open it."
   (interactive "sTitle: ")
   (when (string-blank-p title) (user-error "Notes: a note needs a title"))
-  (notes-lsp--visit (notes-lsp-service-request :notes/create `(:title ,title)) title))
+  (notes-lsp--with-answer (place :notes/create `(:title ,title) :waiting "Making the note…")
+    (notes-lsp--visit place title)))
 
 ;;;###autoload
-(defun notes-open (note)
-  "Open NOTE, an id or a title."
-  (interactive (list (notes-lsp--read-note)))
-  (let ((entry (or (cl-find note (notes-lsp--listed) :test #'equal
-                            :key (lambda (entry) (plist-get entry :id)))
-                   (cl-find note (notes-lsp--listed) :test #'equal
-                            :key (lambda (entry) (plist-get entry :title))))))
-    (notes-lsp--visit (notes-lsp-service-request
-                       :notes/open
-                       (if entry `(:id ,(plist-get entry :id)) `(:title ,note)))
-                      (plist-get entry :title))))
+(defun notes-open (&optional note)
+  "Open NOTE, an id or a title; without one, ask which."
+  (interactive)
+  (notes-lsp--with-answer (result :notes/list (notes-lsp--empty)
+                                  :waiting "Fetching the list of notes…" :what "The list of notes")
+    (let* ((listed (plist-get result :notes))
+           (choices (notes-lsp--choices listed))
+           (note (or note
+                     (if choices (cdr (assoc (completing-read "Note: " choices nil t) choices))
+                       (user-error "Notes: there are none yet (M-x notes-new makes one)"))))
+           (entry (cl-some (lambda (key)
+                             (cl-find note listed :test #'equal
+                                      :key (lambda (entry) (plist-get entry key))))
+                           '(:id :title))))
+      (notes-lsp--open-entry entry note))))
+
+(defun notes-lsp--open-entry (entry title)
+  "Open the note of ENTRY, from the list of notes, or nil; then by its TITLE."
+  (notes-lsp--with-answer (place :notes/open
+                                 (if entry `(:id ,(plist-get entry :id)) `(:title ,title))
+                                 :waiting "Opening…")
+    (notes-lsp--visit place (plist-get entry :title))))
 
 ;;;###autoload
 (defun notes-adopt ()
   "Make the current buffer, which visits a file, a note."
   (interactive)
   (when (notes-lsp--current) (user-error "Notes: this buffer is a note already"))
-  (unless (and buffer-file-name (notes-lsp--attach-known (notes-lsp--listed)))
-    (notes-lsp--become-note :notes/adopt))
-  (notes-lsp--say "%s is a note now" (buffer-name)))
+  (unless buffer-file-name (user-error "Notes: save this buffer to a file first"))
+  (let ((buffer (current-buffer)))
+    (notes-lsp--with-answer (result :notes/list (notes-lsp--empty)
+                                    :waiting "Adopting…" :background t)
+      (when (buffer-live-p buffer)
+        (with-current-buffer buffer
+          (if (notes-lsp--attach-known (plist-get result :notes))
+              (notes-lsp--say "%s is a note now" (buffer-name))
+            (notes-lsp--become-note
+             :notes/adopt nil
+             (lambda (_) (notes-lsp--say "%s is a note now" (buffer-name buffer)))
+             :waiting "Adopting…" :background t)))))))
 
 ;;;###autoload
 (defun notes-share (&optional read-only)
   "Share the current buffer: put a ticket into the kill ring and show it.
-With a prefix argument READ-ONLY, whoever joins by it may only read."
+With a prefix argument READ-ONLY, whoever joins by it may only read.
+Called from Lisp, wait for the ticket and return it."
   (interactive "P")
-  (let* ((result (notes-lsp--become-note :notes/share :access (if read-only "read" "write")))
-         (ticket (plist-get result :ticket))
-         (words (or (plist-get result :words) "")))
+  (notes-lsp--become-note
+   :notes/share (list :access (if read-only "read" "write")) #'notes-lsp--show-ticket
+   :waiting "Making a ticket…" :background t
+   :patience (unless (called-interactively-p 'any) 30)))
+
+(defun notes-lsp--show-ticket (result)
+  "Copy and show the ticket in RESULT; return it."
+  (let ((ticket (plist-get result :ticket))
+        (words (or (plist-get result :words) "")))
     (kill-new ticket)
     (notes-lsp--say "ticket (copied): %s%s" ticket
                     (if (string-blank-p words) "" (concat ", or say: " words)))
@@ -146,15 +192,14 @@ With a prefix argument READ-ONLY, whoever joins by it may only read."
 
 ;;;###autoload
 (defun notes-join (ticket)
-  "Join the note that TICKET opens the door to, and open it.
+  "Join the note that TICKET opens the door to, and open it when it is here.
 Without one, answer an invitation of somebody near."
   (interactive (list (read-string "Ticket (empty: an invitation): ")))
-  (notes-lsp-service-ensure)
   (if (string-blank-p ticket)
       (notes-answer)
-    (notes-lsp--say "joining…")
-    (notes-lsp--visit
-     (notes-lsp-service-request :notes/join `(:ticket ,(string-trim ticket)) 120))))
+    (notes-lsp--with-answer (place :notes/join `(:ticket ,(string-trim ticket))
+                                   :waiting "Joining… (C-g gives up)" :patience 0 :timeout 150)
+      (notes-lsp--visit place))))
 
 ;;;###autoload
 (defun notes-peers ()
@@ -166,10 +211,18 @@ Without one, answer an invitation of somebody near."
 (defun notes-unshare (&optional peer)
   "Stop sharing the current note, with PEER, an id or a name, only if given.
 With a prefix argument, ask for one."
-  (interactive (list (and current-prefix-arg (notes-lsp--read-near))))
-  (apply #'notes-lsp--request-for (notes-lsp--this-note) :notes/unshare
-         (and peer (list :peer peer)))
-  (notes-lsp--say "%s is not shared any more" (buffer-name)))
+  (interactive)
+  (let ((note (notes-lsp--this-note)))
+    (if (and current-prefix-arg (called-interactively-p 'any))
+        (notes-lsp--choose-near "Stop sharing with: " (lambda (peer) (notes-lsp--unshare note peer)))
+      (notes-lsp--unshare note peer))))
+
+(defun notes-lsp--unshare (note peer)
+  "Stop sharing NOTE, with PEER only unless that is nil."
+  (notes-lsp--with-answer (_ :notes/unshare
+                             (apply #'notes-lsp--about note (and peer (list :peer peer)))
+                             :waiting "Ending the sharing…" :background t)
+    (notes-lsp--say "%s is not shared any more" (buffer-name (notes-lsp--note-buffer note)))))
 
 ;;;###autoload
 (defun notes-rename (title)
@@ -177,10 +230,11 @@ With a prefix argument, ask for one."
   (interactive "sNew title: ")
   (when (string-blank-p title) (user-error "Notes: a note needs a title"))
   (let ((note (notes-lsp--this-note)))
-    (notes-lsp--request-for note :notes/rename :title title)
-    (setf (notes-lsp--note-title note) title)
-    (force-mode-line-update)
-    (notes-lsp--say "this note is called %s now; its file will be when the note is closed" title)))
+    (notes-lsp--with-answer (_ :notes/rename (notes-lsp--about note :title title)
+                               :waiting "Renaming…" :background t)
+      (setf (notes-lsp--note-title note) title)
+      (force-mode-line-update)
+      (notes-lsp--say "this note is called %s now; its file will be when the note is closed" title))))
 
 ;;;###autoload
 (defun notes-delete (&optional sure)
@@ -189,9 +243,7 @@ The buffer stays.  For 30 days `notes-undelete' brings the note back."
   (interactive "P")
   (let ((note (notes-lsp--this-note)))
     (when (or sure (yes-or-no-p "Delete this note? "))
-      (notes-lsp--request-for note :notes/delete)
-      (notes-lsp-mode -1)
-      (notes-lsp--say "deleted; for 30 days M-x notes-undelete brings it back"))))
+      (notes-lsp--delete note nil "deleted; for 30 days M-x notes-undelete brings it back"))))
 
 ;;;###autoload
 (defun notes-delete-for-everyone (&optional sure)
@@ -200,46 +252,53 @@ Ask first unless SURE.  Each of them can bring it back for 30 days."
   (interactive "P")
   (let ((note (notes-lsp--this-note)))
     (when (or sure (yes-or-no-p "Delete this note for everyone who has it? "))
-      (notes-lsp--request-for note :notes/delete :forEveryone t)
-      (notes-lsp-mode -1)
-      (notes-lsp--say "deleted for everyone; for 30 days M-x notes-undelete brings it back"))))
+      (notes-lsp--delete note '(:forEveryone t)
+                         "deleted for everyone; for 30 days M-x notes-undelete brings it back"))))
+
+(defun notes-lsp--delete (note params line)
+  "Delete NOTE, with PARAMS, and say LINE."
+  (notes-lsp--with-answer (_ :notes/delete (apply #'notes-lsp--about note params)
+                             :waiting "Deleting…" :background t)
+    (when (buffer-live-p (notes-lsp--note-buffer note))
+      (with-current-buffer (notes-lsp--note-buffer note) (notes-lsp-mode -1)))
+    (notes-lsp--say "%s" line)))
 
 ;;;###autoload
-(defun notes-undelete (title)
-  "Bring back the note with TITLE that was deleted last, and open it."
-  (interactive
-   (list (completing-read
-          "Bring back: "
-          (mapcar (lambda (note) (plist-get note :title)) (notes-lsp--deleted)) nil t)))
-  (let ((found (cl-find title (notes-lsp--deleted) :test #'equal
-                        :key (lambda (note) (plist-get note :title)))))
-    (unless found (user-error "Notes: there is no deleted note \"%s\"" title))
-    (notes-lsp--visit
-     (notes-lsp-service-request :notes/undelete `(:id ,(plist-get found :id))) title)))
-
-(defun notes-lsp--deleted ()
-  "Return the deleted notes, the last first, as a list of plists."
-  (append (plist-get (notes-lsp-service-request :notes/list '(:deleted t)) :notes) nil))
+(defun notes-undelete (&optional title)
+  "Bring back the note with TITLE that was deleted last, and open it.
+Without TITLE, ask for one."
+  (interactive)
+  (notes-lsp--with-answer (result :notes/list '(:deleted t)
+                                  :waiting "Fetching the deleted notes…" :what "The list of deleted notes")
+    (let* ((deleted (append (plist-get result :notes) nil))
+           (titles (mapcar (lambda (note) (plist-get note :title)) deleted))
+           (title (or title (completing-read "Bring back: " titles nil t)))
+           (found (cl-find title deleted :test #'equal
+                           :key (lambda (note) (plist-get note :title)))))
+      (unless found (user-error "Notes: there is no deleted note \"%s\"" title))
+      (notes-lsp--with-answer (place :notes/undelete `(:id ,(plist-get found :id))
+                                     :waiting "Bringing it back…")
+        (notes-lsp--visit place title)))))
 
 ;;;###autoload
 (defun notes-recovered ()
   "Show texts that an overwrite would have lost; each can be visited."
   (interactive)
-  (let ((texts (append (plist-get (notes-lsp-service-request
-                                   :notes/recovered (notes-lsp--empty))
-                                  :texts)
-                       nil)))
-    (if (null texts)
-        (notes-lsp--say "nothing had to be recovered")
-      (let ((choices (mapcar (lambda (text)
-                               (cons (format "%s, %s: %s" (plist-get text :title)
-                                             (format-time-string
-                                              "%c" (/ (plist-get text :time) 1000))
-                                             (plist-get text :reason))
-                                     (plist-get text :path)))
-                             texts)))
-        (find-file-other-window
-         (cdr (assoc (completing-read "Recovered: " choices nil t) choices)))))))
+  (notes-lsp--with-answer (result :notes/recovered (notes-lsp--empty)
+                                  :waiting "Looking for recovered texts…"
+                                  :what "The list of recovered texts")
+    (let ((texts (append (plist-get result :texts) nil)))
+      (if (null texts)
+          (notes-lsp--say "nothing had to be recovered")
+        (let ((choices (mapcar (lambda (text)
+                                 (cons (format "%s, %s: %s" (plist-get text :title)
+                                               (format-time-string
+                                                "%c" (/ (plist-get text :time) 1000))
+                                               (plist-get text :reason))
+                                       (plist-get text :path)))
+                               texts)))
+          (find-file-other-window
+           (cdr (assoc (completing-read "Recovered: " choices nil t) choices))))))))
 
 ;;;###autoload
 (defun notes-status ()
@@ -248,21 +307,26 @@ Ask first unless SURE.  Each of them can bring it back for 30 days."
   (if (not (notes-lsp-service-ready-p))
       (notes-lsp--say "the service is %s%s" notes-lsp--state
                       (if notes-lsp--failure (concat ": " notes-lsp--failure) ""))
-    (let* ((note (notes-lsp--current))
-           (status (if note (notes-lsp--request-for note :notes/status)
-                     (notes-lsp-service-request :notes/status (notes-lsp--empty))))
-           (network (plist-get status :network)))
-      (notes-lsp--say
-       "%s, network %s%s%s"
-       (if (eq t (plist-get status :stored)) "stored" "not stored yet")
-       (or network "off")
-       (mapconcat (lambda (peer)
-                    (format ", %s %s" (plist-get peer :name)
-                            (if (eq t (plist-get peer :inSync)) "in sync"
-                              (format "(%s to go)" (or (plist-get peer :pending) 1)))))
-                  (notes-lsp--reachable status) "")
-       (let ((discovery (plist-get status :discovery)))
-         (if (member discovery '("on" "off" nil)) "" (concat "; " discovery)))))))
+    (let ((note (notes-lsp--current)))
+      (notes-lsp-ask :notes/status
+                     (if note (notes-lsp--about note) (notes-lsp--empty))
+                     #'notes-lsp--show-status
+                     :waiting "Asking the service…" :background t))))
+
+(defun notes-lsp--show-status (status)
+  "Say what STATUS, the answer to notes/status, tells."
+  (let ((network (plist-get status :network)))
+    (notes-lsp--say
+     "%s, network %s%s%s"
+     (if (eq t (plist-get status :stored)) "stored" "not stored yet")
+     (or network "off")
+     (mapconcat (lambda (peer)
+                  (format ", %s %s" (plist-get peer :name)
+                          (if (eq t (plist-get peer :inSync)) "in sync"
+                            (format "(%s to go)" (or (plist-get peer :pending) 1)))))
+                (notes-lsp--reachable status) "")
+     (let ((discovery (plist-get status :discovery)))
+       (if (member discovery '("on" "off" nil)) "" (concat "; " discovery))))))
 
 (defun notes-lsp--read-peer (prompt)
   "Ask with PROMPT for one of those whose carets are in this note."
@@ -298,8 +362,9 @@ Ask first unless SURE.  Each of them can bring it back for 30 days."
   "End the service and start it again; the notes stay open."
   (interactive)
   (notes-lsp-service-stop)
-  (notes-lsp-service-ensure)
-  (notes-lsp--say "the service is ready"))
+  (notes-lsp--when-ready
+   (lambda () (notes-lsp--say "the service is ready"))
+   (lambda (reason) (notes-lsp--say "%s" reason))))
 
 ;;;###autoload
 (defun notes-stop ()

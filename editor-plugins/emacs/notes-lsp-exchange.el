@@ -13,9 +13,10 @@
 (require 'grep)
 (require 'subr-x)
 (require 'notes-lsp-service)
+(require 'notes-lsp-ask)
 (require 'notes-lsp-buffer)
 
-(declare-function notes-lsp--request-for "notes-lsp-commands" (note method &rest params))
+(declare-function notes-lsp--about "notes-lsp-commands" (note &rest params))
 (declare-function notes-lsp--this-note "notes-lsp-commands" ())
 (declare-function notes-lsp--visit "notes-lsp-commands" (place &optional title))
 
@@ -30,12 +31,13 @@ Into a directory it goes in automerge-repo's layout.  A file that is there
 is replaced only if REPLACE is non-nil, which it is with a prefix argument."
   (interactive "FExport to: \nP")
   (let ((path (directory-file-name (expand-file-name file))))
-    (notes-lsp--say
-     "written to %s"
-     (plist-get (apply #'notes-lsp--request-for (notes-lsp--this-note) :notes/export :path path
-                       :replace (notes-lsp--json-bool replace)
+    (notes-lsp--with-answer
+        (result :notes/export
+                (apply #'notes-lsp--about (notes-lsp--this-note)
+                       :path path :replace (notes-lsp--json-bool replace)
                        (and (file-directory-p path) '(:format "automerge-repo")))
-                :path))))
+                :waiting "Exporting…" :background t :timeout 150)
+      (notes-lsp--say "written to %s" (plist-get result :path)))))
 
 ;;;###autoload
 (defun notes-import (file)
@@ -43,32 +45,36 @@ is replaced only if REPLACE is non-nil, which it is with a prefix argument."
 It is one of .automerge, .meetingnotes, .md and .json, or a directory in
 automerge-repo's layout.  A document that is here already is merged."
   (interactive "fImport: ")
-  (notes-lsp-service-ensure)
-  (let* ((path (directory-file-name (expand-file-name file)))
-         (result (notes-lsp-service-request :notes/import `(:path ,path) 120))
-         (count (length (plist-get result :notes))))
-    (notes-lsp--visit result)
-    (when (> count 1)
-      (notes-lsp--say "%d notes are here now; M-x notes lists them" count))))
+  (notes-lsp--with-answer
+      (result :notes/import `(:path ,(directory-file-name (expand-file-name file)))
+              :waiting "Importing… (C-g gives up)" :timeout 150)
+    (let ((count (length (plist-get result :notes))))
+      (notes-lsp--visit result)
+      (when (> count 1)
+        (notes-lsp--say "%d notes are here now; M-x notes lists them" count)))))
 
 ;;;###autoload
 (defun notes-merge (file)
   "Take in what FILE, another copy of the current note, has."
   (interactive "fMerge: ")
-  (notes-lsp--say
-   "%d changes were new"
-   (plist-get (notes-lsp--request-for (notes-lsp--this-note) :notes/merge
-                                      :path (directory-file-name (expand-file-name file)))
-              :changes)))
+  (notes-lsp--with-answer
+      (result :notes/merge
+              (notes-lsp--about (notes-lsp--this-note)
+                                :path (directory-file-name (expand-file-name file)))
+              :waiting "Merging…" :background t :timeout 150)
+    (notes-lsp--say "%d changes were new" (plist-get result :changes))))
 
 ;;;###autoload
 (defun notes-find (words)
   "Show the lines with WORDS of all notes, in a buffer like that of `grep'."
   (interactive "sFind in notes: ")
-  (notes-lsp-service-ensure)
-  (let ((notes (append (plist-get (notes-lsp-service-request :notes/list `(:query ,words)) :notes)
-                       nil))
-        (buffer (get-buffer-create "*notes-find*")))
+  (notes-lsp--with-answer (result :notes/list `(:query ,words)
+                                  :waiting "Searching… (C-g gives up)" :what "What was found")
+    (notes-lsp--show-found words (append (plist-get result :notes) nil))))
+
+(defun notes-lsp--show-found (words notes)
+  "Show NOTES, in which WORDS were found."
+  (let ((buffer (get-buffer-create "*notes-find*")))
     (if (null notes)
         (notes-lsp--say "no note has \"%s\"" words)
       (with-current-buffer buffer
@@ -91,32 +97,33 @@ automerge-repo's layout.  A document that is here already is merged."
   "Make a meeting called TITLE, with one item, and open that."
   (interactive "sTitle of the meeting: ")
   (when (string-blank-p title) (user-error "Notes: a meeting needs a title"))
-  (notes-lsp-service-ensure)
-  (let ((meeting (notes-lsp-service-request :notes/create `(:title ,title :kind "meeting"))))
-    (notes-lsp--visit (notes-lsp-service-request
-                       :notes/addItem `(:id ,(plist-get meeting :id) :title ,title))
-                      title)))
+  (notes-lsp--with-answer (meeting :notes/create `(:title ,title :kind "meeting")
+                                   :waiting "Making the meeting…")
+    (notes-lsp--with-answer (place :notes/addItem `(:id ,(plist-get meeting :id) :title ,title)
+                                   :waiting "Making its first item…")
+      (notes-lsp--visit place title))))
 
 ;;;###autoload
 (defun notes-item (title)
   "Add an item called TITLE to the meeting the current buffer is of; open it."
   (interactive "sTitle of the item: ")
   (when (string-blank-p title) (user-error "Notes: an item needs a title"))
-  (notes-lsp--visit (notes-lsp--request-for (notes-lsp--this-note) :notes/addItem :title title)
-                    title))
+  (notes-lsp--with-answer (place :notes/addItem
+                                 (notes-lsp--about (notes-lsp--this-note) :title title)
+                                 :waiting "Adding the item…")
+    (notes-lsp--visit place title)))
 
 ;;;###autoload
 (defun notes-move-item (place)
   "Put the current buffer's item at PLACE of the agenda, counted from 1."
   (interactive "nPlace in the agenda, from 1: ")
   (when (< place 1) (user-error "Notes: places count from 1"))
-  (notes-lsp--say
-   "agenda: %s"
-   (mapconcat (lambda (item) (plist-get item :title))
-              (plist-get (notes-lsp--request-for (notes-lsp--this-note) :notes/moveItem
-                                                 :position (1- place))
-                         :items)
-              ", ")))
+  (notes-lsp--with-answer (result :notes/moveItem
+                                  (notes-lsp--about (notes-lsp--this-note) :position (1- place))
+                                  :waiting "Moving the item…" :background t)
+    (notes-lsp--say "agenda: %s"
+                    (mapconcat (lambda (item) (plist-get item :title))
+                               (plist-get result :items) ", "))))
 
 (provide 'notes-lsp-exchange)
 ;;; notes-lsp-exchange.el ends here

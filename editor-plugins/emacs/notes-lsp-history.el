@@ -11,11 +11,12 @@
 (require 'cl-lib)
 (require 'tabulated-list)
 (require 'notes-lsp-service)
+(require 'notes-lsp-ask)
 (require 'notes-lsp-buffer)
 (require 'notes-lsp-list)
 
 (declare-function notes-lsp--this-note "notes-lsp-commands" ())
-(declare-function notes-lsp--request-for "notes-lsp-commands" (note method &rest params))
+(declare-function notes-lsp--about "notes-lsp-commands" (note &rest params))
 
 (defvar-local notes-lsp--history-uri nil "The URI of the note whose history this is.")
 
@@ -40,16 +41,18 @@
 (defun notes-history ()
   "Show the history of the current note."
   (interactive)
-  (let* ((note (notes-lsp--this-note))
-         (rows (plist-get (notes-lsp--request-for note :notes/history) :changes))
-         (buffer (get-buffer-create "*notes history*")))
-    (when (seq-empty-p rows) (user-error "Notes: nobody has written anything here yet"))
-    (with-current-buffer buffer
-      (notes-history-mode)
-      (setq notes-lsp--history-uri (notes-lsp--note-uri note)
-            tabulated-list-entries (mapcar #'notes-lsp--history-row rows))
-      (tabulated-list-print))
-    (pop-to-buffer buffer)))
+  (let ((note (notes-lsp--this-note)))
+    (notes-lsp--with-answer (result :notes/history (notes-lsp--about note)
+                                    :waiting "Reading the history…" :what "The history")
+      (let ((rows (plist-get result :changes))
+            (buffer (get-buffer-create "*notes history*")))
+        (when (seq-empty-p rows) (user-error "Notes: nobody has written anything here yet"))
+        (with-current-buffer buffer
+          (notes-history-mode)
+          (setq notes-lsp--history-uri (notes-lsp--note-uri note)
+                tabulated-list-entries (mapcar #'notes-lsp--history-row rows))
+          (tabulated-list-print))
+        (pop-to-buffer buffer)))))
 
 (defun notes-lsp--history-row (row)
   "Return the entry of ROW, an element of the answer to notes/history."
@@ -60,35 +63,39 @@
                 (number-to-string (plist-get row :deleted))
                 (plist-get row :summary))))
 
-(defun notes-lsp--history-request (method key)
-  "Send METHOD about the state on this line, named KEY; return the result."
+(defun notes-lsp--ask-history (method key then)
+  "Send METHOD about the state on this line, named KEY; give THEN the result."
   (let ((row (tabulated-list-get-id)))
     (unless row (user-error "Notes: no state of the note on this line"))
-    (notes-lsp-service-request
-     method (list :uri notes-lsp--history-uri key (plist-get row :heads)))))
+    (notes-lsp-ask method (list :uri notes-lsp--history-uri key (plist-get row :heads)) then
+                   :waiting "Reading the history…" :what "The past of the note")))
 
 (defun notes-history-look ()
   "Show the note as it was at the state on this line."
   (interactive nil notes-history-mode)
-  (let ((text (plist-get (notes-lsp--history-request :notes/textAt :heads) :text)))
-    (with-current-buffer (get-buffer-create "*note as it was*")
-      (let ((inhibit-read-only t))
-        (erase-buffer)
-        (insert text))
-      (goto-char (point-min))
-      (special-mode)
-      (display-buffer (current-buffer)))))
+  (notes-lsp--ask-history :notes/textAt :heads #'notes-lsp--show-past))
+
+(defun notes-lsp--show-past (result)
+  "Show the text in RESULT, an answer to notes/textAt."
+  (with-current-buffer (get-buffer-create "*note as it was*")
+    (let ((inhibit-read-only t))
+      (erase-buffer)
+      (insert (plist-get result :text)))
+    (goto-char (point-min))
+    (special-mode)
+    (display-buffer (current-buffer))))
 
 (defun notes-history-diff ()
   "Show what changed since the state on this line."
   (interactive nil notes-history-mode)
-  (notes-lsp--show-diff (notes-lsp--history-request :notes/diff :from)))
+  (notes-lsp--ask-history :notes/diff :from #'notes-lsp--show-diff))
 
 (defun notes-history-restore ()
   "Make the note again what it was at the state on this line."
   (interactive nil notes-history-mode)
-  (notes-lsp--history-request :notes/restore :heads)
-  (notes-lsp--say "it is again what it was; undo takes that back"))
+  (notes-lsp--ask-history
+   :notes/restore :heads
+   (lambda (_) (notes-lsp--say "it is again what it was; undo takes that back"))))
 
 ;;;###autoload
 (defun notes-restore ()
@@ -100,7 +107,8 @@
 (defun notes-diff ()
   "Show what is new since the current note was last closed here."
   (interactive)
-  (notes-lsp--show-diff (notes-lsp--request-for (notes-lsp--this-note) :notes/diff)))
+  (notes-lsp-ask :notes/diff (notes-lsp--about (notes-lsp--this-note)) #'notes-lsp--show-diff
+                 :waiting "Comparing…" :what "What is new"))
 
 (defun notes-lsp--show-diff (result)
   "Show the hunks of RESULT, an answer to notes/diff."
@@ -134,14 +142,18 @@
                  (list (line-beginning-position) (line-beginning-position 2))))
   (let* ((note (notes-lsp--this-note))
          (range (list :start (notes-lsp--line-position begin 0)
-                      :end (notes-lsp--line-position end 1)))
-         (spans (plist-get (notes-lsp--request-for note :notes/blame :range range) :spans))
-         (lines (cl-loop
-                 for span across spans
-                 for start = (plist-get (plist-get span :range) :start)
-                 collect (format "line %d: %s, %s" (1+ (plist-get start :line))
-                                 (plist-get span :author)
-                                 (notes-lsp--time (plist-get span :time))))))
+                      :end (notes-lsp--line-position end 1))))
+    (notes-lsp-ask :notes/blame (notes-lsp--about note :range range) #'notes-lsp--show-blame
+                   :waiting "Asking who wrote it…" :background t)))
+
+(defun notes-lsp--show-blame (result)
+  "Say what RESULT, an answer to notes/blame, tells."
+  (let ((lines (cl-loop
+                for span across (plist-get result :spans)
+                for start = (plist-get (plist-get span :range) :start)
+                collect (format "line %d: %s, %s" (1+ (plist-get start :line))
+                                (plist-get span :author)
+                                (notes-lsp--time (plist-get span :time))))))
     (message "%s" (if lines (string-join (seq-uniq lines) "\n") "Notes: nothing stands here"))))
 
 (defun notes-lsp--line-position (place more)

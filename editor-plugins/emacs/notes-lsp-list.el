@@ -13,9 +13,10 @@
 (require 'cl-lib)
 (require 'tabulated-list)
 (require 'notes-lsp-service)
+(require 'notes-lsp-ask)
 (require 'notes-lsp-presence)
 
-(declare-function notes-open "notes-lsp-commands" (note))
+(declare-function notes-open "notes-lsp-commands" (&optional note))
 (declare-function notes-new "notes-lsp-commands" (title))
 
 (defconst notes-lsp--refresh-seconds 5
@@ -101,13 +102,14 @@ ROW makes a `tabulated-list-entries' entry of each element.")
     (with-current-buffer buffer
       (unless (derived-mode-p mode) (funcall mode))
       (pcase-let ((`(,method ,key ,_) notes-lsp--source))
-        (notes-lsp--fill buffer (plist-get (notes-lsp-service-request method (notes-lsp--empty))
-                                           key))))
-    (unless notes-lsp--refresh-timer
-      (setq notes-lsp--refresh-timer
-            (run-with-timer notes-lsp--refresh-seconds notes-lsp--refresh-seconds
-                            #'notes-lsp--refresh-shown)))
-    (pop-to-buffer-same-window buffer)))
+        (notes-lsp--with-answer (result method (notes-lsp--empty)
+                                        :waiting "Fetching the list…" :what "The list")
+          (notes-lsp--fill buffer (plist-get result key))
+          (unless notes-lsp--refresh-timer
+            (setq notes-lsp--refresh-timer
+                  (run-with-timer notes-lsp--refresh-seconds notes-lsp--refresh-seconds
+                                  #'notes-lsp--refresh-shown)))
+          (pop-to-buffer-same-window buffer))))))
 
 (defun notes-lsp--fill (buffer elements)
   "Show ELEMENTS in the list BUFFER, if it lives; keep the place."

@@ -12,18 +12,12 @@
 
 (require 'cl-lib)
 (require 'notes-lsp-service)
+(require 'notes-lsp-ask)
 (require 'notes-lsp-buffer)
 
-(declare-function notes-lsp--become-note "notes-lsp-commands" (method &rest params))
+(declare-function notes-lsp--become-note "notes-lsp-commands" (method params then &rest keys))
 (declare-function notes-lsp--visit "notes-lsp-commands" (place &optional title))
-(declare-function notes-lsp--request-for "notes-lsp-commands" (note method &rest params))
 (defvar notes-lsp-command)
-
-(defun notes-lsp--known-peers ()
-  "Return those whom the service knows or hears, without the blocked ones."
-  (cl-remove-if (lambda (peer) (equal (plist-get peer :state) "blocked"))
-                (append (plist-get (notes-lsp-service-request :notes/peers (notes-lsp--empty)) :peers)
-                        nil)))
 
 (defun notes-lsp--spaced (code)
   "Return the six digits CODE as people read them."
@@ -34,37 +28,56 @@
   (let ((choices (mapcar (lambda (item) (cons (funcall label item) item)) items)))
     (cdr (assoc (completing-read prompt choices nil t nil nil (caar choices)) choices))))
 
-(defun notes-lsp--read-near ()
-  "Ask for somebody near; return a peer id."
-  (let ((peers (notes-lsp--known-peers)))
-    (unless peers
-      (user-error "Notes: nobody is near (M-x notes-share makes a ticket that you can send)"))
-    (plist-get (notes-lsp--choose "Invite: " peers
-                                  (lambda (peer)
-                                    (format "%s (%s, %s)" (plist-get peer :name) (plist-get peer :state)
-                                            (substring (plist-get peer :peer) 0 8))))
-               :peer)))
+(defun notes-lsp--choose-near (prompt then)
+  "Ask with PROMPT for one whom the service knows or hears; give THEN the id."
+  (notes-lsp--with-answer (result :notes/peers (notes-lsp--empty)
+                                  :waiting "Looking who is near…" :what "The list of people")
+    (let ((peers (cl-remove-if (lambda (peer) (equal (plist-get peer :state) "blocked"))
+                               (append (plist-get result :peers) nil))))
+      (unless peers
+        (user-error "Notes: nobody is near (M-x notes-share makes a ticket that you can send)"))
+      (funcall then
+               (plist-get (notes-lsp--choose
+                           prompt peers
+                           (lambda (peer)
+                             (format "%s (%s, %s)" (plist-get peer :name) (plist-get peer :state)
+                                     (substring (plist-get peer :peer) 0 8))))
+                          :peer)))))
 
 ;;;###autoload
-(defun notes-invite (peer)
+(defun notes-invite (&optional peer)
   "Invite PEER, a peer id or a name, to the note in the current buffer.
-A buffer that is no note becomes one."
-  (interactive (progn (notes-lsp-service-ensure) (list (notes-lsp--read-near))))
-  (let* ((result (notes-lsp--become-note :notes/invite :peer peer :confirm t))
-         (code (plist-get result :code)))
-    (if code
-        (notes-lsp--say "asked; the other should see the digits %s; M-x notes-answer after the yes"
-                        (notes-lsp--spaced code))
-      (notes-lsp--say "asked"))
-    result))
+Without one, ask whom.  A buffer that is no note becomes one."
+  (interactive)
+  (if peer (notes-lsp--invite peer)
+    (let ((buffer (current-buffer)))
+      (notes-lsp--choose-near
+       "Invite: "
+       (lambda (peer) (with-current-buffer buffer (notes-lsp--invite peer)))))))
+
+(defun notes-lsp--invite (peer)
+  "Invite PEER to the note in the current buffer."
+  (notes-lsp--become-note
+   :notes/invite (list :peer peer :confirm t)
+   (lambda (result)
+     (let ((code (plist-get result :code)))
+       (if code
+           (notes-lsp--say "asked; the other should see the digits %s; M-x notes-answer after the yes"
+                           (notes-lsp--spaced code))
+         (notes-lsp--say "asked"))
+       result))
+   :waiting "Inviting… (C-g gives up)" :background t))
 
 (defun notes-lsp--invitations ()
   "Return what waits for an answer of this person, newest last."
-  (let ((result (notes-lsp-service-request :notes/invitations (notes-lsp--empty))))
-    (append (plist-get result :invitations)
-            (cl-remove-if-not (lambda (sent) (eq t (plist-get sent :awaitsConfirmation)))
-                              (plist-get result :sent))
-            nil)))
+  (notes-lsp--unanswered (notes-lsp-service-request :notes/invitations (notes-lsp--empty))))
+
+(defun notes-lsp--unanswered (result)
+  "Return what in RESULT waits for an answer of this person, newest last."
+  (append (plist-get result :invitations)
+          (cl-remove-if-not (lambda (sent) (eq t (plist-get sent :awaitsConfirmation)))
+                            (plist-get result :sent))
+          nil))
 
 (defun notes-lsp--describe-invitation (invitation)
   "Return a line that says what INVITATION is about."
@@ -89,29 +102,36 @@ A buffer that is no note becomes one."
 (defun notes-answer ()
   "Answer an invitation: accept, decline or block; open the note after a yes."
   (interactive)
-  (notes-lsp-service-ensure)
-  (let ((open (notes-lsp--invitations)))
-    (unless open (user-error "Notes: there are no invitations"))
-    (let* ((invitation (if (cdr open)
-                           (notes-lsp--choose "Invitation: " open #'notes-lsp--describe-invitation)
-                         (car open)))
-           (decision (notes-lsp--decide invitation)))
-      (notes-lsp-answer invitation decision))))
+  (notes-lsp--with-answer (result :notes/invitations (notes-lsp--empty)
+                                  :waiting "Looking for invitations…"
+                                  :what "The list of invitations")
+    (let ((open (notes-lsp--unanswered result)))
+      (unless open (user-error "Notes: there are no invitations"))
+      (let* ((invitation (if (cdr open)
+                             (notes-lsp--choose "Invitation: " open #'notes-lsp--describe-invitation)
+                           (car open)))
+             (decision (notes-lsp--decide invitation)))
+        (notes-lsp-answer invitation decision)))))
 
 (defun notes-lsp-answer (invitation decision)
-  "Answer INVITATION with DECISION: `accept', `decline' or `block'."
-  (when (and (eq decision 'accept) (plist-get invitation :from))
-    (notes-lsp--say "waiting for %s…" (plist-get (plist-get invitation :from) :name)))
-  (let ((result (notes-lsp-service-request
-                 :notes/answer
-                 (list :invitation (plist-get invitation :invitation)
-                       :accept (if (eq decision 'accept) t :json-false)
-                       :block (if (eq decision 'block) t :json-false))
-                 90)))
-    (if (plist-get result :path)
-        (notes-lsp--visit result (plist-get invitation :title))
-      (notes-lsp--say "%s" (pcase decision ('accept "shared") ('block "blocked") (_ "declined"))))
-    result))
+  "Answer INVITATION with DECISION: `accept', `decline' or `block'.
+The note of one that is accepted opens when the other side has confirmed."
+  (let* ((name (plist-get (plist-get invitation :from) :name))
+         (waits (and name (eq decision 'accept))))
+    (notes-lsp--with-answer
+        (result :notes/answer
+                (list :invitation (plist-get invitation :invitation)
+                      :accept (if (eq decision 'accept) t :json-false)
+                      :block (if (eq decision 'block) t :json-false))
+                :waiting (if waits (format "Waiting for %s… (C-g gives up)" name) "Answering…")
+                :still (and waits
+                            (format "No answer yet; the note opens when %s confirms" name))
+                :background (not waits)
+                :timeout 150)
+      (if (plist-get result :path)
+          (notes-lsp--visit result (plist-get invitation :title))
+        (notes-lsp--say "%s" (pcase decision ('accept "shared") ('block "blocked") (_ "declined"))))
+      result)))
 
 ;;; What is wrong
 

@@ -14,9 +14,12 @@
 ;;        │                   │                        ▼
 ;;     (any)               waiting ◄───────────────  death ──5 quick──► failed
 ;;
-;; Nothing is sent from inside a message handler: in Emacs 28 a process
-;; filter that sends may be re-entered half way through a message.
-;; Handlers queue, zero-delay timers act.
+;; What the process says is put aside by its filter, where C-g is not heard,
+;; and read by timers, for a few milliseconds at a time.
+
+;; Nothing is sent from inside a message handler: what is sent may let other
+;; processes speak half way through a message.  Handlers queue, zero-delay
+;; timers act.
 
 ;;; Code:
 
@@ -33,6 +36,12 @@
 
 (defconst notes-lsp--quick-death-seconds 10
   "A service that dies younger than this many seconds died quickly.")
+
+(defconst notes-lsp--slice-seconds 0.008
+  "How long the process is listened to before keys are looked at again.")
+
+(defconst notes-lsp--piece-length 4096
+  "How much of what the process said is read at a time.")
 
 (defconst notes-lsp--quick-deaths-allowed 5
   "After this many quick deaths in a row the service is not restarted.")
@@ -56,6 +65,9 @@
   "Alist from a notification's method to the function that takes its params.")
 (defvar notes-lsp--ready-hook nil "Run when the service has become ready.")
 (defvar notes-lsp--down-hook nil "Run when the service is no longer ready.")
+(defvar notes-lsp--ready-queue nil
+  "Pairs of functions: one is called when the service is ready.
+The other, if it cannot be started, with a line that says why.")
 (defvar notes-lsp--before-stop-hook nil
   "Run while the service is still ready and about to be stopped.")
 
@@ -91,6 +103,47 @@
   "Evaluate BODY from a zero-delay timer."
   (declare (indent 0) (debug t))
   `(run-with-timer 0 nil (lambda () (notes-lsp--guarded "later" ,@body))))
+
+;;; What the process says
+
+(defun notes-lsp--on-output (process text)
+  "Put TEXT from PROCESS aside, to be read by a timer."
+  (cl-loop for start from 0 below (length text) by notes-lsp--piece-length
+           for piece = (substring text start (min (length text) (+ start notes-lsp--piece-length)))
+           do (push piece (process-get process 'notes-lsp-unread)))
+  (notes-lsp--read-soon process))
+
+(defun notes-lsp--read-soon (process)
+  "Read what PROCESS said as soon as nothing else is to be done."
+  (unless (process-get process 'notes-lsp-timer)
+    (process-put process 'notes-lsp-timer
+                 (run-with-timer 0 nil #'notes-lsp--read-slice process))))
+
+(defun notes-lsp--read-slice (process &optional everything)
+  "Read what PROCESS said, for a slice of time, or EVERYTHING."
+  (when (process-get process 'notes-lsp-timer)
+    (cancel-timer (process-get process 'notes-lsp-timer))
+    (process-put process 'notes-lsp-timer nil))
+  ;; A handler may let time pass, and so lead back to here.
+  (unless (process-get process 'notes-lsp-reading)
+    (process-put process 'notes-lsp-reading t)
+    (let ((deadline (+ (float-time) notes-lsp--slice-seconds))
+          (texts (nreverse (process-get process 'notes-lsp-unread))))
+      (process-put process 'notes-lsp-unread nil)
+      (unwind-protect
+          (while (and texts (or everything (< (float-time) deadline)))
+            (jsonrpc--process-filter process (pop texts)))
+        (process-put process 'notes-lsp-unread
+                     (nconc (process-get process 'notes-lsp-unread) (nreverse texts)))
+        (process-put process 'notes-lsp-reading nil)))
+    (when (process-get process 'notes-lsp-unread)
+      (notes-lsp--read-soon process))))
+
+(defun notes-lsp--on-process-change (process change)
+  "Deal with CHANGE of PROCESS, after all that it has said."
+  (unless (process-live-p process)
+    (notes-lsp--guarded "reading" (notes-lsp--read-slice process t)))
+  (jsonrpc--process-sentinel process change))
 
 ;;; Messages
 
@@ -157,13 +210,33 @@ Return what DONE-P returned last."
 
 ;;; Life
 
+(defun notes-lsp--when-ready (go fail)
+  "Call GO when the service, started if needed, is ready; else FAIL with a line."
+  (if (notes-lsp-service-ready-p)
+      (funcall go)
+    (setq notes-lsp--ready-queue (nconc notes-lsp--ready-queue (list (cons go fail))))
+    (notes-lsp--begin)))
+
+(defun notes-lsp--begin ()
+  "Start the service unless it runs or starts."
+  (when (memq notes-lsp--state '(stopped failed))
+    (setq notes-lsp--quick-deaths 0))
+  (unless (or (eq notes-lsp--state 'starting) (notes-lsp-service-ready-p))
+    (notes-lsp--start)))
+
+(defun notes-lsp--release-queue (&optional reason)
+  "Call those who wait for the service; it cannot be started for REASON, if given."
+  (let ((queue notes-lsp--ready-queue))
+    (setq notes-lsp--ready-queue nil)
+    (pcase-dolist (`(,go . ,fail) queue)
+      (notes-lsp--guarded "starting"
+        (if reason (funcall fail reason) (funcall go))))))
+
 (defun notes-lsp-service-ensure ()
   "Start the service unless it runs; return when it is ready.
 Signal a `user-error' if it does not become ready."
   (unless (notes-lsp-service-ready-p)
-    (when (memq notes-lsp--state '(stopped failed))
-      (setq notes-lsp--quick-deaths 0))
-    (unless (eq notes-lsp--state 'starting) (notes-lsp--start))
+    (notes-lsp--begin)
     (unless (notes-lsp--wait 10 (lambda () (memq notes-lsp--state '(ready failed waiting))))
       (notes-lsp--fail "the service did not answer initialize"))
     (unless (notes-lsp-service-ready-p)
@@ -193,6 +266,9 @@ Signal a `user-error' if it does not become ready."
     (error (notes-lsp--fail (format "cannot start %s: %s (see `notes-lsp-command')"
                                     (car notes-lsp-command) (error-message-string problem)))))
   (when notes-lsp--link
+    (let ((process (jsonrpc--process notes-lsp--link)))
+      (set-process-filter process #'notes-lsp--on-output)
+      (set-process-sentinel process #'notes-lsp--on-process-change))
     (condition-case nil
         (notes-lsp--initialize notes-lsp--link)
       ;; It died at once: the sentinel is about to say so.
@@ -251,7 +327,8 @@ Signal a `user-error' if it does not become ready."
               notes-lsp--encoding (or (plist-get capabilities :positionEncoding) "utf-16")
               notes-lsp--state 'ready)
         (jsonrpc-notify link :initialized (notes-lsp--empty))
-        (run-hooks 'notes-lsp--ready-hook)))))
+        (run-hooks 'notes-lsp--ready-hook)
+        (notes-lsp--release-queue)))))
 
 (defun notes-lsp--fail (reason)
   "Give up on the service for REASON, and say so."
@@ -259,7 +336,9 @@ Signal a `user-error' if it does not become ready."
     (setq notes-lsp--state 'failed notes-lsp--failure reason notes-lsp--link nil)
     (when link (notes-lsp--end-process link))
     (run-hooks 'notes-lsp--down-hook)
-    (notes-lsp--say "%s" reason)))
+    (if notes-lsp--ready-queue
+        (notes-lsp--release-queue reason)
+      (notes-lsp--say "%s" reason))))
 
 (defun notes-lsp--on-death (link)
   "Plan a restart after LINK's process ended without being asked to."
@@ -293,6 +372,8 @@ Notes stay editable; M-x notes-restart tries again.\n%s"
   "Close LINK's process and its buffers now."
   (let ((process (jsonrpc--process link)))
     (set-process-sentinel process #'ignore)
+    (when (process-get process 'notes-lsp-timer)
+      (cancel-timer (process-get process 'notes-lsp-timer)))
     (delete-process process)
     (ignore-errors (kill-buffer (process-buffer process)))
     (ignore-errors (kill-buffer (jsonrpc-stderr-buffer link)))))
@@ -322,7 +403,8 @@ everything is stored, must do."
               (notes-lsp--wait 2 (lambda () (not (process-live-p process)))))))))
     (setq notes-lsp--state 'stopped notes-lsp--link nil)
     (when link (notes-lsp--end-process link))
-    (run-hooks 'notes-lsp--down-hook)))
+    (run-hooks 'notes-lsp--down-hook)
+    (notes-lsp--release-queue "the service was stopped")))
 
 (defun notes-lsp--on-kill-emacs ()
   "Leave properly when Emacs ends."

@@ -48,6 +48,7 @@ further."
   :type 'boolean)
 
 (require 'notes-lsp-service)
+(require 'notes-lsp-ask)
 (require 'notes-lsp-capture)
 (require 'notes-lsp-buffer)
 (require 'notes-lsp-presence)
@@ -177,7 +178,13 @@ Only for a file in the notes directory is the service started for that."
              (not (notes-lsp--current))
              (or (notes-lsp-service-ready-p)
                  (file-in-directory-p buffer-file-name (notes-lsp--directory))))
-    (notes-lsp--guarded "opening" (notes-lsp--attach-known (notes-lsp--listed)))))
+    (let ((buffer (current-buffer)))
+      (notes-lsp--guarded "opening"
+        (notes-lsp--with-answer (result :notes/list (notes-lsp--empty) :background t)
+          (when (buffer-live-p buffer)
+            (with-current-buffer buffer
+              (unless (or (notes-lsp--current) (null buffer-file-name))
+                (notes-lsp--attach-known (plist-get result :notes))))))))))
 
 (cl-defun notes-lsp--attach-known (listed)
   "Open the current buffer as the one of LISTED whose file it visits, if any."

@@ -10,6 +10,7 @@ vim9script
 #   :NotesAdopt            makes the current buffer a note
 #   :NotesShare[!]         shares the current buffer: the ticket is put into register " and + and shown; ! for read only
 #   :NotesJoin [ticket]    joins by ticket; without one, by an invitation of somebody near
+#   :NotesShow             opens a note that came while you were doing something else; :NotesGiveUp stops waiting for one
 #   :NotesInvite [peer]    invites somebody near to the current note; completes names
 #   :NotesAnswer           shows open invitations: accept, decline, block
 #   :NotesUnshare [peer]   stops sharing the current note, with everybody or with one peer
@@ -56,6 +57,8 @@ command! -nargs=1 -complete=customlist,notes_lsp#commands#CompleteTitle NotesOpe
 command! -bar NotesAdopt call notes_lsp#commands#Adopt()
 command! -bar -bang NotesShare call notes_lsp#commands#Share(<bang>0)
 command! -nargs=? NotesJoin call notes_lsp#commands#Join(<q-args>)
+command! -bar NotesShow call notes_lsp#arrival#Show()
+command! -bar NotesGiveUp call notes_lsp#arrival#GiveUp()
 command! -nargs=? -complete=customlist,notes_lsp#nearby#CompleteName NotesUnshare call notes_lsp#commands#Unshare(<q-args>)
 command! -nargs=? -complete=customlist,notes_lsp#nearby#CompleteName NotesInvite call notes_lsp#nearby#Invite(<q-args>)
 command! -bar NotesAnswer call notes_lsp#nearby#Answer()

@@ -2,7 +2,7 @@
 """A service that knows nothing: it answers, writes down what it was told, and says what a test tells it to say.
 
 Arguments: the file to write one JSON message a line to. The request test/say sends its params as a message, test/die
-ends the process; so does starting it while FILE.broken exists.
+ends the process; so does starting it while FILE.broken exists. To join by the ticket "slow" is answered at test/answer.
 """
 import json
 import os
@@ -47,6 +47,8 @@ def answer(message):
     return {}
 
 
+held = []
+
 while message := receive():
     log.write(json.dumps(message) + "\n")
     method = message.get("method")
@@ -56,5 +58,11 @@ while message := receive():
         sys.exit(9)
     if method == "test/say":
         send({"jsonrpc": "2.0", **message["params"]})
-    if "id" in message:
+    if method == "test/answer":
+        for question in held:
+            send({"jsonrpc": "2.0", "id": question["id"], "result": answer(question)})
+        held = []
+    if (message.get("params") or {}).get("ticket") == "slow":
+        held.append(message)
+    elif "id" in message:
         send({"jsonrpc": "2.0", "id": message["id"], "result": answer(message)})

@@ -180,6 +180,33 @@ def PeersAreShownAndMoveWithTheText()
   assert_equal([], prop_list(3))
 enddef
 
+def ANoteThatComesLateWaitsWhileOneTypes()
+  const note = Note('Before', ['one'])
+  NotesJoin slow
+  WaitTold('notes/join', 1)
+  setline(1, 'one and more')
+  service.Notify('test/answer', {})
+  Wait('the announcement', () => execute('messages') =~ '"Joined" is ready: :NotesShow')
+  assert_match('Before', bufname())
+  assert_equal(['one and more'], getline(1, '$'))
+  NotesShow
+  assert_match('Joined', bufname())
+  # Who has only waited sees it at once.
+  execute 'buffer' note.bufnr
+  NotesJoin slow
+  WaitTold('notes/join', 2)
+  service.Notify('test/answer', {})
+  Wait('the note', () => bufname() =~ 'Joined')
+  # Nobody waits any more.
+  execute 'buffer' note.bufnr
+  NotesJoin slow
+  WaitTold('notes/join', 3)
+  NotesGiveUp
+  service.Notify('test/answer', {})
+  service.Ask('notes/list', {})
+  assert_match('Before', bufname())
+enddef
+
 def OneSharesAnOrdinaryFile()
   execute 'edit' directory .. '/plain.txt'
   setline(1, 'plain')
@@ -262,6 +289,7 @@ verdict.Run([
   ['ALostEditIsAskedForAgain', ALostEditIsAskedForAgain],
   ['AnEditThatMakesNoSenseChangesNothing', AnEditThatMakesNoSenseChangesNothing],
   ['PeersAreShownAndMoveWithTheText', PeersAreShownAndMoveWithTheText],
+  ['ANoteThatComesLateWaitsWhileOneTypes', ANoteThatComesLateWaitsWhileOneTypes],
   ['OneSharesAnOrdinaryFile', OneSharesAnOrdinaryFile],
   ['TheListShowsNotes', TheListShowsNotes],
   ['AReloadOpensTheNoteAgain', AReloadOpensTheNoteAgain],

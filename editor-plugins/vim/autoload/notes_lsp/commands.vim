@@ -1,6 +1,7 @@
 vim9script
 # The verbs behind the commands of plugin/notes_lsp.vim. Results and problems are one line each.
 
+import autoload 'notes_lsp/arrival.vim'
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/files.vim'
 import autoload 'notes_lsp/gate.vim'
@@ -112,11 +113,7 @@ export def Join(ticket: string)
     nearby.Join()
     return
   endif
-  status.Say('Joining…')
-  service.Request('notes/join', {ticket: ticket}, Then((result) => {
-    files.Open(result)
-    list.Refresh()
-  }))
+  arrival.Await('notes/join', {ticket: ticket}, 'Joining… (:NotesGiveUp)', '', (_) => list.Refresh())
 enddef
 
 export def Unshare(peer: string)
@@ -328,7 +325,7 @@ export def OnStatusChanged(params: dict<any>)
 enddef
 
 export def CompleteTitle(lead: string, _: string, _: number): list<string>
-  const notes = service.Ask('notes/list', {}, 2000)->get('notes', [])
+  const notes = service.Ask('notes/list', {})->get('notes', [])
   return notes->mapnew((_, it) => it.title)->filter((_, it) => it->tolower()->stridx(lead->tolower()) == 0)
 enddef
 

@@ -2,7 +2,7 @@ vim9script
 # People near: asking them in, and answering those who ask.
 
 import autoload 'notes_lsp/commands.vim'
-import autoload 'notes_lsp/files.vim'
+import autoload 'notes_lsp/arrival.vim'
 import autoload 'notes_lsp/list.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
@@ -86,12 +86,13 @@ def Decide(invitation: dict<any>)
       params.block = true
     endif
     if index == 0 && !isOurs
-      status.Say($'Waiting for {invitation.from.name}…')
+      const name = invitation.from.name
+      arrival.Await('notes/answer', params, $'Waiting for {name}… (:NotesGiveUp)',
+        $'No answer yet; the note opens when {name} confirms', (_) => list.Refresh())
+      return
     endif
-    service.Request('notes/answer', params, commands.Then((result) => {
-      if result->has_key('path')
-        files.Open(result)
-      elseif !isOurs
+    service.Request('notes/answer', params, commands.Then((_) => {
+      if !isOurs
         status.Say(index == 2 ? $'{invitation.from.name} is blocked.' : 'Declined.')
       elseif index != 0
         status.Say('Not shared.')
@@ -116,7 +117,7 @@ enddef
 
 # Everybody who can be invited.
 export def CompleteName(lead: string, _: string, _: number): list<string>
-  const peers = service.Ask('notes/peers', {}, 2000)->get('peers', [])
+  const peers = service.Ask('notes/peers', {})->get('peers', [])
   return peers->mapnew((_, it) => it.name)->filter((_, it) => it->tolower()->stridx(lead->tolower()) == 0)
 enddef
 

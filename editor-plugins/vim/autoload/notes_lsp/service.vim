@@ -22,6 +22,8 @@ const pauses = [50, 200, 500, 1000, 2000, 4000]
 const initializeTimeout = 10000
 const shutdownTimeout = 3000
 const mostLogLines = 200
+# How long completion may hold Vim up, in milliseconds.
+const completionPatience = 80
 
 var state = 'stopped'
 var job: job
@@ -39,6 +41,8 @@ var waiting: list<list<any>> = []
 var asked: dict<func(dict<any>)> = {}
 var lastAsked = 0
 var logLines: list<string> = []
+# What `Ask` was last answered, by method.
+var lastResults: dict<dict<any>> = {}
 
 export def IsReady(): bool
   return state ==# 'ready'
@@ -291,17 +295,21 @@ def FailWaiting(why: string)
   endfor
 enddef
 
-# Asks and waits, for completion only; [] or {} when the answer takes too long.
-export def Ask(method: string, params: dict<any>, timeout: number): dict<any>
-  final box = {}
+# Asks and waits for a moment, for completion only; the answer before, or {}, when this one takes longer.
+export def Ask(method: string, params: dict<any>): dict<any>
+  final box = {isNew: false}
   Request(method, params, (answer) => {
-    box.answer = answer
+    box.isNew = true
+    const result = answer->get('result')
+    if type(result) == v:t_dict
+      lastResults[method] = result
+    endif
   })
   const start = reltime()
-  while !box->has_key('answer') && reltimefloat(reltime(start)) * 1000 < timeout
+  while !box.isNew && reltimefloat(reltime(start)) * 1000 < completionPatience
     sleep 2m
   endwhile
-  return box->get('answer', {})->get('result', {})
+  return lastResults->get(method, {})
 enddef
 
 # Sends a notification. Returns whether it went out; if not, the service is about to be started again.

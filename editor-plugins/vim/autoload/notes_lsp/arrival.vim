@@ -1,0 +1,92 @@
+vim9script
+# Notes that come after a while, from other people: opened for a user who has only waited for them, else announced. So no
+# window shows another buffer under the fingers of a user who has gone on typing.
+
+import autoload 'notes_lsp/files.vim'
+import autoload 'notes_lsp/gate.vim'
+import autoload 'notes_lsp/list.vim'
+import autoload 'notes_lsp/service.vim'
+import autoload 'notes_lsp/status.vim'
+
+const reminderDelay = 3000
+
+# What is waited for, oldest first: {number, reminder}.
+var waiting: list<dict<any>> = []
+var lastNumber = 0
+# Answers that were announced, oldest first: functions.
+var arrived: list<func> = []
+
+# Asks for a note that may take its time, says `line` meanwhile, and after a while `still`.
+# `Other` gets a result that is no note.
+export def Await(method: string, params: dict<any>, line: string, still: string, Other: func)
+  const mark = Mark()
+  lastNumber += 1
+  final question = {number: lastNumber, reminder: 0}
+  waiting->add(question)
+  status.Say(line)
+  if still != ''
+    question.reminder = timer_start(reminderDelay, (_) => status.Say(still))
+  endif
+  service.Request(method, params, (answer) => {
+    if Forget(question)
+      gate.WhenSafe(() => Take(answer, mark, Other))
+    endif
+  })
+enddef
+
+# Where the user is, and the text around; the same afterwards if nothing was done.
+def Mark(): list<any>
+  return [win_getid(), bufnr(), getbufvar(bufnr(), 'changedtick'), getcurpos()]
+enddef
+
+# Returns whether it was waited for.
+def Forget(question: dict<any>): bool
+  timer_stop(question.reminder)
+  const index = waiting->indexof((_, it) => it.number == question.number)
+  if index < 0
+    return false
+  endif
+  waiting->remove(index)
+  return true
+enddef
+
+def Take(answer: dict<any>, mark: list<any>, Other: func)
+  if answer->has_key('error')
+    status.Warn(answer.error.message)
+    return
+  endif
+  const result = type(answer->get('result')) == v:t_dict ? answer.result : {}
+  if !result->has_key('path')
+    Other(result)
+  elseif mode(1) ==# 'n' && mark == Mark()
+    Open(result)
+  else
+    arrived->add(() => Open(result))
+    status.Say($'"{fnamemodify(result.path, ":t:r")}" is ready: :NotesShow')
+  endif
+enddef
+
+def Open(result: dict<any>)
+  files.Open(result)
+  list.Refresh()
+enddef
+
+# Shows what was announced last.
+export def Show()
+  if empty(arrived)
+    status.Say('Nothing is waiting to be shown.')
+  else
+    const Do = arrived->remove(-1)
+    Do()
+  endif
+enddef
+
+# Stops waiting for what was asked last.
+export def GiveUp()
+  if empty(waiting)
+    status.Say('Nothing is being waited for.')
+  else
+    timer_stop(waiting->remove(-1).reminder)
+    status.Say('Gave up waiting; :Notes lists what comes anyway')
+  endif
+enddef
