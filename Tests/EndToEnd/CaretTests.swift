@@ -59,7 +59,9 @@ struct CaretTests {
   }
 
   @Test func aFollowedCaretIsFollowedThroughTypingInVim() throws { try follow(EmacsUnderTest.self, VimUnderTest.self) }
-  @Test func aFollowedCaretIsFollowedThroughTypingInEmacs() throws { try follow(VimUnderTest.self, EmacsUnderTest.self) }
+  @Test func aFollowedCaretIsFollowedThroughTypingInEmacs() throws {
+    try follow(VimUnderTest.self, EmacsUnderTest.self)
+  }
 
   private func follow<First: EditorUnderTest & CaretEditor, Second: EditorUnderTest & CaretEditor>(
     _ first: First.Type, _ second: Second.Type
