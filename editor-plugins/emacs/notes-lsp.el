@@ -34,8 +34,9 @@
   :type '(repeat string))
 
 (defcustom notes-lsp-name nil
-  "The name that others see; nil leaves the choice to the service."
-  :type '(choice (const :tag "Login name" nil) string))
+  "The name that others see; nil leaves it as it is.
+It is kept, and the same in all your editors; the one given last counts."
+  :type '(choice (const :tag "As it is" nil) string))
 
 (defcustom notes-lsp-color nil
   "The colour number, 0 to 11, asked for; nil leaves the choice to the service."

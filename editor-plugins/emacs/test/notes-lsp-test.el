@@ -412,6 +412,37 @@
       (should (equal "ef" (buffer-substring (notes-lsp--caret-of notes-test-note "p")
                                             (+ 2 (notes-lsp--caret-of notes-test-note "p"))))))))
 
+(ert-deftest notes-test-many-edits-are-applied-in-slices ()
+  (notes-test-with ""
+    (let ((notes-lsp--slice-seconds -1)
+          (uri (notes-lsp--note-uri notes-test-note)))
+      (cl-loop for rev from 1 to 3
+               do (notes-lsp--enqueue
+                   'notes/edit
+                   (list :uri uri :version 1 :rev rev :bytes rev :cause "remote"
+                         :edits '[(:range (:start (:line 0 :character 0) :end (:line 0 :character 0))
+                                   :newText "x")])))
+      (notes-lsp--drain notes-test-note)
+      (should (= 2 (length (notes-lsp--note-queue notes-test-note))))
+      (should (notes-lsp--note-timer notes-test-note))
+      (let ((notes-lsp--slice-seconds 10))
+        (notes-lsp--drain notes-test-note))
+      (should (equal "xxx" (notes-test-text))))))
+
+(ert-deftest notes-test-quitting-twice-in-a-long-edit-is-quitting-once ()
+  (notes-test-with "abc\n"
+    (let ((inhibit-quit t) (heard 0))
+      (cl-letf (((symbol-function 'notes-lsp--certainly)
+                 (lambda (change)
+                   (funcall change)
+                   (unless quit-flag (cl-incf heard))
+                   (setq quit-flag t))))
+        (notes-lsp--replace-all '((4 4 "z") (3 3 "y") (2 2 "x"))))
+      (should (= 3 heard))
+      (should quit-flag)
+      (setq quit-flag nil)
+      (should (equal "axbycz\n" (notes-test-text))))))
+
 (ert-deftest notes-test-the-own-caret-is-reported-once ()
   (notes-test-with "abc\n"
     (goto-char 3)

@@ -90,3 +90,8 @@ export def GiveUp()
     status.Say('Gave up waiting; :Notes lists what comes anyway')
   endif
 enddef
+
+# Whether anything is waited for.
+export def IsWaiting(): bool
+  return !empty(waiting)
+enddef

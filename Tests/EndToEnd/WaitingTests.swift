@@ -1,0 +1,120 @@
+import Foundation
+import JSONRPC
+import NotesHarness
+import TestSupport
+import Testing
+
+/// Whoever joins goes on typing while the other side is silent, and what is typed goes where it was meant to go.
+@Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
+struct WaitingTests {
+  @Test func vimIsFreeWhileAHostIsSilent() throws { try typeWhileJoining(VimUnderTest.self) }
+  @Test func emacsIsFreeWhileAHostIsSilent() throws { try typeWhileJoining(EmacsUnderTest.self) }
+
+  private func typeWhileJoining<Editor: EditorUnderTest & WaitingEditor>(_ kind: Editor.Type) throws {
+    let ana = try VimUnderTest(user: NotesUser("Ana"), seed: 1, maximumDelay: .zero)
+    let ben = try Editor(user: NotesUser("Ben"), seed: 2, maximumDelay: .zero)
+    try ana.createNote("Silence")
+    _ = try ana.waitUntilAttached()
+    try ana.share()
+    let ticket = try ana.waitForTicket()
+    try ben.createNote("Mine")
+    let mine = try ben.waitUntilAttached()
+
+    let host = try #require(ana.session.records.last?.processId)
+    kill(host, SIGSTOP)
+    defer { kill(host, SIGCONT) }
+    try ben.joinByKeys(ticket)
+    try ben.waitForScreen("Joining")
+    try ben.beginTypingAtEnd()
+    try ben.session.terminal.type("for Ben alone")
+    // Each key is heard while the join still waits.
+    try ben.waitForScreen("for Ben alone", within: .seconds(5))
+    #expect(try ben.isWaiting())
+    kill(host, SIGCONT)
+    try ben.waitForScreen("\"Silence\" is ready")
+    try ben.session.terminal.type(" and for nobody else")
+    try ben.endTyping()
+    try ben.waitForText("for Ben alone and for nobody else")
+    #expect(try ben.documentId() == mine)
+    try ben.showByKeys()
+    try ben.session.wait(for: "the joined note") { try ben.documentId().map { $0 != mine } ?? false }
+    _ = try ben.waitUntilAttached()
+    try ana.beginTypingAtEnd()
+    try ana.session.terminal.type("hello Ben")
+    try ben.waitForText("hello Ben")
+    #expect(try ben.state()?.text.contains("alone") == false)
+    #expect(try ana.state()?.text.contains("alone") == false)
+  }
+
+  @Test func aDeadTicketHoldsVimUpForNoKey() throws { try typeBesideADeadTicket(VimUnderTest.self) }
+  @Test func aDeadTicketHoldsEmacsUpForNoKey() throws { try typeBesideADeadTicket(EmacsUnderTest.self) }
+
+  private func typeBesideADeadTicket<Editor: EditorUnderTest & WaitingEditor>(_ kind: Editor.Type) throws {
+    let ana = try NotesUser("Ana").startInitialized()
+    let note = try ana.request("notes/create", ["title": "Gone"])
+    let ticket = try ana.request("notes/share", ["id": note["id"] ?? .null])["ticket"]?.stringValue ?? ""
+    let ben = try Editor(user: NotesUser("Ben"), seed: 3, maximumDelay: .zero)
+    try ben.createNote("Mine")
+    let mine = try ben.waitUntilAttached()
+    kill(ana.child.processId, SIGSTOP)
+    defer { kill(ana.child.processId, SIGCONT) }
+    try ben.joinByKeys(ticket)
+    try ben.waitForScreen("Joining")
+    try ben.beginTypingAtEnd()
+    try ben.session.terminal.type("quick")
+    try ben.waitForScreen("quick", within: .seconds(5))
+    #expect(try ben.isWaiting())
+    try ben.endTyping()
+    // Given up, it says so, and nothing opens later.
+    try ben.giveUpByKeys()
+    try ben.waitForScreen("Gave up waiting")
+    #expect(try !ben.isWaiting())
+    #expect(try ben.documentId() == mine)
+  }
+}
+
+/// What the tests of waiting ask of an editor.
+private protocol WaitingEditor: EditorUnderTest {
+  func joinByKeys(_ ticket: String) throws
+  func showByKeys() throws
+  func giveUpByKeys() throws
+  func isWaiting() throws -> Bool
+}
+
+extension VimUnderTest: WaitingEditor {
+  fileprivate func joinByKeys(_ ticket: String) throws {
+    try session.terminal.type(":NotesJoin \(ticket)")
+    try session.terminal.press("Enter")
+  }
+
+  fileprivate func showByKeys() throws {
+    try session.terminal.type(":NotesShow")
+    try session.terminal.press("Enter")
+  }
+
+  fileprivate func giveUpByKeys() throws {
+    try session.terminal.type(":NotesGiveUp")
+    try session.terminal.press("Enter")
+  }
+
+  fileprivate func isWaiting() throws -> Bool { try evaluate("notes_lsp#arrival#IsWaiting()").boolValue ?? false }
+}
+
+extension EmacsUnderTest: WaitingEditor {
+  private func run(_ command: String) throws {
+    try session.terminal.press("M-x")
+    try session.terminal.type(command)
+    try session.terminal.press("Enter")
+  }
+
+  fileprivate func joinByKeys(_ ticket: String) throws {
+    try run("notes-join")
+    try waitForScreen("Ticket")
+    try session.terminal.type(ticket)
+    try session.terminal.press("Enter")
+  }
+
+  fileprivate func showByKeys() throws { try run("notes-show") }
+  fileprivate func giveUpByKeys() throws { try session.terminal.press("C-g") }
+  fileprivate func isWaiting() throws -> Bool { try evaluate("(if (notes-lsp--shown-question) 1 0)").intValue == 1 }
+}
