@@ -10,6 +10,14 @@ extension Document {
   public func updates() -> AsyncStream<Void> { observers.add() }
 }
 
+extension Document {
+  /// Calls `body` after every change of the content, on the thread that made it, until `removeObserver` is called with the
+  /// number returned. `body` may ask the document, and must be quick.
+  package func addObserver(_ body: @escaping @Sendable () -> Void) -> Int { observers.add(body) }
+
+  package func removeObserver(_ number: Int) { observers.remove(number) }
+}
+
 /// Those who want to know of changes of one document or bound value. Safe to use from several threads.
 final class UpdateObservers: Sendable {
   private struct State {

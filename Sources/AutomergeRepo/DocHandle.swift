@@ -3,7 +3,8 @@ import Foundation
 
 /// One document of a repo: changes go through it to the peers and to the store, and what others do is heard from it.
 ///
-/// The document may be read at any time. Whoever changes it does so in `change`, or nobody hears of it.
+/// The document may be read at any time, and changed by anybody who holds it: by bound values, on other threads. `change` is the
+/// short way: what it does is on its way to the peers when it returns, while other changes follow in the next turn of the actor.
 @AutomergeRepo
 public final class DocHandle {
   /// Something that has happened to the document.
@@ -53,12 +54,16 @@ public final class DocHandle {
   private var reportTimer: (any ScheduledAction)?
   private var quietTimer: (any ScheduledAction)?
   private let observers = Observers<Event>()
+  private var watch: DocumentWatch?
 
   init(id: DocumentId, document: Document, phase: DocumentSync.Phase, repo: Repo) {
     (self.id, self.document, self.repo) = (id, document, repo)
     sync = DocumentSync(phase: phase)
     relays = Relays(document: id, local: repo.peerId)
     heads = document.heads()
+    watch = DocumentWatch(document) { [weak self] in
+      Task { @AutomergeRepo in self?.publishOutsideChanges() }
+    }
   }
 
   // MARK: Changing
@@ -69,10 +74,27 @@ public final class DocHandle {
   @discardableResult
   public func change<Result>(message: String? = nil, _ body: (Document) throws -> Result) rethrows -> Result {
     defer {
-      document.commitWith(message: message, timestamp: repo?.clock.date ?? Date(timeIntervalSince1970: 0))
+      document.commitWith(message: message, timestamp: now)
       publishChange()
     }
-    return try body(document)
+    return try ignoringWatch { try body(document) }
+  }
+
+  private var now: Date { repo?.clock.date ?? Date(timeIntervalSince1970: 0) }
+
+  /// Runs `body`, which may change the document, and whose changes the caller publishes.
+  private func ignoringWatch<Result>(_ body: () throws -> Result) rethrows -> Result {
+    guard let watch else { return try body() }
+    return try watch.ignoring(body)
+  }
+
+  /// Publishes what was done to the document otherwise than by this handle.
+  private func publishOutsideChanges() {
+    guard let watch, watch.hasNews else { return }
+    watch.settle()
+    document.commitWith(message: nil, timestamp: now)
+    // What came in between may have taken it along to the store, though not to all peers.
+    if document.heads() == heads { perform(sync.receive(.changed, document: document)) } else { publishChange() }
   }
 
   /// Takes in everything that another copy of the document has, as if a peer had sent it.
@@ -82,7 +104,7 @@ public final class DocHandle {
   @discardableResult
   public func merge(_ other: Document) throws -> Int {
     let before = document.getHistory().count
-    let edits = try document.mergeWithTextEdits(other: other)
+    let edits = try ignoringWatch { try document.mergeWithTextEdits(other: other) }
     keepJournal()
     if let repo, !edits.isEmpty { observers.send(.textEdits(edits, from: repo.peerId)) }
     publishChange()
@@ -93,7 +115,7 @@ public final class DocHandle {
   ///
   /// - Throws: `LoadError` if no chunk is good.
   public func take(_ changes: Data) throws {
-    let edits = try document.applyEncodedChangesWithTextEdits(encoded: changes)
+    let edits = try ignoringWatch { try document.applyEncodedChangesWithTextEdits(encoded: changes) }
     keepJournal()
     if let repo, !edits.isEmpty { observers.send(.textEdits(edits, from: repo.peerId)) }
     publishChange()
@@ -128,8 +150,8 @@ public final class DocHandle {
   /// Whether the chunks in the store are being merged.
   var isCompacting: Bool { store?.isCompacting ?? false }
 
-  /// Whether every change is in the store; false without one.
-  public var isStored: Bool { store?.isStored ?? false }
+  /// Whether every change is in the store, whoever made it; false without one.
+  public var isStored: Bool { store?.isStored ?? false && watch?.hasNews != true }
 
   /// Why the last attempt to store failed. It is tried again until it works.
   public var storageProblem: StorageError? { store?.problem }
@@ -171,6 +193,7 @@ public final class DocHandle {
 
   /// Returns when everything is in the store. Throws what the store says if it fails; does nothing without a store.
   public func flush() async throws(StorageError) {
+    publishOutsideChanges()
     try await store?.flush()
   }
 
@@ -193,7 +216,7 @@ public final class DocHandle {
   // MARK: What the repo does
 
   func receive(_ event: DocumentSync.Event) {
-    perform(sync.receive(event, document: document))
+    perform(ignoringWatch { sync.receive(event, document: document) })
     refreshStatus()
   }
 
@@ -208,6 +231,8 @@ public final class DocHandle {
 
   /// Ends the handle's part in the repo.
   func detach() {
+    watch?.stop()
+    watch = nil
     repo = nil
     store?.onChange = nil
     reportTimer?.cancel()
