@@ -30,9 +30,9 @@ final class Slot {
   private var waiters: [Waiter] = []
 
   private final class Waiter {
-    let continuation: CheckedContinuation<FindOutcome, Never>
+    let reply: OneReply<FindOutcome>
     var timer: (any ScheduledAction)?
-    init(_ continuation: CheckedContinuation<FindOutcome, Never>) { self.continuation = continuation }
+    init(_ reply: OneReply<FindOutcome>) { self.reply = reply }
   }
 
   init(id: DocumentId) { self.id = id }
@@ -52,15 +52,15 @@ final class Slot {
   }
 
   func wait(
-    _ continuation: CheckedContinuation<FindOutcome, Never>, for limit: Duration, clock: any RepoClock,
+    _ reply: OneReply<FindOutcome>, for limit: Duration, clock: any RepoClock,
     timedOut: @escaping @AutomergeRepo () -> Void
   ) {
-    let waiter = Waiter(continuation)
+    let waiter = Waiter(reply)
     waiters.append(waiter)
     waiter.timer = clock.schedule(after: limit) { [weak self] in
       guard let self, let index = self.waiters.firstIndex(where: { $0 === waiter }) else { return }
       self.waiters.remove(at: index)
-      waiter.continuation.resume(returning: .timedOut)
+      waiter.reply.resume(returning: .timedOut)
       timedOut()
     }
   }
@@ -70,7 +70,7 @@ final class Slot {
     waiters = []
     for waiter in all {
       waiter.timer?.cancel()
-      waiter.continuation.resume(returning: outcome)
+      waiter.reply.resume(returning: outcome)
     }
   }
 }
@@ -81,11 +81,11 @@ extension Repo {
 
   /// Looks for a document in memory, in the store, and with those peers to whom the policy would announce it.
   public func find(_ id: DocumentId, within limit: Duration = .seconds(10)) async -> FindOutcome {
-    await withCheckedContinuation { continuation in
-      if let handle = handle(of: id) { return continuation.resume(returning: .found(handle)) }
+    await OneReply.wait(otherwise: .timedOut) { reply in
+      if let handle = handle(of: id) { return reply.resume(returning: .found(handle)) }
       let isNew = slots[id] == nil
       let slot = slot(for: id)
-      slot.wait(continuation, for: limit, clock: clock) { [weak self, weak slot] in
+      slot.wait(reply, for: limit, clock: clock) { [weak self, weak slot] in
         guard let self, let slot, slot.handle != nil, !slot.isReady, !slot.isAwaited else { return }
         self.discard(slot)
       }

@@ -18,7 +18,7 @@ struct PendingInvitation {
   /// How long the other person may take to compare the digits, before the one who has accepted is told to wait.
   static let grantTimeout: Duration = .seconds(60)
 
-  let continuation: CheckedContinuation<Bool, Never>
+  let reply: OneReply<Bool>
   let timer: any ScheduledAction
 }
 
@@ -168,9 +168,9 @@ extension PeerDirectory {
 
   /// Does something and waits for what comes of it; false if nothing does in time.
   private func wait(for id: [UInt8], _ timeout: Duration, after action: () -> Void) async -> Bool {
-    await withCheckedContinuation { continuation in
+    await OneReply.wait(otherwise: false) { reply in
       let timer = repo.clock.schedule(after: timeout) { [weak self] in self?.finish(id, false) }
-      pendingInvitations[id] = PendingInvitation(continuation: continuation, timer: timer)
+      pendingInvitations[id] = PendingInvitation(reply: reply, timer: timer)
       action()
     }
   }
@@ -179,7 +179,7 @@ extension PeerDirectory {
   private func finish(_ id: [UInt8], _ isDone: Bool) -> Bool {
     guard let pending = pendingInvitations.removeValue(forKey: id) else { return false }
     pending.timer.cancel()
-    pending.continuation.resume(returning: isDone)
+    pending.reply.resume(returning: isDone)
     return true
   }
 }

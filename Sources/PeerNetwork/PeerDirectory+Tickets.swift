@@ -24,7 +24,7 @@ struct PendingJoin {
 
   /// What is said to the host.
   let message: TicketMessage
-  let continuation: CheckedContinuation<Result<DocumentId, JoinError>, Never>
+  let reply: OneReply<Result<DocumentId, JoinError>>
   let timer: any ScheduledAction
 }
 
@@ -188,12 +188,12 @@ extension PeerDirectory {
 
   /// Tells the host, and waits for what it says.
   func present(_ message: TicketMessage, as key: PendingJoin.Key) async -> Result<DocumentId, JoinError> {
-    await withCheckedContinuation { continuation in
+    await OneReply.wait(otherwise: .failure(.timedOut)) { reply in
       finish(key, .failure(.refused))
       let timer = repo.clock.schedule(after: PendingJoin.timeout) { [weak self] in
         self?.finish(key, .failure(.timedOut))
       }
-      pendingJoins[key] = PendingJoin(message: message, continuation: continuation, timer: timer)
+      pendingJoins[key] = PendingJoin(message: message, reply: reply, timer: timer)
       send(message, to: key.host)
     }
   }
@@ -201,7 +201,7 @@ extension PeerDirectory {
   private func finish(_ key: PendingJoin.Key, _ result: Result<DocumentId, JoinError>) {
     guard let pending = pendingJoins.removeValue(forKey: key) else { return }
     pending.timer.cancel()
-    pending.continuation.resume(returning: result)
+    pending.reply.resume(returning: result)
   }
 
   /// The host's changes are taken from now on: they follow right behind its answer.

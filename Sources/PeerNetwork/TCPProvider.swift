@@ -193,8 +193,8 @@ public final class TCPProvider: NetworkProvider {
   public func connect(
     toAnyOf addresses: [PeerAddress], expecting peer: PeerId?
   ) async throws(PeerNetworkError) -> PeerId {
-    let result = await withCheckedContinuation { continuation in
-      call(addresses, expecting: peer) { continuation.resume(returning: $0) }
+    let result = await OneReply<Result<PeerId, PeerNetworkError>>.wait(otherwise: .failure(.stopped)) { reply in
+      call(addresses, expecting: peer) { reply.resume(returning: $0) }
     }
     return try result.get()
   }
@@ -203,8 +203,8 @@ public final class TCPProvider: NetworkProvider {
   func connect(
     to address: PeerAddress, keyBeginningWith start: [UInt8]
   ) async throws(PeerNetworkError) -> PeerId {
-    let result = await withCheckedContinuation { continuation in
-      call(address, expecting: nil, keyStart: start) { continuation.resume(returning: $0) }
+    let result = await OneReply<Result<PeerId, PeerNetworkError>>.wait(otherwise: .failure(.stopped)) { reply in
+      call(address, expecting: nil, keyStart: start) { reply.resume(returning: $0) }
     }
     return try result.get()
   }

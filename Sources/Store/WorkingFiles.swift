@@ -41,7 +41,7 @@ public actor WorkingFiles {
   /// Makes a new file and its folders. Touches nothing and returns false if there is one already.
   public func create(_ path: String, _ bytes: [UInt8]) throws(Failure) -> Bool {
     try makeFolder(of: path)
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, Self.newFileMode)
     guard descriptor >= 0 else {
       if errno == EEXIST { return false }
       throw .system(path: path, operation: "create", code: errno)
@@ -64,12 +64,9 @@ public actor WorkingFiles {
         destination.hasPrefix("/") ? destination : (path as NSString).deletingLastPathComponent + "/" + destination
       } ?? path
     var info = stat()
-    let mode = stat(target, &info) == 0 ? info.st_mode & 0o7777 : 0o644
-    let temporary = target + ".\(getpid()).notes-lsp~"
-    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw .system(path: temporary, operation: "create", code: errno) }
+    let mode = stat(target, &info) == 0 ? info.st_mode & 0o7777 : nil
+    let (descriptor, temporary) = try makeTemporary(for: target, mode: mode)
     do throws(Failure) {
-      fchmod(descriptor, mode)
       try fill(descriptor, bytes, temporary)
       guard rename(temporary, target) == 0 else { throw .system(path: target, operation: "rename", code: errno) }
     } catch {
@@ -83,11 +80,8 @@ public actor WorkingFiles {
   /// nothing and returns false if there is something of that name, unless `replacing`.
   public func put(_ path: String, _ bytes: [UInt8], replacing: Bool) throws(Failure) -> Bool {
     try makeFolder(of: path)
-    let temporary = path + ".\(getpid()).notes-lsp~"
-    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw .system(path: temporary, operation: "create", code: errno) }
+    let (descriptor, temporary) = try makeTemporary(for: path, mode: nil)
     defer { unlink(temporary) }
-    fchmod(descriptor, 0o644)
     try fill(descriptor, bytes, temporary)
     if replacing {
       guard rename(temporary, path) == 0 else { throw .system(path: path, operation: "rename", code: errno) }
@@ -137,7 +131,7 @@ public actor WorkingFiles {
   /// is no such folder.
   public func moveFolder(_ path: String, to target: String) throws(Failure) -> Bool {
     // The new name is taken by an empty folder first, so that the renaming can only replace that one.
-    guard mkdir(target, 0o755) == 0 else {
+    guard mkdir(target, 0o777) == 0 else {
       if errno == EEXIST { return false }
       throw .system(path: target, operation: "mkdir", code: errno)
     }
@@ -157,6 +151,21 @@ public actor WorkingFiles {
       throw .system(path: path, operation: "remove", code: errno)
     }
     synchronizeFolder(of: path)
+  }
+
+  /// The umask takes from it what the person does not want others to have.
+  private static let newFileMode: mode_t = 0o666
+
+  /// Makes an empty file beside a place, with the mode that the file there is to have; nil for that of any new file.
+  private func makeTemporary(for path: String, mode: mode_t?) throws(Failure) -> (descriptor: Int32, path: String) {
+    let temporary = path + ".\(getpid()).notes-lsp~"
+    // One may have been left by a process that died.
+    unlink(temporary)
+    let descriptor = open(
+      temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode == nil ? Self.newFileMode : 0o600)
+    guard descriptor >= 0 else { throw .system(path: temporary, operation: "create", code: errno) }
+    if let mode { fchmod(descriptor, mode) }
+    return (descriptor, temporary)
   }
 
   /// Writes everything, syncs, and closes in any case.

@@ -8,8 +8,11 @@ import UV
 /// `notes-lsp doctor`: what works here and what does not, one line each, with what to do about it.
 struct Doctor: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Look at this machine: store, key, network, people nearby, clock, editors.",
-    discussion: "Listens for people nearby for two seconds. Exit code 1 if something needs attention.")
+    abstract: "Say what works on this machine, what does not, and what to do about it.",
+    discussion: """
+      Looks at the store, the key, the clock, the network and the editors, and listens for people nearby for two seconds. \
+      Exit code 1 if something needs attention.
+      """)
 
   @OptionGroup var store: StoreOptions
   @Flag(help: "Print JSON.") var json = false
@@ -23,14 +26,12 @@ struct Doctor: ParsableCommand {
     let findings = AutomergeRepo.assumeIsolated { examination.findings }
     loop.closeHandles()
     if json {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      print(String(decoding: try encoder.encode(findings), as: UTF8.self))
+      try Output.print(json: findings)
     } else {
       for finding in findings {
         let subject = finding.subject + String(repeating: " ", count: max(0, 10 - finding.subject.count))
-        print("\(finding.isGood ? "ok  " : "!!  ")\(subject) \(finding.text)")
-        if let advice = finding.advice { print("                → \(advice)") }
+        print("\(finding.isGood ? "ok  " : "!!  ")\(subject) \(Output.field(finding.text))")
+        if let advice = finding.advice { print("                → \(Output.field(advice))") }
       }
     }
     if findings.contains(where: { !$0.isGood }) { throw ExitCode(1) }

@@ -1,5 +1,6 @@
 import Automerge
 import Foundation
+import NotesServer
 
 /// Documents as files, for the commands that look at them.
 enum DocumentFile {
@@ -9,10 +10,18 @@ enum DocumentFile {
     }
   }
 
+  /// The document in a file, and how many bytes of a container stand before it.
+  static func document(in bytes: Data) -> (data: Data, offset: Int, isContained: Bool) {
+    guard let file = MeetingNotesFile(Array(bytes)), let range = bytes.range(of: file.data) else {
+      return (bytes, 0, false)
+    }
+    return (file.data, range.lowerBound, true)
+  }
+
   static func load(_ path: String) throws -> Document {
-    let bytes = try read(path)
+    let bytes = document(in: try read(path)).data
     do { return try Document(bytes) } catch let error as LoadError {
-      throw Failure(message: "\(path) is no document: \(error)")
+      throw Failure(message: "\(path) cannot be used: \(error.sentence).")
     }
   }
 

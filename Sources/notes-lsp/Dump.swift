@@ -4,13 +4,13 @@ import Automerge
 /// `notes-lsp dump FILE`: all of a document, as JSON.
 struct Dump: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Print an Automerge file as JSON.",
+    abstract: "Print an Automerge file as JSON, also one in .meetingnotes.",
     discussion: "Heads, values with types, ids, conflicts and marks, texts by path, and the changes with their bytes.")
 
   @Argument(help: "The file.") var file: String
   @Flag(help: "Leave the changes out.") var noChanges = false
   @Flag(help: "Print everything on one line.") var compact = false
-  @Flag(help: "Print JSON, as it always does.") var json = false
+  @Flag(help: "Print JSON; it always does.") var json = false
 
   func run() throws {
     print(try DocumentFile.load(file).dump(includingChanges: !noChanges).text(indented: !compact))

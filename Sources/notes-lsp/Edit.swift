@@ -8,7 +8,8 @@ import UV
 /// Serves one editor on standard input and output until it goes.
 struct Edit: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "edit", abstract: "Serve the editor on standard input and output (what no subcommand means).")
+    commandName: "edit", abstract: "Serve an editor on standard input and output.",
+    discussion: "Editors start this; it is what notes-lsp does without a command.")
 
   @OptionGroup var store: StoreOptions
   @OptionGroup var network: NetworkOptions
@@ -20,6 +21,9 @@ struct Edit: ParsableCommand {
     }
     guard FileLog.bootstrap(path: logging.log, level: level) else {
       throw Failure(message: "The log file \(logging.log ?? "") cannot be opened.")
+    }
+    if Prompt.isPossible, Output.isTerminal {
+      Output.note("Waiting for an editor on standard input; C-d ends it. notes-lsp --help lists the commands.")
     }
     let loop = try Loop()
     AutomergeRepo.install(executor: loop)

@@ -31,7 +31,9 @@ extension Examination {
       folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(editor.name)") }
     }
     if there.isEmpty {
-      bad("editors", "neither vim nor emacs is on the PATH", "Install one, or use another editor with an LSP client.")
+      bad(
+        "editors", "neither Vim nor Emacs is on the PATH",
+        "Install one of them, or use another editor with an LSP client.")
     }
     let home = environment["HOME"] ?? NSHomeDirectory()
     for editor in there { lookAtPlugin(of: editor, home: home) }
@@ -43,14 +45,14 @@ extension Examination {
       guard let text = try? String(contentsOfFile: home + "/" + name, encoding: .utf8) else { return false }
       return text.contains("notes-lsp") || text.contains("notes_lsp")
     }
-    if let settings { return good(editor.name, "~/\(settings) names the plugin") }
+    if let settings { return good(editor.name, "~/\(settings) loads the plugin") }
     let packages = editor.packages.first { Examination.holdsPlugin(home + "/" + $0) }
-    if let packages { return good(editor.name, "the plugin is in ~/\(packages)") }
+    if let packages { return good(editor.name, "the plugin is installed in ~/\(packages)") }
     let folder = Examination.pluginFolders.first {
       FileManager.default.fileExists(atPath: $0 + "/" + editor.landmark)
     }
     good(
-      editor.name, "is there, and its settings do not name the plugin",
+      editor.name, "installed, but without the plugin",
       editor.advice(folder ?? "/where/the/plugins/are"))
   }
 

@@ -48,33 +48,33 @@ final class Examination {
 
   private func lookAtStore() {
     guard FileManager.default.fileExists(atPath: home) else {
-      return good("store", "\(home) does not exist yet; it is made when a service starts")
+      return good("store", "\(home) does not exist yet; your first note makes it")
     }
     guard access(home, R_OK | W_OK | X_OK) == 0 else {
-      return bad("store", "\(home) cannot be written", "Make it yours: chown -R \"$USER\" '\(home)'")
+      return bad("store", "\(home) is not writable", "Make it yours: chown -R \"$USER\" '\(home)'")
     }
     if let attributes = try? FileManager.default.attributesOfFileSystem(forPath: home),
       let free = attributes[.systemFreeSize] as? NSNumber, free.int64Value < 64 << 20
     {
-      bad("store", "less than 64 MB are free for \(home)", "Make room; until then notes may not be stored.")
+      bad("store", "less than 64 MB of disk space is left in \(home)", "Make room, or notes may not be stored.")
     } else {
       good("store", home)
     }
     lookAtKey()
     let isServed = FileLock.network(of: home) == nil
-    good("service", isServed ? "a service of yours is running and has the network" : "no service is running")
+    good("service", isServed ? "running" : "not running; it starts when you open a note in an editor")
   }
 
   private func lookAtKey() {
     let path = home + "/identity.pem"
     guard FileManager.default.fileExists(atPath: path) else {
-      return good("key", "none yet; it is made when a service starts")
+      return good("key", "none yet; your first note makes it")
     }
     do throws(IdentityError) {
       let identity = try IdentityFile(path: path).load()
       good("key", "peers know you as \(identity.peerId)")
     } catch {
-      bad("key", "\(error)", "Until then no service starts here.")
+      bad("key", "\(error)", "Until this is mended, notes-lsp does not start.")
     }
   }
 
@@ -84,14 +84,14 @@ final class Examination {
     if (2026...2100).contains(year) {
       good("clock", "the year is \(year)")
     } else {
-      bad("clock", "the clock says \(year)", "Set it: tickets that expire go by it.")
+      bad("clock", "the clock says \(year)", "Set the clock, or tickets expire at the wrong time.")
     }
   }
 
   private func lookAtInterfaces() {
     let external = NetworkInterface.all.filter { !$0.isInternal }
     if external.isEmpty {
-      bad("network", "there is no network", "Join one to meet others. Until then only this machine's editors meet.")
+      bad("network", "no network", "Connect to one. Until then only editors on this machine can share notes.")
     } else {
       good("network", external.map { "\($0.name) \($0.address.host)" }.joined(separator: ", "))
     }
@@ -101,16 +101,16 @@ final class Examination {
     do {
       let listener = try TCPListener(on: loop, host: "0.0.0.0", port: 0) { $0.close() }
       listener.close()
-      good("port", "connections can be taken")
+      good("port", "others can connect")
     } catch {
-      bad("port", "connections cannot be taken: \(error.message)", "Something forbids this program to listen.")
+      bad("port", "others cannot connect: \(error.message)", "Allow notes-lsp to listen for connections.")
     }
   }
 
   private func lookAtFirewall() {
     let ufw = (try? String(contentsOfFile: "/etc/ufw/ufw.conf", encoding: .utf8))?.contains("ENABLED=yes") ?? false
     let firewalld = FileManager.default.fileExists(atPath: "/run/firewalld")
-    guard ufw || firewalld else { return good("firewall", "no sign of one") }
+    guard ufw || firewalld else { return good("firewall", "none found") }
     let advice =
       ufw
       ? "If others cannot reach you: ufw allow 5353/udp, and a fixed port: --listen '*:7447', ufw allow 7447/tcp"
@@ -128,9 +128,14 @@ final class Examination {
     _ = clock.schedule(after: .seconds(2)) {
       let people = discovery.nearby.peers
       if let problem = discovery.problem {
-        self.bad("multicast", problem, "Tickets work all the same: :NotesShare, M-x notes-share")
+        let hasNetwork = NetworkInterface.all.contains { !$0.isInternal }
+        self.bad(
+          "multicast", problem,
+          hasNetwork
+            ? "People nearby are not found. Share with a ticket: :NotesShare, M-x notes-share"
+            : "No network: tickets won't work either")
       } else if people.isEmpty {
-        self.good("nearby", "nobody is heard; some networks keep their guests apart, and tickets work all the same")
+        self.good("nearby", "no one found. Some networks hide their guests from each other; tickets work there too")
       } else {
         self.good(
           "nearby",

@@ -8,11 +8,14 @@ import NotesServer
 /// `notes-lsp history NOTE`: who wrote what, and when.
 struct History: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "List what was written in a note, the last first; each line begins with a state that diff takes.")
+    abstract: "List who wrote what in a note, the last first.",
+    discussion:
+      "Each line is a state, for diff --from and --to, a time, an author, the letters added and removed, and a "
+      + "summary.")
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The note's id or title.") var note: String
-  @Option(help: "How many lines at most.") var limit = 100
+  @Option(help: ArgumentHelp("How many lines to print at most.", valueName: "count")) var limit = 100
   @Flag(help: "Print JSON.") var json = false
 
   func validate() throws {
@@ -23,15 +26,15 @@ struct History: ParsableCommand {
     let (note, limit) = (note, limit)
     let result = try StoreRequest.run(store) { session in
       try await session.perform(
-        "notes/history", ["id": try await session.id(of: note), "limit": JSONValue(limit)])
+        "notes/history", ["id": try await session.currentId(of: note), "limit": JSONValue(limit)])
     }
-    guard !json else { return print(result) }
+    guard !json else { return Output.print(json: result) }
     for change in result["changes"]?.arrayValue ?? [] {
       let heads = (change["heads"]?.arrayValue ?? []).compactMap(\.stringValue).joined(separator: ",")
       let time = Date(timeIntervalSince1970: (change["time"]?.doubleValue ?? 0) / 1000)
       let size = "+\(change["inserted"]?.intValue ?? 0) -\(change["deleted"]?.intValue ?? 0)"
       let (author, summary) = (change["author"]?.stringValue ?? "", change["summary"]?.stringValue ?? "")
-      print(heads, time.ISO8601Format(), author, size, summary, separator: "  ")
+      Output.print(fields: heads, time.ISO8601Format(), author, size, summary)
     }
   }
 }
@@ -39,28 +42,29 @@ struct History: ParsableCommand {
 /// `notes-lsp diff NOTE`: what has changed between two states.
 struct Diff: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show what has changed in a note, since you last had it open or between two states of its history.")
+    abstract: "Show what has changed in a note.",
+    discussion: "Since you last had it open here, or between two states that history prints.")
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The note's id or title.") var note: String
-  @Option(help: "The earlier state, as history prints it.") var from: String?
-  @Option(help: "The later state; else the note as it is.") var to: String?
+  @Option(help: ArgumentHelp("The earlier state.", valueName: "state")) var from: String?
+  @Option(help: ArgumentHelp("The later state; the note as it is now if left out.", valueName: "state")) var to: String?
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {
     let (note, from, to) = (note, from.map(Self.heads), to.map(Self.heads))
     let result = try StoreRequest.run(store) { session in
       try await session.perform(
-        "notes/diff", .object(present: ["id": try await session.id(of: note), "from": from, "to": to]))
+        "notes/diff", .object(present: ["id": try await session.currentId(of: note), "from": from, "to": to]))
     }
-    guard !json else { return print(result) }
+    guard !json else { return Output.print(json: result) }
     for hunk in result["hunks"]?.arrayValue ?? [] {
       let line = (hunk["range"]?["start"]?["line"]?.intValue ?? 0) + 1
-      print("@@ line \(line)\(hunk["author"]?.stringValue.map { ", by \($0)" } ?? "")")
+      Output.print(fields: "@@ line \(line)\(hunk["author"]?.stringValue.map { ", by \($0)" } ?? "")")
       for (sign, member) in [("-", "oldText"), ("+", "newText")] {
         var lines = (hunk[member]?.stringValue ?? "").split(separator: "\n", omittingEmptySubsequences: false)
         if lines.last?.isEmpty ?? false { lines.removeLast() }
-        for line in lines { print(sign + line) }
+        for line in lines { print(Output.text(sign + line)) }
       }
     }
   }

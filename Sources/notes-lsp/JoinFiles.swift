@@ -9,7 +9,7 @@ struct JoinFiles: ParsableCommand {
 
   @Argument(help: "The files to merge.") var files: [String]
   @Option(name: .shortAndLong, help: "Where to write the merged file.") var output: String
-  @Flag(help: "Replace the output if it exists.") var force = false
+  @Flag(help: "Replace the output file if it exists.") var force = false
   @Flag(help: "Print JSON.") var json = false
 
   func validate() throws {
@@ -23,7 +23,7 @@ struct JoinFiles: ParsableCommand {
     try DocumentFile.write(merged.save(), to: output, replacing: force)
     let changes = merged.getHistory().count
     guard json else {
-      print("\(output): \(changes) changes")
+      Output.print(fields: "\(output): \(counted(changes, "change"))")
       return
     }
     print(

@@ -7,8 +7,8 @@ import NotesServer
 
 /// Prints a request's result: all of it as JSON, or one of its members.
 private func show(_ result: JSONValue, _ member: String, json: Bool) {
-  guard !json else { return print(result) }
-  if let text = result[member]?.stringValue { print(text) }
+  guard !json else { return Output.print(json: result) }
+  if let text = result[member]?.stringValue { Output.print(fields: text) }
 }
 
 private func absolute(_ path: String) -> JSONValue {
@@ -17,11 +17,11 @@ private func absolute(_ path: String) -> JSONValue {
 
 /// `notes-lsp new TITLE`: a new note.
 struct New: ParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Make a note, and print where its file is.")
+  static let configuration = CommandConfiguration(abstract: "Make a note and print the path of its file.")
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The title.") var title: String
-  @Flag(help: "Take the text from standard input.") var stdin = false
+  @Flag(help: "Read the text from standard input.") var stdin = false
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {
@@ -36,7 +36,9 @@ struct New: ParsableCommand {
 
 /// `notes-lsp rename NOTE TITLE`: another title.
 struct Rename: ParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Give a note another title.")
+  static let configuration = CommandConfiguration(
+    abstract: "Give a note another title and print the path of its file.",
+    discussion: "The file follows the title at once, or when no editor has it open any more.")
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The note's id or title.") var note: String
@@ -55,7 +57,8 @@ struct Rename: ParsableCommand {
 /// `notes-lsp rm NOTE`: puts a note away.
 struct Remove: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rm", abstract: "Delete a note; for 30 days it can be had back.")
+    commandName: "rm", abstract: "Delete your copy of a note; it can be restored for 30 days.",
+    discussion: "Others keep their copies. undelete restores yours, purge removes it for good.")
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The note's id or title.") var note: String
@@ -66,7 +69,57 @@ struct Remove: ParsableCommand {
     let result = try StoreRequest.run(store) { session in
       try await session.perform("notes/delete", ["id": try await session.id(of: note)])
     }
-    if json { print(result) }
+    if json { Output.print(json: result) }
+  }
+}
+
+/// `notes-lsp undelete NOTE`: restores a note.
+struct Undelete: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Restore a deleted note and print the path of its file.",
+    discussion: "list --deleted shows what can be restored.")
+
+  @OptionGroup var store: StoreOptions
+  @Argument(help: "The deleted note's id or title.") var note: String
+  @Flag(help: "Print JSON.") var json = false
+
+  func run() throws {
+    let note = note
+    let result = try StoreRequest.run(store) { session in
+      try await session.perform("notes/undelete", ["id": try await session.id(of: note, deleted: true)])
+    }
+    show(result, "path", json: json)
+  }
+}
+
+/// `notes-lsp purge NOTE`: removes a deleted note for good.
+struct Purge: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Remove a deleted note and its history for good.",
+    discussion: "Asks first. What others have they keep.")
+
+  @OptionGroup var store: StoreOptions
+  @Argument(help: "The deleted note's id or title.") var note: String
+  @Flag(help: "Do not ask; needed where there is no terminal to ask on.") var yes = false
+  @Flag(help: "Print JSON.") var json = false
+
+  func validate() throws {
+    guard yes || Prompt.isPossible else { throw ValidationError("Without a terminal, purge needs --yes.") }
+  }
+
+  func run() throws {
+    let (note, yes) = (note, yes)
+    let result = try StoreRequest.run(store) { session in
+      let found = try await session.note(named: note, deleted: true)
+      guard let id = found["id"] else { return .null }
+      if !yes {
+        let title = found["title"]?.stringValue ?? note
+        let reply = await Prompt.ask("Remove \"\(title)\" and its history for good? This cannot be undone. [y/N]")
+        guard reply == .yes else { throw Failure(message: "Nothing was removed.") }
+      }
+      return try await session.perform("notes/purge", ["id": id])
+    }
+    if json { Output.print(json: result) }
   }
 }
 
@@ -75,15 +128,19 @@ struct Export: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Write a note to a file.",
     discussion: """
-      Formats: automerge (every Automerge reads it), meetingnotes, markdown, json, automerge-repo (a directory).
-      Without --format the file's ending tells.
+      The file's ending tells the format, or --format does:
+        automerge       the document; every Automerge reads it
+        meetingnotes    the document, as the app MeetingNotes keeps it
+        markdown        the text
+        json            the text, with title, times and heads
+        automerge-repo  a directory in automerge-repo's layout
       """)
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The note's id or title.") var note: String
   @Argument(help: "The file to write, or the directory.") var file: String
   @Option(help: "The format.") var format: String?
-  @Flag(help: "Replace the file if there is one.") var force = false
+  @Flag(help: "Replace the file if it exists.") var force = false
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {
@@ -92,7 +149,7 @@ struct Export: ParsableCommand {
       try await session.perform(
         "notes/export",
         .object(present: [
-          "id": try await session.id(of: note), "path": path, "format": format.map(JSONValue.string),
+          "id": try await session.currentId(of: note), "path": path, "format": format.map(JSONValue.string),
           "replace": .bool(force),
         ]))
     }
@@ -103,17 +160,20 @@ struct Export: ParsableCommand {
 /// `notes-lsp import FILE`: a file as a note.
 struct Import: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Make notes of files: .automerge, .meetingnotes, Markdown, JSON, or a directory of automerge-repo.",
-    discussion: "A document whose id is here already is merged with what is here.")
+    abstract: "Make notes of files and print the paths of theirs.",
+    discussion: """
+      Takes .automerge, .meetingnotes, Markdown, JSON, and directories of automerge-repo. A document that is here already is \
+      merged with the note that it is a copy of.
+      """)
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The files.") var files: [String]
-  @Option(help: "The title of the note, if there is one file.") var title: String?
-  @Flag(help: "Print JSON, one line a file.") var json = false
+  @Option(help: "The note's title, if there is one file.") var title: String?
+  @Flag(help: "Print JSON, one line for each file.") var json = false
 
   func validate() throws {
     guard !files.isEmpty else { throw ValidationError("Name a file.") }
-    guard title == nil || files.count == 1 else { throw ValidationError("One title is for one file.") }
+    guard title == nil || files.count == 1 else { throw ValidationError("--title needs exactly one file.") }
   }
 
   func run() throws {
@@ -128,11 +188,16 @@ struct Import: ParsableCommand {
       return .array(results)
     }
     for result in results.arrayValue ?? [] {
-      guard let notes = result["notes"]?.arrayValue, !json else {
-        show(result, "path", json: json)
+      guard !json else {
+        Output.print(json: result)
         continue
       }
-      for note in notes { show(note, "path", json: false) }
+      for note in result["notes"]?.arrayValue ?? [result] {
+        show(note, "path", json: false)
+        guard note["known"]?.boolValue ?? false else { continue }
+        let changes = counted(note["changes"]?.intValue ?? 0, "change")
+        Output.note("\"\(note["title"]?.stringValue ?? "")\" is here already; \(changes) merged.")
+      }
     }
   }
 }
@@ -140,7 +205,7 @@ struct Import: ParsableCommand {
 /// `notes-lsp merge NOTE FILE`: another copy of a note, taken in.
 struct Merge: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Take in what another copy of a note has, a file of the same document.")
+    abstract: "Merge another copy of a note into it.", discussion: "The file must be a copy of the same document.")
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The note's id or title.") var note: String
@@ -150,8 +215,12 @@ struct Merge: ParsableCommand {
   func run() throws {
     let (note, path) = (note, absolute(file))
     let result = try StoreRequest.run(store) { session in
-      try await session.perform("notes/merge", ["id": try await session.id(of: note), "path": path])
+      try await session.perform("notes/merge", ["id": try await session.currentId(of: note), "path": path])
     }
-    if json { print(result) } else { print("\(result["changes"]?.intValue ?? 0) changes") }
+    if json {
+      Output.print(json: result)
+    } else {
+      print("\(counted(result["changes"]?.intValue ?? 0, "change")) merged")
+    }
   }
 }

@@ -8,33 +8,48 @@ struct NotesLSP: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "notes-lsp",
     abstract: "Multiplayer for the notes you keep in Vim and Emacs.",
-    discussion: "Without a subcommand it speaks the editor protocol on standard input and output.",
+    discussion: """
+      Your editor starts notes-lsp by itself and talks to it on standard input and output. The commands below work on the \
+      same notes from a shell, also while editors are running. A NOTE is an id or a title.
+      """,
     version: "notes-lsp \(Service.version)",
-    subcommands: [
-      Edit.self, List.self, Show.self, New.self, Rename.self, Remove.self, Export.self, Import.self, Merge.self,
-      Share.self, Join.self, Peers.self, Invite.self, History.self, Diff.self,
-      Doctor.self, Fsck.self, Backup.self, Dump.self, Validate.self, JoinFiles.self,
+    groupedSubcommands: [
+      CommandGroup(
+        name: "Note",
+        subcommands: [
+          List.self, Find.self, Show.self, New.self, Rename.self, Remove.self, Undelete.self, Purge.self, History.self,
+          Diff.self, Export.self, Import.self, Merge.self,
+        ]),
+      CommandGroup(
+        name: "Sharing",
+        subcommands: [
+          Share.self, Join.self, Invite.self, Answer.self, Unshare.self, Peers.self, Name.self, Status.self,
+        ]),
+      CommandGroup(name: "Store", subcommands: [Doctor.self, Fsck.self, Backup.self]),
+      CommandGroup(name: "Automerge file", subcommands: [Dump.self, Validate.self, JoinFiles.self]),
+      CommandGroup(name: "Editor", subcommands: [Edit.self]),
     ],
     defaultSubcommand: Edit.self)
 
   /// An editor waits for what no subcommand means, and to look through all of them takes a while.
-  private static func parsed() throws -> any ParsableCommand {
-    let arguments = Array(CommandLine.arguments.dropFirst())
+  private static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
     if arguments.first?.hasPrefix("-") ?? true, let edit = try? Edit.parse(arguments) { return edit }
-    return try parseAsRoot()
+    return try parseAsRoot(CommandLineOrder.verbFirst(arguments))
   }
 
   /// Exit codes: 0, 1 for what failed (one line on standard error), 2 for a wrong command line.
   static func main() async {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    guard !arguments.isEmpty || !Prompt.isPossible || !Output.isTerminal else { return introduce() }
     do {
-      var command = try parsed()
+      var command = try parsed(arguments)
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {
         try command.run()
       }
     } catch let failure as Failure {
-      FileHandle.standardError.write(Data("notes-lsp: \(failure.message)\n".utf8))
+      Output.note("notes-lsp: \(failure.message)")
       exit(withError: ExitCode(1))
     } catch {
       let code = exitCode(for: error)
@@ -42,6 +57,25 @@ struct NotesLSP: AsyncParsableCommand {
       FileHandle.standardError.write(Data((fullMessage(for: error) + "\n").utf8))
       exit(withError: ExitCode(2))
     }
+  }
+
+  /// What somebody reads who has typed the name and nothing else.
+  private static func introduce() {
+    print(
+      """
+      notes-lsp \(Service.version): multiplayer for the notes you keep in Vim and Emacs.
+
+      Your editor starts this program by itself. To make a note and share it:
+        in Vim                    :NotesNew Shopping, then :NotesShare
+        in Emacs                  M-x notes-new, then M-x notes-share
+
+      In a shell:
+        notes-lsp list            your notes
+        notes-lsp show NOTE       the text of one
+        notes-lsp join TICKET     join a note that you have a ticket for
+        notes-lsp doctor          what works on this machine, and what to do if not
+        notes-lsp --help          everything else
+      """)
   }
 }
 

@@ -3,13 +3,13 @@ import Foundation
 
 /// Where the store and the notes are, and who writes.
 struct StoreOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Where the store is kept (NOTES_HOME).", valueName: "dir"))
+  @Option(help: ArgumentHelp("The folder of the store (NOTES_HOME; else ~/.local/share/notes-lsp).", valueName: "dir"))
   var home: String?
 
-  @Option(help: ArgumentHelp("Where the notes are kept as text files (NOTES_DIR).", valueName: "dir"))
+  @Option(help: ArgumentHelp("The folder of the notes as text files (NOTES_DIR; else ~/Notes).", valueName: "dir"))
   var notes: String?
 
-  @Option(help: ArgumentHelp("The name that others see (NOTES_NAME).", valueName: "name"))
+  @Option(help: ArgumentHelp("Your name, as others see it (NOTES_NAME).", valueName: "name"))
   var name: String?
 
   /// `--home`, `NOTES_HOME`, `$XDG_DATA_HOME/notes-lsp` or `~/.local/share/notes-lsp`.
@@ -46,13 +46,13 @@ struct StoreOptions: ParsableArguments {
 struct NetworkOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The address to listen on; host * is all of this machine's, port 0 chooses one.", valueName: "host:port"))
+      "The address to listen at; * is every address of this machine, port 0 any free one.", valueName: "host:port"))
   var listen = "*:0"
 
-  @Flag(help: "Do not announce this service or look for others nearby.")
+  @Flag(help: "Neither look for people nearby nor show yourself to them.")
   var noDiscovery = false
 
-  @Flag(help: "Neither listen nor connect.")
+  @Flag(help: "Neither listen for connections nor make any.")
   var noNetwork = false
 }
 
@@ -65,6 +65,6 @@ struct LogOptions: ParsableArguments {
   var logLevel = "notice"
 
   @Option(
-    help: ArgumentHelp("Append everything that passes between editor and service to this file.", valueName: "file"))
+    help: ArgumentHelp("Append everything that editor and service say to this file.", valueName: "file"))
   var record: String?
 }

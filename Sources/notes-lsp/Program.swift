@@ -100,15 +100,10 @@ final class Program {
   /// that was still to be replaced.
   private func initialized(_ session: Session) async {
     var deadline: (any ScheduledAction)?
-    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-      guard !session.isInitialized else { return continuation.resume() }
-      var waiting: CheckedContinuation<Void, Never>? = continuation
-      let finish = {
-        waiting?.resume()
-        waiting = nil
-      }
-      session.onInitialize = { finish() }
-      deadline = clock.schedule(after: Self.introductionTime) { finish() }
+    await OneReply<Void>.wait(otherwise: ()) { reply in
+      guard !session.isInitialized else { return reply.resume(returning: ()) }
+      session.onInitialize = { reply.resume(returning: ()) }
+      deadline = clock.schedule(after: Self.introductionTime) { reply.resume(returning: ()) }
     }
     deadline?.cancel()
     session.onInitialize = nil

@@ -8,13 +8,14 @@ import NotesServer
 /// `notes-lsp share NOTE`: a ticket.
 struct Share: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Print a ticket for a note.", discussion: "A service must be running: it is who opens the door.")
+    abstract: "Print a ticket for a note.",
+    discussion: "Anyone with the ticket can join. Needs an editor with a note open.")
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The note's id or title.") var note: String
-  @Flag(help: "Who comes with the ticket may only read.") var readOnly = false
-  @Option(help: "How many may come with it.") var uses = 1
-  @Option(help: "For how many seconds it is good.") var expiresIn: Int?
+  @Flag(help: "Those who join with the ticket can read but not edit.") var readOnly = false
+  @Option(help: ArgumentHelp("How many people can join with it.", valueName: "count")) var uses = 1
+  @Option(help: ArgumentHelp("For how many seconds it can be used.", valueName: "seconds")) var expiresIn: Int?
   @Flag(help: "Print JSON.") var json = false
 
   func validate() throws {
@@ -28,61 +29,154 @@ struct Share: ParsableCommand {
       try await session.perform(
         "notes/share",
         .object(present: [
-          "id": try await session.id(of: note), "access": .string(access), "uses": JSONValue(uses),
+          "id": try await session.currentId(of: note), "access": .string(access), "uses": JSONValue(uses),
           "expiresIn": expiresIn.map { JSONValue($0) },
         ]))
     }
-    if json { print(result) } else { print(result["ticket"]?.stringValue ?? "") }
+    if json { Output.print(json: result) } else { Output.print(fields: result["ticket"]?.stringValue ?? "") }
+  }
+}
+
+/// `notes-lsp unshare NOTE [PERSON]`: the note is one's own again.
+struct Unshare: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Stop sharing a note, with one person or with everybody.",
+    discussion: "They keep what they have; what is written from now on does not reach them. Unused tickets are void. "
+      + "Needs an editor with a note open.")
+
+  @OptionGroup var store: StoreOptions
+  @Argument(help: "The note's id or title.") var note: String
+  @Argument(help: "The person's name or id; everybody if it is left out.") var person: String?
+  @Flag(help: "Print JSON.") var json = false
+
+  func run() throws {
+    let (note, person) = (note, person)
+    let result = try StoreRequest.run(store) { session in
+      try await session.perform(
+        "notes/unshare",
+        .object(present: ["id": try await session.id(of: note), "peer": person.map(JSONValue.string)]))
+    }
+    if json { Output.print(json: result) }
   }
 }
 
 /// `notes-lsp join TICKET`: the note that a ticket opens.
 struct Join: ParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Join a note with a ticket, and print where its file is.")
+  static let configuration = CommandConfiguration(
+    abstract: "Join a note with a ticket and print the path of its file.",
+    discussion: "The 25 words of a ticket do as well. Needs an editor with a note open.")
 
   @OptionGroup var store: StoreOptions
-  @Argument(help: "The ticket.") var ticket: String
+  @Argument(help: "The ticket, or its words.") var ticket: [String]
   @Flag(help: "Print JSON.") var json = false
 
+  func validate() throws {
+    guard !ticket.isEmpty else { throw ValidationError("Paste the ticket behind join.") }
+  }
+
   func run() throws {
-    let ticket = ticket
+    let ticket = ticket.joined(separator: " ")
     let result = try StoreRequest.run(store) { try await $0.perform("notes/join", ["ticket": .string(ticket)]) }
-    if json { print(result) } else { print(result["path"]?.stringValue ?? "") }
+    if json { Output.print(json: result) } else { Output.print(fields: result["path"]?.stringValue ?? "") }
   }
 }
 
 /// `notes-lsp peers`: who is there.
 struct Peers: ParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "List the people whom the running service knows of.")
+  static let configuration = CommandConfiguration(
+    abstract: "List the people that the running service knows.",
+    discussion: "Each line is a name, a state, an address and an id. Needs an editor with a note open.")
 
   @OptionGroup var store: StoreOptions
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {
     let result = try StoreRequest.run(store) { try await $0.perform("notes/peers", [:]) }
-    guard !json else { return print(result) }
+    guard !json else { return Output.print(json: result) }
     for peer in result["peers"]?.arrayValue ?? [] {
       let words = ["name", "state", "via", "fingerprint"].compactMap { peer[$0]?.stringValue }.filter { !$0.isEmpty }
-      print(words.joined(separator: "  "))
+      print(words.map { Output.field($0) }.joined(separator: "  "))
     }
   }
 }
 
-/// `notes-lsp invite NOTE PEER`: asks somebody near to a note.
-struct Invite: ParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Invite somebody near to a note.")
+/// `notes-lsp name [NAME]`: what others call one.
+struct Name: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Print the name that others see, or choose another.")
 
   @OptionGroup var store: StoreOptions
-  @Argument(help: "The note's id or title.") var note: String
-  @Argument(help: "The person's id or name.") var peer: String
+  @Argument(help: "The new name.") var newName: String?
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {
-    let (note, peer) = (note, peer)
-    let result = try StoreRequest.run(store) { session in
-      try await session.perform("notes/invite", ["id": try await session.id(of: note), "peer": .string(peer)])
+    let newName = newName
+    let name = try StoreRequest.run(store) { session in
+      if let newName {
+        _ = try await session.perform("notes/setName", ["name": .string(newName)])
+        return .string(newName.trimmingCharacters(in: .whitespacesAndNewlines))
+      }
+      return try await session.perform("notes/peers", [:])["self"]?["name"] ?? .null
     }
-    guard !json else { return print(result) }
-    print(result["code"]?.stringValue.map { "Compare these digits with \(peer): \($0)" } ?? "invited")
+    if json { Output.print(json: ["name": name]) } else { Output.print(fields: name.stringValue) }
   }
+}
+
+/// `notes-lsp status [NOTE]`: whether everything is stored, and who is there.
+struct Status: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Show whether a service is running, and who is connected.",
+    discussion: "With a note: the people that it is shared with.")
+
+  @OptionGroup var store: StoreOptions
+  @Argument(help: "A note's id or title.") var note: String?
+  @Flag(help: "Print JSON.") var json = false
+
+  func run() throws {
+    let note = note
+    let result = try StoreRequest.run(store) { session in
+      let service = try await session.performInService("notes/status", [:])
+      var members = JSONObject()
+      members["running"] = .bool(session.isServiceRunning)
+      members["service"] = service ?? .null
+      let peers = try await session.perform("notes/peers", [:])
+      members["self"] = peers["self"]
+      guard let note else {
+        members["peers"] = peers["peers"]
+        return .object(members)
+      }
+      let id = try await session.id(of: note)
+      members["id"] = id
+      members["people"] = try await session.perform("notes/people", ["id": id])["people"]
+      return .object(members)
+    }
+    guard !json else { return Output.print(json: result) }
+    printLines(result)
+  }
+
+  private func printLines(_ result: JSONValue) {
+    let service = result["service"]
+    if result["running"]?.boolValue ?? false {
+      let stored = service?["stored"]?.boolValue ?? true
+      print("service    running; \(stored ? "everything is stored" : "not everything is stored yet")")
+      Output.print(fields: "network   ", service?["network"]?.stringValue ?? "off")
+      Output.print(fields: "discovery ", service?["discovery"]?.stringValue ?? "off")
+    } else {
+      print("service    not running; it starts when you open a note in an editor")
+    }
+    Output.print(fields: "you       ", result["self"]?["name"]?.stringValue)
+    for person in (result["people"] ?? result["peers"])?.arrayValue ?? [] {
+      let titles = person["notes"]?.arrayValue?.compactMap { $0["title"]?.stringValue }.map { "\"\($0)\"" }
+      let access = person["access"]?.stringValue.map { $0 == "read" ? "can read" : "can edit" }
+      Output.print(
+        fields: person["name"]?.stringValue ?? "", Self.words[person["state"]?.stringValue ?? ""], access,
+        titles.flatMap { $0.isEmpty ? nil : $0.joined(separator: ", ") })
+    }
+  }
+
+  private static let words = [
+    "connected": "connected", "nearby": "nearby", "known": "offline", "blocked": "blocked", "rejected": "rejected",
+    "invitationPending": "invited", "inSync": "in sync", "behind": "not in sync yet", "refused": "refused",
+    "unreachable": "offline",
+  ]
 }

@@ -6,10 +6,11 @@ import Store
 /// `notes-lsp fsck`: reads every byte of the store and says what is wrong with it.
 struct Fsck: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Check the store; exit code 1 if something is wrong with it.")
+    abstract: "Check every byte of the store.",
+    discussion: "Changes nothing without --repair. Exit code 1 if something is wrong.")
 
   @OptionGroup var store: StoreOptions
-  @Flag(help: "Rebuild a damaged file and put damaged entries aside.") var repair = false
+  @Flag(help: "Rebuild a damaged file from what can be read, and put damaged entries aside.") var repair = false
   @Flag(help: "Print JSON.") var json = false
 
   struct Report: Codable {
@@ -24,11 +25,9 @@ struct Fsck: AsyncParsableCommand {
     let documents = try await StoreReader(storage: storage).documentProblems()
     let report = Report(ok: file.isSound && documents.isEmpty, store: file, documents: documents)
     if json {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      print(String(decoding: try encoder.encode(report), as: UTF8.self))
+      try Output.print(json: report)
     } else {
-      for line in report.lines { print(line) }
+      for line in report.lines { Output.print(fields: line) }
     }
     guard report.ok else { throw Failure(message: "The store in \(store.homeDirectory) is not sound.") }
   }
@@ -36,13 +35,17 @@ struct Fsck: AsyncParsableCommand {
 
 extension Fsck.Report {
   fileprivate var lines: [String] {
-    var lines = ["\(store.itemCount) entries, \(store.asideCount) of them put aside earlier"]
+    var lines = [
+      "\(store.itemCount) \(store.itemCount == 1 ? "entry" : "entries"), \(store.asideCount) put aside earlier"
+    ]
     lines += store.fileProblems.map { "the file: \($0)" }
     lines += store.damagedKeys.map { "damaged: \($0)" }
     for document in documents {
       let name = "\(document.id) \(document.title.map { "\"\($0)\"" } ?? "")"
       if let reason = document.unreadable { lines.append("\(name): \(reason)") }
-      if document.damagedChunkCount > 0 { lines.append("\(name): \(document.damagedChunkCount) damaged chunks") }
+      if document.damagedChunkCount > 0 {
+        lines.append("\(name): \(counted(document.damagedChunkCount, "damaged chunk"))")
+      }
       if document.lacksChanges { lines.append("\(name): changes are missing; peers may have them") }
     }
     if ok { lines.append("all is well") }
@@ -53,11 +56,12 @@ extension Fsck.Report {
 /// `notes-lsp backup FILE`: a copy of the store as it is at one moment.
 struct Backup: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Copy the store to a file, beside running editors.")
+    abstract: "Copy the store to a file, as it is at one moment.",
+    discussion: "To restore it, put the file in the place of notes.db while no editor is running.")
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The file to write.") var file: String
-  @Flag(help: "Replace the file if there is one.") var force = false
+  @Flag(help: "Replace the file if it exists.") var force = false
   @Flag(help: "Print JSON.") var json = false
 
   func run() async throws {
@@ -67,16 +71,14 @@ struct Backup: AsyncParsableCommand {
       try await storage.backup(to: path, replacing: force)
     } catch {
       if case .failed(_, EEXIST) = error {
-        throw Failure(message: "\(path) is there already; --force replaces it.")
+        throw Failure(message: "\(path) exists already; --force replaces it.")
       }
       throw Failure(message: "The backup to \(path) was not made: \(error).")
     }
     if json {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      print(String(decoding: try encoder.encode(["path": path]), as: UTF8.self))
+      try Output.print(json: ["path": path])
     } else {
-      print(path)
+      Output.print(fields: path)
     }
   }
 }

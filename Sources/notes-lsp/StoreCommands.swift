@@ -2,50 +2,99 @@ import ArgumentParser
 import Automerge
 import AutomergeRepo
 import Foundation
+import JSONRPC
 import NotesServer
 import PeerNetwork
 import Store
 
 /// `notes-lsp list`: the notes of the store, newest first.
 struct List: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "List the notes.")
+  static let configuration = CommandConfiguration(
+    abstract: "List your notes, the last changed first.",
+    discussion: "Each line is an id, a title and the path of the file.")
 
   @OptionGroup var store: StoreOptions
-  @Flag(help: "Print JSON.") var json = false
+  @Flag(help: "List the deleted notes that can be restored.") var deleted = false
+  @Flag(help: "Print JSON, one object for each note.") var json = false
 
   func run() async throws {
-    let notes = try await StoredNotes.open(home: store.homeDirectory).list()
-    if json {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      print(String(decoding: try encoder.encode(notes), as: UTF8.self))
-    } else {
-      for note in notes { print("\(note.id)  \(note.title)  \(note.path ?? "-")") }
+    let notes = try await StoredNotes.open(store).reader.notes(deleted: deleted)
+    for note in notes {
+      if json {
+        try Output.print(json: note)
+      } else {
+        Output.print(fields: note.id, note.title, note.path ?? "-")
+      }
     }
   }
 }
 
-/// `notes-lsp show NOTE`: a note's text, as it is in the store.
+/// `notes-lsp show NOTE`: a note's text.
 struct Show: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Print the text of a note.")
+  static let configuration = CommandConfiguration(
+    abstract: "Print the text of a note.",
+    discussion: "What other programs have written to its file since is merged in what is printed.")
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The note's id or title.") var note: String
   @Flag(help: "Print JSON.") var json = false
 
   func run() async throws {
-    let notes = try await StoredNotes.open(home: store.homeDirectory)
-    guard let text = try await notes.text(of: note) else {
+    let notes = try await StoredNotes.open(store)
+    guard let text = try await notes.reader.text(of: try await notes.id(of: note)) else {
       throw Failure(
         message: "There is no note \"\(note)\" in \(store.homeDirectory); \"notes-lsp list\" shows what is there.")
     }
     if json {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      print(String(decoding: try encoder.encode(text), as: UTF8.self))
+      try Output.print(json: text)
     } else {
-      FileHandle.standardOutput.write(Data(text.text.utf8))
+      FileHandle.standardOutput.write(Data(Output.text(text.text).utf8))
     }
+  }
+}
+
+/// `notes-lsp find WORDS`: the notes with some words.
+struct Find: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Find the notes that contain all of some words, in any order and case.",
+    discussion: """
+      A word may be the beginning or another part of a longer one. Quotes make a phrase, once more inside the shell's: \
+      '"oat milk" tea'. Each line is a title, the place of the first match and its line. Exit code 1 if there is none.
+      """)
+
+  @OptionGroup var store: StoreOptions
+  @Argument(help: "The words.") var words: [String]
+  @Flag(help: "Print JSON, one object for each note.") var json = false
+
+  func validate() throws {
+    guard words.contains(where: { !$0.trimmingCharacters(in: .whitespaces).isEmpty }) else {
+      throw ValidationError("Name a word to look for.")
+    }
+  }
+
+  /// What the shell has kept together is a phrase, unless it has quotes of its own.
+  private var query: String {
+    words.map { word in
+      words.count > 1 && word.contains(where: \.isWhitespace) && !word.contains("\"") ? "\"\(word)\"" : word
+    }.joined(separator: " ")
+  }
+
+  func run() throws {
+    let query = query
+    let result = try StoreRequest.run(store) { try await $0.perform("notes/list", ["query": .string(query)]) }
+    let notes = result["notes"]?.arrayValue ?? []
+    for note in notes {
+      guard !json else {
+        Output.print(json: note)
+        continue
+      }
+      let match = note["match"]
+      let path = match?["path"]?.stringValue ?? note["path"]?.stringValue ?? note["folder"]?.stringValue ?? "-"
+      let line = match?["line"]?.intValue.map { ":\($0 + 1)" } ?? ""
+      let text = match?["text"]?.stringValue?.trimmingCharacters(in: .whitespaces)
+      Output.print(fields: note["title"]?.stringValue ?? "", path + line, text)
+    }
+    guard !notes.isEmpty else { throw Failure(message: "No note contains \(words.joined(separator: " ")).") }
   }
 }
 
@@ -53,13 +102,19 @@ struct Show: AsyncParsableCommand {
 private struct StoredNotes {
   let reader: StoreReader
 
-  static func open(home: String) async throws -> StoredNotes {
-    StoredNotes(reader: try await StoreReader(storage: try await SQLiteStore.ofCommand(home: home)))
+  static func open(_ options: StoreOptions) async throws -> StoredNotes {
+    let home = options.homeDirectory
+    let storage = try await SQLiteStore.ofCommand(home: home)
+    return StoredNotes(reader: try await StoreReader(storage: storage, files: WorkingFileAdapter(home: home)))
   }
 
-  func list() async throws -> [StoreReader.Note] { await reader.notes() }
-
-  func text(of note: String) async throws -> StoreReader.NoteText? { try await reader.text(of: note) }
+  /// The id of the note that a person means; what they wrote if there is no such note in the list.
+  func id(of name: String) async throws -> String {
+    let name = NoteName(name)
+    let found = name.matches(in: await reader.notes(), id: \.id, title: \.title)
+    guard found.count <= 1 else { throw Failure(message: name.ambiguity(found.map(\.id))) }
+    return found.first?.id ?? name.text
+  }
 }
 
 extension SQLiteStore {

@@ -63,16 +63,18 @@ final class StoreRequest {
     let storage = try await SQLiteStore.open(directory: URL(fileURLWithPath: home, isDirectory: true))
     guard !storage.isReadOnly else { throw Failure(message: "The store in \(home) may not be written.") }
     let identity = try IdentityFile(path: home + "/identity.pem").load()
+    let grants = try await Grants.load(from: storage)
     let (person, isRenamed) = try await PersonName.load(
       from: storage, option: options.givenName, login: options.loginName)
     let repo = Repo(
-      peerId: identity.peerId, metadata: PeerMetadata(name: person.name), storage: storage, clock: clock)
+      peerId: identity.peerId, metadata: PeerMetadata(name: person.name), storage: storage, sharePolicy: grants,
+      clock: clock)
     let siblings = try UnixSocketProvider(home: home, loop: loop, clock: clock)
     repo.add(siblings)
     defer { siblings.stop() }
     await wait { siblings.isHub || !repo.siblings.isEmpty }
-    let sharing = SharingAdapter(grants: try await Grants.load(from: storage))
-    sharing.reasonForNoNetwork = "no service of yours is running that has it; open a note first"
+    let sharing = SharingAdapter(grants: grants)
+    sharing.reasonForNoNetwork = "it needs an editor with a note open"
     sharing.wantsNetwork = true
     let own = Service.Identity(identity, name: person.name)
     let service = Service(
@@ -90,24 +92,6 @@ final class StoreRequest {
 
   private func wait(until condition: @escaping @AutomergeRepo () -> Bool) async {
     let end = clock.now + Self.longestWait
-    while !condition(), clock.now < end {
-      await withCheckedContinuation { continuation in
-        _ = clock.schedule(after: Self.interval) { continuation.resume() }
-      }
-    }
-  }
-}
-
-extension Session {
-  /// The id of the note that a person means by an id or a title.
-  func id(of name: String) async throws -> JSONValue {
-    let notes = try await perform("notes/list", [:])["notes"]?.arrayValue ?? []
-    let found =
-      notes.first { $0["id"]?.stringValue == name } ?? notes.first { $0["title"]?.stringValue == name }
-      ?? notes.first { $0["title"]?.stringValue?.lowercased() == name.lowercased() }
-    guard let id = found?["id"] else {
-      throw Failure(message: "There is no note \"\(name)\"; \"notes-lsp list\" shows what is there.")
-    }
-    return id
+    while !condition(), clock.now < end, await clock.pause(for: Self.interval) {}
   }
 }

@@ -55,12 +55,55 @@ struct DocumentFileTests {
     #expect(try run("validate", good).code == .code(0))
     let verdict = try run("validate", "--json", good, bad)
     #expect(verdict.code == .code(1) && verdict.errors.contains(bad) && !verdict.errors.contains(good))
-    let json = try JSON.parse(Data(verdict.output.utf8))
-    #expect(json.items.map { $0["ok"].bool } == [true, false])
+    let json = try lines(verdict.output)
+    #expect(json.map { $0["ok"].bool } == [true, false])
     #expect(json[1]["changes"].int == 1)
     let first = try change(0)
     #expect(json[1]["chunks"].items.map { $0["offset"].int } == [0, first.count])
+    #expect(
+      try run("validate", good, bad).output == """
+        \(good): good, 2 changes
+        \(bad): damaged at byte \(first.count): the data ends too early; 1 change can be used
+
+        """)
     #expect(try run("validate").code == .code(2))
+  }
+
+  /// One JSON object a line.
+  private func lines(_ output: String) throws -> [JSON] {
+    try output.split(separator: "\n").map { try JSON.parse(Data($0.utf8)) }
+  }
+
+  @Test func aFileOfMeetingNotesIsLookedInto() throws {
+    let ana = try NotesUser("Ana")
+    _ = try ana.run(["new", "Shopping"])
+    let path = ana.directory.file("a.meetingnotes")
+    #expect(try ana.run(["export", "Shopping", path]).exit == .code(0))
+    #expect(try run("validate", path).output == "\(path): good, 1 change\n")
+    #expect(try JSON.parse(Data(try run("dump", path).output.utf8))["texts"]["/title"].string == "Shopping")
+    var bytes = try Data(contentsOf: URL(filePath: path))
+    let start = try #require(bytes.range(of: Data([0x85, 0x6F, 0x4A, 0x83]))?.lowerBound)
+    bytes[bytes.count - 1] ^= 1
+    try bytes.write(to: URL(filePath: path))
+    let verdict = try run("validate", path)
+    #expect(verdict.code == .code(1) && verdict.output.contains("damaged at byte \(start): the checksum is wrong"))
+  }
+
+  @Test(.enabled(if: Vectors.arePresent, Comment(rawValue: Vectors.absence)))
+  func whatWasReadAndNotTakenIsSaid() throws {
+    let folder = try #require(Vectors.shared).appending(path: "vectors/negative")
+    let twice = try run("validate", folder.appending(path: "ch_two_same_seq.bin").path)
+    #expect(twice.code == .code(1))
+    #expect(twice.output.contains("was not taken: change") && twice.output.contains("does not follow"), "\(twice)")
+    let repeated = try run("validate", folder.appending(path: "ch_deps_dup.bin").path)
+    #expect(repeated.code == .code(1) && repeated.output.contains("names a change twice"), "\(repeated)")
+    // Every fault there is, in words.
+    let files = try Vectors.inputs(of: "negative").map { folder.appending(path: $0.name).path }
+    let binary = try #require(NotesBinary.path)
+    let all = try ChildProcess.run([binary, "validate"] + files)
+    let text = String(decoding: all.output + all.errorOutput, as: UTF8.self)
+    for word in ["FormatError", "LoadError", "format(", "inconsistent(", "Optional("] { #expect(!text.contains(word)) }
+    #expect(text.contains("can be used"))
   }
 
   @Test func copiesBecomeOneFile() throws {
@@ -90,8 +133,8 @@ struct DocumentFileTests {
     let script = "ulimit -d \(Self.dataKibibytes); exec \"$@\""
     let result = try ChildProcess.run(["bash", "-c", script, "bash", binary, "validate", "--json"] + files)
     #expect(result.exit == .code(1), "\(String(decoding: result.errorOutput, as: UTF8.self))")
-    let json = try JSON.parse(Data(result.output))
-    #expect(json.items.count == files.count)
-    #expect(json.items.contains { $0["ok"].bool == true } && json.items.contains { $0["ok"].bool == false })
+    let json = try lines(String(decoding: result.output, as: UTF8.self))
+    #expect(json.count == files.count)
+    #expect(json.contains { $0["ok"].bool == true } && json.contains { $0["ok"].bool == false })
   }
 }

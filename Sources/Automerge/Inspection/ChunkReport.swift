@@ -10,6 +10,8 @@ public struct ChunkReport: Sendable {
   public let byteCount: Int
   /// How many changes are in it; 0 if it cannot be used.
   public let changeCount: Int
+  /// The changes that are in it by themselves; none for a document, which comes whole or not at all.
+  public let changes: [ChangeHash]
   /// Why it cannot be used; nil if it can.
   public let error: LoadError?
 
@@ -21,28 +23,33 @@ public struct ChunkReport: Sendable {
       switch next {
       case .failure(let error):
         reports.append(
-          ChunkReport(kind: .unreadable, offset: offset, byteCount: byteCount, changeCount: 0, error: .format(error)))
+          ChunkReport(
+            kind: .unreadable, offset: offset, byteCount: byteCount, changeCount: 0, changes: [], error: .format(error))
+        )
       case .success(let chunk):
-        let (count, error) = count(chunk)
+        let (count, changes, error) = contents(chunk)
         reports.append(
-          ChunkReport(kind: Kind(chunk.kind), offset: offset, byteCount: byteCount, changeCount: count, error: error))
+          ChunkReport(
+            kind: Kind(chunk.kind), offset: offset, byteCount: byteCount, changeCount: count, changes: changes,
+            error: error))
       }
       offset = reader.offset
     }
     return reports
   }
 
-  private static func count(_ chunk: Chunk) -> (Int, LoadError?) {
+  private static func contents(_ chunk: Chunk) -> (Int, [ChangeHash], LoadError?) {
     do throws(LoadError) {
       switch chunk.kind {
-      case .document: return (try DocumentDecoder.decode(chunk).graph.count, nil)
+      case .document: return (try DocumentDecoder.decode(chunk).graph.count, [], nil)
       case .change, .compressedChange:
-        _ = try ChangeDecoder.decode(chunk)
-        return (1, nil)
-      case .bundle: return (try BundleDecoder.decode(chunk).count, nil)
+        return (1, [try ChangeDecoder.decode(chunk).hash], nil)
+      case .bundle:
+        let changes = try BundleDecoder.decode(chunk)
+        return (changes.count, changes.map(\.hash), nil)
       }
     } catch {
-      return (0, error)
+      return (0, [], error)
     }
   }
 }

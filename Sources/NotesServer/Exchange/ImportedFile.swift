@@ -27,7 +27,7 @@ enum ImportedFile: Sendable {
     do {
       return try Document(data)
     } catch {
-      throw NotesError(.notANote, "The file is damaged, or no document: \(error).")
+      throw NotesError(.notANote, "The file is damaged, or no document: \(error.localizedDescription).")
     }
   }
 

@@ -5,15 +5,15 @@ import Foundation
 ///
 /// The id has had three forms: a map of its text and its bytes, which is the one that is written; the text alone; and the
 /// bytes of a UUID under tag 37.
-struct MeetingNotesFile: Hashable, Sendable {
+public struct MeetingNotesFile: Hashable, Sendable {
   var id: DocumentId
   /// A document in Automerge's format; not looked at here.
-  var data: Data
+  public var data: Data
 
   init(id: DocumentId, data: Data) { (self.id, self.data) = (id, data) }
 
   /// Nil if the bytes are no such file.
-  init?(_ bytes: [UInt8]) {
+  public init?(_ bytes: [UInt8]) {
     guard let file = try? CBOR(bytes, limits: .stored), let data = file["data"]?.bytes,
       let id = file["id"].flatMap(Self.id)
     else { return nil }

@@ -84,7 +84,7 @@ extension Session {
     }
     let record: NoteRecord
     switch try await ImportedFile.read(bytes) {
-    case .document(let document, let id): record = try await take(document, id: id, title: title, path: path)
+    case .document(let document, let id): return try await take(document, id: id, title: title, path: path)
     case .text(let text, let ownTitle): record = try await make(title ?? ownTitle ?? FileName.title(ofFile: path), text)
     case .meeting(let meeting):
       var content = meeting
@@ -100,7 +100,7 @@ extension Session {
       guard let document = try await RepoDirectory.load(folder, service.files), document.isNoteOrMeeting else {
         continue
       }
-      places.append(place(try await take(document, id: id, title: nil, path: folder)))
+      places.append(try await take(document, id: id, title: nil, path: folder))
     }
     guard case .object(var first)? = places.first else {
       throw NotesError(.notFound, "There is no note in \(path).")
@@ -115,15 +115,30 @@ extension Session {
     return try await writeWorkingFile(for: handle, title: name, directory: service.notesDirectory)
   }
 
-  /// Makes a document with a history a note. One of an id that is here already is merged with what is here; without an id
-  /// it gets a new one.
-  private func take(_ document: Document, id: DocumentId?, title: String?, path: String) async throws -> NoteRecord {
+  /// Makes a document with a history a note. A copy of one that is here already is merged with what is here; a document
+  /// without an id that is not here gets a new one.
+  private func take(_ document: Document, id: DocumentId?, title: String?, path: String) async throws -> JSONValue {
     guard document.isNoteOrMeeting else { throw NotesError(.notANote, "The document holds no text.") }
+    let known = try await id == nil ? original(of: document) : id
+    let isHere = known.flatMap { service.notebook[$0] } != nil
+    let (record, changes) = try await merge(document, id: known, title: title, path: path)
+    guard isHere, case .object(var members) = place(record) else { return place(record) }
+    members["known"] = true
+    members["title"] = .string(record.title)
+    members["changes"] = JSONValue(changes)
+    return .object(members)
+  }
+
+  /// Returns how many changes were new besides.
+  private func merge(
+    _ document: Document, id: DocumentId?, title: String?, path: String
+  ) async throws -> (NoteRecord, changes: Int) {
     let handle: DocHandle
+    var changes = 0
     if let id {
       switch await service.repo.find(id, within: Self.importSearch) {
       case .found(let known):
-        try known.merge(document)
+        changes = try known.merge(document)
         handle = known
       case .deleted:
         try await service.repo.undelete(id)
@@ -136,13 +151,28 @@ extension Session {
     }
     service.notebook.update(handle.id) { $0.deletedSince = nil }
     guard let note = NoteDocument(handle.document), service.notebook[handle.id]?.path == nil else {
-      return try await open(handle.id)
+      return (try await open(handle.id), changes)
     }
     let own = note.title.flatMap { $0.isEmpty ? nil : $0 }
     let record = try await writeWorkingFile(
       for: handle, title: title ?? own ?? FileName.title(ofFile: path), directory: service.notesDirectory)
-    if let title, title != own { return try await rename(record, to: title) }
-    return record
+    if let title, title != own { return (try await rename(record, to: title), changes) }
+    return (record, changes)
+  }
+
+  /// How far apart the times may be that a document and its record say it was made.
+  private static let creationTolerance: TimeInterval = 2
+
+  /// The note of which a document without an id is a copy: of two copies each has changes of the other. Nil if there is none.
+  /// - Complexity: O(n) in the notes that were made at the same time; in all of them if the document does not say when.
+  private func original(of document: Document) async throws -> DocumentId? {
+    let created = NoteDocument(document)?.created
+    for record in service.notebook.records.values where record.item == nil {
+      if let created, abs(record.created.timeIntervalSince(created)) > Self.creationTolerance { continue }
+      guard case .found(let handle) = await service.repo.find(record.id, within: Self.importSearch) else { continue }
+      if handle.document.sharesHistory(with: document) { return record.id }
+    }
+    return nil
   }
 
   /// How long peers are asked for a document that a file names.

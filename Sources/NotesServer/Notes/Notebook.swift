@@ -124,12 +124,6 @@ final class Notebook {
     return Self.sorted(dates)
   }
 
-  /// The newest note with this title; one that differs only in case if there is none.
-  func record(titled title: String) -> NoteRecord? {
-    let notes = byModification
-    return notes.first { $0.title == title } ?? notes.first { $0.title.lowercased() == title.lowercased() }
-  }
-
   /// Keeps the record in memory; `save` or the document's next commit puts it on disk.
   func remember(_ record: NoteRecord) {
     let key = record.key

@@ -1,7 +1,7 @@
 import Automerge
 import AutomergeRepo
 
-/// Reads notes from a store for a command that serves no editor.
+/// Reads notes from a store for a command that serves no editor. Nothing is written.
 @AutomergeRepo
 public final class StoreReader {
   public struct Note: Codable, Sendable {
@@ -10,7 +10,13 @@ public final class StoreReader {
     /// Milliseconds since 1970.
     public var created: Int
     public var modified: Int
+    /// The working file; of a meeting its folder.
     public var path: String?
+    public var words: Int
+    /// Others have written in it since it was last open here.
+    public var unread: Bool
+    /// When it was deleted, in milliseconds since 1970; nil if it was not.
+    public var deleted: Int?
   }
 
   public struct NoteText: Codable, Sendable {
@@ -34,20 +40,25 @@ public final class StoreReader {
 
   private let notebook: Notebook
   private let repo: Repo
+  private let files: (any WorkingFileAccess)?
 
-  public init(storage: any StorageProvider) async throws(StorageError) {
+  /// - Parameter files: to see what other programs have written to the working files; nil to read the store alone.
+  public init(storage: any StorageProvider, files: (any WorkingFileAccess)? = nil) async throws(StorageError) {
     let storage = UntouchedStorage(base: storage)
     notebook = Notebook(storage: storage)
     repo = Repo(peerId: PeerId("reader"), storage: storage)
+    self.files = files
     try await notebook.load()
   }
 
-  /// Newest first.
-  public func notes() -> [Note] {
-    notebook.byModification.map { record in
+  /// The last modified first; of deleted ones the last deleted.
+  public func notes(deleted: Bool = false) -> [Note] {
+    let keys = deleted ? notebook.keysOfDeleted : notebook.keysByModification
+    return keys.compactMap { notebook[$0] }.map { record in
       Note(
         id: record.id.description, title: record.title, created: record.created.milliseconds,
-        modified: record.modified.milliseconds, path: record.path)
+        modified: record.modified.milliseconds, path: record.path ?? record.folder, words: record.words,
+        unread: record.isUnread, deleted: record.deletedSince?.milliseconds)
     }
   }
 
@@ -74,19 +85,38 @@ public final class StoreReader {
     return problems
   }
 
-  /// Nil if there is no note of this id or title.
+  /// The text as it would be if the note were opened now: as it is stored, with what other programs have written to its working
+  /// file since. `heads` are those of the stored document. Nil if there is no note of this id.
   public func text(of name: String) async throws -> NoteText? {
-    guard let id = DocumentId(name) ?? notebook.record(titled: name)?.id,
-      case .found(let handle) = await repo.find(id)
-    else { return nil }
-    if NoteDocument(handle.document) == nil, let meeting = MeetingDocument(handle.document) {
-      return NoteText(
-        id: id.description, title: meeting.title, heads: handle.document.heads().map(\.description).sorted(),
-        text: meeting.content.markdown)
+    guard let id = DocumentId(name), case .found(let handle) = await repo.find(id) else { return nil }
+    let heads = handle.document.heads().map(\.description).sorted()
+    let document = handle.document.fork()
+    if NoteDocument(document) == nil, let meeting = MeetingDocument(document) {
+      for item in notebook.items(of: id) { try await takeInFile(NoteKey(id, item: item.item), document) }
+      return NoteText(id: id.description, title: meeting.title, heads: heads, text: meeting.content.markdown)
     }
-    guard let note = NoteDocument(handle.document) else { return nil }
+    guard let note = NoteDocument(document) else { return nil }
+    try await takeInFile(NoteKey(id), document)
     return NoteText(
-      id: id.description, title: note.title ?? "", heads: handle.document.heads().map(\.description).sorted(),
-      text: try handle.document.text(obj: note.content))
+      id: id.description, title: note.title ?? "", heads: heads, text: try document.text(obj: note.content))
+  }
+
+  /// Merges what stands in a working file, unless an editor has it open: then the store has more than the file.
+  private func takeInFile(_ key: NoteKey, _ document: Document) async throws {
+    guard let files, let path = notebook[key]?.path, let note = NoteDocument(document, item: key.item) else { return }
+    try await notebook.loadBase(of: key)
+    guard let base = notebook[key]?.base(for: note), document.unknown(base.heads).isEmpty,
+      let claim = files.claim(key.lockName, exclusively: true), let bytes = try? await files.read(path),
+      let contents = try? FileContents(reading: bytes)
+    else { return }
+    defer { withExtendedLifetime(claim) {} }
+    var text = contents.text
+    // A note may lack the final newline, too; then its absence in the file is nobody's edit.
+    if contents.shape.lacksFinalNewline, DocumentText(note).allUTF8.last != 0x0A { text.removeLast() }
+    let merge = OpeningMerge(note: note, bases: [base], encoding: .utf8, gate: .plain)
+    for splice in merge.open(version: 0, text: text).splices {
+      try document.spliceText(
+        obj: note.content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
+    }
   }
 }

@@ -23,9 +23,12 @@ final class NameKeeper {
     }
   }
 
-  func choose(_ name: String) {
+  /// Returns when the name is stored and the other processes are told: a command ends right after.
+  func choose(_ name: String) async {
     var new = person
-    if new.choose(name) { change(to: new) }
+    guard new.choose(name) else { return }
+    take(new)
+    await keep().value
   }
 
   func set(_ name: String, by source: PersonName.Source) {
@@ -34,9 +37,10 @@ final class NameKeeper {
   }
 
   /// Stores the name and tells the other processes of it.
-  func keep() {
+  @discardableResult
+  func keep() -> Task<Void, Never> {
     let record = person.record
-    Task { @AutomergeRepo in
+    return Task { @AutomergeRepo in
       do {
         try await storage.saveRecord(record, at: PersonName.storageKey)
       } catch {

@@ -232,7 +232,7 @@ public final class Service {
     Task { @AutomergeRepo in
       for _ in 0..<Self.lookAgain.times where notebook[id]?.hasPlace != true {
         try? await notebook.refresh(id)
-        if notebook[id]?.hasPlace != true { await pause() }
+        if notebook[id]?.hasPlace != true, await !pause() { return }
       }
       if notebook[id]?.hasPlace ?? false { caretaker.watch(handle) }
     }
@@ -251,7 +251,7 @@ public final class Service {
       let heads = Set(
         ([notebook[handle.id]].compactMap(\.self) + notebook.items(of: handle.id)).flatMap { $0.fileBase?.heads ?? [] })
       if handle.document.unknown(heads).isEmpty { return }
-      await pause()
+      guard await pause() else { return }
     }
   }
 
@@ -285,15 +285,15 @@ public final class Service {
   /// Returns when the other processes are connected, as far as there are any. One that has just become their hub gives them
   /// a moment to find it.
   func siblingsAreThere() async {
-    for _ in 0..<Self.lookAgain.times where !hasSettled() { await pause() }
-    for _ in 0..<3 where repo.siblings.isEmpty { await pause() }
+    for _ in 0..<Self.lookAgain.times where !hasSettled() { guard await pause() else { return } }
+    for _ in 0..<3 where repo.siblings.isEmpty { guard await pause() else { return } }
   }
 
   /// The right to merge a buffer that has outlived its service, which one process has at a time. Nil after a while.
   func reattachingTurn(of key: NoteKey) async -> (any NoteClaim)? {
     for _ in 0..<2 * Self.lookAgain.times {
       if let claim = files.claim("reattach-" + key.lockName, exclusively: true) { return claim }
-      await pause()
+      guard await pause() else { return nil }
     }
     return nil
   }
@@ -308,9 +308,6 @@ public final class Service {
     }
   }
 
-  private func pause() async {
-    await withCheckedContinuation { continuation in
-      _ = clock.schedule(after: Self.lookAgain.interval) { continuation.resume() }
-    }
-  }
+  /// False if there is no more waiting: the process ends.
+  private func pause() async -> Bool { await clock.pause(for: Self.lookAgain.interval) }
 }

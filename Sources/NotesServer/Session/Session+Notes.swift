@@ -52,7 +52,8 @@ extension Session {
     let heads = handle.document.heads()
     let steps = contents.map { [$0.finalNewlineStep, TextDiff.delta(from: $0.text, to: text)] } ?? []
     let now = service.clock.date
-    var record = NoteRecord(id: handle.id, title: title, created: now, modified: now, path: path)
+    let created = NoteDocument(handle.document)?.created ?? now
+    var record = NoteRecord(id: handle.id, title: title, created: created, modified: now, path: path)
     record.shape = contents?.shape ?? .plain
     record.fileBase = TextBase(heads: heads, steps: steps)
     record.words = Words.count(text)
@@ -68,9 +69,10 @@ extension Session {
       id = try documentId(text, params)
     } else {
       let title = try params.string("title")
-      guard let record = service.notebook.record(titled: title) else {
-        throw NotesError(.notFound, "There is no note \"\(title)\".")
-      }
+      let name = NoteName(title)
+      let found = name.matches(in: service.notebook.byModification, id: { _ in nil }, title: \.title)
+      guard found.count <= 1 else { throw NotesError(.conflict, name.ambiguity(found.map(\.id.description))) }
+      guard let record = found.first else { throw NotesError(.notFound, "There is no note \"\(title)\".") }
       id = record.id
     }
     return place(try await open(id))

@@ -54,10 +54,10 @@ extension Session {
     return [:]
   }
 
-  func setName(_ params: Parameters) throws -> JSONValue {
+  func setName(_ params: Parameters) async throws -> JSONValue {
     let name = try params.string("name").trimmingCharacters(in: .whitespacesAndNewlines)
     guard !name.isEmpty else { throw params.invalid("name", "must not be empty") }
-    service.nameKeeper.choose(name)
+    await service.nameKeeper.choose(name)
     return [:]
   }
 

@@ -189,17 +189,12 @@ extension Session {
     }
     var observation: Observation?
     var deadline: (any ScheduledAction)?
-    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-      guard !isCaughtUp() else { return continuation.resume() }
-      var waiting: CheckedContinuation<Void, Never>? = continuation
-      let finish = {
-        waiting?.resume()
-        waiting = nil
-      }
+    await OneReply<Void>.wait(otherwise: ()) { reply in
+      guard !isCaughtUp() else { return reply.resume(returning: ()) }
       observation = handle.observe { event in
-        if case .peersChanged = event, isCaughtUp() { finish() }
+        if case .peersChanged = event, isCaughtUp() { reply.resume(returning: ()) }
       }
-      deadline = service.clock.schedule(after: Self.catchingUpTime) { finish() }
+      deadline = service.clock.schedule(after: Self.catchingUpTime) { reply.resume(returning: ()) }
     }
     observation?.cancel()
     deadline?.cancel()

@@ -329,7 +329,7 @@ public final class Session {
     "notes/blame": { try await $0.blame($1) },
     "notes/restore": { try await $0.restore($1) },
     "notes/status": { try $0.status($1) },
-    "notes/setName": { try $0.setName($1) },
+    "notes/setName": { try await $0.setName($1) },
   ]
 
   private static let notifications: [String: Notification] = [

@@ -30,12 +30,10 @@ final class SiblingRequests {
   var perform: (@AutomergeRepo (String, JSONValue) async -> Result<JSONValue, ResponseError>)?
 
   private final class Waiter {
-    let continuation: CheckedContinuation<Result<JSONValue, ResponseError>?, Never>
+    let reply: OneReply<Result<JSONValue, ResponseError>?>
     var timer: (any ScheduledAction)?
 
-    init(_ continuation: CheckedContinuation<Result<JSONValue, ResponseError>?, Never>) {
-      self.continuation = continuation
-    }
+    init(_ reply: OneReply<Result<JSONValue, ResponseError>?>) { self.reply = reply }
   }
 
   init(repo: Repo, sharing: any SharingService, clock: any RepoClock) {
@@ -48,8 +46,8 @@ final class SiblingRequests {
   func ask(_ method: String, _ params: JSONValue) async -> Result<JSONValue, ResponseError>? {
     count += 1
     let id = "\(token)-\(count)"
-    return await withCheckedContinuation { continuation in
-      let waiter = Waiter(continuation)
+    return await OneReply.wait(otherwise: nil) { reply in
+      let waiter = Waiter(reply)
       waiting[id] = waiter
       waiter.timer = clock.schedule(after: Self.longestSearch) { [weak self] in self?.end(id, nil) }
       let fields: [String: CBOR] = [
@@ -62,7 +60,7 @@ final class SiblingRequests {
   private func end(_ id: String, _ result: Result<JSONValue, ResponseError>?) {
     guard let waiter = waiting.removeValue(forKey: id) else { return }
     waiter.timer?.cancel()
-    waiter.continuation.resume(returning: result)
+    waiter.reply.resume(returning: result)
   }
 
   private func request(_ fields: [String: CBOR], from sibling: PeerId) {
@@ -154,7 +152,9 @@ extension Session {
 
   /// Carries out what another process of this person asks for.
   func performForSibling(_ method: String, _ params: JSONValue) async -> Result<JSONValue, ResponseError> {
-    guard Self.networkMethods.contains(method) else { return .failure(.methodNotFound(method)) }
+    guard Self.networkMethods.contains(method) || Self.inServiceMethods.contains(method) else {
+      return .failure(.methodNotFound(method))
+    }
     do {
       if let id = params["id"]?.stringValue.flatMap({ DocumentId($0) }) { try await service.notebook.refresh(id) }
       return .success(try await perform(method, params))

@@ -1,0 +1,41 @@
+import Synchronization
+
+/// A continuation for those who wait for several things at once: the first of them resumes it, the others do nothing.
+///
+/// When the last one that could resume it goes, it is resumed with `otherwise`. A loop that ends lets go of its timers, and
+/// of the answers that other processes still owe; what waits for them must not wait for ever.
+public final class OneReply<Value: Sendable>: Sendable {
+  private let continuation: Mutex<CheckedContinuation<Value, Never>?>
+  private let otherwise: Value
+
+  fileprivate init(_ continuation: CheckedContinuation<Value, Never>, otherwise: Value) {
+    self.continuation = Mutex(continuation)
+    self.otherwise = otherwise
+  }
+
+  deinit { resume(returning: otherwise) }
+
+  public func resume(returning value: Value) {
+    let waiting = continuation.withLock { continuation in
+      defer { continuation = nil }
+      return continuation
+    }
+    waiting?.resume(returning: value)
+  }
+
+  /// Waits until the reply that `body` is given is resumed, or let go.
+  public static func wait(
+    otherwise: Value, isolation: isolated (any Actor)? = #isolation, _ body: (OneReply) -> Void
+  ) async -> Value {
+    await withCheckedContinuation { body(OneReply($0, otherwise: otherwise)) }
+  }
+}
+
+extension RepoClock {
+  /// Waits. False if the clock has ended before: do not wait once more.
+  public func pause(for duration: Duration) async -> Bool {
+    await OneReply.wait(otherwise: false) { reply in
+      schedule(after: duration) { reply.resume(returning: true) }
+    }
+  }
+}

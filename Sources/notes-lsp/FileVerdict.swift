@@ -1,0 +1,99 @@
+import Automerge
+import Foundation
+
+/// What `notes-lsp validate` has to say of one file.
+struct FileVerdict {
+  /// A change that was read, and is not in the document.
+  private struct Untaken {
+    var hash: ChangeHash
+    var offset: Int
+    var reason: String
+  }
+
+  let file: String
+  private let isContained: Bool
+  /// How many bytes stand before the document.
+  private let start: Int
+  private let chunks: [ChunkReport]
+  private let heads: [String]
+  private let changeCount: Int
+  private let untaken: [Untaken]
+  /// Why nothing of the file can be used, though its chunks may be sound.
+  private let error: String?
+
+  init(_ file: String) throws {
+    self.file = file
+    let bytes: Data
+    (bytes, start, isContained) = DocumentFile.document(in: try DocumentFile.read(file))
+    chunks = ChunkReport.of(bytes)
+    do {
+      let document = try Document(bytes)
+      untaken = Self.untaken(chunks, of: bytes, by: document)
+      (heads, changeCount, error) = (document.headNames, document.getHistory().count, nil)
+    } catch let error as LoadError {
+      (heads, changeCount, untaken, self.error) = ([], 0, [], error.sentence)
+    }
+  }
+
+  private static func untaken(_ chunks: [ChunkReport], of bytes: Data, by document: Document) -> [Untaken] {
+    let missing = document.unknown(Set(chunks.flatMap(\.changes)))
+    var found: [Untaken] = []
+    for chunk in chunks {
+      let hashes = chunk.changes.filter { missing.contains($0) }
+      guard !hashes.isEmpty else { continue }
+      var reason = "it depends on a change that is not there"
+      let start = bytes.startIndex + chunk.offset
+      do {
+        try document.applyEncodedChanges(encoded: bytes[start..<start + chunk.byteCount])
+      } catch let error as LoadError {
+        reason = error.sentence
+      } catch {
+        reason = error.localizedDescription
+      }
+      found += hashes.map { Untaken(hash: $0, offset: chunk.offset, reason: reason) }
+    }
+    return found
+  }
+
+  var isGood: Bool { error == nil && untaken.isEmpty && chunks.allSatisfy { $0.error == nil } }
+
+  var line: String {
+    let usable = counted(changeCount, "change")
+    guard !isGood else { return "\(file): good, \(usable)" }
+    let faults = chunks.compactMap { chunk in
+      chunk.error.map { "damaged at byte \(start + chunk.offset): \($0.sentence)" }
+    }
+    let left = untaken.map {
+      "change \($0.hash.description.prefix(8)) at byte \(start + $0.offset) was not taken: \($0.reason)"
+    }
+    let whole = faults.isEmpty && left.isEmpty ? [error.map { "damaged: \($0)" }].compactMap(\.self) : []
+    return "\(file): " + (faults + left + whole + ["\(usable) can be used"]).joined(separator: "; ")
+  }
+
+  var json: DumpedJSON {
+    .object([
+      ("file", .string(file)), ("ok", .bool(isGood)), ("container", isContained ? .string("meetingnotes") : .null),
+      ("heads", .array(heads.map { .string($0) })), ("changes", .number(changeCount)),
+      ("error", error.map { .string($0) } ?? .null),
+      (
+        "untaken",
+        .array(
+          untaken.map {
+            .object([
+              ("change", .string($0.hash.description)), ("offset", .number(start + $0.offset)),
+              ("reason", .string($0.reason)),
+            ])
+          })
+      ),
+      ("chunks", .array(chunks.map(json))),
+    ])
+  }
+
+  private func json(_ chunk: ChunkReport) -> DumpedJSON {
+    .object([
+      ("kind", .string(chunk.kind.rawValue)), ("offset", .number(start + chunk.offset)),
+      ("bytes", .number(chunk.byteCount)), ("changes", .number(chunk.changeCount)),
+      ("error", chunk.error.map { .string($0.sentence) } ?? .null),
+    ])
+  }
+}

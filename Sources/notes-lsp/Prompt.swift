@@ -1,0 +1,32 @@
+import Foundation
+
+/// Questions to the person at the terminal, while the loop goes on.
+enum Prompt {
+  static let isPossible = isatty(STDIN_FILENO) == 1
+
+  enum Reply { case yes, no, nothing }
+
+  /// Asks until the answer can be understood. An empty line, and the end of input, is no answer.
+  static func ask(_ question: String) async -> Reply {
+    while true {
+      let answer = await line(after: Output.field(question) + " ")?.trimmingCharacters(in: .whitespaces).lowercased()
+      switch answer {
+      case nil, ""?: return .nothing
+      case "y"?, "yes"?: return .yes
+      case "n"?, "no"?: return .no
+      case _?: Output.note("Please answer y or n.")
+      }
+    }
+  }
+
+  /// Reads on a thread of its own: a person thinks for a while.
+  @concurrent
+  private static func line(after prompt: String) async -> String? {
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        FileHandle.standardError.write(Data(prompt.utf8))
+        continuation.resume(returning: readLine())
+      }
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import JSONRPC
+import NotesServer
+
+/// What commands ask of a session before their own request.
+extension Session {
+  /// The note that a person means by an id or a title, as `notes/list` has it.
+  ///
+  /// - Parameter deleted: whether it is one of those that can be restored.
+  func note(named text: String, deleted: Bool = false) async throws -> JSONValue {
+    let name = NoteName(text)
+    let notes = try await perform("notes/list", ["deleted": .bool(deleted)])["notes"]?.arrayValue ?? []
+    let found = name.matches(in: notes, id: { $0["id"]?.stringValue }, title: { $0["title"]?.stringValue })
+    guard found.count <= 1 else {
+      throw Failure(message: name.ambiguity(found.compactMap { $0["id"]?.stringValue }))
+    }
+    if let note = found.first { return note }
+    guard deleted else {
+      throw Failure(message: "There is no note \"\(text)\"; \"notes-lsp list\" shows what is there.")
+    }
+    let isThere = (try? await note(named: text)) != nil
+    throw Failure(
+      message: isThere
+        ? "\"\(text)\" is not deleted; \"notes-lsp rm\" deletes it."
+        : "There is no deleted note \"\(text)\"; \"notes-lsp list --deleted\" shows what is there.")
+  }
+
+  func id(of name: String, deleted: Bool = false) async throws -> JSONValue {
+    try await note(named: name, deleted: deleted)["id"] ?? .null
+  }
+
+  /// The same, with what other programs have written to the note's file taken in, as on opening it.
+  func currentId(of name: String) async throws -> JSONValue {
+    let id = try await id(of: name)
+    _ = try await perform("notes/open", ["id": id])
+    return id
+  }
+}

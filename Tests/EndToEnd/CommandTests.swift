@@ -1,0 +1,212 @@
+import Foundation
+import JSONRPC
+import NotesHarness
+import TestSupport
+import Testing
+
+/// The subcommands for notes, on a store of their own and beside running services.
+@Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
+struct CommandTests {
+  private struct Result {
+    var exit: ChildProcess.Exit
+    var output: String
+    var errors: String
+    /// The JSON objects, one a line.
+    var objects: [JSONValue] {
+      get throws { try output.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)) } }
+    }
+  }
+
+  private func run(_ user: NotesUser, _ arguments: String..., before: [String] = []) throws -> Result {
+    let binary = try #require(NotesBinary.path)
+    let result = try ChildProcess.run(
+      [binary] + before + arguments + ["--home", user.home, "--notes", user.notes], within: .seconds(60))
+    return Result(
+      exit: result.exit, output: String(decoding: result.output, as: UTF8.self),
+      errors: String(decoding: result.errorOutput, as: UTF8.self))
+  }
+
+  private func id(_ result: Result) throws -> String { try #require(result.objects.first?["id"]?.stringValue) }
+
+  @Test func aTitleThatTwoNotesHaveIsRefusedWithBothIds() throws {
+    let ana = try NotesUser("Ana")
+    let first = try id(run(ana, "new", "Shopping", "--json"))
+    let second = try id(run(ana, "new", "shopping", "--json"))
+    #expect(try run(ana, "show", "Shopping").exit == .code(0), "the exact title is one note's")
+    let verbs = [
+      ["show", "SHOPPING"], ["rm", "SHOPPING"], ["rename", "SHOPPING", "Food"], ["history", "SHOPPING"],
+      ["diff", "SHOPPING"], ["export", "SHOPPING", ana.directory.file("x.md")], ["share", "SHOPPING"],
+      ["merge", "SHOPPING", "/none"], ["unshare", "SHOPPING"], ["status", "SHOPPING"], ["invite", "SHOPPING", "Ben"],
+    ]
+    for verb in verbs {
+      let result = try ana.run(verb)
+      #expect(result.exit == .code(1), "\(verb): \(result)")
+    }
+    let refusal = try run(ana, "rm", "SHOPPING")
+    #expect(refusal.errors.contains(first) && refusal.errors.contains(second), "\(refusal)")
+    #expect(try run(ana, "list", "--json").objects.count == 2, "both are there still")
+    #expect(try run(ana, "rm", second).exit == .code(0))
+    #expect(try run(ana, "list", "--json").objects.compactMap { $0["id"]?.stringValue } == [first])
+    // An editor's request is refused as well.
+    let third = try id(run(ana, "new", "SHOPPING", "--json"))
+    let process = try ana.startInitialized()
+    let error = try #require(try process.refusal("notes/open", ["title": "sHOPPING"]))
+    #expect("\(error)".contains(first) && "\(error)".contains(third))
+  }
+
+  @Test func whatAShellWritesToTheFileIsShown() throws {
+    let ana = try NotesUser("Ana")
+    let path = try #require(try run(ana, "new", "Shopping", "--json").objects.first?["path"]?.stringValue)
+    try "milk\noat milk\n".write(toFile: path, atomically: false, encoding: .utf8)
+    let before = try Data(contentsOf: URL(filePath: ana.home + "/notes.db"))
+    #expect(try run(ana, "show", "Shopping").output == "milk\noat milk\n")
+    #expect(try Data(contentsOf: URL(filePath: ana.home + "/notes.db")) == before, "looking changes nothing")
+    #expect(try run(ana, "export", "Shopping", ana.directory.file("x.md")).exit == .code(0))
+    #expect(try String(contentsOfFile: ana.directory.file("x.md"), encoding: .utf8) == "milk\noat milk\n")
+  }
+
+  @Test func aFileOfANoteThatIsHereIsMergedWithIt() throws {
+    let ana = try NotesUser("Ana")
+    let note = try id(run(ana, "new", "Shopping", "--json"))
+    for ending in ["automerge", "meetingnotes"] {
+      let file = ana.directory.file("copy.\(ending)")
+      #expect(try run(ana, "export", "Shopping", file).exit == .code(0))
+      let again = try run(ana, "import", file)
+      #expect(again.exit == .code(0) && again.errors.contains("is here already; 0 changes merged"), "\(again)")
+      let listed = try run(ana, "list", "--json").objects
+      #expect(listed.compactMap { $0["id"]?.stringValue } == [note])
+    }
+    // Somebody else's copy with words of theirs.
+    let ben = try NotesUser("Ben")
+    let copy = ana.directory.file("copy.automerge")
+    let bens = try #require(try run(ben, "import", copy, "--json").objects.first?["path"]?.stringValue)
+    try "eggs, said Ben\n".write(toFile: bens, atomically: false, encoding: .utf8)
+    #expect(try run(ben, "export", "Shopping", copy, "--force").exit == .code(0))
+    let merged = try run(ana, "import", copy, "--json").objects
+    #expect(merged.first?["known"] == true && merged.first?["id"]?.stringValue == note)
+    #expect(try run(ana, "show", note).output == "eggs, said Ben\n")
+    // Deleted here, it comes back; a note that is not a copy is one of its own.
+    #expect(try run(ana, "rm", note).exit == .code(0))
+    #expect(try run(ana, "import", copy, "--json").objects.first?["id"]?.stringValue == note)
+    let other = try NotesUser("Cleo")
+    _ = try run(other, "new", "Shopping")
+    #expect(try run(other, "export", "Shopping", copy, "--force").exit == .code(0))
+    #expect(try run(ana, "import", copy, "--json").objects.first?["id"]?.stringValue != note)
+  }
+
+  @Test func aDeletedNoteIsRestoredOrRemovedForGood() throws {
+    let ana = try NotesUser("Ana")
+    let path = try #require(try run(ana, "new", "Shopping", "--json").objects.first?["path"]?.stringValue)
+    let early = try run(ana, "undelete", "Shopping")
+    #expect(early.exit == .code(1) && early.errors.contains("not deleted"), "\(early)")
+    #expect(try run(ana, "purge", "Shopping", "--yes").exit == .code(1))
+    #expect(try run(ana, "rm", "Shopping").exit == .code(0))
+    #expect(try run(ana, "list", "--deleted", "--json").objects.first?["title"] == "Shopping")
+    #expect(try run(ana, "undelete", "shopping").output == path + "\n")
+    #expect(try run(ana, "list", "--deleted").output.isEmpty)
+    #expect(try run(ana, "rm", "Shopping").exit == .code(0))
+    #expect(try run(ana, "purge", "Shopping").exit == .code(2), "there is no terminal to ask on")
+    #expect(try run(ana, "purge", "Shopping", "--yes").exit == .code(0))
+    #expect(try run(ana, "list", "--deleted").output.isEmpty)
+    #expect(try run(ana, "undelete", "Shopping").exit == .code(1))
+  }
+
+  @Test func wordsAreFoundAndTheirPlacesPrinted() throws {
+    let ana = try NotesUser("Ana")
+    let path = try #require(try run(ana, "new", "Drinks", "--json").objects.first?["path"]?.stringValue)
+    try "Green tea\nand oat milk\n".write(toFile: path, atomically: false, encoding: .utf8)
+    _ = try run(ana, "new", "Other")
+    let found = try run(ana, "find", "OAT")
+    #expect(found.exit == .code(0) && found.output == "Drinks  \(path):2  and oat milk\n", "\(found)")
+    #expect(try run(ana, "find", "drinks").output == "Drinks  \(path)\n")
+    #expect(try run(ana, "find", "oat", "--json").objects.count == 1)
+    let nothing = try run(ana, "find", "nowhere")
+    #expect(nothing.exit == .code(1) && nothing.output.isEmpty && nothing.errors.contains("No note contains nowhere"))
+    #expect(try run(ana, "find", " ").exit == .code(2))
+  }
+
+  @Test func optionsMayStandBeforeTheCommand() throws {
+    let ana = try NotesUser("Ana")
+    let made = try run(ana, "new", "Shopping", before: ["--name", "Ana", "--home=" + ana.home])
+    #expect(made.exit == .code(0), "\(made)")
+    let binary = try #require(NotesBinary.path)
+    let list = try ChildProcess.run([binary, "--home", ana.home, "--name", "Ana", "list"])
+    #expect(String(decoding: list.output, as: UTF8.self).contains("Shopping"))
+    let validated = try ChildProcess.run([binary, "--name", "Ana", "validate", "/none"])
+    #expect(validated.exit == .code(1))
+  }
+
+  @Test func listPrintsOneObjectALine() throws {
+    let ana = try NotesUser("Ana")
+    for title in ["One", "Two"] { _ = try run(ana, "new", title) }
+    let notes = try run(ana, "list", "--json").objects
+    #expect(notes.compactMap { $0["title"]?.stringValue }.sorted() == ["One", "Two"])
+    #expect(notes.allSatisfy { $0["words"]?.intValue == 0 && $0["path"] != nil })
+  }
+
+  @Test func joiningAndLookingBackSayNothingButTheirResults() throws {
+    let ana = try OpenNote(text: "milk\n")
+    let ben = try NotesUser("Ben")
+    let service = try ben.startInitialized()
+    let joined = try run(ben, "join", try ana.ticket())
+    #expect(joined.exit == .code(0) && joined.errors == "", "\(joined)")
+    #expect(joined.output.hasSuffix("Shopping.md\n"))
+    // Another process of the same person writes as that person.
+    for _ in 0..<3 { #expect(try run(ana.user, "history", "Shopping").errors == "") }
+    #expect(!ana.user.log.contains("somebody else"), "\(ana.user.log)")
+    let status = try run(ben, "status", "Shopping")
+    #expect(status.output.contains("service    running") && status.output.contains("Ana"), "\(status)")
+    #expect(try run(ben, "status", "--json").objects.first?["running"] == true)
+    #expect(try run(ana.user, "unshare", "Shopping", "Ben").exit == .code(0))
+    let people = try run(ana.user, "status", "Shopping", "--json").objects.first?["people"]?.arrayValue ?? []
+    #expect(people.allSatisfy { $0["access"] == "none" }, "\(people)")
+    try service.shutdown()
+  }
+
+  @Test func theNameIsPrintedAndChosen() throws {
+    let ana = try NotesUser("Ana")
+    #expect(try run(ana, "name", "Anastasia").output == "Anastasia\n")
+    #expect(try run(ana, "name").output == "Anastasia\n", "it is kept")
+    let process = try ana.start()
+    try process.initialize(userName: "")
+    #expect(try run(ana, "name", "Nastya").exit == .code(0))
+    try process.waitFor("the name in the running service") {
+      try process.request("notes/peers")["self"]?["name"] == "Nastya"
+    }
+    #expect(try run(ana, "name", " ").exit == .code(1))
+  }
+
+  @Test func withoutAServiceItIsSaidWhatIsNeeded() throws {
+    let ana = try NotesUser("Ana")
+    _ = try run(ana, "new", "Shopping")
+    let shared = try run(ana, "share", "Shopping")
+    #expect(shared.exit == .code(1) && shared.errors.contains("needs an editor with a note open"), "\(shared)")
+    let status = try run(ana, "status")
+    #expect(status.exit == .code(0) && status.output.contains("not running"), "\(status)")
+    let answers = try run(ana, "answer", "--accept")
+    #expect(answers.exit == .code(1) && answers.errors.contains("No invitation is waiting"), "\(answers)")
+  }
+
+  @Test func exportsKeepWhatTheUmaskForbids() throws {
+    let ana = try NotesUser("Ana")
+    _ = try run(ana, "new", "Shopping")
+    let binary = try #require(NotesBinary.path)
+    func mode(_ umask: String, _ arguments: [String], _ path: String) throws -> Int? {
+      let result = try ChildProcess.run(
+        ["sh", "-c", "umask \(umask); exec \"$@\"", "sh", binary] + arguments
+          + ["--home", ana.home, "--notes", ana.notes])
+      #expect(result.exit == .code(0), "\(String(decoding: result.errorOutput, as: UTF8.self))")
+      return try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+    for ending in ["automerge", "md"] {
+      let path = ana.directory.file("private.\(ending)"), open = ana.directory.file("open.\(ending)")
+      #expect(try mode("077", ["export", "Shopping", path], path) == 0o600)
+      #expect(try mode("022", ["export", "Shopping", open], open) == 0o644)
+    }
+    // A working file that is written anew after it was removed.
+    #expect(try mode("077", ["new", "Secret"], ana.notes + "/Secret.md") == 0o600)
+    try FileManager.default.removeItem(atPath: ana.notes + "/Secret.md")
+    #expect(try mode("077", ["rename", "Secret", "Secret"], ana.notes + "/Secret.md") == 0o600)
+    #expect(try mode("077", ["backup", ana.directory.file("copy.db")], ana.directory.file("copy.db")) == 0o600)
+  }
+}

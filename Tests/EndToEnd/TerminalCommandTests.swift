@@ -1,0 +1,180 @@
+import Foundation
+import JSONRPC
+import NotesHarness
+import TestSupport
+import Testing
+
+/// The subcommands as a person sees them: on a terminal.
+@Suite(
+  .ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment),
+  .enabled(if: NotesBinary.find("tmux") != nil, "SKIPPED: needs tmux"))
+struct TerminalCommandTests {
+  /// Runs a command of a person on a terminal of its own.
+  private func terminal(_ user: NotesUser, _ arguments: [String]) throws -> Terminal {
+    let binary = try #require(NotesBinary.path)
+    let options = arguments.isEmpty ? [] : ["--home", user.home, "--notes", user.notes]
+    return try Terminal(
+      in: user.directory, name: "command\(UInt32.random(in: 0 ... .max))",
+      command: ["sh", "-c", "\"$@\"; echo [ended]; exec cat", "sh", binary] + arguments + options,
+      environment: ["NOTES_HOME": user.home, "NOTES_DIR": user.notes])
+  }
+
+  /// Waits until the screen shows something, and returns it. The lines of processes that are named are read meanwhile.
+  @discardableResult
+  private func wait(
+    for text: String, on terminal: Terminal, _ processes: NotesProcess...
+  ) throws -> String {
+    let deadline = ContinuousClock.now + .seconds(30)
+    while true {
+      for process in processes { try process.collect() }
+      let screen = try terminal.screen()
+      if screen.contains(text) { return screen }
+      guard ContinuousClock.now < deadline else {
+        throw ProcessError.timedOut(waitingFor: "\"\(text)\" on the screen", details: screen)
+      }
+    }
+  }
+
+  @Test func theNameAloneSaysWhatThisIs() throws {
+    let ana = try NotesUser("Ana")
+    let screen = try wait(for: "[ended]", on: terminal(ana, []))
+    #expect(screen.contains("multiplayer for the notes") && screen.contains("notes-lsp --help"), "\(screen)")
+    // With options it serves, and says that it waits.
+    let serving = try terminal(ana, ["--no-network"])
+    try wait(for: "Waiting for an editor", on: serving)
+  }
+
+  @Test func whatActsOnATerminalIsShownAsItsNumber() throws {
+    let ana = try NotesUser("Ana")
+    let process = try ana.startInitialized()
+    let attack = "\u{1B}]52;c;ZXZpbA==\u{07}\u{202E}evil\u{9B}2J"
+    let note = try process.request(
+      "notes/create", ["title": .string("Shop\u{202E}\u{9B}2Jping"), "text": .string("milk \(attack)\nbread\n")])
+    try process.waitFor("it is stored") { try process.request("notes/status")["stored"] == true }
+    let id = try #require(note["id"]?.stringValue)
+    for verb in [
+      ["list"], ["show", id], ["history", id], ["find", "milk"], ["list", "--json"], ["show", id, "--json"],
+    ] {
+      let screen = try wait(for: "[ended]", on: terminal(ana, verb))
+      let shown = verb.contains("--json") ? "\\u202E" : "<U+202E>"
+      #expect(screen.contains(shown), "\(verb): \(screen)")
+      #expect(!screen.unicodeScalars.contains { [0x1B, 0x9B, 0x202E].contains($0.value) }, "\(verb): \(screen)")
+    }
+    // A pipe gets what is there.
+    #expect(try ana.run(["show", id]).output == "milk \(attack)\nbread\n")
+    #expect(try ana.run(["list"]).output.contains("Shop\u{202E}\u{9B}2Jping"))
+  }
+
+  @Test func aLineBreakInATitleForgesNoLine() throws {
+    let ana = try NotesUser("Ana")
+    let process = try ana.startInitialized()
+    try process.request("notes/create", ["title": "Shopping\nforged  line"])
+    let lines = try ana.run(["list"]).output.split(separator: "\n")
+    #expect(lines.count == 1 && lines[0].contains("Shopping<U+000A>forged"), "\(lines)")
+  }
+
+  @Test func purgingAsksFirst() throws {
+    let ana = try NotesUser("Ana")
+    #expect(try ana.run(["new", "Shopping"]).exit == .code(0))
+    #expect(try ana.run(["rm", "Shopping"]).exit == .code(0))
+    for (answer, left) in [("", 1), ("n", 1), ("y", 0)] {
+      let purging = try terminal(ana, ["purge", "Shopping"])
+      try wait(for: "This cannot be undone. [y/N]", on: purging)
+      try purging.type(answer)
+      try purging.press("Enter")
+      try wait(for: "[ended]", on: purging)
+      #expect(try ana.run(["list", "--deleted"]).output.split(separator: "\n").count == left)
+    }
+  }
+
+  /// Two people on one network who have not met, and a note of the first.
+  private struct Strangers {
+    let ana: NotesUser
+    let ben: NotesUser
+    let anas: NotesProcess
+    let bens: NotesProcess
+    let network: NetworkNamespaces
+    let note: JSONValue
+
+    init() throws {
+      network = try NetworkNamespaces(count: 2)
+      (ana, ben) = (try NotesUser("Ana"), try NotesUser("Ben"))
+      anas = try ana.startInTheOpen(prefix: network.prefix(0))
+      bens = try ben.startInTheOpen(prefix: network.prefix(1))
+      note = try anas.request("notes/create", ["title": "Plans", "text": "one\n"])
+      try NotesProcess.wait(for: "being found", of: [anas, bens]) { [anas] in
+        try anas.request("notes/peers")["peers"]?.arrayValue?.contains { $0["name"] == "Ben" } ?? false
+      }
+    }
+
+    /// Accepts at Ben's; the number of the request, which is answered when Ana has confirmed.
+    func accept() throws -> (request: Int, code: String) {
+      var found: JSONValue?
+      try NotesProcess.wait(for: "the invitation", of: [anas, bens]) {
+        found = try bens.request("notes/invitations")["invitations"]?[0]
+        return found != nil
+      }
+      let id = bens.startRequest("notes/answer", ["invitation": found?["invitation"] ?? .null, "accept": true])
+      let code = try #require(found?["code"]?.stringValue)
+      return (id, "\(code.prefix(3)) \(code.dropFirst(3))")
+    }
+
+    var bensNotes: Int {
+      get throws { try bens.request("notes/list")["notes"]?.arrayValue?.count ?? 0 }
+    }
+  }
+
+  private static let hasNamespaces = NetworkNamespaces.problem == nil
+  private static let noNamespaces: Comment = "SKIPPED: network namespaces are not allowed here"
+
+  @Test(.enabled(if: hasNamespaces, noNamespaces)) func invitingWaitsForTheOtherPersonAndAsksForTheCode() throws {
+    let two = try Strangers()
+    let inviting = try terminal(two.ana, ["invite", "Plans", "Ben"])
+    let screen = try wait(for: "Waiting for Ben to accept", on: inviting, two.anas, two.bens)
+    let (request, code) = try two.accept()
+    #expect(screen.contains(code), "\(screen)")
+    try wait(for: "Does Ben see the code \(code)?", on: inviting, two.anas, two.bens)
+    #expect(try two.bensNotes == 0, "nothing is shared before the codes are compared")
+    try inviting.type("y")
+    try inviting.press("Enter")
+    try wait(for: "Ben has joined.", on: inviting, two.anas, two.bens)
+    try NotesProcess.wait(for: "the note at Ben's", of: [two.anas, two.bens]) { try two.bensNotes == 1 }
+    _ = request
+  }
+
+  @Test(.enabled(if: hasNamespaces, noNamespaces)) func codesThatDifferShareNothing() throws {
+    let two = try Strangers()
+    let inviting = try terminal(two.ana, ["invite", "Plans", "Ben"])
+    try wait(for: "Waiting for Ben to accept", on: inviting, two.anas, two.bens)
+    _ = try two.accept()
+    try wait(for: "Does Ben see the code", on: inviting, two.anas, two.bens)
+    try inviting.type("n")
+    try inviting.press("Enter")
+    try wait(for: "nothing was shared", on: inviting, two.anas, two.bens)
+    #expect(try two.bensNotes == 0)
+  }
+
+  @Test(.enabled(if: hasNamespaces, noNamespaces)) func withoutATerminalAnswerConfirmsTheCode() throws {
+    let two = try Strangers()
+    let invited = try two.ana.run(["invite", "Plans", "Ben"])
+    #expect(invited.exit == .code(0) && invited.output.contains("notes-lsp answer"), "\(invited)")
+    let (_, code) = try two.accept()
+    #expect(invited.output.contains(code))
+    try NotesProcess.wait(for: "the acceptance", of: [two.anas, two.bens]) {
+      try two.ana.run(["answer"]).output.contains("Ben accepted \"Plans\", code \(code)")
+    }
+    #expect(try two.bensNotes == 0, "nothing is shared before the codes are compared")
+    #expect(try two.ana.run(["answer", "Ben", "--accept"]).exit == .code(0))
+    try NotesProcess.wait(for: "the note at Ben's", of: [two.anas, two.bens]) { try two.bensNotes == 1 }
+  }
+
+  @Test(.enabled(if: hasNamespaces, noNamespaces)) func anInvitationIsAnsweredFromAShell() throws {
+    let two = try Strangers()
+    try two.anas.request("notes/invite", ["id": two.note["id"] ?? .null, "peer": "Ben", "confirm": true])
+    try NotesProcess.wait(for: "the invitation", of: [two.anas, two.bens]) {
+      try two.ben.run(["answer"]).output.contains("Ana invites you to \"Plans\", code")
+    }
+    #expect(try two.ben.run(["answer", "Ana", "--decline"]).exit == .code(0))
+    try NotesProcess.wait(for: "no invitation", of: [two.anas, two.bens]) { try two.ben.run(["answer"]).output.isEmpty }
+  }
+}
