@@ -99,6 +99,13 @@ public final class Repo {
     return Set(stored).union(handles.map(\.id))
   }
 
+  /// Whether the document is in memory or in the store, with something in it.
+  public func isHere(_ id: DocumentId) async throws(StorageError) -> Bool {
+    if handle(of: id) != nil { return true }
+    let kinds = try await storage?.children(of: [id.description]) ?? []
+    return kinds.contains { StoredChunks.Kind(rawValue: $0) != nil } || handle(of: id) != nil
+  }
+
   /// Removes the document for good: from memory, from the store, and for later attempts to find it. Peers keep theirs.
   public func delete(_ id: DocumentId) async throws(StorageError) {
     let slot = slots.removeValue(forKey: id)

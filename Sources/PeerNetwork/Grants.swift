@@ -14,6 +14,8 @@ public final class Grants: SharePolicy {
   private(set) var revised: [DocumentId: Set<PeerId>] = [:]
   /// What hosts let our person do with documents that are theirs.
   var joined: [DocumentId: Joined] = [:]
+  /// Who were the hosts of documents that are our own now. Of all peers only they may offer them again.
+  private(set) var formerHosts: [DocumentId: PeerId] = [:]
   /// What the store calls the people it knows.
   private var storedNames: [PeerId: String] = [:]
 
@@ -52,9 +54,14 @@ public final class Grants: SharePolicy {
         .intersection((grants[document] ?? [:]).keys)
       if !changed.isEmpty { revised[document] = changed }
     }
-    joined = [:]
+    (joined, formerHosts) = ([:], [:])
     for (key, record) in try await storage.records(under: [Joined.key]) {
-      if let document = key.last.flatMap({ DocumentId($0) }) { joined[document] = Joined(record: record) }
+      guard let document = key.last.flatMap({ DocumentId($0) }) else { continue }
+      if let host = record["formerHost"]?.text {
+        formerHosts[document] = PeerId(host)
+      } else {
+        joined[document] = Joined(record: record)
+      }
     }
     storedNames = [:]
     for (key, record) in try await storage.records(under: KnownPeer.prefix) {
@@ -147,8 +154,20 @@ public final class Grants: SharePolicy {
   /// Stores what the host of a document lets our person do.
   func storeJoined(_ document: DocumentId) async throws(StorageError) {
     let key: StorageKey = [Joined.key, document.description]
-    guard let entry = joined[document] else { return try await storage.remove(key) }
-    try await storage.saveRecord(entry.record, at: key)
+    if let entry = joined[document] {
+      try await storage.saveRecord(entry.record, at: key)
+    } else if let host = formerHosts[document] {
+      try await storage.saveRecord(.record(["formerHost": .text(host.description)]), at: key)
+    } else {
+      try await storage.remove(key)
+    }
+  }
+
+  /// Returns the documents that are our own without a history from now on.
+  func forgetFormerHost(_ peer: PeerId) -> [DocumentId] {
+    let documents = formerHosts.filter { $0.value == peer }.map(\.key)
+    for document in documents { formerHosts[document] = nil }
+    return documents
   }
 
   /// The host has ended it: the document is our own from now on, and those whom the host has let in are nobody to us.
@@ -156,6 +175,7 @@ public final class Grants: SharePolicy {
   /// - Returns: the peers that have lost it.
   func leaveHost(of document: DocumentId) -> Set<PeerId> {
     guard let host = joined.removeValue(forKey: document)?.host else { return [] }
+    formerHosts[document] = host
     let others = (introductions.removeValue(forKey: document) ?? [:]).keys
     grants[document]?[host] = nil
     if grants[document]?.isEmpty == true { grants[document] = nil }

@@ -5,9 +5,12 @@ import Foundation
 struct KnownPeer {
   static let prefix: StorageKey = ["peers"]
   static let ticketsKey: StorageKey = ["tickets"]
+  static let invitationsKey: StorageKey = ["invitations"]
   static let longestName = 80
 
-  var name: String?
+  var name: String? { didSet { nameKey = name.map(ForeignWords.key) } }
+  /// By which names are compared.
+  private(set) var nameKey: String?
   var addresses: [PeerAddress] = []
   /// The person has said yes to it: its key is its name from then on.
   var isPinned = false
@@ -18,6 +21,7 @@ struct KnownPeer {
 
   init(record: CBOR) {
     name = record["name"]?.text.flatMap(KnownPeer.clean)
+    nameKey = name.map(ForeignWords.key)
     addresses = (record["addresses"]?.array ?? []).compactMap(\.text).compactMap { PeerAddress($0) }
     isPinned = record["pinned"]?.bool ?? false
     isBlocked = record["blocked"]?.bool ?? false
@@ -70,7 +74,7 @@ extension PeerDirectory {
   /// Keeps what is new about a peer, and keeps the peer connected unless others do that.
   func remember(_ peer: PeerId, name: String?, addresses: [PeerAddress], keepsConnected: Bool = true) {
     var entry = known[peer] ?? KnownPeer()
-    if let name = name.flatMap(KnownPeer.clean) { entry.name = name }
+    if let name = name.flatMap(KnownPeer.clean) { entry.name = ownName(name, of: peer) }
     // The newest first; a few of the older ones may still be right.
     let older = entry.addresses.filter { !addresses.contains($0) }
     entry.addresses = Array((addresses + older).prefix(Ticket.maximumAddresses))

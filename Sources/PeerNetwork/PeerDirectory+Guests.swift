@@ -70,25 +70,42 @@ extension PeerDirectory {
       if list.guests.isEmpty { letGo(of: list.document, by: host) }
       return
     }
-    if list.guests.isEmpty { return hostEnded(list.document, host: host) }
+    if list.guests.isEmpty {
+      hearsay.take(list)
+      return hostEnded(list.document, host: host)
+    }
     if let access = list.guests.first(where: { $0.peer == repo.peerId })?.access {
       hostChanged(access, on: list.document, host: host)
     }
     let others = list.guests.filter { $0.peer != repo.peerId && $0.peer != host && !isBlocked($0.peer) }
     let gone = grants.introduce(
       Dictionary(others.map { ($0.peer, $0.access) }) { first, _ in first }, to: list.document)
+    hearsay.take(GuestList(document: list.document, guests: others))
     for guest in others {
       provider.trust(guest.peer)
-      remember(guest.peer, name: guest.name, addresses: guest.addresses, keepsConnected: isCalled(guest.peer))
+      if isCalled(guest.peer) { provider.keepConnected(to: guest.peer, at: addresses(of: guest.peer)) }
     }
-    for peer in gone where grants.documents(for: peer).isEmpty {
+    let strangers = gone.filter { self.grants.documents(for: $0).isEmpty }
+    for peer in strangers {
       provider.forget(peer)
       provider.disconnect(peer)
     }
+    forget(strangers.filter { known[$0].map { !$0.isPinned && !$0.isBlocked } ?? false })
     let grants = grants
     Task { await self.keep { _ throws(StorageError) in try await grants.storeIntroductions(to: list.document) } }
     repo.policyChanged(for: list.document)
     onEvent?(.networkChanged)
+  }
+
+  /// Of guests that a host no longer speaks of nothing is kept.
+  private func forget(_ peers: Set<PeerId>) {
+    guard !peers.isEmpty else { return }
+    for peer in peers { known[peer] = nil }
+    Task {
+      await self.keep { storage throws(StorageError) in
+        for peer in peers { try await storage.remove(KnownPeer.prefix + [peer.description]) }
+      }
+    }
   }
 
   /// Whether we keep a link to a peer: whoever shares something with us, and of the other guests of our hosts as many as

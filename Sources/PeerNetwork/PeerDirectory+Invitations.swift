@@ -9,6 +9,8 @@ public enum InvitationError: Error, Hashable, Sendable {
   case unreachable(name: String, reason: String)
   /// The other side does not say a word: it may be blocked there, or have too many invitations.
   case timedOut(name: String)
+  /// The document is here already, and not from this peer: nothing has changed.
+  case alreadyHere(DocumentId)
 }
 
 /// Somebody who waits for something to happen to an invitation.
@@ -26,12 +28,9 @@ extension PeerDirectory {
   // MARK: Inviting
 
   /// Invites somebody to a document. Returns when it has arrived, with the digits to compare if the two meet for the
-  /// first time.
-  ///
-  /// - Parameter confirms: if digits are shown, the document is sent only after `setTrust(.trusted, …)` as well as the
-  ///   other's yes; without it the yes is enough.
+  /// first time. The document is then sent only after `confirm` as well as the other's yes.
   public func invite(
-    _ peer: PeerId, to document: DocumentId, title: String, access: Access = .write, confirms: Bool = false
+    _ peer: PeerId, to document: DocumentId, title: String, access: Access = .write
   ) async throws(InvitationError) -> String? {
     guard !isBlocked(peer) else { throw .blocked }
     try await reach(peer)
@@ -40,7 +39,7 @@ extension PeerDirectory {
     let nonce = random.bytes(InviteMessage.nonceByteCount)
     let effects = invitations.invite(
       peer, to: document, title: title, access: access, name: repo.metadata.name ?? "", id: id, nonce: nonce,
-      knowsInvited: hasMet(peer), wantsConfirmation: confirms, at: repo.clock.now)
+      knowsInvited: hasMet(peer), at: repo.clock.now)
     guard await wait(for: id, PendingInvitation.deliveryTimeout, after: { self.perform(effects) }) else {
       invitations.forget(id)
       throw .timedOut(name: name(of: peer))
@@ -53,6 +52,9 @@ extension PeerDirectory {
 
   /// Those that we have sent and nobody has answered, or of which our person is to compare the digits.
   public var sentInvitations: [Invitations.Sent] { invitations.sent(at: repo.clock.now) }
+
+  /// Our person says that the digits are equal: the two have met, and the document is sent.
+  public func confirm(_ invitation: [UInt8]) { perform(invitations.confirm(invitation, areEqual: true)) }
 
   /// The digits are not equal: the document is not sent.
   public func refuse(_ invitation: [UInt8]) { perform(invitations.confirm(invitation, areEqual: false)) }
@@ -76,6 +78,10 @@ extension PeerDirectory {
       }
       return nil
     }
+    if accepts, await isElsewhere(invitation.document, than: peer) {
+      perform(invitations.dismiss(id))
+      throw .alreadyHere(invitation.document)
+    }
     try await reach(peer)
     guard let (received, effects) = invitations.answer(id, accepts: accepts) else { throw .unknown }
     guard accepts else {
@@ -83,7 +89,6 @@ extension PeerDirectory {
       onEvent?(.networkChanged)
       return nil
     }
-    pin(peer, name: received.name)
     guard await wait(for: id, PendingInvitation.grantTimeout, after: { self.perform(effects) }) else {
       throw .timedOut(name: name(of: peer))
     }
@@ -95,9 +100,28 @@ extension PeerDirectory {
   func receive(_ type: String, _ fields: [String: CBOR], from peer: PeerId) {
     guard !isBlocked(peer), let (id, message) = InviteMessage.parse(type: type, fields) else { return }
     let nonce = random.bytes(InviteMessage.nonceByteCount)
-    perform(
-      invitations.receive(
-        message, invitation: id, from: peer, isKnown: hasMet(peer), nonce: nonce, at: repo.clock.now))
+    change { [now = repo.clock.now, isKnown = hasMet(peer)] in
+      $0.receive(message, invitation: id, from: peer, isKnown: isKnown, nonce: nonce, at: now)
+    }
+    guard case .offer = message else { return }
+    _ = repo.clock.schedule(after: Invitations.openingTimeout) { [weak self] in
+      self?.change { [now = self?.repo.clock.now ?? .zero] in $0.expire(at: now) }
+    }
+  }
+
+  /// Does something to the invitations and what follows from it. What of them outlives this process is stored.
+  func change(_ body: (inout Invitations) -> [Invitations.Effect]) {
+    let before = invitations.budget
+    let effects = body(&invitations)
+    if invitations.budget != before {
+      let record = invitations.budget.record(now: repo.clock.now, date: repo.clock.date)
+      Task {
+        await self.keep { storage throws(StorageError) in
+          try await storage.saveRecord(record, at: KnownPeer.invitationsKey)
+        }
+      }
+    }
+    perform(effects)
   }
 
   func perform(_ effects: [Invitations.Effect]) {
@@ -109,8 +133,8 @@ extension PeerDirectory {
         finish(sent.id, true)
         onEvent?(.networkChanged)
       case .arrived(let received):
-        if known[received.peer]?.name == nil { claimedNames[received.peer] = received.name }
-        onEvent?(.invited(received, name: name(of: received.peer)))
+        if known[received.peer]?.name == nil, !received.name.isEmpty { hearsay.note(received.name, of: received.peer) }
+        Task { await self.arrived(received) }
       case .withdrawn(let received):
         finish(received.id, false)
         onEvent?(.withdrawn(received, name: name(of: received.peer)))
@@ -125,36 +149,54 @@ extension PeerDirectory {
         granted(received, access)
       case .cheated(let peer):
         repo.complain(of: peer, "sent an invitation whose numbers do not belong together; it is not shown")
+        onEvent?(.brokeOff(peer, name: name(of: peer)))
+      case .brokeOff(let received):
+        onEvent?(.brokeOff(received.peer, name: ForeignWords.name(received.name) ?? name(of: received.peer)))
+      case .closedToStrangers:
+        onEvent?(.closedToStrangers)
       }
     }
   }
 
-  /// The other has accepted: what it may do is stored before it is promised.
+  /// Our person is asked, unless the document is here already: then nothing is offered that could be taken.
+  private func arrived(_ received: Invitations.Received) async {
+    let isHere = await isElsewhere(received.document, than: received.peer)
+    guard receivedInvitations.contains(where: { $0.id == received.id }) else { return }
+    guard isHere else { onEvent?(.invited(received, name: name(of: received.peer))); return }
+    perform(invitations.dismiss(received.id))
+    onEvent?(.offeredAgain(received.peer, name: name(of: received.peer), received.document))
+  }
+
+  /// The other has accepted, and so has our person if there were digits: what it may do is stored before it is promised.
   private func grant(_ sent: Invitations.Sent) async {
     let grants = grants
-    pin(sent.peer, name: nil)
+    pin(sent.peer)
     await keep { _ throws(StorageError) in try await grants.grant(sent.access, on: sent.document, to: sent.peer) }
-    remember(sent.peer, name: nil, addresses: addresses(of: sent.peer))
     perform([.send(.granted(sent.access), invitation: sent.id, to: sent.peer)])
     onEvent?(.accepted(sent.peer, name: name(of: sent.peer), sent.document))
     repo.policyChanged(for: sent.document)
     if repo.handle(of: sent.document) == nil { _ = await repo.find(sent.document) }
   }
 
-  /// We may open it: the inviter's changes are taken from now on.
+  /// Both have said yes, and we may open it: the inviter's changes are taken from now on.
   private func granted(_ received: Invitations.Received, _ access: Access) {
-    admit(host: received.peer, of: received.document, access)
-    remember(received.peer, name: received.name, addresses: addresses(of: received.peer))
+    guard admit(host: received.peer, of: received.document, access) else {
+      finish(received.id, false)
+      return
+    }
+    pin(received.peer)
     if !finish(received.id, true) {
       onEvent?(.accepted(received.peer, name: name(of: received.peer), received.document))
     }
   }
 
-  /// Somebody whom our person has accepted is not asked for digits again.
-  private func pin(_ peer: PeerId, name: String?) {
+  /// Somebody who has said yes to our person, and to whom our person has said yes, is not asked for digits again.
+  private func pin(_ peer: PeerId) {
+    // As it was shown: a name that was somebody else's is stored with the mark.
+    let name = repo.peers[peer]?.name ?? self.name(of: peer)
     known[peer, default: KnownPeer()].isPinned = true
     provider.trust(peer)
-    remember(peer, name: known[peer]?.name ?? name ?? self.name(of: peer), addresses: addresses(of: peer))
+    remember(peer, name: name, addresses: provenAddresses(of: peer))
   }
 
   private func reach(_ peer: PeerId) async throws(InvitationError) {

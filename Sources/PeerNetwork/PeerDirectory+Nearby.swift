@@ -63,17 +63,18 @@ extension PeerDirectory {
       let isNew = nearby[peer.peer] == nil
       nearby[peer.peer] = peer
       callIfShared(peer)
-      if isNew, !isBlocked(peer.peer) { onEvent?(.appeared(peer.peer, name: name(of: peer.peer))) }
+      if isNew { say(.appeared(peer.peer, name: name(of: peer.peer)), of: peer.peer) }
+      warnOfNamesake(peer.peer)
     case .changed(let peer):
-      let oldName = nearby[peer.peer]?.name
+      let oldName = name(of: peer.peer)
       nearby[peer.peer] = peer
       callIfShared(peer)
       if !isBlocked(peer.peer), !peer.addresses.isEmpty { movedPerhaps(peer) }
-      if oldName != peer.name, !isBlocked(peer.peer) { onEvent?(.renamed(peer.peer, name: name(of: peer.peer))) }
+      if oldName != name(of: peer.peer) { say(.renamed(peer.peer, name: name(of: peer.peer)), of: peer.peer) }
     case .vanished(let peer, _):
       let name = name(of: peer)
-      guard nearby.removeValue(forKey: peer) != nil, !isBlocked(peer) else { return }
-      onEvent?(.vanished(peer, name: name))
+      guard nearby.removeValue(forKey: peer) != nil else { return }
+      say(.vanished(peer, name: name), of: peer)
     }
   }
 
@@ -95,13 +96,6 @@ extension PeerDirectory {
       self.provider.keepConnected(to: peer, at: self.addresses(of: peer))
       if !found.addresses.isEmpty { self.provider.callNow(peer) }
     }
-  }
-
-  /// Where a peer may be: where it is heard now, then where it was.
-  func addresses(of peer: PeerId) -> [PeerAddress] {
-    let heard = nearby[peer]?.addresses ?? []
-    let cached = (known[peer]?.addresses ?? []).filter { !heard.contains($0) }
-    return Array((heard + cached).prefix(Ticket.maximumAddresses))
   }
 
   func standing(with peer: PeerId) -> Standing {
@@ -146,7 +140,7 @@ extension PeerDirectory {
   /// stranger again; both lose all that was shared with them, as far as it has not been sent.
   public func setTrust(_ trust: Trust, of peer: PeerId, name: String? = nil) async throws(StorageError) {
     var entry = known[peer] ?? KnownPeer()
-    if let name = name.flatMap(KnownPeer.clean) { entry.name = name }
+    if let name = name.flatMap(KnownPeer.clean) { entry.name = ownName(name, of: peer) }
     switch trust {
     case .trusted:
       (entry.isPinned, entry.isBlocked) = (true, false)
@@ -177,6 +171,13 @@ extension PeerDirectory {
     invitations.drop(peer)
     let documents = grants.documents(for: peer).map(\.document)
     for document in documents { dismissGuests([peer], from: document) }
+    // It has the text of its tickets still, and may come with another key.
+    if book.void(redeemedBy: peer) {
+      let record = book.record
+      await keep { storage throws(StorageError) in
+        try await storage.saveRecord(record, at: KnownPeer.ticketsKey)
+      }
+    }
     provider.forget(peer)
     provider.disconnect(peer)
     var failure: StorageError?
@@ -189,6 +190,14 @@ extension PeerDirectory {
       if joined[document]?.host == peer { hostEnded(document, host: peer) }
       repo.policyChanged(for: document)
       tellGuests(of: document)
+    }
+    // Somebody forgotten who comes back is a stranger with a document that is our own.
+    for document in grants.forgetFormerHost(peer) {
+      do throws(StorageError) {
+        try await grants.storeJoined(document)
+      } catch {
+        failure = error
+      }
     }
     if let failure { throw failure }
   }

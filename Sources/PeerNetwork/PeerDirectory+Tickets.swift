@@ -10,6 +10,8 @@ public enum JoinError: Error, Hashable, Sendable {
   case unreachable(address: String, reason: String)
   /// The host is there but did not answer the ticket.
   case timedOut
+  /// The document is here already, and not from this host: nothing has changed.
+  case alreadyHere(DocumentId)
 }
 
 /// Somebody who has presented a ticket and waits for the answer.
@@ -33,13 +35,16 @@ extension PeerDirectory {
 
   /// Opens a document to whoever brings the ticket, `uses` peers at most.
   ///
-  /// - Parameter addresses: where to find us; where we listen if none is given.
+  /// - Parameters:
+  ///   - expiresIn: a day if nothing else is said, a hundred years at most.
+  ///   - addresses: where to find us; where we listen if none is given.
   public func share(
     _ document: DocumentId, access: Access = .write, uses: Int = 1, expiresIn: Duration? = nil,
     addresses: [PeerAddress]? = nil
   ) async throws(StorageError) -> Ticket? {
     let secret = random.bytes(Ticket.secretByteCount)
-    let expires = expiresIn.map { repo.clock.date.addingTimeInterval(TimeInterval($0.components.seconds)) }
+    let lifetime = min(expiresIn ?? Ticket.lifetime, Ticket.longestLifetime)
+    let expires = repo.clock.date.addingTimeInterval(lifetime / .seconds(1))
     let reachable = addresses ?? provider.reachableAddresses
     guard
       let ticket = Ticket(
@@ -47,7 +52,7 @@ extension PeerDirectory {
     else { return nil }
     book.issue(
       document: document, secret: secret, access: access, uses: uses, expires: ticket.expires,
-      deadline: expiresIn.map { repo.clock.now + $0 })
+      deadline: repo.clock.now + lifetime)
     try await storage.saveRecord(book.record, at: KnownPeer.ticketsKey)
     return ticket
   }
@@ -82,7 +87,7 @@ extension PeerDirectory {
       redeem(secret, for: document, by: peer)
     case .presentSpoken(let secret)?:
       let (outcome, document) = book.redeem(
-        spoken: secret, by: peer, from: source(of: peer), date: repo.clock.date, now: repo.clock.now)
+        spoken: secret, by: peer, date: repo.clock.date, now: repo.clock.now)
       answer(peer, outcome, document, isSpoken: true)
     case .accepted(let document, let access, let isSpoken)?:
       accepted(document, access, host: peer, key: PendingJoin.Key(host: peer, document: isSpoken ? nil : document))
@@ -95,12 +100,10 @@ extension PeerDirectory {
 
   private func redeem(_ secret: [UInt8], for document: DocumentId, by peer: PeerId) {
     let outcome = book.redeem(
-      document: document, secret: secret, by: peer, from: source(of: peer), date: repo.clock.date,
+      document: document, secret: secret, by: peer, date: repo.clock.date,
       now: repo.clock.now)
     answer(peer, outcome, document, isSpoken: false)
   }
-
-  private func source(of peer: PeerId) -> String { provider.address(of: peer)?.host ?? "" }
 
   private func answer(_ peer: PeerId, _ outcome: TicketBook.Outcome, _ document: DocumentId?, isSpoken: Bool) {
     switch (outcome, document) {
@@ -108,7 +111,15 @@ extension PeerDirectory {
       repo.complain(of: peer, "has tried too many wrong secrets")
     case (.accepted(let access), let document?):
       Task { await self.admit(peer, to: document, access, isSpoken: isSpoken) }
-    case (.accepted, nil):
+    case (.repeated(let access, let isRecent), let document?):
+      // Whoever has the document may ask for it again. Whoever has lost it since has lost what the ticket gave, too.
+      let granted = grants.guests(on: document)[peer] ?? .none
+      let wasDismissed = grants.dismissed[document]?.contains(peer) == true
+      guard granted > .none || isRecent && !wasDismissed else {
+        return send(.refused(isSpoken ? nil : document, kind: "\(TicketError.ticketUsed)"), to: peer)
+      }
+      Task { await self.admit(peer, to: document, granted > .none ? granted : access, isSpoken: isSpoken) }
+    case (.accepted, nil), (.repeated, nil):
       send(.refused(nil, kind: "\(TicketError.ticketInvalid)"), to: peer)
     case (.refused(let error), let document):
       if error == .ticketExpired {
@@ -130,16 +141,16 @@ extension PeerDirectory {
   /// The grant is stored before it is promised.
   private func admit(_ peer: PeerId, to document: DocumentId, _ access: Access, isSpoken: Bool) async {
     let (grants, record) = (grants, book.record)
+    let name = repo.peers[peer]?.name
     known[peer, default: KnownPeer()].isPinned = true
     provider.trust(peer)
     await keep { storage throws(StorageError) in
       try await storage.saveRecord(record, at: KnownPeer.ticketsKey)
       try await grants.grant(access, on: document, to: peer)
     }
-    let metadata = repo.peers[peer]
-    remember(peer, name: metadata?.name, addresses: PeerDirectory.addresses(in: metadata))
+    remember(peer, name: name, addresses: PeerDirectory.addresses(in: repo.peers[peer]))
     send(.accepted(document, access, isSpoken: isSpoken), to: peer)
-    onEvent?(.joined(peer, name: name(of: peer), document))
+    onEvent?(.joined(peer, name: self.name(of: peer), document))
     repo.policyChanged(for: document)
     if repo.handle(of: document) == nil { _ = await repo.find(document) }
   }
@@ -160,6 +171,7 @@ extension PeerDirectory {
 
   public func join(_ ticket: Ticket) async throws(JoinError) -> DocumentId {
     if ticket.peer == repo.peerId { return ticket.document }
+    if await isElsewhere(ticket.document, than: ticket.peer) { throw .alreadyHere(ticket.document) }
     do throws(JoinError) {
       try await reach(ticket)
     } catch {
@@ -204,17 +216,49 @@ extension PeerDirectory {
     pending.reply.resume(returning: result)
   }
 
-  /// The host's changes are taken from now on: they follow right behind its answer.
+  /// The host's changes are taken from now on: they follow right behind its answer. What words open is known only now.
   private func accepted(_ document: DocumentId, _ access: Access, host: PeerId, key: PendingJoin.Key) {
     guard pendingJoins[key] != nil else { return }
+    guard key.document == nil else { return admit(document, access, host: host, key: key) }
+    Task {
+      if await self.isElsewhere(document, than: host) {
+        self.finish(key, .failure(.alreadyHere(document)))
+      } else if self.pendingJoins[key] != nil {
+        self.admit(document, access, host: host, key: key)
+      }
+    }
+  }
+
+  private func admit(_ document: DocumentId, _ access: Access, host: PeerId, key: PendingJoin.Key) {
+    guard admit(host: host, of: document, access) else { return finish(key, .failure(.alreadyHere(document))) }
     known[host, default: KnownPeer()].isPinned = true
-    admit(host: host, of: document, access)
     finish(key, .success(document))
+  }
+
+  /// Whether a document is here, and not from this peer: it is our own, or another's. What the peer offers then changes
+  /// neither who its host is, nor who may have it, nor what they may do.
+  func isElsewhere(_ document: DocumentId, than peer: PeerId) async -> Bool {
+    if isHost(peer, of: document) { return false }
+    do throws(StorageError) {
+      return try await repo.isHere(document)
+    } catch {
+      // Nobody knows; then nothing is changed.
+      return true
+    }
+  }
+
+  /// Whether we have a document from this peer. Early versions did not store from whom.
+  private func isHost(_ peer: PeerId, of document: DocumentId) -> Bool {
+    guard let entry = joined[document] else { return grants.formerHosts[document] == peer }
+    return entry.host == peer || entry.host == nil && grants.guests(on: document)[peer] == .write
   }
 
   /// Takes a host's changes from now on. What it let us do is stored behind that: if we die before, we can ask again. The
   /// document comes first, for looking whether it is in the store would have to wait for the writing.
-  func admit(host: PeerId, of document: DocumentId, _ access: Access) {
+  ///
+  /// - Returns: false, and nothing has changed, if the document is in memory and not from this host.
+  func admit(host: PeerId, of document: DocumentId, _ access: Access) -> Bool {
+    guard isHost(host, of: document) || repo.handle(of: document) == nil else { return false }
     let entry = Joined(access: access, host: host)
     joined[document] = entry
     provider.trust(host)
@@ -228,6 +272,7 @@ extension PeerDirectory {
         try await grants.store(document)
       }
     }
+    return true
   }
 }
 

@@ -17,6 +17,8 @@ public final class PeerDirectory {
     /// Somebody is on the local network, or no longer.
     case appeared(PeerId, name: String)
     case vanished(PeerId, name: String)
+    /// Somebody came or went of whom no line is worth saying: lists of people are to be made anew.
+    case peersChanged
     /// Our person is to be asked, or no longer.
     case invited(Invitations.Received, name: String)
     case withdrawn(Invitations.Received, name: String)
@@ -31,6 +33,14 @@ public final class PeerDirectory {
     case declined(PeerId, name: String, DocumentId)
     /// The other has accepted, and our person is to compare the digits.
     case toBeConfirmed(Invitations.Sent, name: String)
+    /// A document that is here, and not from this peer, is offered by it. Nothing has changed.
+    case offeredAgain(PeerId, name: String, DocumentId)
+    /// Somebody not met is here under the name of somebody met, which is given.
+    case namesake(PeerId, name: String)
+    /// Somebody not met began an invitation and went before the digits were shown.
+    case brokeOff(PeerId, name: String)
+    /// So many did that no more invitations are taken from people not met, for an hour.
+    case closedToStrangers
     /// Where we listen, or whether, is not as it was.
     case networkChanged
   }
@@ -79,8 +89,8 @@ public final class PeerDirectory {
   var pendingInvitations: [[UInt8]: PendingInvitation] = [:]
   /// Who has declined, until asked again.
   var rejecters: Set<PeerId> = []
-  /// What peers that we do not know call themselves in their invitations.
-  var claimedNames: [PeerId: String] = [:]
+  var hearsay = Hearsay()
+  var arrivals = ArrivalLimit()
   /// Nil unless `watchNetwork` was called.
   var networkWatch: NetworkWatch?
   /// Nil unless `startDiscovery` was called.
@@ -99,6 +109,9 @@ public final class PeerDirectory {
     let directory = PeerDirectory(
       repo: repo, provider: provider, grants: grants, storage: storage, random: random, logger: logger, book: book,
       known: known)
+    if let record = try await storage.record(at: KnownPeer.invitationsKey) {
+      directory.invitations.budget = OfferBudget(record: record, now: repo.clock.now, date: repo.clock.date)
+    }
     directory.begin()
     return directory
   }
@@ -208,12 +221,6 @@ public final class PeerDirectory {
     }.sorted { ($0.name, $0.peer) < ($1.name, $1.peer) }
   }
 
-  /// What a peer calls itself, without control characters, or the beginning of its id.
-  public func name(of peer: PeerId) -> String {
-    let claimed = known[peer]?.name ?? repo.peers[peer]?.name ?? nearby[peer]?.name ?? claimedNames[peer]
-    return claimed.flatMap(KnownPeer.clean) ?? String(peer.description.prefix(8))
-  }
-
   /// What the host of a document that we joined lets us do; `write` for those of our own.
   public func ownAccess(to document: DocumentId) -> Access { grants.ownAccess(to: document) }
 
@@ -251,10 +258,14 @@ public final class PeerDirectory {
     switch event {
     case .peerConnected(let peer, let metadata): connected(peer, metadata)
     case .peerDisconnected(let peer):
-      onEvent?(.disconnected(peer, name: name(of: peer)))
+      say(.disconnected(peer, name: name(of: peer)), of: peer)
       toldGuests[peer] = nil
-      // Of who was a stranger nothing is kept.
-      if !isTrusted(peer), !isBlocked(peer) { (known[peer], claimedNames[peer]) = (nil, nil) }
+      change { $0.linkEnded(peer) }
+      // Of who was a stranger nothing is kept, unless our person is to answer it.
+      if !isTrusted(peer), !isBlocked(peer), !receivedInvitations.contains(where: { $0.peer == peer }) {
+        known[peer] = nil
+        hearsay.forget(peer)
+      }
     case .documentOpened(let handle): watchGuests(of: handle)
     case .documentDeleted, .documentReleased, .siblingConnected, .siblingDisconnected: break
     }
@@ -265,7 +276,8 @@ public final class PeerDirectory {
       remember(
         peer, name: metadata.name, addresses: PeerDirectory.addresses(in: metadata), keepsConnected: isCalled(peer))
     }
-    onEvent?(.connected(peer, name: name(of: peer)))
+    say(.connected(peer, name: name(of: peer)), of: peer)
+    warnOfNamesake(peer)
     perform(invitations.reconnected(to: peer))
     tellOfDismissals(peer)
     for (key, pending) in pendingJoins where key.host == peer {
@@ -275,12 +287,13 @@ public final class PeerDirectory {
   }
 
   private func note(name: String, of peer: PeerId) {
-    guard let name = KnownPeer.clean(name), name != self.name(of: peer) else { return }
+    guard let name = KnownPeer.clean(name) else { return }
+    let before = self.name(of: peer)
     if isTrusted(peer) {
       remember(peer, name: name, addresses: [], keepsConnected: isCalled(peer))
     } else if repo.peers[peer] != nil {
-      known[peer, default: KnownPeer()].name = name
+      hearsay.note(name, of: peer)
     }
-    onEvent?(.renamed(peer, name: name))
+    if self.name(of: peer) != before { say(.renamed(peer, name: self.name(of: peer)), of: peer) }
   }
 }

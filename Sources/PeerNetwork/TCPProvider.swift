@@ -286,6 +286,11 @@ public final class TCPProvider: NetworkProvider {
   /// The other end of a peer's connection; nil if there is none.
   public func address(of peer: PeerId) -> PeerAddress? { linkOfPeer[peer]?.address }
 
+  /// Where a peer was called that is connected; nil if it called us.
+  func dialledAddress(of peer: PeerId) -> PeerAddress? {
+    linkOfPeer[peer].flatMap { $0.direction == .outgoing ? $0.address : nil }
+  }
+
   /// Connections of any kind, strangers included.
   var linkCount: Int { links.count }
 

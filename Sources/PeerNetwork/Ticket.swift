@@ -19,6 +19,9 @@ public struct Ticket: Hashable, Sendable, CustomStringConvertible {
   public static let scheme = "notes-lsp:"
   public static let secretByteCount = 16
   public static let maximumAddresses = 8
+  /// How long a ticket is good if nothing else is said.
+  public static let lifetime: Duration = .seconds(24 * 60 * 60)
+  static let longestLifetime: Duration = .seconds(100 * 365 * 24 * 60 * 60)
   private static let version: UInt8 = 1
   private static let longestText = 4096
 

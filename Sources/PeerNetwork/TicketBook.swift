@@ -7,13 +7,17 @@ public struct TicketBook: Sendable {
   /// Source: PeerProtocol.md, "Meeting".
   static let wrongSecretsPerMinute = 5
   static let maximumTickets = 1024
-  private static let maximumSources = 1024
+  private static let maximumCounted = 1024
+  /// How long a peer may present a ticket again that it has redeemed, for the answer may have been lost.
+  static let grace: TimeInterval = 60
 
   /// How presenting a secret ended.
   public enum Outcome: Hashable, Sendable {
     case accepted(Access)
+    /// This peer has redeemed it before; `isRecent` if that was less than a minute ago.
+    case repeated(Access, isRecent: Bool)
     case refused(TicketError)
-    /// Too many wrong ones came from there: no answer at all.
+    /// Too many wrong ones came from this peer: no answer at all.
     case silence
   }
 
@@ -27,13 +31,13 @@ public struct TicketBook: Sendable {
     var expires: Date?
     /// When it expires by the time that only goes forward; nil in entries of an earlier run.
     var deadline: Duration?
-    /// They may come again, for their first answer may have been lost.
-    var redeemedBy: Set<PeerId> = []
+    /// Who has come with it, and when, in seconds since 1970.
+    var redeemedBy: [PeerId: TimeInterval] = [:]
   }
 
   private var entries: [Entry] = []
-  /// When wrong secrets came, by where from.
-  private var wrong: [String: [Duration]] = [:]
+  /// When wrong secrets came, by whom. Not by where from: behind one address there may be many people.
+  private var wrong: [PeerId: [Duration]] = [:]
 
   public init() {}
 
@@ -41,7 +45,10 @@ public struct TicketBook: Sendable {
   public mutating func issue(
     document: DocumentId, secret: [UInt8], access: Access, uses: Int, expires: Date?, deadline: Duration? = nil
   ) {
-    if entries.count >= TicketBook.maximumTickets { entries.removeFirst() }
+    if entries.count >= TicketBook.maximumTickets {
+      // One that opens nothing any more, if there is one.
+      entries.remove(at: entries.firstIndex { $0.usesLeft == 0 || $0.expires == .distantPast } ?? 0)
+    }
     entries.append(
       Entry(
         document: document, secretHash: TicketBook.hash(secret),
@@ -54,27 +61,35 @@ public struct TicketBook: Sendable {
     entries.removeAll { $0.document == document }
   }
 
+  /// Takes back every ticket that a peer has come with: it has the text still, and may come with another key.
+  ///
+  /// - Returns: whether there were any.
+  public mutating func void(redeemedBy peer: PeerId) -> Bool {
+    let before = entries.count
+    entries.removeAll { $0.redeemedBy[peer] != nil }
+    return entries.count != before
+  }
+
   /// Lets a peer in, or not.
   ///
   /// - Parameters:
-  ///   - source: where the peer calls from, for counting its attempts.
   ///   - date: by which tickets expire.
   ///   - now: by which attempts are counted.
   public mutating func redeem(
-    document: DocumentId, secret: [UInt8], by peer: PeerId, from source: String, date: Date, now: Duration
+    document: DocumentId, secret: [UInt8], by peer: PeerId, date: Date, now: Duration
   ) -> Outcome {
     let hash = TicketBook.hash(secret)
-    return redeem(by: peer, from: source, date: date, now: now) { entry in
+    return redeem(by: peer, date: date, now: now) { entry in
       TicketBook.areEqual(entry.secretHash, hash) && entry.document == document
     }.outcome
   }
 
   /// As above, with what a spoken ticket has of the secret, which says nothing of the document.
   mutating func redeem(
-    spoken secret: [UInt8], by peer: PeerId, from source: String, date: Date, now: Duration
+    spoken secret: [UInt8], by peer: PeerId, date: Date, now: Duration
   ) -> (outcome: Outcome, document: DocumentId?) {
     let hash = TicketBook.hash(secret)
-    return redeem(by: peer, from: source, date: date, now: now) { TicketBook.areEqual($0.spokenHash, hash) }
+    return redeem(by: peer, date: date, now: now) { TicketBook.areEqual($0.spokenHash, hash) }
   }
 
   /// The document of a spoken ticket of ours; nil if there is none.
@@ -84,16 +99,16 @@ public struct TicketBook: Sendable {
   }
 
   private mutating func redeem(
-    by peer: PeerId, from source: String, date: Date, now: Duration, where isMeant: (Entry) -> Bool
+    by peer: PeerId, date: Date, now: Duration, where isMeant: (Entry) -> Bool
   ) -> (outcome: Outcome, document: DocumentId?) {
-    let recent = (wrong[source] ?? []).filter { now - $0 < .seconds(60) }
-    wrong[source] = recent.isEmpty ? nil : recent
+    let recent = (wrong[peer] ?? []).filter { now - $0 < .seconds(60) }
+    wrong[peer] = recent.isEmpty ? nil : recent
     guard recent.count < TicketBook.wrongSecretsPerMinute else { return (.silence, nil) }
     guard let index = lastIndex(where: isMeant) else {
-      if wrong.count >= TicketBook.maximumSources {
+      if wrong.count >= TicketBook.maximumCounted {
         wrong = wrong.filter { now - ($0.value.last ?? now) < .seconds(60) }
       }
-      if wrong.count < TicketBook.maximumSources { wrong[source, default: []].append(now) }
+      if wrong.count < TicketBook.maximumCounted { wrong[peer, default: []].append(now) }
       return (.refused(.ticketInvalid), nil)
     }
     let document = entries[index].document
@@ -102,11 +117,13 @@ public struct TicketBook: Sendable {
       entries[index].expires = .distantPast
       return (.refused(.ticketExpired), document)
     }
-    if !entries[index].redeemedBy.contains(peer) {
-      guard entries[index].usesLeft > 0 else { return (.refused(.ticketUsed), document) }
-      entries[index].usesLeft -= 1
-      entries[index].redeemedBy.insert(peer)
+    if let time = entries[index].redeemedBy[peer] {
+      let isRecent = (0..<TicketBook.grace).contains(date.timeIntervalSince1970 - time)
+      return (.repeated(entries[index].access, isRecent: isRecent), document)
     }
+    guard entries[index].usesLeft > 0 else { return (.refused(.ticketUsed), document) }
+    entries[index].usesLeft -= 1
+    entries[index].redeemedBy[peer] = date.timeIntervalSince1970
     return (.accepted(entries[index].access), document)
   }
 
@@ -139,7 +156,10 @@ public struct TicketBook: Sendable {
           "spokenHash": entry.spokenHash.isEmpty ? nil : .bytes(Data(entry.spokenHash)),
           "access": .text(entry.access.rawValue), "usesLeft": .integer(entry.usesLeft),
           "expires": entry.expires.map { .float($0.timeIntervalSince1970) },
-          "redeemedBy": .array(entry.redeemedBy.sorted().map { .text($0.description) }),
+          "redeemedBy": .array(
+            entry.redeemedBy.sorted { $0.key < $1.key }.map { peer, time in
+              .record(["peer": .text(peer.description), "time": .float(time)])
+            }),
         ])
       })
   }
@@ -156,7 +176,15 @@ public struct TicketBook: Sendable {
         document: document, secretHash: Array(secretHash),
         spokenHash: value["spokenHash"]?.bytes.map { Array($0) } ?? [], access: access, usesLeft: usesLeft,
         expires: value["expires"]?.double.map { Date(timeIntervalSince1970: $0) },
-        redeemedBy: Set((value["redeemedBy"]?.array ?? []).compactMap(\.text).map { PeerId($0) }))
+        redeemedBy: TicketBook.redeemers(value["redeemedBy"]?.array ?? []))
     }
+  }
+
+  /// Earlier programs wrote the peers alone.
+  private static func redeemers(_ list: [CBOR]) -> [PeerId: TimeInterval] {
+    let pairs = list.compactMap { value in
+      (value.text ?? value["peer"]?.text).map { (PeerId($0), value["time"]?.double ?? 0) }
+    }
+    return Dictionary(pairs) { max($0, $1) }
   }
 }

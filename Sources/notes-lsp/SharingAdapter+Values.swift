@@ -22,6 +22,11 @@ extension SharingEvent {
     case .unshared(let peer, let name, let document): self = .unshared(peer, name: name, document)
     case .gaveUp(let peer, let name, let document): self = .gaveUp(peer, name: name, document)
     case .toBeConfirmed(let invitation, let name): self = .toBeConfirmed(InvitationSummary(invitation, name: name))
+    case .offeredAgain(let peer, let name, let document): self = .offeredAgain(peer, name: name, document)
+    case .brokeOff(let peer, let name): self = .brokeOff(peer, name: name)
+    case .closedToStrangers: self = .closedToStrangers
+    case .namesake(let peer, let name): self = .namesake(peer, name: name)
+    case .peersChanged: self = .peersChanged
     case .renamed, .networkChanged: self = .networkState
     }
   }
@@ -36,6 +41,7 @@ extension SharingError {
     case .refused: self = .refused
     case .unreachable(let address, _): self = .unreachable(address: address)
     case .timedOut: self = .timedOut
+    case .alreadyHere: self = .alreadyHere
     }
   }
 
@@ -44,6 +50,7 @@ extension SharingError {
     case .unknown: self = .noInvitation
     case .blocked: self = .notAllowed(reason: "You have blocked this person; trust them first.")
     case .unreachable(let name, let reason): self = .notReached(reason: "\(name) cannot be reached: \(reason).")
+    case .alreadyHere: self = .alreadyHere
     case .timedOut(let name): self = .noAnswer(reason: "\(name) does not answer yet.")
     }
   }

@@ -128,11 +128,11 @@ final class SharingAdapter: SharingService {
   }
 
   func invite(
-    _ peer: PeerId, to document: DocumentId, title: String, access: Access, confirms: Bool
+    _ peer: PeerId, to document: DocumentId, title: String, access: Access
   ) async throws(SharingError) -> String? {
     let directory = try network()
     do {
-      return try await directory.invite(peer, to: document, title: title, access: access, confirms: confirms)
+      return try await directory.invite(peer, to: document, title: title, access: access)
     } catch {
       throw SharingError(error)
     }
@@ -140,7 +140,11 @@ final class SharingAdapter: SharingService {
 
   var invitations: [InvitationSummary] {
     guard let directory else { return [] }
-    return directory.receivedInvitations.map { InvitationSummary($0, name: directory.name(of: $0.peer)) }
+    return directory.receivedInvitations.map {
+      var summary = InvitationSummary($0, name: directory.name(of: $0.peer))
+      summary.isNameShared = directory.isNameShared(by: $0.peer)
+      return summary
+    }
       + directory.sentInvitations.map { InvitationSummary($0, name: directory.name(of: $0.peer)) }
   }
 
@@ -149,11 +153,7 @@ final class SharingAdapter: SharingService {
     let id = InvitationSummary.id(invitation)
     if directory.sentInvitations.contains(where: { $0.id == id && $0.awaitsConfirmation }) {
       // Ours: our person says whether the digits are equal.
-      guard accepts, let peer = directory.sentInvitations.first(where: { $0.id == id })?.peer else {
-        directory.refuse(id)
-        return nil
-      }
-      try await trust(peer, name: nil, .trusted)
+      if accepts { directory.confirm(id) } else { directory.refuse(id) }
       return nil
     }
     do {
@@ -170,6 +170,12 @@ final class SharingAdapter: SharingService {
     } catch {
       throw .notAllowed(reason: "It holds until the end of this program, but the store did not take it: \(error).")
     }
+  }
+
+  func verification(of peer: PeerId) throws(SharingError) -> (code: String, isChanged: Bool) {
+    let directory = try network()
+    guard let code = directory.verificationCode(with: peer) else { throw .refused }
+    return (code, directory.isNameShared(by: peer))
   }
 
   func connect(address: String) async throws(SharingError) -> PeerId {

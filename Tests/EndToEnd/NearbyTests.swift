@@ -46,8 +46,18 @@ struct NearbyTests {
     #expect(invitation?["code"] == state["code"] && state["code"]?.stringValue?.count == 6)
     #expect(invitation?["title"] == "Plans")
     #expect(invitation?["from"]?["name"]?.stringValue == host.user.name)
-    let opened = try guest.process.request(
+    let answer = guest.process.startRequest(
       "notes/answer", ["invitation": invitation?["invitation"] ?? .null, "accept": true])
+    // Nothing is shared before the host has said that the digits are equal, too.
+    var accepted: JSONValue?
+    try NotesProcess.wait(for: "the yes", of: [host.process, guest.process]) {
+      accepted = try host.process.request("notes/invitations")["sent"]?.arrayValue?.first {
+        $0["awaitsConfirmation"] == true
+      }
+      return accepted != nil
+    }
+    try host.process.request("notes/answer", ["invitation": accepted?["invitation"] ?? .null, "accept": true])
+    let opened = try guest.process.result(of: answer)
     return try ModelClient(guest.process, note: opened)
   }
 

@@ -56,6 +56,14 @@ public final class NotesProcess {
     return nextId
   }
 
+  /// Waits for the result of a request that was started.
+  public func result(of id: Int, within duration: Duration = .seconds(20)) throws -> JSONValue {
+    try waitFor("the answer to request \(id)", within: duration) { self.responses[id] != nil }
+    let response = responses.removeValue(forKey: id) ?? .null
+    if let error = response["error"] { throw Refusal(method: "request \(id)", error: error) }
+    return response["result"] ?? .null
+  }
+
   /// Sends a request and waits for the whole response.
   public func respond(
     _ method: String, _ params: JSONValue?, within duration: Duration = .seconds(20)

@@ -26,10 +26,10 @@ private struct Pair {
 
   mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) } }
 
-  mutating func invite(confirms: Bool = false, at now: Duration = .zero) {
+  mutating func invite(at now: Duration = .zero) {
     let effects = atAna.invite(
       ben, to: document, title: "Plans", access: .write, name: "Ana", id: bytes(16), nonce: bytes(32),
-      knowsInvited: anaKnowsBen, wantsConfirmation: confirms, at: now)
+      knowsInvited: anaKnowsBen, at: now)
     carry(fromAna: effects, at: now)
   }
 
@@ -88,6 +88,7 @@ private struct Pair {
 
   @Test func aYesGrantsAndANoDoesNot() throws {
     var pair = try Pair()
+    (pair.anaKnowsBen, pair.benKnowsAna) = (true, true)
     pair.invite()
     try pair.answer(accepts: true)
     guard case .grant(let sent)? = pair.anas.last else {
@@ -118,7 +119,7 @@ private struct Pair {
   @Test func whoComparesDigitsFirstGrantsLater() throws {
     for areEqual in [true, false] {
       var pair = try Pair()
-      pair.invite(confirms: true)
+      pair.invite()
       try pair.answer(accepts: true)
       guard case .confirm(let sent)? = pair.anas.last else {
         Issue.record("\(pair.anas)")
@@ -190,6 +191,7 @@ private struct Pair {
         var queue = first.map { (isAnas, $0) }
         while !queue.isEmpty {
           let (isAnas, effect) = queue.removeFirst()
+          if case .confirm(let sent) = effect { queue += pair.atAna.confirm(sent.id, areEqual: true).map { (true, $0) } }
           if case .grant(let sent) = effect {
             queue.append((true, .send(.granted(sent.access), invitation: sent.id, to: ben)))
           }
@@ -214,7 +216,7 @@ private struct Pair {
       }
       let invited = pair.atAna.invite(
         ben, to: pair.document, title: "Plans", access: .write, name: "Ana", id: pair.bytes(16), nonce: pair.bytes(32),
-        knowsInvited: false, wantsConfirmation: false, at: .zero)
+        knowsInvited: false, at: .zero)
       exchange(invited, isAnas: true)
       reconnect()
       let id = try #require(pair.atBen.received(at: .zero).first?.id, "lost \(lostCount)")

@@ -81,7 +81,14 @@ final class RawPeer {
 
   func send(_ message: RepoMessage) throws { send(try Frame.encode(message.encoded())) }
 
-  func join(as name: PeerId? = nil) throws {
-    try send(RepoMessage.join(senderId: name ?? peerId, metadata: PeerMetadata(name: "Raw"), versions: ["1"]))
+  func join(as name: PeerId? = nil, called shownName: String = "Raw") throws {
+    try send(RepoMessage.join(senderId: name ?? peerId, metadata: PeerMetadata(name: shownName), versions: ["1"]))
+  }
+
+  /// The fields of the messages of a type that have come.
+  func fields(ofType wanted: String) -> [[String: CBOR]] {
+    messages.compactMap { message in
+      if case .other(wanted, let fields) = message { fields } else { nil }
+    }
   }
 }

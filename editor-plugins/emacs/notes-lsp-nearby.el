@@ -58,13 +58,13 @@ Without one, ask whom.  A buffer that is no note becomes one."
 (defun notes-lsp--invite (peer)
   "Invite PEER to the note in the current buffer."
   (notes-lsp--become-note
-   :notes/invite (list :peer peer :confirm t)
+   :notes/invite (list :peer peer)
    (lambda (result)
      (let ((code (plist-get result :code)))
        (if code
-           (notes-lsp--say "asked; the other should see the digits %s; M-x notes-answer after the yes"
-                           (notes-lsp--spaced code))
-         (notes-lsp--say "asked"))
+           ;; The digits come first, where no name can stand before them.
+           (notes-lsp--say "Code %s: invited.  M-x notes-answer to confirm" (notes-lsp--spaced code))
+         (notes-lsp--say "Invited"))
        result))
    :waiting "Inviting… (C-g gives up)" :background t))
 
@@ -84,10 +84,13 @@ Without one, ask whom.  A buffer that is no note becomes one."
   (let ((code (plist-get invitation :code))
         (from (plist-get invitation :from))
         (title (or (plist-get invitation :title) "a note")))
-    (concat (if from (format "%s invites you to \"%s\"" (plist-get from :name) title)
-              (format "%s accepts \"%s\"" (plist-get (plist-get invitation :to) :name) title))
-            (if (equal (plist-get invitation :access) "read") " (read only)" "")
-            (if code (concat ", digits " (notes-lsp--spaced code)) ""))))
+    ;; The digits come first: what follows them is written by others.
+    (concat (if code (concat (notes-lsp--spaced code) "  ") "")
+            (cond ((null from) (format "%s accepted \"%s\"" (plist-get (plist-get invitation :to) :name) title))
+                  ((eq t (plist-get from :changed))
+                   (format "WARNING: %s is not who you met" (plist-get from :name)))
+                  (t (format "%s invites you to \"%s\"%s" (plist-get from :name) title
+                             (if (equal (plist-get invitation :access) "read") " (read-only)" "")))))))
 
 (defun notes-lsp--decide (invitation)
   "Ask what to do about INVITATION; return `accept', `decline' or `block'."
@@ -96,7 +99,7 @@ Without one, ask whom.  A buffer that is no note becomes one."
         (pcase (car (read-multiple-choice
                      line '((?a "accept") (?d "decline") (?b "block" "Never hear of them again"))))
           (?a 'accept) (?d 'decline) (?b 'block))
-      (if (y-or-n-p (concat line ".  Does the other see the same digits? ")) 'accept 'decline))))
+      (if (y-or-n-p (concat line ".  Same code on both screens? ")) 'accept 'decline))))
 
 ;;;###autoload
 (defun notes-answer ()
@@ -131,6 +134,38 @@ The note of one that is accepted opens when the other side has confirmed."
       (if (plist-get result :path)
           (notes-lsp--visit result (plist-get invitation :title))
         (notes-lsp--say "%s" (pcase decision ('accept "shared") ('block "blocked") (_ "declined"))))
+      result)))
+
+;;; Verifying somebody later
+
+;;;###autoload
+(defun notes-verify (&optional peer)
+  "Show the digits that PEER, a peer id or a name, sees too.
+They are equal on both screens unless somebody stands in between.
+Without PEER, ask whom."
+  (interactive)
+  (if peer (notes-lsp--verify peer) (notes-lsp--choose-near "Verify: " #'notes-lsp--verify)))
+
+(defun notes-lsp--verify (peer)
+  "Show the digits that PEER sees too."
+  (notes-lsp--with-answer (result :notes/verify (list :peer peer)
+                                  :waiting "Computing the digits…" :what "The digits")
+    (let ((code (plist-get result :code))
+          (name (plist-get result :name))
+          (changed (eq t (plist-get result :changed))))
+      (with-current-buffer (get-buffer-create "*notes verify*")
+        (special-mode)
+        (let ((inhibit-read-only t))
+          (erase-buffer)
+          (insert "\n    " (propertize (string-join (seq-partition code 5) " ") 'face 'bold)
+                  (format "\n\n    %s must see the same digits.\n" name))
+          (when changed
+            (insert (propertize (concat "\n    WARNING: the key has changed, or another key uses this name.\n"
+                                        "    Someone may pretend to be the person you met.\n")
+                                'face 'error)))
+          (goto-char (point-min))))
+      (pop-to-buffer "*notes verify*")
+      (when changed (ding))
       result)))
 
 ;;; What is wrong

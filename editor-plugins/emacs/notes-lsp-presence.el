@@ -302,6 +302,14 @@ After an edit of others the same place may be before other letters."
     (setf (notes-lsp--note-here note) here)
     (with-current-buffer (notes-lsp--note-buffer note) (force-mode-line-update))))
 
+(defun notes-lsp--reply (params)
+  "Return what to do about the event in PARAMS; \"\" if nothing."
+  (pcase (cons (plist-get params :kind) (and (plist-get params :invitation) t))
+    ('("invited" . t) ".  M-x notes-answer to reply")
+    ('("accepted" . t) "  M-x notes-answer to compare codes")
+    ('("keyChanged") ".  M-x notes-verify")
+    (_ "")))
+
 (defun notes-lsp--on-event (params)
   "Say what PARAMS tell, and keep track of who is there."
   (let* ((uri (plist-get params :uri))
@@ -317,7 +325,7 @@ After an edit of others the same place may be before other letters."
          (notes-lsp--set-here
           one (assoc-delete-all peer (copy-alist (notes-lsp--note-here one)))))))
     (when (plist-get params :message)
-      (notes-lsp--say "%s" (plist-get params :message)))
+      (notes-lsp--say "%s%s" (plist-get params :message) (notes-lsp--reply params)))
     (run-hooks 'notes-lsp--news-hook)))
 
 (defun notes-lsp--reachable (status)

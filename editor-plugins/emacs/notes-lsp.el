@@ -88,16 +88,20 @@ note; turning it off closes the note, the file stays."
                                   (notes-lsp-peer-names note))))
          (network (and note (plist-get (notes-lsp--note-status note) :network)))
          (info (notes-lsp-buffer-info)))
-    (concat " Note"
-            (and names (concat "[" (string-join names ",") "]"))
-            (cond ((null note) "")
-                  ((notes-lsp--note-blocked note) ":invalid-character")
-                  ((not (notes-lsp--note-open note)) ":offline")
-                  ((plist-get info :synced) "")
-                  (t ":…"))
-            (cond ((member network '(nil "on")) "")
-                  ((equal network "off") ":network-off")
-                  (t (concat ":no-network(" network ")"))))))
+    ;; A mode line takes % for the beginning of a construct, in names too.
+    (replace-regexp-in-string
+     "%" "%%"
+     (concat " Note"
+             (and names (concat "[" (string-join names ",") "]"))
+             (cond ((null note) "")
+                   ((notes-lsp--note-blocked note) ":invalid-character")
+                   ((not (notes-lsp--note-open note)) ":offline")
+                   ((plist-get info :synced) "")
+                   (t ":…"))
+             (cond ((member network '(nil "on")) "")
+                   ((equal network "off") ":network-off")
+                   (t (concat ":no-network(" network ")"))))
+     t t)))
 
 (defun notes-lsp--name-and-lag (note name)
   "Return NAME with the number of changes in NOTE that it has not confirmed yet."

@@ -41,7 +41,7 @@ struct MeetingDocument {
     for (index, item) in content.agendas.enumerated() { try insert(item, at: index) }
   }
 
-  var title: String { text(.ROOT, "title") ?? "" }
+  var title: String { OneLine.shown(text(.ROOT, "title") ?? "") }
 
   var attendees: [String] {
     guard case .Object(let list, .List)? = try? document.get(obj: .ROOT, key: "attendees") else { return [] }
@@ -69,7 +69,7 @@ struct MeetingDocument {
       var discussion: ObjId?
       if case .Object(let text, .Text)? = Self.value(document, object, "discussion", heads) { discussion = text }
       items.append(
-        Item(id: id, title: text(object, "title") ?? "", index: index, object: object, discussion: discussion))
+        Item(id: id, title: OneLine.shown(text(object, "title") ?? ""), index: index, object: object, discussion: discussion))
     }
     return items
   }

@@ -48,7 +48,7 @@ struct NoteDocument: Sendable {
       case .Scalar(.String(let title)): title
       default: nil
       }
-    return title.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(Self.longestTitle))) }
+    return title.map { OneLine.shown(String(String.UnicodeScalarView($0.unicodeScalars.prefix(Self.longestTitle)))) }
   }
 
   /// Changes the title as little as makes it the new one. The caller commits.

@@ -48,13 +48,15 @@ enum NoteNews: Hashable {
   private static let shortestTitle = 8
 
   /// `name`, `middle`, the title in quotes and `end`, with the title, then the name, cut where there is no room.
-  private static func fitted(_ name: String, _ middle: String, _ title: String, _ end: String) -> String {
-    let room = longestMessage - middle.count - end.count - 2
+  static func fitted(
+    _ name: String, _ middle: String, _ title: String, _ end: String, within length: Int = longestMessage
+  ) -> String {
+    let room = length - middle.count - end.count - 2
     let title = cut(title, to: max(shortestTitle, room - name.count))
     return cut(name, to: max(1, room - title.count)) + middle + "\"\(title)\"" + end
   }
 
-  private static func cut(_ text: String, to count: Int) -> String {
+  static func cut(_ text: String, to count: Int) -> String {
     text.count <= count ? text : text.prefix(max(0, count - 1)) + "…"
   }
 

@@ -48,6 +48,7 @@ extension NotesError {
     case .refused: self.init(.refused, "The other side refused.")
     case .unreachable(let address): self.init(.unreachable, "Nobody answers at \(address).")
     case .timedOut: self.init(.timedOut, "No answer came in time. The other side may be offline.")
+    case .alreadyHere: self.init(.conflict, "You already have this note from someone else; unchanged.")
     case .noInvitation: self.init(.notFound, "There is no such invitation, or no longer.")
     case .notReached(let reason): self.init(.unreachable, reason)
     case .noAnswer(let reason): self.init(.timedOut, reason)

@@ -36,12 +36,14 @@ public protocol SharingService: AnyObject {
   /// Asks somebody nearby to a document. Ends when the other side has it.
   /// - Returns: six digits for both people to compare, if they meet for the first time.
   func invite(
-    _ peer: PeerId, to document: DocumentId, title: String, access: Access, confirms: Bool
+    _ peer: PeerId, to document: DocumentId, title: String, access: Access
   ) async throws(SharingError) -> String?
   /// What waits for an answer, of us or of somebody else.
   var invitations: [InvitationSummary] { get }
   /// Ends when the document may be opened; nil after a no.
   func answer(_ invitation: String, accepts: Bool, blocks: Bool) async throws(SharingError) -> DocumentId?
+  /// The digits that both people see at any time, and whether another key uses the same name.
+  func verification(of peer: PeerId) throws(SharingError) -> (code: String, isChanged: Bool)
   func trust(_ peer: PeerId, name: String?, _ trust: PeerTrust) async throws(SharingError)
   func connect(address: String) async throws(SharingError) -> PeerId
   func disconnect(_ peer: PeerId)
@@ -113,6 +115,8 @@ public struct InvitationSummary: Hashable, Sendable {
   public var code: String?
   /// The other has accepted, and our person is to say whether the digits are equal.
   public var awaitsConfirmation: Bool
+  /// Whether it comes from another key than that of somebody met under this name.
+  public var isNameShared = false
 
   public init(
     invitation: String, direction: Direction, peer: PeerId, name: String, document: DocumentId, title: String?,
@@ -147,6 +151,16 @@ public enum SharingEvent: Hashable, Sendable {
   case declined(PeerId, name: String, DocumentId)
   /// Accepted by the other; our person is to compare the digits.
   case toBeConfirmed(InvitationSummary)
+  /// A document that is here, and not from this peer, is offered by it. Nothing has changed.
+  case offeredAgain(PeerId, name: String, DocumentId)
+  /// Somebody not met began an invitation and went before the digits were shown.
+  case brokeOff(PeerId, name: String)
+  /// No invitations are taken from people not met, for an hour.
+  case closedToStrangers
+  /// Somebody not met is here under the name of somebody met.
+  case namesake(PeerId, name: String)
+  /// Lists of people are to be made anew.
+  case peersChanged
   case networkState
 }
 
@@ -155,6 +169,8 @@ public enum SharingError: Error, Hashable, Sendable {
   case refused
   case unreachable(address: String)
   case timedOut
+  /// The note is here, and not from this host.
+  case alreadyHere
   /// There is no such invitation, or no longer.
   case noInvitation
   case notReached(reason: String)

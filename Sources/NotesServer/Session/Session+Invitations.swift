@@ -8,7 +8,6 @@ extension Session {
   func invite(_ params: Parameters) async throws -> JSONValue {
     let access: Access = try params.choiceIfPresent("access", as: AccessName.self) == .read ? .read : .write
     let peer = try peer(params)
-    let confirms = try params.boolIfPresent("confirm") ?? false
     let record: NoteRecord
     if let known = try target(params) {
       record = known
@@ -17,7 +16,7 @@ extension Session {
     }
     _ = try await find(record.id)
     let code = try await service.sharing.invite(
-      peer, to: record.id, title: record.title, access: offeredAccess(access, to: record.id), confirms: confirms)
+      peer, to: record.id, title: record.title, access: offeredAccess(access, to: record.id))
     return .object(present: [
       "state": .string(PeerSummary.State.invitationPending.rawValue), "code": code.map(JSONValue.string),
     ])
@@ -38,6 +37,20 @@ extension Session {
     let id = try await service.sharing.answer(invitation, accepts: accepts, blocks: blocks)
     guard let id else { return [:] }
     return place(try await open(id))
+  }
+
+  /// The digits that both people see at any time.
+  func verify(_ params: Parameters) throws -> JSONValue {
+    let peer = try peer(params)
+    let (code, isChanged) = try service.sharing.verification(of: peer)
+    let name = service.sharing.peers.first { $0.peer == peer }?.name ?? String(peer.description.prefix(8))
+    return [
+      "code": .string(code), "changed": .bool(isChanged), "peer": .string(peer.description), "name": .string(name),
+      "message": .string(
+        isChanged
+          ? NoteNews.fitted(name, ": WARNING, another key uses the name ", name, "")
+          : NoteNews.cut(name, to: 20) + " sees the same digits, or it is not " + NoteNews.cut(name, to: 5)),
+    ]
   }
 
   func trust(_ params: Parameters) async throws -> JSONValue {
@@ -64,10 +77,10 @@ extension Session {
   }
 
   private func json(_ invitation: InvitationSummary) -> JSONValue {
-    let person: JSONValue = [
+    let person: JSONValue = .object(present: [
       "peer": .string(invitation.peer.description), "name": .string(invitation.name),
-      "fingerprint": .string(invitation.peer.description),
-    ]
+      "fingerprint": .string(invitation.peer.description), "changed": invitation.isNameShared ? true : nil,
+    ])
     let title = invitation.title ?? service.notebook[invitation.document]?.title
     return .object(present: [
       "invitation": .string(invitation.invitation),
@@ -84,14 +97,17 @@ extension Session {
     case .nearby(let peer, let name): notice("online", peer, name, "\(name) is nearby.")
     case .gone(let peer, let name): notice("offline", peer, name, "\(name) is no longer nearby.")
     case .invited(let invitation):
+      // Without the digits: these stand alone, where the person answers, so that no title can pass for them.
       notice(
         "invited", invitation.peer, invitation.name,
-        "\(invitation.name) invites you to \"\(invitation.title ?? "")\".\(digits(of: invitation))",
+        invitation.isNameShared
+          ? "WARNING: " + NoteNews.cut(invitation.name, to: 29) + " is not who you met"
+          : NoteNews.fitted(invitation.name, " invites you to ", invitation.title ?? "", "", within: 55),
         invitation: invitation.invitation)
     case .withdrawn(let invitation):
       notice(
         "declined", invitation.peer, invitation.name,
-        "\(invitation.name) has taken back the invitation to \"\(invitation.title ?? "")\".",
+        NoteNews.fitted(invitation.name, " took back the invitation to ", invitation.title ?? "", ""),
         invitation: invitation.invitation)
     case .accepted(let peer, let name, let document):
       notice("accepted", peer, name, "\(name) and you share \"\(title(of: document))\" now.", uri: uri(of: document))
@@ -99,20 +115,29 @@ extension Session {
       notice("declined", peer, name, "\(name) does not want \"\(title(of: document))\".", uri: uri(of: document))
     case .toBeConfirmed(let invitation):
       notice(
-        "accepted", invitation.peer, invitation.name,
-        "\(invitation.name) accepts. Does \(invitation.name) see the digits \(spaced(invitation.code ?? ""))?",
+        "accepted", invitation.peer, invitation.name, NoteNews.cut(invitation.name, to: 29) + " accepted.",
         uri: uri(of: invitation.document), invitation: invitation.invitation)
+    case .offeredAgain(let peer, let name, let document):
+      notice(
+        "offered", peer, name, NoteNews.fitted(name, " offers ", title(of: document), ", which you already have"),
+        uri: uri(of: document))
+    case .brokeOff(let peer, let name):
+      notice("brokeOff", peer, name, NoteNews.cut(name, to: 29) + " broke off an invitation")
+    case .closedToStrangers:
+      .object(present: [
+        "kind": "brokeOff", "message": "Too many broken-off invitations. Use tickets for an hour",
+      ])
+    case .namesake(let peer, let name):
+      notice(
+        "keyChanged", peer, name, "WARNING: another key calls itself \(NoteNews.cut(name, to: 20))")
+    case .peersChanged: .object(present: ["kind": "peers"])
     case .online, .offline, .joined, .networkState, .accessChanged, .unshared, .gaveUp: nil
     }
-  }
-
-  private func digits(of invitation: InvitationSummary) -> String {
-    invitation.code.map { " Compare these digits: \(spaced($0))." } ?? ""
   }
 
   func title(of document: DocumentId) -> String {
     service.notebook[document]?.title ?? "a note"
   }
 
-  private func spaced(_ code: String) -> String { "\(code.prefix(3)) \(code.dropFirst(3))" }
+  func spaced(_ code: String) -> String { "\(code.prefix(3)) \(code.dropFirst(3))" }
 }

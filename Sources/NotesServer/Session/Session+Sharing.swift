@@ -112,7 +112,7 @@ extension Session {
   func deliver(_ notice: JSONValue) {
     guard phase == .running else { return }
     if isNotesClient { return connection.notify("notes/event", notice) }
-    let kinds = ["access", "refused", "unshared", "detached"]
+    let kinds = ["access", "refused", "unshared", "detached", "offered", "brokeOff", "keyChanged"]
     if let kind = notice["kind"]?.stringValue, kinds.contains(kind), let message = notice["message"] {
       connection.notify("window/showMessage", ["type": 2, "message": message])
     } else {
@@ -127,17 +127,20 @@ extension Session {
     guard notice["kind"] == "invited", let invitation = notice["invitation"], let message = notice["message"] else {
       return
     }
+    // The digits stand in the button, where nobody else writes.
+    let code = service.sharing.invitations.first { .string($0.invitation) == invitation }?.code
+    let accept = code.map { "\(Self.accept): both see \(spaced($0))" } ?? Self.accept
     let question = connection.request(
       "window/showMessageRequest",
       [
         "type": 3, "message": message,
-        "actions": [["title": .string(Self.accept)], ["title": .string(Self.decline)]],
+        "actions": [["title": .string(accept)], ["title": .string(Self.decline)]],
       ])
     whenAnswered(question) { [weak self] result in
-      guard let choice = (try? result.get())?["title"]?.stringValue, [Self.accept, Self.decline].contains(choice) else {
+      guard let choice = (try? result.get())?["title"]?.stringValue, [accept, Self.decline].contains(choice) else {
         return
       }
-      Task { @AutomergeRepo in await self?.answer(invitation, accepts: choice == Self.accept) }
+      Task { @AutomergeRepo in await self?.answer(invitation, accepts: choice == accept) }
     }
   }
 
@@ -161,7 +164,9 @@ extension Session {
         "accepted", peer, name, "\(name) has come to \"\(title(of: document))\" with your ticket.",
         uri: uri(of: document))
     case .networkState, .accessChanged, .unshared, .gaveUp: nil
-    case .nearby, .gone, .invited, .withdrawn, .accepted, .declined, .toBeConfirmed: invitationNotice(of: event)
+    case .nearby, .gone, .invited, .withdrawn, .accepted, .declined, .toBeConfirmed, .offeredAgain, .brokeOff,
+      .closedToStrangers, .namesake, .peersChanged:
+      invitationNotice(of: event)
     }
   }
 

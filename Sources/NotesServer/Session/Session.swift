@@ -317,6 +317,7 @@ public final class Session {
     "notes/people": { try await $0.people($1) },
     "notes/setAccess": { try await $0.setAccess($1) },
     "notes/copy": { try await $0.copy($1) },
+    "notes/verify": { try $0.verify($1) },
     "notes/invite": { try await $0.invite($1) },
     "notes/invitations": { try $0.invitations($1) },
     "notes/answer": { try await $0.answer($1) },

@@ -119,7 +119,7 @@ extension Session {
   /// What needs the network, which one process of a person has.
   static let networkMethods: Set<String> = [
     "notes/share", "notes/unshare", "notes/join", "notes/peers", "notes/invite", "notes/invitations", "notes/answer",
-    "notes/trust", "notes/connect", "notes/disconnect", "notes/people", "notes/setAccess",
+    "notes/verify", "notes/trust", "notes/connect", "notes/disconnect", "notes/people", "notes/setAccess",
   ]
 
   /// Has the process with the network carry out a request; nil if there is none.

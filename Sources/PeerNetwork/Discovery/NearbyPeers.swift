@@ -35,7 +35,9 @@ public struct Announcement: Hashable, Sendable {
   }
 
   /// What the service and its host are called, unlike all others.
-  var label: String { "notes-" + peer.description.prefix(16) }
+  var label: String { Announcement.label(of: peer) }
+
+  static func label(of peer: PeerId) -> String { "notes-" + peer.description.prefix(16) }
 }
 
 /// Who is nearby, from what is heard and no longer heard of them on each network interface.
@@ -84,14 +86,14 @@ public struct NearbyPeers: Sendable {
     }
   }
 
-  /// The newest name is as good as any; the addresses are in a fixed order.
+  /// The addresses are in a fixed order. A service that is called as the peer's own comes first, and gives the name: others
+  /// that claim to be it may be as many as they like.
   public subscript(peer: PeerId) -> Peer? {
-    let entries = heard.filter { $0.value.announcement.peer == peer }
-      .sorted {
-        ($0.key.networkProtocol, $0.key.interface, $0.key.service) < (
-          $1.key.networkProtocol, $1.key.interface, $1.key.service
-        )
-      }
+    let label = Announcement.label(of: peer)
+    func rank(_ source: Source) -> (Int, Int32, Int32, String) {
+      (source.service == label ? 0 : 1, source.networkProtocol, source.interface, source.service)
+    }
+    let entries = heard.filter { $0.value.announcement.peer == peer }.sorted { rank($0.key) < rank($1.key) }
     guard let first = entries.first else { return nil }
     var addresses: [PeerAddress] = []
     for entry in entries where !addresses.contains(entry.value.address) { addresses.append(entry.value.address) }

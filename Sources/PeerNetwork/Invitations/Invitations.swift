@@ -4,7 +4,9 @@ import AutomergeRepo
 ///
 ///     sent:      offered ──nonce──► open ──accepted──► (unconfirmed ──confirmed──►) granted
 ///     received:  offered ──opening──► open ──accepted──► awaited ──granted──► done
+///                   └──10 s, or the link ends──► broken off
 ///
+/// Where digits are shown, both people say yes before anything is granted: the invited accepts, the inviter confirms.
 /// Nothing here reads a clock or draws a random number, and nothing is told to a person before the digits are there.
 public struct Invitations: Sendable {
   /// Sources: PeerProtocol.md, "Invitations".
@@ -12,9 +14,9 @@ public struct Invitations: Sendable {
   public static let maximumPerPeerAndHour = 3
   /// After which nobody answers any more.
   public static let lifetime: Duration = .seconds(24 * 60 * 60)
+  /// How long an inviter may take to open what it has offered.
+  public static let openingTimeout: Duration = .seconds(10)
   private static let hour: Duration = .seconds(60 * 60)
-  /// Peers of whom it is remembered how often they have invited us of late.
-  private static let maximumCounted = 1024
 
   public struct Sent: Hashable, Sendable {
     public var id: [UInt8]
@@ -27,8 +29,6 @@ public struct Invitations: Sendable {
     public var awaitsConfirmation = false
     var nonce: [UInt8]
     var knowsInvited: Bool
-    /// Whether our person wants to compare before anything is sent.
-    var wantsConfirmation: Bool
     /// For sending it again, should the link break before it has arrived.
     var offer: InviteMessage.Offer
     var isOpen = false
@@ -47,6 +47,9 @@ public struct Invitations: Sendable {
     public var code: String?
     var commitment: [UInt8]
     var nonce: [UInt8]
+    /// Whether we have met the inviter.
+    var isFromFriend: Bool
+    /// Whether either of the two has not met the other.
     var isFirstMeeting: Bool
     var state = State.offered
     var time: Duration
@@ -71,12 +74,19 @@ public struct Invitations: Sendable {
     case granted(Received, Access)
     /// What it said cannot be true: somebody is in between, or plays tricks.
     case cheated(PeerId)
+    /// The inviter could know the digits, and went without showing them.
+    case brokeOff(Received)
+    /// So many were broken off that no more are taken from people not met.
+    case closedToStrangers
   }
 
   private let local: [UInt8]
   private var sentOnes: [Sent] = []
   private var receivedOnes: [Received] = []
+  /// Offers that were broken off. Whoever comes back with one gets the same number, and so the same digits.
+  private var interrupted: [Received] = []
   private var recent: [PeerId: [Duration]] = [:]
+  var budget = OfferBudget()
 
   public init(local: PeerId) { self.local = Identity.fingerprint(of: local) ?? [] }
 
@@ -101,10 +111,9 @@ public struct Invitations: Sendable {
   /// - Parameters:
   ///   - id, nonce: random.
   ///   - knowsInvited: whether the two have met.
-  ///   - wantsConfirmation: whether an acceptance waits for `confirm` when digits were shown.
   mutating func invite(
     _ peer: PeerId, to document: DocumentId, title: String, access: Access, name: String, id: [UInt8], nonce: [UInt8],
-    knowsInvited: Bool, wantsConfirmation: Bool, at now: Duration
+    knowsInvited: Bool, at now: Duration
   ) -> [Effect] {
     forgetOld(at: now)
     // The same person is not asked the same thing twice.
@@ -116,7 +125,7 @@ public struct Invitations: Sendable {
     sentOnes.append(
       Sent(
         id: id, peer: peer, document: document, access: access, nonce: nonce, knowsInvited: knowsInvited,
-        wantsConfirmation: wantsConfirmation, offer: offer, time: now))
+        offer: offer, time: now))
     return [.send(.offer(offer), invitation: id, to: peer)]
   }
 
@@ -163,7 +172,32 @@ public struct Invitations: Sendable {
   /// Forgets everything from a peer, without a word to it.
   mutating func drop(_ peer: PeerId) {
     receivedOnes.removeAll { $0.peer == peer }
+    interrupted.removeAll { $0.peer == peer }
     sentOnes.removeAll { $0.peer == peer }
+  }
+
+  /// Our person is not asked: it is about what need not be asked. Who was met is told no.
+  mutating func dismiss(_ id: [UInt8]) -> [Effect] {
+    guard let index = receivedOnes.firstIndex(where: { $0.id == id }) else { return [] }
+    let received = receivedOnes.remove(at: index)
+    return received.isFromFriend ? [.send(.answer(accepts: false), invitation: id, to: received.peer)] : []
+  }
+
+  // MARK: What is broken off
+
+  /// A link has ended: what its peer has not opened counts as broken off.
+  mutating func linkEnded(_ peer: PeerId) -> [Effect] { interrupt { $0.peer == peer } }
+
+  /// What was not opened in time counts as broken off.
+  mutating func expire(at now: Duration) -> [Effect] {
+    interrupt { now - $0.time >= Invitations.openingTimeout }
+  }
+
+  private mutating func interrupt(where isOver: (Received) -> Bool) -> [Effect] {
+    let gone = receivedOnes.filter { $0.state == .offered && isOver($0) }
+    receivedOnes.removeAll { gone.contains($0) }
+    interrupted = Array((interrupted + gone).suffix(Invitations.maximumOpen))
+    return gone.filter { !$0.isFromFriend }.map { .brokeOff($0) }
   }
 
   // MARK: Receiving
@@ -183,9 +217,12 @@ public struct Invitations: Sendable {
       else { return [] }
       return [.granted(receivedOnes.remove(at: index), access)]
     case .withdrawn:
+      interrupted.removeAll { $0.id == id && $0.peer == peer }
       guard let index = receivedOnes.firstIndex(where: { $0.id == id && $0.peer == peer }) else { return [] }
       let received = receivedOnes.remove(at: index)
-      return received.state == .offered ? [] : [.withdrawn(received)]
+      if received.state == .offered { return received.isFromFriend ? [] : [.brokeOff(received)] }
+      if !received.isFromFriend { budget.withdrawn(id, at: now) }
+      return [.withdrawn(received)]
     case .nonce(let nonce, let knowsInviter): return answered(nonce, knowsInviter, id, from: peer)
     case .answer(let accepts): return answered(accepts, id, from: peer)
     }
@@ -199,27 +236,50 @@ public struct Invitations: Sendable {
       guard known.peer == peer, known.state == .offered else { return [] }
       return [.send(.nonce(known.nonce, knowsInviter: isKnown), invitation: id, to: peer)]
     }
-    guard mayInvite(peer, at: now) else { return [] }
+    if let index = interrupted.firstIndex(where: { $0.id == id }) {
+      // The same number once more: it costs nothing, for it tells nothing new.
+      guard interrupted[index].peer == peer, interrupted[index].commitment == offer.commitment else { return [] }
+      var again = interrupted.remove(at: index)
+      again.time = now
+      receivedOnes.append(again)
+      return [.send(.nonce(again.nonce, knowsInviter: isKnown), invitation: id, to: peer)]
+    }
+    // Strangers leave room for people we have met.
+    guard receivedOnes.count(where: { $0.isFromFriend == isKnown }) < Invitations.maximumOpen, mayInvite(peer, at: now)
+    else { return [] }
     // A newer one for the same document takes the older one's place.
-    receivedOnes.removeAll { $0.peer == peer && $0.document == offer.document && $0.state != .awaited }
-    guard receivedOnes.count < Invitations.maximumOpen else { return [] }
+    let older = receivedOnes.filter { $0.peer == peer && $0.document == offer.document && $0.state != .awaited }
+    if !isKnown, !budget.begin(id, inPlaceOf: older.count { $0.state == .open }, at: now) {
+      return budget.tells() ? [.closedToStrangers] : []
+    }
+    receivedOnes.removeAll { older.contains($0) }
+    for old in older where !old.isFromFriend { budget.withdrawn(old.id, at: now) }
+    count(peer, at: now)
+    let isFirstMeeting = !isKnown || !offer.knowsInvited
     receivedOnes.append(
       Received(
-        id: id, peer: peer, name: offer.name, document: offer.document, title: offer.title, access: offer.access,
-        commitment: offer.commitment, nonce: nonce, isFirstMeeting: !isKnown || !offer.knowsInvited, time: now))
+        id: id, peer: peer, name: isFirstMeeting ? ForeignWords.name(offer.name) ?? "" : offer.name,
+        document: offer.document, title: isFirstMeeting ? ForeignWords.title(offer.title) ?? "a note" : offer.title,
+        access: offer.access, commitment: offer.commitment, nonce: nonce, isFromFriend: isKnown,
+        isFirstMeeting: isFirstMeeting, time: now))
     return [.send(.nonce(nonce, knowsInviter: isKnown), invitation: id, to: peer)]
   }
 
-  /// Counts what a peer has sent of late, whatever became of it.
-  private mutating func mayInvite(_ peer: PeerId, at now: Duration) -> Bool {
-    let times = (recent[peer] ?? []).filter { now - $0 < Invitations.hour }
-    guard times.count < Invitations.maximumPerPeerAndHour else { return false }
-    if recent[peer] == nil, recent.count >= Invitations.maximumCounted { return false }
-    recent[peer] = times + [now]
-    return true
+  /// Whether a peer has not sent too many of late, whatever became of them.
+  private func mayInvite(_ peer: PeerId, at now: Duration) -> Bool {
+    (recent[peer] ?? []).count { now - $0 < Invitations.hour } < Invitations.maximumPerPeerAndHour
+  }
+
+  /// There are not many to remember: of strangers so few are taken, and of friends there are few.
+  private mutating func count(_ peer: PeerId, at now: Duration) {
+    recent[peer] = (recent[peer] ?? []).filter { now - $0 < Invitations.hour } + [now]
   }
 
   private mutating func opened(_ nonce: [UInt8], _ id: [UInt8], from peer: PeerId) -> [Effect] {
+    // It may have said so on a link that broke.
+    if let index = interrupted.firstIndex(where: { $0.id == id && $0.peer == peer }) {
+      receivedOnes.append(interrupted.remove(at: index))
+    }
     guard let index = receivedOnes.firstIndex(where: { $0.id == id && $0.peer == peer && $0.state == .offered }),
       let inviter = Identity.fingerprint(of: peer)
     else { return [] }
@@ -228,6 +288,7 @@ public struct Invitations: Sendable {
       return [.cheated(peer)]
     }
     receivedOnes[index].state = .open
+    budget.opened(id)
     if receivedOnes[index].isFirstMeeting {
       receivedOnes[index].code = MeetingCode.digits(
         inviter: inviter, inviterNonce: nonce, invited: local, invitedNonce: receivedOnes[index].nonce)
@@ -259,7 +320,7 @@ public struct Invitations: Sendable {
     if sentOnes[index].isGranted {
       return [.send(.granted(sentOnes[index].access), invitation: id, to: peer)]
     }
-    if sentOnes[index].code != nil, sentOnes[index].wantsConfirmation {
+    if sentOnes[index].code != nil {
       sentOnes[index].awaitsConfirmation = true
       return [.confirm(sentOnes[index])]
     }
@@ -275,6 +336,7 @@ public struct Invitations: Sendable {
   private mutating func forgetOld(at now: Duration) {
     sentOnes.removeAll { now - $0.time >= Invitations.lifetime }
     receivedOnes.removeAll { now - $0.time >= Invitations.lifetime }
+    interrupted.removeAll { now - $0.time >= Invitations.hour }
     recent = recent.filter { now - ($0.value.last ?? .zero) < Invitations.hour }
   }
 }

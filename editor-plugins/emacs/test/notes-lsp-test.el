@@ -86,7 +86,10 @@
       (notes-lsp--on-status (list :uri uri :stored t :network "the port is taken" :peers '[]))
       (should (equal (notes-lsp--lighter) " Note:no-network(the port is taken)"))
       (notes-lsp--on-status (list :uri uri :stored t :network "off" :peers '[]))
-      (should (equal (notes-lsp--lighter) " Note:network-off")))))
+      (should (equal (notes-lsp--lighter) " Note:network-off"))
+      ;; Names are not mode-line constructs: they read as they are written.
+      (notes-lsp--on-status (list :uri uri :stored t :network "%b%-" :peers (quote [])))
+      (should (equal (notes-lsp--lighter) " Note:no-network(%%b%%-)")))))
 
 (ert-deftest notes-test-typing-is-sent-as-a-small-change ()
   (notes-test-with "one\ntwo\n"

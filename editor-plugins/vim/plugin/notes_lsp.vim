@@ -12,6 +12,7 @@ vim9script
 #   :NotesJoin [ticket]    joins by ticket; without one, by an invitation of somebody near
 #   :NotesShow             opens a note that came while you were doing something else; :NotesGiveUp stops waiting for one
 #   :NotesInvite [peer]    invites somebody near to the current note; completes names
+#   :NotesVerify {peer}    shows digits that the other person sees too, unless somebody stands in between
 #   :NotesAnswer           shows open invitations: accept, decline, block
 #   :NotesUnshare [peer]   stops sharing the current note, with everybody or with one peer
 #   :NotesRename [title]   gives the current note another title
@@ -61,6 +62,7 @@ command! -bar NotesShow call notes_lsp#arrival#Show()
 command! -bar NotesGiveUp call notes_lsp#arrival#GiveUp()
 command! -nargs=? -complete=customlist,notes_lsp#nearby#CompleteName NotesUnshare call notes_lsp#commands#Unshare(<q-args>)
 command! -nargs=? -complete=customlist,notes_lsp#nearby#CompleteName NotesInvite call notes_lsp#nearby#Invite(<q-args>)
+command! -nargs=1 -complete=customlist,notes_lsp#nearby#CompleteName NotesVerify call notes_lsp#nearby#Verify(<q-args>)
 command! -bar NotesAnswer call notes_lsp#nearby#Answer()
 command! -nargs=? NotesRename call notes_lsp#commands#Rename(<q-args>)
 command! -bar -bang NotesDelete call notes_lsp#commands#Delete(<bang>0)

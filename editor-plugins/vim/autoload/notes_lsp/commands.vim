@@ -295,9 +295,13 @@ var missed = ''
 
 # Somebody came, went, or did something worth a line.
 export def OnEvent(event: dict<any>)
-  const message = event->get('message', '')
+  const message = event->get('message', '') .. Reply(event)
   if message != ''
-    status.Say(message)
+    if message =~# '^WARNING'
+      status.Warn(message)
+    else
+      status.Say(message)
+    endif
     # Over the last line, where it is shown, the mode is written with the next key.
     if event->get('kind', '') ==# 'invited' && mode() =~# '^[iR]'
       missed = message
@@ -305,6 +309,14 @@ export def OnEvent(event: dict<any>)
     endif
   endif
   list.Refresh()
+enddef
+
+# What to do about an event, where something is to be done.
+def Reply(event: dict<any>): string
+  const kind = event->get('kind', '')
+  return !event->has_key('invitation') ? kind ==# 'keyChanged' ? '. :NotesVerify' : ''
+    : kind ==# 'invited' ? '. :NotesAnswer to reply'
+    : kind ==# 'accepted' ? ' :NotesAnswer to compare codes' : ''
 enddef
 
 # Says it once more.

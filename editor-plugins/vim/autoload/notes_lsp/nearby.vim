@@ -32,11 +32,11 @@ export def Invite(name: string)
 enddef
 
 def Ask(note: dict<any>, peer: dict<any>)
-  const params = {uri: note.uri, peer: peer.peer, confirm: true}
+  const params = {uri: note.uri, peer: peer.peer}
   service.Request('notes/invite', params, commands.Then((result) => {
     const code = result->get('code', '')
-    const digits = code == '' ? '' : $' Digits {Spaced(code)}: :NotesAnswer when {peer.name} sees them and accepts.'
-    status.Say($'{peer.name} is asked.{digits}')
+    # The digits come first, where no name can stand before them.
+    status.Say(code == '' ? $'Invited {peer.name}' : $'Code {Spaced(code)}: invited {peer.name}. :NotesAnswer to confirm')
     list.Refresh()
   }))
 enddef
@@ -50,7 +50,7 @@ export def Answer()
     elseif len(open) == 1
       Decide(open[0])
     else
-      Choose(' Invitations ', open, Describe, Decide)
+      Choose(' Invitations ', open, WithDigits, Decide)
     endif
   }))
 enddef
@@ -67,18 +67,27 @@ export def Join()
 enddef
 
 def Describe(invitation: dict<any>): string
-  const digits = invitation->has_key('code') ? $'  digits {Spaced(invitation.code)}' : ''
   const title = invitation->get('title', 'a note')
-  return invitation->has_key('from')
-    ? $'{invitation.from.name} invites you to "{title}"{invitation.access ==# "read" ? " (read only)" : ""}{digits}'
-    : $'{invitation.to.name} accepts "{title}"{digits}'
+  if !invitation->has_key('from')
+    return $'{invitation.to.name} accepted "{title}"'
+  elseif invitation.from->get('changed', false)
+    return $'WARNING: {invitation.from.name} is not who you met'
+  endif
+  return $'{invitation.from.name} invites you to "{title}"{invitation.access ==# "read" ? " (read-only)" : ""}'
+enddef
+
+# The digits first: what follows them is written by others.
+def WithDigits(invitation: dict<any>): string
+  return (invitation->has_key('code') ? $'{Spaced(invitation.code)}  ' : '') .. Describe(invitation)
 enddef
 
 def Decide(invitation: dict<any>)
   const isOurs = invitation->has_key('to')
+  # The digits are in the button, where nobody else writes.
+  const code = invitation->has_key('code') ? Spaced(invitation.code) : ''
   const choices = isOurs
-    ? [$'{invitation.to.name} sees the same digits: share', 'other digits, or none: do not share']
-    : ['accept', 'decline', $'block {invitation.from.name}']
+    ? [$'{code} on both screens: share', 'another code, or none: cancel']
+    : [code == '' ? 'accept' : $'{code} on both screens: accept', 'decline', $'block {invitation.from.name}']
   Choose($' {Describe(invitation)} ', choices, (it) => it, (chosen) => {
     const index = choices->index(chosen)
     final params = {invitation: invitation.invitation, accept: index == 0}
@@ -100,6 +109,28 @@ def Decide(invitation: dict<any>)
       list.Refresh()
     }))
   })
+enddef
+
+# Shows the digits that another person's editor shows too, unless somebody stands in between. Any key closes them.
+export def Verify(name: string)
+  service.Request('notes/verify', {peer: name}, commands.Then((result) => {
+    final lines: list<string> = ['', $'   {Grouped(result.code)}   ', '', $'   {result.name} must see the same digits.   ', '']
+    if result.changed
+      lines->extend(['   WARNING: another key uses this name too.   ', '   Someone may pretend to be the person you met.   ', ''])
+    endif
+    const title = result.changed ? ' WARNING: the key has changed ' : $' Verify {result.name} '
+    const highlight = result.changed ? 'ErrorMsg' : 'Pmenu'
+    popup_dialog(lines, {title: title, zindex: 210, highlight: highlight, filter: CloseWithAnyKey})
+  }))
+enddef
+
+def CloseWithAnyKey(id: number, _: string): bool
+  popup_close(id)
+  return true
+enddef
+
+def Grouped(code: string): string
+  return range(0, len(code) - 1, 5)->mapnew((_, start) => code[start : start + 4])->join(' ')
 enddef
 
 # Lets the user choose one of `items`; a popup that <Esc> closes.

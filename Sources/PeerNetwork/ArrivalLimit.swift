@@ -1,0 +1,40 @@
+import AutomergeRepo
+
+/// How often it is said that somebody whom we have met comes or goes: a link that breaks again and again is not worth a
+/// line each time, and a peer that hangs up and calls again must not fill a screen.
+struct ArrivalLimit {
+  /// Source: PeerProtocol.md, "Trust".
+  static let mostPerPeriod = 6
+  static let period: Duration = .seconds(10 * 60)
+
+  /// How long lists of people wait for others to come or go.
+  static let pause: Duration = .milliseconds(200)
+
+  private var times: [PeerId: [Duration]] = [:]
+  private var isPaused = false
+  /// When it was last said that somebody else uses the name of a peer.
+  private var warnings: [PeerId: Duration] = [:]
+
+  /// Whether it may be said that somebody else uses a peer's name: once an hour.
+  mutating func allowsWarning(of owner: PeerId, at now: Duration) -> Bool {
+    if let last = warnings[owner], now - last < .seconds(60 * 60) { return false }
+    warnings[owner] = now
+    return true
+  }
+
+  /// Whether a pause begins now, and there is none yet.
+  mutating func beginPause() -> Bool {
+    defer { isPaused = true }
+    return !isPaused
+  }
+
+  mutating func endPause() { isPaused = false }
+
+  /// Whether it may be said once more.
+  mutating func allows(_ peer: PeerId, at now: Duration) -> Bool {
+    let recent = (times[peer] ?? []).filter { now - $0 < ArrivalLimit.period }
+    guard recent.count < ArrivalLimit.mostPerPeriod else { return false }
+    times[peer] = recent + [now]
+    return true
+  }
+}

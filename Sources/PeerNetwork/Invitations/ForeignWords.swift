@@ -1,0 +1,74 @@
+import AutomergeRepo
+import Foundation
+
+/// Words of somebody whom our person has not met, made fit to stand beside our own.
+///
+/// They are short, have no quotation marks but `'`, and no more than four digits, so that nothing in them can pass for a
+/// sentence of ours or for the digits that two people compare.
+enum ForeignWords {
+  static let longestName = 20
+  static let longestTitle = 32
+  /// As many as a year has. Longer numbers are masked, all digits of them, with blanks in between or not.
+  static let mostDigits = 4
+  private static let mostMarksPerLetter = 2
+
+  static func name(_ text: String) -> String? { shortened(text, to: longestName) }
+
+  static func title(_ text: String) -> String? { shortened(text, to: longestTitle) }
+
+  private static func shortened(_ text: String, to length: Int) -> String? {
+    guard let clean = KnownPeer.clean(text) else { return nil }
+    let masksDigits = clean.unicodeScalars.count(where: isDigit) > mostDigits
+    var scalars = String.UnicodeScalarView()
+    var markCount = 0
+    for scalar in clean.unicodeScalars {
+      let isMark = [.nonspacingMark, .enclosingMark, .spacingMark].contains(scalar.properties.generalCategory)
+      markCount = isMark ? markCount + 1 : 0
+      if isMark, markCount > mostMarksPerLetter { continue }
+      let shown: Unicode.Scalar =
+        if isDigit(scalar), masksDigits { "#" } else if isQuote(scalar) { "'" } else if isBlank(scalar) { " " } else {
+          scalar
+        }
+      if shown == " ", scalars.last == " " || scalars.isEmpty { continue }
+      scalars.append(shown)
+    }
+    if scalars.last == " " { scalars.removeLast() }
+    let words = String(scalars)
+    guard !words.isEmpty else { return nil }
+    return words.count <= length ? words : String(words.prefix(length - 1)) + "…"
+  }
+
+  /// Digits of any script, circled ones and Roman numerals too; not the numbers among Chinese words.
+  private static func isDigit(_ scalar: Unicode.Scalar) -> Bool {
+    [.decimalNumber, .letterNumber, .otherNumber].contains(scalar.properties.generalCategory)
+  }
+
+  private static func isQuote(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .initialPunctuation, .finalPunctuation: true
+    default: scalar.properties.isQuotationMark || "`´ʹʺˮ′″‴".unicodeScalars.contains(scalar)
+    }
+  }
+
+  /// What looks like nothing, some of which counts as a letter.
+  private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.properties.isWhitespace || "\u{115f}\u{1160}\u{2800}\u{3164}\u{ffa0}".unicodeScalars.contains(scalar)
+  }
+
+  // MARK: Whose name it is
+
+  /// Two names that people would take for one have the same key: neither case, width, accents, blanks nor letters of
+  /// other scripts that look alike make a difference.
+  static func key(of name: String) -> String {
+    let folded = name.folding(options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
+    let scalars = folded.unicodeScalars.filter { $0.properties.isAlphabetic || isDigit($0) }
+    if scalars.isEmpty { return folded }
+    return String(String.UnicodeScalarView(scalars.map { lookalikes[$0] ?? $0 }))
+  }
+
+  private static let lookalikes: [Unicode.Scalar: Unicode.Scalar] = {
+    let others = "аеорсухкмтвніјѕԁһгьαεορυνικτχ01"
+    let latin = "aeopcyxkmtbhijsdhrbaeopuviktxol"
+    return Dictionary(uniqueKeysWithValues: zip(others.unicodeScalars, latin.unicodeScalars))
+  }()
+}

@@ -1,0 +1,83 @@
+import AutomergeRepo
+import Foundation
+
+/// How many invitations of people not met are taken.
+///
+/// The inviter computes the digits first. One that does not like them could break off before a person sees anything, and
+/// try again under a new key. So every offer costs from the moment at which our number is shown, is paid back when it is
+/// opened before our person's eyes, and costs again when it is withdrawn. No key, link or restart gives new tries.
+struct OfferBudget: Equatable, Sendable {
+  /// Sources: PeerProtocol.md, "Invitations".
+  static let mostBrokenOff = 3
+  static let mostOffers = 16
+  static let period: Duration = .seconds(60 * 60)
+
+  /// When those began, or were withdrawn, that are not open; by invitation.
+  private var unpaid: [[UInt8]: Duration] = [:]
+  /// When offers came, whatever became of them.
+  private var begun: [Duration] = []
+  /// Whether our person knows that no more are taken.
+  private var hasTold = false
+
+  init() {}
+
+  /// Takes one more, or not.
+  ///
+  /// - Parameter replaced: how many that our person has seen go for it, as if they were withdrawn.
+  mutating func begin(_ id: [UInt8], inPlaceOf replaced: Int = 0, at now: Duration) -> Bool {
+    forgetOld(at: now)
+    guard unpaid.count + replaced < OfferBudget.mostBrokenOff, begun.count < OfferBudget.mostOffers else {
+      return false
+    }
+    unpaid[id] = now
+    begun.append(now)
+    hasTold = false
+    return true
+  }
+
+  /// Our person sees it.
+  mutating func opened(_ id: [UInt8]) { unpaid[id] = nil }
+
+  /// Our person has seen it, and it is gone.
+  mutating func withdrawn(_ id: [UInt8], at now: Duration) {
+    if unpaid.count >= OfferBudget.mostOffers, let oldest = unpaid.min(by: { $0.value < $1.value }) {
+      unpaid[oldest.key] = nil
+    }
+    unpaid[id] = now
+  }
+
+  /// Whether our person is to hear that no more are taken; true once.
+  mutating func tells() -> Bool {
+    defer { hasTold = true }
+    return !hasTold
+  }
+
+  private mutating func forgetOld(at now: Duration) {
+    unpaid = unpaid.filter { now - $0.value < OfferBudget.period }
+    begun.removeAll { now - $0 >= OfferBudget.period }
+  }
+
+  // MARK: As a record
+
+  /// Kept by the calendar: the time that only goes forward begins anew with the machine.
+  func record(now: Duration, date: Date) -> CBOR {
+    func dates(_ times: some Sequence<Duration>) -> CBOR {
+      .array(times.map { .float(date.timeIntervalSince1970 - (now - $0) / .seconds(1)) })
+    }
+    return .record(["brokenOff": dates(unpaid.values.sorted()), "begun": dates(begun)])
+  }
+
+  /// What lies in the future, as the calendar was set back, counts as of now.
+  init(record: CBOR, now: Duration, date: Date) {
+    func times(_ key: String) -> [Duration] {
+      (record[key]?.array ?? []).compactMap(\.double).prefix(OfferBudget.mostOffers).map { time in
+        let age = date.timeIntervalSince1970 - time
+        return now - .seconds(age.isFinite ? min(max(0, age), 1e9) : 0)
+      }
+    }
+    // Nobody can come back to them: they are named as no invitation is.
+    for (index, time) in times("brokenOff").enumerated() { unpaid[[UInt8(index)]] = time }
+    begun = times("begun")
+    forgetOld(at: now)
+  }
+}

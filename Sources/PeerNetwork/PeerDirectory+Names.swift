@@ -1,0 +1,84 @@
+import AutomergeRepo
+
+/// What peers are called, and what is said of their coming and going.
+extension PeerDirectory {
+  /// What a peer is called: if we have met, by the name that it has since; else what it calls itself, in few words, or
+  /// the beginning of its id. A name that belongs to somebody we have met is marked with the id of whoever else uses it.
+  public func name(of peer: PeerId) -> String {
+    if let name = known[peer]?.name, hasMet(peer) { return name }
+    guard let name = claimedName(of: peer).flatMap(ForeignWords.name) else { return String(peer.description.prefix(8)) }
+    return ownName(name, of: peer)
+  }
+
+  private func claimedName(of peer: PeerId) -> String? {
+    hearsay.ownName(of: peer) ?? known[peer]?.name ?? repo.peers[peer]?.name ?? nearby[peer]?.name
+      ?? hearsay.name(of: peer)
+  }
+
+  /// A name as a peer may have it: marked if it is another's.
+  func ownName(_ name: String, of peer: PeerId) -> String {
+    namesake(of: peer, called: name) == nil ? name : "\(name) (\(peer.description.prefix(6)))"
+  }
+
+  /// The peer that we have met under a name, if it is not this one.
+  func namesake(of peer: PeerId, called name: String) -> PeerId? {
+    let key = ForeignWords.key(of: name)
+    return known.first { $0.value.nameKey == key && $0.key != peer && hasMet($0.key) }?.key
+  }
+
+  /// Somebody not met is here under the name of somebody met: another key, or another person.
+  func warnOfNamesake(_ peer: PeerId) {
+    guard !hasMet(peer), !isBlocked(peer), let owner = claimedName(of: peer).flatMap({ namesake(of: peer, called: $0) }),
+      arrivals.allowsWarning(of: owner, at: repo.clock.now)
+    else { return }
+    onEvent?(.namesake(peer, name: name(of: owner)))
+  }
+
+  /// The digits by which two people find out, whenever they like, that each has the other's true key; nil if the id is none.
+  public func verificationCode(with peer: PeerId) -> String? {
+    guard let own = Identity.fingerprint(of: repo.peerId), let other = Identity.fingerprint(of: peer) else { return nil }
+    return VerificationCode.digits(own, other)
+  }
+
+  /// Whether two keys use one name: this peer's is that of somebody met, or somebody else is here under this peer's.
+  public func isNameShared(by peer: PeerId) -> Bool {
+    guard let name = claimedName(of: peer) else { return false }
+    if namesake(of: peer, called: name) != nil { return true }
+    guard hasMet(peer) else { return false }
+    let key = ForeignWords.key(of: name)
+    let present = Set(repo.peers.keys).union(nearby.keys).union(receivedInvitations.map(\.peer)).subtracting([peer])
+    return present.contains { claimedName(of: $0).map(ForeignWords.key) == key && !isBlocked($0) }
+  }
+
+  /// Says that somebody has come or gone, if our person has met them and has not heard it too often. Lists of people are
+  /// made anew in any case.
+  func say(_ event: Event, of peer: PeerId) {
+    guard !isBlocked(peer) else { return }
+    if hasMet(peer), arrivals.allows(peer, at: repo.clock.now) {
+      onEvent?(event)
+    } else if arrivals.beginPause() {
+      _ = repo.clock.schedule(after: ArrivalLimit.pause) { [weak self] in
+        self?.arrivals.endPause()
+        self?.onEvent?(.peersChanged)
+      }
+    }
+  }
+
+  /// Where a peer may be: where it is heard now, where it was, where others say. Announcements are not proved, so that
+  /// half of the places are for where it was met.
+  func addresses(of peer: PeerId) -> [PeerAddress] {
+    let (heard, met) = (nearby[peer]?.addresses ?? [], known[peer]?.addresses ?? [])
+    let half = Ticket.maximumAddresses / 2
+    let ordered =
+      heard.prefix(half) + met.prefix(half) + heard.dropFirst(half) + met.dropFirst(half) + hearsay.addresses(of: peer)
+    var addresses: [PeerAddress] = []
+    for address in ordered where !addresses.contains(address) { addresses.append(address) }
+    return Array(addresses.prefix(Ticket.maximumAddresses))
+  }
+
+  /// Where the peer that is connected says that it is, or was called.
+  func provenAddresses(of peer: PeerId) -> [PeerAddress] {
+    let own = PeerDirectory.addresses(in: repo.peers[peer])
+    return [provider.dialledAddress(of: peer)].compactMap { $0.flatMap { own.contains($0) ? nil : $0 } } + own
+  }
+}

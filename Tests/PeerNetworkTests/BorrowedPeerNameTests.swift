@@ -1,0 +1,107 @@
+import AutomergeRepo
+import Foundation
+import RepoTestSupport
+import Testing
+import UV
+
+@testable import PeerNetwork
+
+/// The smaller ways in which strangers stood between friends: names, addresses, and wrong secrets.
+@Suite struct BorrowedPeerNameTests {
+  /// Ben has shared a note with Ana.
+  @AutomergeRepo
+  private func friends(_ loop: Loop) async throws -> (ana: Person, ben: Person) {
+    let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())
+    let ben = try await Person.start("Ben", on: loop, storage: InMemoryStorage())
+    let note = try ben.repo.create(try .note("x"))
+    _ = try await ana.find(try await ana.directory.join(try #require(try await ben.directory.share(note.id))))
+    return (ana, ben)
+  }
+
+  @Test(arguments: ["Ben", "ben", " BEN ", "B\u{200b}en"])
+  func aNameBelongsToThePeerThatWasMetUnderIt(name: String) async throws {
+    try await TestLoop.run { loop in
+      let (ana, ben) = try await self.friends(loop)
+      let eve = try await RawPeer.connect(to: try #require(ana.directory.listening), on: loop)
+      try eve.join(called: name)
+      try await eventually("connected", on: loop) { ana.repo.peers[eve.peerId] != nil }
+      for _ in 0..<2 {
+        let shown = ana.directory.name(of: eve.peerId)
+        #expect(shown.lowercased() != "ben")
+        #expect(shown.contains(eve.peerId.description.prefix(4)))
+        #expect(ana.directory.name(of: ben.peerId) == "Ben")
+        try eve.send(.other(type: "name", fields: ["name": .text(name)]))
+        try eve.send(.other(type: "ping", fields: [:]))
+        try await eventually("heard", on: loop) { eve.messages.contains(.other(type: "pong", fields: [:])) }
+      }
+      // The control: another name is shown as it is.
+      let tom = try await RawPeer.connect(to: try #require(ana.directory.listening), on: loop)
+      try tom.join(called: "Benno")
+      try await eventually("connected", on: loop) { ana.repo.peers[tom.peerId] != nil }
+      #expect(ana.directory.name(of: tom.peerId) == "Benno")
+      for person in [ana, ben] { try await person.stop() }
+    }
+  }
+
+  @Test func spoofedAnnouncementsDoNotPushAwayWhereAFriendWas() async throws {
+    try await TestLoop.run { loop in
+      let (ana, ben) = try await self.friends(loop)
+      let real = try #require(ben.directory.listening)
+      let spoofed = (1...8).compactMap { PeerAddress("10.9.9.\($0):7000") }
+      ana.directory.discovered(.appeared(.init(peer: ben.peerId, name: "Ben", addresses: spoofed)))
+      let addresses = ana.directory.addresses(of: ben.peerId)
+      #expect(addresses.contains(real) && addresses.count <= Ticket.maximumAddresses)
+      // What is heard is still tried: it may have moved.
+      #expect(addresses.contains(spoofed[0]))
+      for person in [ana, ben] { try await person.stop() }
+    }
+  }
+
+  @Test func eightServicesThatClaimToBeAFriendDoNotHideTheRealOne() {
+    let ben = Identity().peerId
+    var nearby = NearbyPeers(local: Identity().peerId)
+    let real = Announcement(peer: ben, name: "Ben", port: 7000)
+    _ = nearby.hear(real, at: "10.0.0.2", from: .init(interface: 2, networkProtocol: 1, service: real.label))
+    for number in 0..<20 {
+      _ = nearby.hear(
+        Announcement(peer: ben, name: "Not Ben", port: 7000), at: "10.9.9.\(number)",
+        from: .init(interface: 1, networkProtocol: 0, service: "a\(number)"))
+    }
+    #expect(nearby[ben]?.addresses.contains(PeerAddress(host: "10.0.0.2", port: 7000)) == true)
+    #expect(nearby[ben]?.name == "Ben")
+  }
+
+  /// Behind one address there may be many people.
+  @Test func wrongSecretsOfOneSilenceNobodyElse() async throws {
+    try await TestLoop.run { loop in
+      let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())
+      let ben = try await Person.start("Ben", on: loop, storage: InMemoryStorage())
+      let note = try ana.repo.create(try .note("x"))
+      let ticket = try #require(try await ana.directory.share(note.id))
+      let eve = try await RawPeer.connect(to: try #require(ana.directory.listening), on: loop)
+      try eve.join()
+      for _ in 0..<9 {
+        let wrong = TicketMessage.present(note.id, secret: [UInt8](repeating: 9, count: 16))
+        try eve.send(.other(type: TicketMessage.type, fields: wrong.fields))
+      }
+      try eve.send(.other(type: "ping", fields: [:]))
+      try await eventually("heard", on: loop) { eve.messages.contains(.other(type: "pong", fields: [:])) }
+      #expect(eve.fields(ofType: TicketMessage.type).count == TicketBook.wrongSecretsPerMinute)
+      #expect(try await ben.directory.join(ticket) == note.id)
+      for person in [ana, ben] { try await person.stop() }
+    }
+  }
+
+  @Test func aTicketLivesADayUnlessSaidOtherwise() async throws {
+    try await TestLoop.run { loop in
+      let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())
+      let note = try ana.repo.create(try .note("x"))
+      let day: TimeInterval = 24 * 3600
+      let expires = try #require(try await ana.directory.share(note.id)).expires
+      #expect(abs(try #require(expires).timeIntervalSinceNow - day) < 300)
+      let longer = try #require(try await ana.directory.share(note.id, expiresIn: .seconds(9 * 24 * 3600))).expires
+      #expect(abs(try #require(longer).timeIntervalSinceNow - 9 * day) < 300)
+      try await ana.stop()
+    }
+  }
+}
