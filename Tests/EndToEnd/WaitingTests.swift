@@ -71,6 +71,27 @@ struct WaitingTests {
     #expect(try !ben.isWaiting())
     #expect(try ben.documentId() == mine)
   }
+
+  /// Emacs asks "Auto-save? Abort?" when a second C-g comes before the first was heard.
+  @Test func twoQuickQuitsInAFloodOfEditsAreQuitsInEmacs() throws {
+    let ana = try EmacsUnderTest(user: NotesUser("Ana"), seed: 4, maximumDelay: .zero)
+    try ana.createNote("Flood")
+    _ = try ana.waitUntilAttached()
+    try ana.share()
+    let process = try NotesUser("Ben").startInitialized()
+    let joined = try process.request("notes/join", ["ticket": .string(try ana.waitForTicket())])
+    let ben = try ModelClient(process, note: joined)
+    for step in 0..<2000 {
+      ben.edit(0..<0, with: step % 5 == 0 ? "many words at a time\n" : "x")
+      ben.flush()
+      try process.collect()
+      guard step % 20 == 0 else { continue }
+      try ana.session.terminal.press("C-g", "C-g")
+      let screen = try ana.session.terminal.screen()
+      #expect(!screen.contains("Auto-save") && !screen.contains("Abort"), "\(screen)")
+    }
+    try ana.session.wait(for: "all that Ben wrote", within: .seconds(60)) { try ana.state()?.text == ben.text.string }
+  }
 }
 
 /// What the tests of waiting ask of an editor.

@@ -361,17 +361,17 @@ Without TITLE, ask for one."
 (defun notes-restart ()
   "End the service and start it again; the notes stay open."
   (interactive)
-  (notes-lsp-service-stop)
-  (notes-lsp--when-ready
-   (lambda () (notes-lsp--say "the service is ready"))
-   (lambda (reason) (notes-lsp--say "%s" reason))))
+  (notes-lsp--stop-then
+   (lambda ()
+     (notes-lsp--when-ready
+      (lambda () (notes-lsp--say "the service is ready"))
+      (lambda (reason) (notes-lsp--say "%s" reason))))))
 
 ;;;###autoload
 (defun notes-stop ()
   "End the service; the notes stay open as files until it is needed again."
   (interactive)
-  (notes-lsp-service-stop)
-  (notes-lsp--say "the service is stopped"))
+  (notes-lsp--stop-then (lambda () (notes-lsp--say "the service is stopped"))))
 
 (provide 'notes-lsp-commands)
 ;;; notes-lsp-commands.el ends here

@@ -268,7 +268,9 @@ After an edit of others the same place may be before other letters."
   (when (and (eq (notes-lsp--note-buffer note) (window-buffer (selected-window)))
              (not (notes-lsp--note-cursor-timer note)))
     (setf (notes-lsp--note-cursor-timer note)
-          (run-with-timer notes-lsp--cursor-seconds nil #'notes-lsp--send-cursor-later note))))
+          (run-with-timer (max 0 (- (+ (notes-lsp--note-cursor-time note) notes-lsp--cursor-seconds)
+                                    (float-time)))
+                          nil #'notes-lsp--send-cursor-later note))))
 
 (defun notes-lsp--send-cursor-later (note)
   "Send the caret of NOTE from a timer."

@@ -52,6 +52,7 @@
 (defvar notes-lsp--link nil "The current `notes-lsp--connection', or nil.")
 (defvar notes-lsp--state 'stopped
   "One of the symbols stopped, starting, ready, waiting, failed.")
+(defvar notes-lsp--starts 0 "How many processes were started.")
 (defvar notes-lsp--started 0.0 "When the current process was started.")
 (defvar notes-lsp--quick-deaths 0 "Quick deaths in a row.")
 (defvar notes-lsp--restart-timer nil "Timer that ends the waiting state.")
@@ -257,7 +258,8 @@ Signal a `user-error' if it does not become ready."
           (error "No such program"))
         (setq notes-lsp--link
               (make-instance 'notes-lsp--connection
-                             :name "notes-lsp"
+                             ;; One that is ending keeps its own buffers.
+                             :name (format "notes-lsp %d" (cl-incf notes-lsp--starts))
                              :process #'notes-lsp--make-process
                              :events-buffer-scrollback-size 0
                              :notification-dispatcher #'notes-lsp--on-notification
@@ -405,6 +407,28 @@ everything is stored, must do."
     (when link (notes-lsp--end-process link))
     (run-hooks 'notes-lsp--down-hook)
     (notes-lsp--release-queue "the service was stopped")))
+
+(defun notes-lsp--stop-then (then)
+  "Stop the service as `notes-lsp-service-stop' does, without waiting; call THEN."
+  (let ((link notes-lsp--link))
+    (if (not (notes-lsp-service-ready-p))
+        (progn (notes-lsp-service-stop) (funcall then))
+      (notes-lsp--guarded "stopping" (run-hooks 'notes-lsp--before-stop-hook))
+      ;; From here on nothing is sent to this process but its farewell.
+      (setq notes-lsp--state 'stopped notes-lsp--link nil)
+      (run-hooks 'notes-lsp--down-hook)
+      (let ((exit (lambda (&rest _)
+                    (notes-lsp--soon (jsonrpc-notify link :exit (notes-lsp--empty))))))
+        (jsonrpc-async-request link :shutdown nil :timeout 3
+                               :success-fn exit :error-fn exit :timeout-fn #'ignore))
+      (notes-lsp--await-end link (+ (float-time) 4) then))))
+
+(defun notes-lsp--await-end (link deadline then)
+  "Call THEN when LINK's process has ended, which it must by DEADLINE."
+  (if (and (process-live-p (jsonrpc--process link)) (< (float-time) deadline))
+      (run-with-timer 0.05 nil #'notes-lsp--await-end link deadline then)
+    (notes-lsp--end-process link)
+    (notes-lsp--guarded "stopping" (funcall then))))
 
 (defun notes-lsp--on-kill-emacs ()
   "Leave properly when Emacs ends."

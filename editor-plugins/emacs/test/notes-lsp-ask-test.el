@@ -82,6 +82,20 @@
     (notes-test-quickly (notes-give-up))
     (should (= 10 (length notes-lsp--questions)))))
 
+(ert-deftest notes-test-restarting-holds-nothing-up ()
+  (notes-test-with-service (notes-test-fake-service)
+    (notes-lsp-service-ensure)
+    (let ((process (jsonrpc--process notes-lsp--link)))
+      ;; It hangs.
+      (signal-process process 'SIGSTOP)
+      (notes-test-quickly (notes-restart))
+      (signal-process process 'SIGCONT)
+      (notes-test-wait #'notes-lsp-service-ready-p)
+      (should-not (eq process (jsonrpc--process notes-lsp--link)))
+      (should-not (process-live-p process)))
+    (notes-test-quickly (notes-stop))
+    (should (eq 'stopped notes-lsp--state))))
+
 (ert-deftest notes-test-a-note-that-comes-late-opens-for-one-who-waits ()
   (notes-test-with-service (notes-test-fake-service)
     (notes-lsp-service-ensure)
