@@ -31,7 +31,7 @@ struct WaitingTests {
     try ben.waitForScreen("for Ben alone", within: .seconds(5))
     #expect(try ben.isWaiting())
     kill(host, SIGCONT)
-    try ben.waitForScreen("\"Silence\" is ready")
+    try ben.session.wait(for: "the announcement") { try ben.messages().contains("\"Silence\" is ready") }
     try ben.session.terminal.type(" and for nobody else")
     try ben.endTyping()
     try ben.waitForText("for Ben alone and for nobody else")
@@ -72,9 +72,11 @@ struct WaitingTests {
     #expect(try ben.documentId() == mine)
   }
 
-  /// Emacs asks "Auto-save? Abort?" when a second C-g comes before the first was heard.
+  /// Emacs asks "Auto-save? Abort?" when a second C-g comes before the first was heard, as it is not while garbage is
+  /// collected either: that is not for us to mend, and does not happen here.
   @Test func twoQuickQuitsInAFloodOfEditsAreQuitsInEmacs() throws {
     let ana = try EmacsUnderTest(user: NotesUser("Ana"), seed: 4, maximumDelay: .zero)
+    _ = try ana.evaluate("(setq gc-cons-threshold most-positive-fixnum)")
     try ana.createNote("Flood")
     _ = try ana.waitUntilAttached()
     try ana.share()
@@ -88,7 +90,7 @@ struct WaitingTests {
       guard step % 20 == 0 else { continue }
       try ana.session.terminal.press("C-g", "C-g")
       let screen = try ana.session.terminal.screen()
-      #expect(!screen.contains("Auto-save") && !screen.contains("Abort"), "\(screen)")
+      try #require(!screen.contains("Auto-save") && !screen.contains("Abort"), "\(screen)")
     }
     try ana.session.wait(for: "all that Ben wrote", within: .seconds(60)) { try ana.state()?.text == ben.text.string }
   }
@@ -100,6 +102,8 @@ private protocol WaitingEditor: EditorUnderTest {
   func showByKeys() throws
   func giveUpByKeys() throws
   func isWaiting() throws -> Bool
+  /// What was said so far.
+  func messages() throws -> String
 }
 
 extension VimUnderTest: WaitingEditor {
@@ -118,6 +122,7 @@ extension VimUnderTest: WaitingEditor {
     try session.terminal.press("Enter")
   }
 
+  fileprivate func messages() throws -> String { try evaluate("execute('messages')").stringValue ?? "" }
   fileprivate func isWaiting() throws -> Bool { try evaluate("notes_lsp#arrival#IsWaiting()").boolValue ?? false }
 }
 
@@ -137,5 +142,8 @@ extension EmacsUnderTest: WaitingEditor {
 
   fileprivate func showByKeys() throws { try run("notes-show") }
   fileprivate func giveUpByKeys() throws { try session.terminal.press("C-g") }
+  fileprivate func messages() throws -> String {
+    try evaluate("(with-current-buffer (messages-buffer) (buffer-string))").stringValue ?? ""
+  }
   fileprivate func isWaiting() throws -> Bool { try evaluate("(if (notes-lsp--shown-question) 1 0)").intValue == 1 }
 }
