@@ -57,6 +57,7 @@ A Lisp program that needs the answer may bind this to more.")
 PARAMS may be a function that returns them when they are sent.
 Return what THEN returns if the answer comes in `notes-lsp-patience' seconds,
 or PATIENCE; a refusal is then a `user-error' with the service's own words.
+With PATIENCE 0, no answer is dealt with in the command.
 Else return nil, show the line WAITING, after a while STILL, and deal with
 the answer when it comes.  WHAT names it where it can only be announced; with
 BACKGROUND it never is.  ELSE is called if there is no result.  TIMEOUT is
@@ -77,13 +78,14 @@ in seconds."
                  question 'failed
                  (string-remove-prefix "Notes: " (error-message-string problem))))))
      (lambda (line) (notes-lsp--answered question 'failed line)))
-    (let ((complete nil))
-      (unwind-protect
-          (progn
-            (notes-lsp--wait (or patience notes-lsp-patience)
-                             (lambda () (not (eq 'asked (notes-lsp--question-state question)))))
-            (setq complete t))
-        (unless complete (setf (notes-lsp--question-state question) 'over))))
+    (unless (eql 0 patience)
+      (let ((complete nil))
+        (unwind-protect
+            (progn
+              (notes-lsp--wait (or patience notes-lsp-patience)
+                               (lambda () (not (eq 'asked (notes-lsp--question-state question)))))
+              (setq complete t))
+          (unless complete (setf (notes-lsp--question-state question) 'over)))))
     (pcase (notes-lsp--question-state question)
       ('asked (notes-lsp--go-on-waiting question still) nil)
       ('done (funcall then (notes-lsp--question-answer question)))

@@ -130,6 +130,7 @@ The note of one that is accepted opens when the other side has confirmed."
                 :still (and waits
                             (format "No answer yet; the note opens when %s confirms" name))
                 :background (not waits)
+                :patience (and waits 0)
                 :timeout 150)
       (if (plist-get result :path)
           (notes-lsp--visit result (plist-get invitation :title))

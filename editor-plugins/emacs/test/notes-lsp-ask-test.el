@@ -121,6 +121,16 @@
     (should (equal "" (buffer-string)))
     (should-error (notes-show) :type 'user-error)))
 
+(ert-deftest notes-test-keys-that-wait-already-are-not-for-the-joined-note ()
+  (notes-test-with-service (notes-test-fake-service)
+    (notes-lsp-service-ensure)
+    ;; However soon it comes, it does not come before the keys.
+    (notes-test-press #'notes-join "quick")
+    (should (eq buffer (window-buffer)))
+    (let ((unread-command-events (list ?h ?i)))
+      (notes-test-wait (lambda () notes-lsp--answers)))
+    (should (eq buffer (window-buffer)))))
+
 (ert-deftest notes-test-waiting-is-given-up-by-quitting ()
   (notes-test-with-service (notes-test-fake-service)
     (notes-lsp-service-ensure)
