@@ -28,7 +28,8 @@ extension PeerDirectory {
 
   /// Somebody not met is here under the name of somebody met: another key, or another person.
   func warnOfNamesake(_ peer: PeerId) {
-    guard !hasMet(peer), !isBlocked(peer), let owner = claimedName(of: peer).flatMap({ namesake(of: peer, called: $0) }),
+    guard !hasMet(peer), !isBlocked(peer),
+      let owner = claimedName(of: peer).flatMap({ namesake(of: peer, called: $0) }),
       arrivals.allowsWarning(of: owner, at: repo.clock.now)
     else { return }
     onEvent?(.namesake(peer, name: name(of: owner)))
@@ -36,7 +37,9 @@ extension PeerDirectory {
 
   /// The digits by which two people find out, whenever they like, that each has the other's true key; nil if the id is none.
   public func verificationCode(with peer: PeerId) -> String? {
-    guard let own = Identity.fingerprint(of: repo.peerId), let other = Identity.fingerprint(of: peer) else { return nil }
+    guard let own = Identity.fingerprint(of: repo.peerId), let other = Identity.fingerprint(of: peer) else {
+      return nil
+    }
     return VerificationCode.digits(own, other)
   }
 

@@ -14,7 +14,8 @@ import UV
   private func offer(from peer: Identity, document: UInt8) throws -> InviteMessage.Offer {
     .init(
       document: try #require(DocumentId(bytes: [UInt8](repeating: document, count: 16))), title: "x", access: .write,
-      name: "E", commitment: MeetingCode.commitment(
+      name: "E",
+      commitment: MeetingCode.commitment(
         to: number, inviter: peer.fingerprint, invited: Identity.fingerprint(of: ana) ?? []), knowsInvited: false)
   }
 

@@ -48,7 +48,8 @@ import Testing
       let number = [UInt8](repeating: 3, count: 32)
       let offer = InviteMessage.Offer(
         document: try #require(DocumentId(bytes: Array(1...16))), title: Self.forged[0], access: .write,
-        name: "Ben\": 261 954 \"", commitment: MeetingCode.commitment(
+        name: "Ben\": 261 954 \"",
+        commitment: MeetingCode.commitment(
           to: number, inviter: eve.fingerprint, invited: Identity.fingerprint(of: ana) ?? []), knowsInvited: isKnown)
       for message in [InviteMessage.offer(offer), .opening(nonce: number)] {
         _ = invitations.receive(
@@ -63,7 +64,9 @@ import Testing
 
   @Test func namesThatLookAlikeHaveOneKey() {
     let key = ForeignWords.key(of: "Ben")
-    for name in ["ben", "BEN", " B e n ", "Ｂｅｎ", "Bén", "Веn", "B.e-n"] { #expect(ForeignWords.key(of: name) == key, "\(name)") }
+    for name in ["ben", "BEN", " B e n ", "Ｂｅｎ", "Bén", "Веn", "B.e-n"] {
+      #expect(ForeignWords.key(of: name) == key, "\(name)")
+    }
     for name in ["Benno", "Bea", "Ben 2", "贝恩"] { #expect(ForeignWords.key(of: name) != key, "\(name)") }
     #expect(ForeignWords.key(of: "🙂") != ForeignWords.key(of: "🙁"))
   }

@@ -22,6 +22,8 @@ import UV
       if restarts {
         try await ana.repo.flush()
         try await ana.stop()
+        let old = ana.peerId
+        try await eventually("she is gone", on: loop) { !eve.provider.isConnected(old) }
         ana = try await Person.start("Ana", on: loop, storage: disk)
       }
       // With the key she had, and with a new one: she still has the text of the ticket, and uses remain.

@@ -191,7 +191,9 @@ private struct Pair {
         var queue = first.map { (isAnas, $0) }
         while !queue.isEmpty {
           let (isAnas, effect) = queue.removeFirst()
-          if case .confirm(let sent) = effect { queue += pair.atAna.confirm(sent.id, areEqual: true).map { (true, $0) } }
+          if case .confirm(let sent) = effect {
+            queue += pair.atAna.confirm(sent.id, areEqual: true).map { (true, $0) }
+          }
           if case .grant(let sent) = effect {
             queue.append((true, .send(.granted(sent.access), invitation: sent.id, to: ben)))
           }

@@ -45,7 +45,9 @@ import UV
         return
       }
       async let answer = ben.directory.answer(invitation.id, accepts: true)
-      try await eventually("Ana is asked", on: loop) { ana.directory.sentInvitations.contains { $0.awaitsConfirmation } }
+      try await eventually("Ana is asked", on: loop) {
+        ana.directory.sentInvitations.contains { $0.awaitsConfirmation }
+      }
       ana.directory.confirm(invitation.id)
       #expect(try await answer == note.id)
       let copy = try await ben.find(note.id)

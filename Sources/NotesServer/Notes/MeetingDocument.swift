@@ -69,7 +69,9 @@ struct MeetingDocument {
       var discussion: ObjId?
       if case .Object(let text, .Text)? = Self.value(document, object, "discussion", heads) { discussion = text }
       items.append(
-        Item(id: id, title: OneLine.shown(text(object, "title") ?? ""), index: index, object: object, discussion: discussion))
+        Item(
+          id: id, title: OneLine.shown(text(object, "title") ?? ""), index: index, object: object,
+          discussion: discussion))
     }
     return items
   }
