@@ -83,11 +83,11 @@ struct WaitingTests {
     let process = try NotesUser("Ben").startInitialized()
     let joined = try process.request("notes/join", ["ticket": .string(try ana.waitForTicket())])
     let ben = try ModelClient(process, note: joined)
-    for step in 0..<2000 {
+    for step in 0..<500 {
       ben.edit(0..<0, with: step % 5 == 0 ? "many words at a time\n" : "x")
       ben.flush()
       try process.collect()
-      guard step % 20 == 0 else { continue }
+      guard step % 5 == 0 else { continue }
       try ana.session.terminal.press("C-g", "C-g")
       let screen = try ana.session.terminal.screen()
       try #require(!screen.contains("Auto-save") && !screen.contains("Abort"), "\(screen)")
