@@ -60,20 +60,22 @@ extension Document {
   /// Takes back several changes of this document's actor, in one change of its own; for callers that keep account of what
   /// can be undone themselves, for instance by bursts of typing. Taking back the change that is returned does them again.
   ///
-  /// - Parameter changes: those that this document does not have, or that are another actor's, are passed over.
+  /// - Parameters:
+  ///   - changes: those that this document does not have, or that are another actor's, are passed over.
+  ///   - actors: whose changes may be taken back besides this document's actor's: those that one person wrote as before.
   /// - Returns: the change that takes them back; nil if nothing of them shows any more.
   /// - Throws: `DocError.isolated` while an earlier state is worked on.
   /// - Complexity: that of `undo`, once.
   @discardableResult
   public func takeBack(
-    _ changes: [ChangeHash], message: String? = nil, timestamp: Date = Date()
+    _ changes: [ChangeHash], alsoOf actors: Set<ActorId> = [], message: String? = nil, timestamp: Date = Date()
   ) throws -> ChangeHash? {
     try withCore { core in
       guard core.isolation == nil else { throw DocError.isolated }
       core.commitPending()
       core.undoHistory.update(from: core)
-      let own = core.actors.find(core.actor)
-      let rows = changes.compactMap { core.row(of: $0) }.filter { core.graph.records[$0].actor == own }
+      let own = Set(actors.union([core.actor]).compactMap { core.actors.find($0) })
+      let rows = changes.compactMap { core.row(of: $0) }.filter { own.contains(core.graph.records[$0].actor) }
       guard !rows.isEmpty else { return nil }
       let copies = try core.takeBack(rows: core.undoHistory.related(to: rows, in: core))
       guard core.commit(message: message, time: seconds(of: timestamp)) else { return nil }

@@ -57,8 +57,16 @@ final class Slot {
   ) {
     let waiter = Waiter(reply)
     waiters.append(waiter)
+    start(waiter, for: limit, clock: clock, timedOut: timedOut)
+  }
+
+  private func start(
+    _ waiter: Waiter, for limit: Duration, clock: any RepoClock, timedOut: @escaping @AutomergeRepo () -> Void
+  ) {
     waiter.timer = clock.schedule(after: limit) { [weak self] in
       guard let self, let index = self.waiters.firstIndex(where: { $0 === waiter }) else { return }
+      // Nobody was asked yet: the store is slow, and says how it ends.
+      guard self.handle != nil else { return self.start(waiter, for: limit, clock: clock, timedOut: timedOut) }
       self.waiters.remove(at: index)
       waiter.reply.resume(returning: .timedOut)
       timedOut()

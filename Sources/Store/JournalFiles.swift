@@ -119,14 +119,18 @@ public final class JournalFiles: Sendable {
   /// What a process has written; nil if there is no such journal.
   @concurrent
   public func read(_ run: String) async -> [UInt8]? {
-    while true {
+    // A living process may replace its segments meanwhile, and an heir may remove them.
+    for _ in 0..<Self.mostReadings {
       let numbers = Self.segments(of: run, in: directory)
       guard !numbers.isEmpty else { return nil }
       let segments = numbers.compactMap { FileManager.default.contents(atPath: path(run, String($0))) }
       // Where one has been removed meanwhile, what the others say may be out of date.
       if segments.count == numbers.count { return segments.flatMap { $0 } }
     }
+    return nil
   }
+
+  private static let mostReadings = 100
 
   /// The processes that left a journal and live no more.
   @concurrent

@@ -57,4 +57,82 @@ struct EditorUndoTests {
       #expect(try editor.session.audits().flatMap(\.complaints) == [])
     }
   }
+
+  @Test func undoInVimReachesBackBehindRestarts() throws { try undoBehindRestarts(VimUnderTest.self) }
+  @Test func undoInEmacsReachesBackBehindRestarts() throws { try undoBehindRestarts(EmacsUnderTest.self) }
+
+  /// Types two lines, kills the service, undoes one, ends the editor, undoes the other, and redoes both.
+  private func undoBehindRestarts<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
+    let user = try NotesUser("Ana")
+    let first = try kind.init(user: user, seed: 23, maximumDelay: .zero)
+    try first.createNote("List")
+    _ = try first.waitUntilAttached()
+    try typeTwoLines(in: first)
+    first.session.killService()
+    try first.session.wait(for: "the service is away") { try first.state()?.isSynced != true }
+    _ = try first.waitUntilAttached()
+    try first.undo()
+    try wait(first) { $0.contains("milk\n") && !$0.contains("tea") }
+    try first.quit()
+    try first.session.waitForEnd()
+
+    let second = try kind.init(user: user, seed: 24, maximumDelay: .zero)
+    try second.openNote("List")
+    _ = try second.waitUntilAttached()
+    try wait(second) { $0.contains("milk\n") && !$0.contains("tea") }
+    try second.undo()
+    try wait(second) { !$0.contains("milk") }
+    try second.redo()
+    try wait(second) { $0.contains("milk\n") && !$0.contains("tea") }
+    try second.redo()
+    try wait(second) { $0.contains("milk\ntea") }
+    try second.quit()
+    try second.session.waitForEnd()
+  }
+
+  private func typeTwoLines(in editor: some EditorUnderTest) throws {
+    try editor.beginTypingAtEnd()
+    try editor.session.terminal.type("milk")
+    try editor.session.terminal.press("Enter")
+    try wait(editor) { $0.contains("milk\n") }
+    try editor.session.terminal.type("tea")
+    try editor.endTyping()
+    try wait(editor) { $0.contains("milk\ntea") }
+  }
+
+  private func wait(_ editor: some EditorUnderTest, _ condition: (String) -> Bool) throws {
+    try editor.session.wait(for: "what was undone or done again") {
+      try editor.state().map { $0.isSynced && condition($0.text) } ?? false
+    }
+  }
+
+  @Test func vimsUndoCommandsAskTheService() throws {
+    let vim = try VimUnderTest(user: NotesUser("Ana"), seed: 25, maximumDelay: .zero)
+    try vim.createNote("List")
+    _ = try vim.waitUntilAttached()
+    try typeTwoLines(in: vim)
+    func give(_ command: String, _ condition: (String) -> Bool) throws {
+      try vim.session.terminal.type(":" + command)
+      try vim.session.terminal.press("Enter")
+      try wait(vim, condition)
+    }
+    let both = { (text: String) in text.contains("milk\ntea") }
+    let one = { (text: String) in text.contains("milk\n") && !text.contains("tea") }
+    let none = { (text: String) in !text.contains("milk") && !text.contains("tea") }
+    try give("undo", one)
+    try give("redo", both)
+    try give("earlier 2", none)
+    try give("later 1", one)
+    try give("later 1h", both)
+    try give("earlier 1h", none)
+    try give("lat 9", both)
+    try give("undo 0", none)
+    try give("red", one)
+    try give("undo 3", one)
+    try vim.waitForScreen("Changes have no numbers here; try :earlier N")
+    try give("earlier 1f", one)
+    try vim.waitForScreen("Written states: see :NotesHistory")
+    try vim.quit()
+    try vim.session.waitForEnd()
+  }
 }

@@ -63,9 +63,12 @@ further."
 
 (defvar notes-lsp-mode-map
   (let ((map (make-sparse-keymap)))
-    (define-key map [remap undo] #'notes-lsp-undo)
-    (define-key map [remap undo-only] #'notes-lsp-undo)
-    (define-key map [remap undo-redo] #'notes-lsp-redo)
+    (dolist (command '(undo undo-only advertised-undo undo-tree-undo undo-fu-only-undo evil-undo))
+      (define-key map (vector 'remap command) #'notes-lsp-undo))
+    (dolist (command '(undo-redo undo-tree-redo undo-fu-only-redo evil-redo))
+      (define-key map (vector 'remap command) #'notes-lsp-redo))
+    (dolist (command '(vundo undo-tree-visualize))
+      (define-key map (vector 'remap command) #'notes-lsp-no-undo-tree))
     map)
   "Keys of note buffers.")
 
@@ -145,6 +148,11 @@ While the service is away: as far back as the last edit of somebody else."
       (notes-lsp--ask-to-undo :notes/redo count)
     (call-interactively 'undo-redo)))
 
+(defun notes-lsp-no-undo-tree ()
+  "Say where earlier states of a note are: its undo has no branches."
+  (interactive)
+  (user-error "Notes: no undo tree here; see M-x notes-history"))
+
 (defun notes-lsp--undo-by-service-p ()
   "Return non-nil if the service can undo in the current note now."
   (let ((note (notes-lsp--current)))
@@ -153,19 +161,19 @@ While the service is away: as far back as the last edit of somebody else."
          (notes-lsp-service-capable-p :undo))))
 
 (defun notes-lsp--ask-to-undo (method count)
-  "Send METHOD for the current note COUNT times; the text comes as an edit."
+  "Send METHOD for the current note, for COUNT steps; the text comes as an edit."
   (let ((note (notes-lsp--current)))
     (notes-lsp--flush note)
-    (dotimes (_ (max 1 (or count 1)))
-      (notes-lsp-service-request-async
-       method
-       `(:uri ,(notes-lsp--note-uri note)
-         :version ,(notes-lsp--note-version note)
-         :rev ,(notes-lsp--note-rev note))
-       (lambda (result)
-         (let ((text (plist-get result :message)))
-           (when text (message "Notes: %s" text))))
-       :error (lambda (line) (message "Notes: %s" line))))))
+    (notes-lsp-service-request-async
+     method
+     `(:uri ,(notes-lsp--note-uri note)
+       :version ,(notes-lsp--note-version note)
+       :rev ,(notes-lsp--note-rev note)
+       :count ,(max 1 (prefix-numeric-value count)))
+     (lambda (result)
+       (let ((text (plist-get result :message)))
+         (when text (message "Notes: %s" text))))
+     :error (lambda (line) (message "Notes: %s" line)))))
 
 ;;; Notes opened as files
 

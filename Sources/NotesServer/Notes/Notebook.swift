@@ -206,6 +206,7 @@ final class Notebook {
     try await storage.commit([
       .removeRange([NoteRecord.collection, id.description]), .removeRange([NoteRecord.baseCollection, id.description]),
       .removeRange([RecoveredText.collection, id.description]), .removeRange([ClientBase.collection, id.description]),
+      .removeRange([UndoRecord.collection, id.description]),
     ])
     onStored?(id)
   }

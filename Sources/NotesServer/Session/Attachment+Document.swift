@@ -16,7 +16,7 @@ extension Attachment {
       if !mayWrite {
         refuse(splices, before: before)
       } else if takeIn(splices), let change = note.document.lastChange(by: note.document.actor) {
-        undoGroups.typed(change, splices, at: service.clock.now)
+        undoGroups.typed(change, splices, at: service.clock.now, date: service.clock.date.milliseconds)
       }
       sendPendingEdit()
       if !lackedNothing || !clientCarriesCarets(over: splices, from: changes) { caretsMayHaveMoved() }
@@ -50,32 +50,15 @@ extension Attachment {
     handle.storeSoon()
   }
 
-  /// Takes back the last thing that this person did here, or does again what was taken back last. False if there is none.
-  func undo(_ direction: UndoGroups.Direction) throws -> Bool {
-    try session.checkMayWrite(id)
-    while let changes = undoGroups.next(direction) {
-      let before = handle.document.heads()
-      let made = try handle.change { try $0.takeBack(changes, timestamp: service.clock.date) }
-      // Nothing of it shows any more: the one before it is meant.
-      guard let made else { continue }
-      undoGroups.tookBack(direction, by: made)
-      buffer.documentChanged(try note.document.textEdits(obj: note.content, since: before), cause: .undo)
-      sendPendingEdit()
-      caretsMayHaveMoved()
-      service.notebook.update(key) { $0.modified = service.clock.date }
-      scheduleCheck(after: Self.checkDelay)
-      return true
-    }
-    return false
-  }
-
   /// Makes splices that bring an earlier text back, which this person can undo.
   func restore(_ splices: [TextSplice]) throws {
     try session.checkMayWrite(id)
     finishComparing()
     let before = handle.document.heads()
     guard apply(splices) else { return }
-    if let change = note.document.lastChange(by: note.document.actor) { undoGroups.did(change) }
+    if let change = note.document.lastChange(by: note.document.actor) {
+      undoGroups.did(change, date: service.clock.date.milliseconds)
+    }
     buffer.documentChanged(try note.document.textEdits(obj: note.content, since: before), cause: .restore)
     sendPendingEdit()
     caretsMayHaveMoved()

@@ -55,6 +55,8 @@ final class Attachment {
   var lastStatus: JSONValue?
   private var isAttached = true
   var undoGroups = UndoGroups()
+  /// What this person did before the note was opened is being read.
+  var undoLoading: Task<Void, Never>?
   var refusedTyping = RefusedTyping()
   /// When the person is told of what was refused.
   var tellOfRefusal: (any ScheduledAction)?
@@ -77,6 +79,7 @@ final class Attachment {
     scheduleCheck(after: Self.checkDelay)
     service.company.enter(handle)
     if !service.company.people(in: id).isEmpty { sendCursors() }
+    loadUndo()
   }
 
   var service: Service { session.service }
@@ -124,7 +127,8 @@ final class Attachment {
     guard let record = service.notebook[key] else { return [] }
     saves.offered = saves.made
     guard record.deletedSince == nil else { return [] }
-    return [record.storedItem, clientBaseItem, saves.made > saves.stored ? record.baseItem : nil].compactMap(\.self)
+    return [record.storedItem, clientBaseItem, undoItem, saves.made > saves.stored ? record.baseItem : nil].compactMap(
+      \.self)
   }
 
   /// Whether the store has not been told yet what the editor last wrote to the working file.

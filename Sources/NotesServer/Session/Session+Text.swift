@@ -116,16 +116,17 @@ extension Session {
     attachment.finishComparing()
     attachment.countWords()
     attachment.detach()
-    closed(attachment.key)
+    closed(attachment.key, attachment.undoItem)
     service.caretaker.watch(attachment.handle)
     service.caretaker.plan(attachment.handle)
   }
 
   /// Stores what the person has seen of a note, and forgets what the editor had.
-  private func closed(_ key: NoteKey) {
+  private func closed(_ key: NoteKey, _ undo: StoredItem?) {
     Task { @AutomergeRepo in
       do {
         try await service.notebook.save(key, withBase: false)
+        if let undo { try await service.notebook.storage.commit([.save(undo)]) }
         try await service.notebook.forgetClientBase(of: key, run: service.run)
       } catch {
         log.warning("The store was not told that a note is closed: \(error)")

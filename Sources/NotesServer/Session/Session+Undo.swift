@@ -3,20 +3,35 @@ import AutomergeRepo
 import JSONRPC
 
 /// `notes/undo` and `notes/redo`. They are answered at once, before the editor's next message is looked at: what is typed
-/// after them must not be what they take back.
+/// after them must not be what they take back. Only right after opening they wait for what was done before.
 extension Session {
-  func undo(_ params: Parameters, _ direction: UndoGroups.Direction) throws(ResponseError) -> JSONValue {
+  private static let mostUndoSteps = 1_000_000
+
+  func undo(_ id: RequestId, _ params: Parameters, _ direction: UndoGroups.Direction) {
+    guard let uri = try? params.string("uri"), case .attached(let attachment)? = buffers[uri],
+      let loading = attachment.undoLoading
+    else { return connection.reply(to: id, Result { () throws(ResponseError) in try undo(params, direction) }) }
+    Task { @AutomergeRepo in
+      await loading.value
+      connection.reply(to: id, Result { () throws(ResponseError) in try undo(params, direction) })
+    }
+  }
+
+  private func undo(_ params: Parameters, _ direction: UndoGroups.Direction) throws(ResponseError) -> JSONValue {
     let uri = try params.string("uri")
     _ = (try params.int("version"), try params.int("rev"))
+    let steps = max(0, min(Self.mostUndoSteps, try params.intIfPresent("count") ?? 1))
+    let seconds = try params.intIfPresent("seconds").map { max(0, min(1 << 40, $0)) }
     guard case .attached(let attachment)? = buffers[uri] else {
-      throw NotesError(.notANote, "This file is no note, or is still being opened.").response
+      throw NotesError(.notANote, "Not a note, or still opening").response
     }
     do {
-      if try attachment.undo(direction) { return ["applied": true] }
+      let count = try attachment.undo(direction, seconds.map { .time($0 * 1000) } ?? .steps(steps))
+      if count > 0 { return ["applied": true, "count": JSONValue(count)] }
     } catch {
       throw ResponseError(replyingTo: error)
     }
     let message = direction == .undo ? "Nothing of yours to undo." : "Nothing to redo."
-    return ["applied": false, "message": .string(message)]
+    return ["applied": false, "count": 0, "message": .string(message)]
   }
 }

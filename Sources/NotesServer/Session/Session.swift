@@ -131,8 +131,7 @@ public final class Session {
         return .null
       }
     case (.running, "notes/undo"), (.running, "notes/redo"):
-      let direction: UndoGroups.Direction = method == "notes/undo" ? .undo : .redo
-      connection.reply(to: id, Result { () throws(ResponseError) in try undo(params, direction) })
+      undo(id, params, method == "notes/undo" ? .undo : .redo)
     case (.running, "notes/list"):
       Task { @AutomergeRepo in
         do {
@@ -278,7 +277,8 @@ public final class Session {
     for case .attached(let attachment) in buffers.values {
       do {
         try await service.notebook.save(attachment.key, withBase: attachment.hasUnstoredSave)
-        try await service.repo.storage?.commit([.save(attachment.clientBaseItem)])
+        try await service.repo.storage?.commit(
+          [attachment.clientBaseItem, attachment.undoItem].compactMap(\.self).map { .save($0) })
       } catch {
         log.error("The record of \(attachment.id) could not be stored: \(error)")
         isStored = false

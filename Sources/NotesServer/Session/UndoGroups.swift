@@ -15,20 +15,38 @@ struct UndoGroups {
 
   private static let newline = [UInt8(ascii: "\n")]
 
-  private var undoable: [[ChangeHash]] = []
+  /// What is taken back in one step.
+  struct Group: Hashable {
+    var changes: [ChangeHash]
+    /// The same by author and number, as it is stored; what comes from the store has nothing else.
+    var places: [Place] = []
+    /// When the person last typed of it, in milliseconds since 1970.
+    var time: Int
+  }
+
+  /// Changes of one author, which follow one another.
+  struct Place: Hashable {
+    var actor: ActorId
+    var numbers: ClosedRange<Int>
+  }
+
+  private(set) var undoable: [Group] = []
   /// Changes that took groups back, the next one to take back last.
-  private var redoable: [ChangeHash] = []
+  private(set) var redoable: [Group] = []
   /// Where the person typed last, in UTF-8 bytes of the document's text, and when; nil if the next change begins a group.
   private var place: (utf8Offset: Int, time: Duration)?
 
   /// Takes account of a change by which the person made `splices`.
-  mutating func typed(_ change: ChangeHash, _ splices: [TextSplice], at now: Duration) {
+  ///
+  /// - Parameter date: in milliseconds since 1970
+  mutating func typed(_ change: ChangeHash, _ splices: [TextSplice], at now: Duration, date: Int = 0) {
     redoable.removeAll()
     let continues = splices.count == 1 && splices.first.map { isNext($0, at: now) } ?? false
-    if continues, let last = undoable.indices.last, undoable[last].count < Self.mostChanges {
-      undoable[last].append(change)
+    if continues, let last = undoable.indices.last, undoable[last].changes.count < Self.mostChanges {
+      undoable[last].changes.append(change)
+      undoable[last].time = date
     } else {
-      undoable.append([change])
+      undoable.append(Group(changes: [change], time: date))
       if undoable.count > Self.mostGroups { undoable.removeFirst() }
     }
     place = nil
@@ -40,9 +58,9 @@ struct UndoGroups {
   }
 
   /// Takes account of a change that the person asked for otherwise than by typing.
-  mutating func did(_ change: ChangeHash) {
+  mutating func did(_ change: ChangeHash, date: Int = 0) {
     redoable.removeAll()
-    undoable.append([change])
+    undoable.append(Group(changes: [change], time: date))
     place = nil
   }
 
@@ -55,22 +73,34 @@ struct UndoGroups {
     place?.utf8Offset = offset
   }
 
-  /// The changes to take back next; nil if there are none.
-  mutating func next(_ direction: Direction) -> [ChangeHash]? {
+  /// What to take back next; nil if there is nothing.
+  mutating func next(_ direction: Direction) -> Group? {
     place = nil
     switch direction {
     case .undo: return undoable.popLast()
-    case .redo: return redoable.popLast().map { [$0] }
+    case .redo: return redoable.popLast()
     }
   }
 
-  /// Takes account of a change that took back what `next` gave.
-  mutating func tookBack(_ direction: Direction, by change: ChangeHash) {
+  /// Takes account of a change that took back `group`, which `next` gave.
+  mutating func tookBack(_ direction: Direction, _ group: Group, by change: ChangeHash) {
+    let taken = Group(changes: [change], time: group.time)
     switch direction {
-    case .undo: redoable.append(change)
-    case .redo: undoable.append([change])
+    case .undo: redoable.append(taken)
+    case .redo: undoable.append(taken)
     }
   }
+
+  /// Puts what the person did before the note was opened under what was done since.
+  mutating func restore(_ earlier: UndoGroups) {
+    if undoable.isEmpty, redoable.isEmpty { redoable = earlier.redoable }
+    undoable = Array((earlier.undoable + undoable).suffix(Self.mostGroups))
+  }
+
+  /// Groups that were stored.
+  init(undoable: [Group], redoable: [Group]) { (self.undoable, self.redoable) = (undoable, redoable) }
+
+  init() {}
 
   private func isSmall(_ splice: TextSplice) -> Bool {
     splice.insert.isEmpty

@@ -29,7 +29,7 @@ struct UndoGroupsTests {
     /// The sizes of all groups, the last first.
     var sizes: [Int] {
       var groups = groups, sizes: [Int] = []
-      while let group = groups.next(.undo) { sizes.append(group.count) }
+      while let group = groups.next(.undo) { sizes.append(group.changes.count) }
       return sizes
     }
   }
@@ -96,16 +96,16 @@ struct UndoGroupsTests {
     var person = Person()
     try person.type(0, "a")
     let (group, none) = (person.groups.next(.undo), person.groups.next(.undo))
-    #expect(group?.count == 1 && none == nil)
+    #expect(group?.changes.count == 1 && none == nil)
     let undone = try Person.change(100)
-    person.groups.tookBack(.undo, by: undone)
+    person.groups.tookBack(.undo, try #require(group), by: undone)
     let again = person.groups.next(.redo)
-    #expect(again == [undone])
-    person.groups.tookBack(.redo, by: try Person.change(101))
+    #expect(again?.changes == [undone])
+    person.groups.tookBack(.redo, try #require(again), by: try Person.change(101))
     try person.type(1, "b", after: .zero)
     #expect(person.sizes == [1, 1])
-    _ = person.groups.next(.undo)
-    person.groups.tookBack(.undo, by: try Person.change(102))
+    let last = try #require(person.groups.next(.undo))
+    person.groups.tookBack(.undo, last, by: try Person.change(102))
     try person.type(0, "c")
     let nothing = person.groups.next(.redo)
     #expect(nothing == nil)

@@ -91,4 +91,5 @@ command! -bar NotesDoctor call notes_lsp#commands#Doctor()
 augroup notes_lsp
   autocmd!
   autocmd BufReadPost,BufNewFile * call notes_lsp#files#OnRead(str2nr(expand('<abuf>')))
+  autocmd CmdlineLeave : call notes_lsp#undo#OnCommandLine()
 augroup END

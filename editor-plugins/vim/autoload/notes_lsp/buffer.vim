@@ -9,6 +9,7 @@ import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
+import autoload 'notes_lsp/undo.vim'
 
 # Note by buffer number. A note: {bufnr, id, uri, path, version, rev, shadow, bytes, queue, tick, isOpen, wasOpen, …}.
 var notes: dict<dict<any>> = {}
@@ -51,7 +52,7 @@ export def Attach(bufnr: number, uri: string, id: string): dict<any>
   setbufvar(bufnr, 'notes_lsp', note.info)
   SetOptions(bufnr)
   SetAutocommands(bufnr)
-  status.MapUndo(bufnr)
+  undo.Map(bufnr)
   SendOpen(note)
   presence.SendSoon(note)
   return note
@@ -92,7 +93,7 @@ export def Detach(bufnr: number)
   if bufexists(bufnr)
     listener_remove(note.listener)
     execute $'autocmd! notes_lsp_buffer * <buffer={bufnr}>'
-    status.UnmapUndo(bufnr)
+    undo.Unmap(bufnr)
     setbufvar(bufnr, 'notes_lsp', {})
     setbufvar(bufnr, '&undolevels', &g:undolevels)
     setbufvar(bufnr, '&swapfile', &g:swapfile)

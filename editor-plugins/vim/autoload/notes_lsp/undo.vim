@@ -1,0 +1,86 @@
+vim9script
+# Undo in notes. Vim's own would take back what others typed, so its keys and commands ask the service.
+
+import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/sync.vim'
+import autoload 'notes_lsp/service.vim'
+import autoload 'notes_lsp/status.vim'
+
+const keys = {u: 'undo', U: 'undo', '<Undo>': 'undo', 'g-': 'undo', '<C-r>': 'redo', 'g+': 'redo'}
+# More steps than anyone has taken.
+const all = 1000000
+const secondsIn = {s: 1, m: 60, h: 3600, d: 86400}
+# An Ex command by itself: a count, its name, a bang, its argument.
+const commandLine = '^[: \t]*\(sil\%[ent]!\=\s\+\)\=\(\d*\)'
+  .. '\(u\%[ndo]\|red\%[o]\|ea\%[rlier]\|lat\%[er]\|undol\%[ist]\)\(!\=\)\s*\(\d*[smhdf]\=\)\s*$'
+
+export def Map(bufnr: number)
+  if !IsWanted() || bufnr != bufnr()
+    return
+  endif
+  for [key, verb] in keys->items()
+    execute $'nnoremap <buffer> <silent> {key} <ScriptCmd>Ask("{verb}", {{count: v:count1}})<CR>'
+  endfor
+enddef
+
+export def Unmap(bufnr: number)
+  if bufnr != bufnr()
+    return
+  endif
+  for key in keys->keys()
+    execute $'silent! nunmap <buffer> {key}'
+  endfor
+enddef
+
+def IsWanted(): bool
+  return g:->get('notes_lsp_map_undo', true)
+enddef
+
+# A command line was typed and is about to be carried out: in a note, one that undoes becomes a call of Run.
+export def OnCommandLine()
+  if !IsWanted() || v:event->get('abort', false) || empty(buffer.Of(bufnr()))
+    return
+  endif
+  const parts = getcmdline()->matchlist(commandLine)
+  if !empty(parts)
+    const argument = parts[5] !=# '' ? parts[5] : parts[2]
+    setcmdline($"call notes_lsp#undo#Run('{parts[3]}', '{argument}')")
+  endif
+enddef
+
+# Does what :undo, :redo, :earlier or :later asks for.
+export def Run(command: string, argument: string)
+  const count = argument ==# '' ? 1 : str2nr(argument)
+  const unit = argument->matchstr('\a$')
+  if command =~# '^undol'
+    status.Say('No undo list here; see :NotesHistory')
+  elseif command =~# '^u' && argument ==# '0'
+    Ask('undo', {count: all})
+  elseif command =~# '^u' && argument !=# ''
+    status.Say('Changes have no numbers here; try :earlier N')
+  elseif unit ==# 'f'
+    status.Say('Written states: see :NotesHistory')
+  else
+    const verb = command =~# '^\(u\|ea\)' ? 'undo' : 'redo'
+    Ask(verb, unit ==# '' ? {count: count} : {seconds: count * secondsIn[unit]})
+  endif
+enddef
+
+def Ask(verb: string, extent: dict<number>)
+  final note = buffer.Of(bufnr())
+  if empty(note)
+    return
+  endif
+  if !service.IsReady() || !service.HasUndo()
+    status.Say('Offline: no undo until the service is back')
+    return
+  endif
+  sync.Flush(note, false)
+  final params = {uri: note.uri, version: note.version, rev: note.rev}
+  service.Request($'notes/{verb}', params->extend(extent), (answer) => {
+    const text = answer->get('error', answer->get('result', {}))->get('message', '')
+    if text !=# ''
+      status.Say(text)
+    endif
+  })
+enddef
