@@ -175,4 +175,21 @@ import Testing
       (try? handle.document.content()) == "mine one two"
     }
   }
+
+  @Test @AutomergeRepo func aSlowStoreIsWaitedFor() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 9)))
+    let id = try world.start("a").create(try .note("here")).id
+    try await world.flush("a")
+    world.crash("a")
+    let repo = world.start("a")
+    let search = Task { await repo.find(id) }
+    while world.clock.nextTime == nil { await Task.yield() }
+    // The store has not answered: nobody has had a turn since it was asked.
+    world.clock.advance(by: .seconds(60))
+    guard case .found(let handle) = await search.value else {
+      Issue.record("given up")
+      return
+    }
+    #expect(try handle.document.content() == "here")
+  }
 }
