@@ -8,9 +8,14 @@ extension Session {
   private static let mostUndoSteps = 1_000_000
 
   func undo(_ id: RequestId, _ params: Parameters, _ direction: UndoGroups.Direction) {
-    guard let uri = try? params.string("uri"), case .attached(let attachment)? = buffers[uri],
-      let loading = attachment.undoLoading
-    else { return connection.reply(to: id, Result { () throws(ResponseError) in try undo(params, direction) }) }
+    var loading: Task<Void, Never>?
+    if let uri = try? params.string("uri"), case .attached(let attachment)? = buffers[uri] {
+      loading = attachment.undoLoading
+    }
+    guard let loading else {
+      connection.reply(to: id, Result { () throws(ResponseError) in try undo(params, direction) })
+      return
+    }
     Task { @AutomergeRepo in
       await loading.value
       connection.reply(to: id, Result { () throws(ResponseError) in try undo(params, direction) })

@@ -30,9 +30,9 @@ struct UndoGroups {
     var numbers: ClosedRange<Int>
   }
 
-  private(set) var undoable: [Group] = []
+  var undoable: [Group] = []
   /// Changes that took groups back, the next one to take back last.
-  private(set) var redoable: [Group] = []
+  var redoable: [Group] = []
   /// Where the person typed last, in UTF-8 bytes of the document's text, and when; nil if the next change begins a group.
   private var place: (utf8Offset: Int, time: Duration)?
 

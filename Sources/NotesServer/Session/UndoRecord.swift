@@ -3,7 +3,7 @@ import AutomergeRepo
 import Foundation
 
 /// What one process's editor can undo in a note, as it is stored: it is there again after a restart.
-struct UndoRecord: Hashable {
+struct UndoRecord {
   static let collection = "undo"
   /// Groups before the last so many are not stored.
   static let mostGroups = 200
