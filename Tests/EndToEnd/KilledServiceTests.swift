@@ -146,7 +146,7 @@ struct KilledServiceTests {
     var longestStart = Duration.zero
     while kills < wanted {
       let pair = try Pair(seed: UInt64(seed * 1000 + round))
-      try kill(pair, upTo: min(Self.mostKillsOfANote, wanted - kills))
+      try drive(pair, upTo: min(Self.mostKillsOfANote, wanted - kills))
       kills += pair.kills
       words += pair.nextWord
       expected += pair.persistedCount
@@ -158,7 +158,7 @@ struct KilledServiceTests {
     )
   }
 
-  private func kill(_ pair: Pair, upTo count: Int) throws {
+  private func drive(_ pair: Pair, upTo count: Int) throws {
     while pair.kills < count {
       try pair.start()
       try pair.type(Int.random(in: 1...30, using: &pair.random))

@@ -6,7 +6,8 @@ import Testing
 @testable import NotesServer
 
 @Suite struct UndoRecordTests {
-  private let (ana, former) = (ActorId(), ActorId())
+  private let ana = ActorId()
+  private let former = ActorId()
 
   private func group(_ actor: ActorId, _ numbers: ClosedRange<Int>, _ time: Int) -> UndoGroups.Group {
     UndoGroups.Group(changes: [], places: [UndoGroups.Place(actor: actor, numbers: numbers)], time: time)
