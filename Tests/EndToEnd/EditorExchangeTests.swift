@@ -48,7 +48,7 @@ struct EditorExchangeTests {
     try elsewhere.request("notes/export", ["id": copy["id"] ?? .null, "path": .string(changed)])
     try ana.perform(.merge(changed))
     try ana.waitForText("from elsewhere: a needle, and bread")
-    try ana.waitForScreen("changes were new")
+    try ana.waitForScreen("new change")
     #expect(try ana.waitUntilAttached() == id)
 
     // A text becomes a note of its own.

@@ -111,7 +111,7 @@ struct EditorInvitationTests {
       try ben.waitForScreen(prompt)
     }
     try ben.session.terminal.press("Enter")
-    try ben.waitForScreen("Ticket (empty")
+    try ben.waitForScreen("Ticket or words")
     try ben.session.terminal.press("Enter")
     try ben.waitForScreen("ccept")
     try ben.session.terminal.type("a")
@@ -126,8 +126,8 @@ struct EditorInvitationTests {
 
   @Test func whoIsThereAndHowThingsAreIsShownAndSharingEnds() throws {
     let (ana, ben) = try meet()
-    try ask(ana, until: "Ben (in sync)") { try ana.session.send(["ex", "NotesStatus"]) }
-    try ask(ben, until: "Ana in sync") { _ = try ben.evaluate("(progn (notes-status) t)") }
+    try ask(ana, until: "Stored; synced with Ben") { try ana.session.send(["ex", "NotesStatus"]) }
+    try ask(ben, until: "Stored; synced with Ana") { _ = try ben.evaluate("(progn (notes-status) t)") }
 
     try ana.session.send(["ex", "NotesPeers"])
     _ = try ben.evaluate("(progn (save-window-excursion (notes-peers)) t)")
@@ -163,19 +163,19 @@ struct EditorInvitationTests {
       try ana.evaluate("fnamemodify(bufname(), ':t')").stringValue == "First.md"
     }
     try ana.session.send(["ex", "NotesUnshare Ben"])
-    try ana.waitForScreen("no longer shared with Ben")
+    try ana.waitForScreen("No longer shared with Ben")
     try ana.beginTypingAtEnd()
     try ana.session.terminal.type("not for Ben")
     try ana.endTyping()
     try ana.waitForText("not for Ben")
     try ana.session.wait(for: "the end of typing") { try ana.evaluate("mode()") == "n" }
-    try ask(ana, until: "nobody connected") { try ana.session.send(["ex", "NotesStatus"]) }
+    try ask(ana, until: "Stored; not shared") { try ana.session.send(["ex", "NotesStatus"]) }
     // Whatever Ben types goes nowhere either.
     try ben.beginTypingAtEnd()
     try ben.session.terminal.type("not for Ana")
     try ben.waitForText("not for Ana")
     _ = try ben.evaluate("(progn (notes-unshare) t)")
-    try ben.waitForScreen("is not shared any more")
+    try ben.waitForScreen("No longer shared")
     #expect(try ben.state()?.text.contains("not for Ben") == false)
     #expect(try ana.state()?.text.contains("not for Ana") == false)
     for editor in [ana, ben] as [any EditorUnderTest] {

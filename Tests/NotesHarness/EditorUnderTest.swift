@@ -48,6 +48,10 @@ public protocol EditorUnderTest: AnyObject {
   func filePath() throws -> String?
   /// Gives a command, without waiting for what it does.
   func perform(_ command: EditorCommand) throws
+  /// Gives an ex command or evaluates Lisp, whichever this editor knows, without waiting for what it does.
+  func give(vim command: String, emacs lisp: String) throws
+  /// From its next start on, the service is this command.
+  func setServiceCommand(_ change: ([String]) -> [String]) throws
   /// Gives the current note another title.
   func renameNote(_ title: String) throws
   /// Deletes the current note without asking.

@@ -69,14 +69,21 @@ public final class EmacsUnderTest: EditorUnderTest {
   }
 
   /// A command that fails shows why, as it does where a person gives it.
-  public func perform(_ command: EditorCommand) throws {
+  public func perform(_ command: EditorCommand) throws { try give(vim: "", emacs: command.lisp(Self.quoted)) }
+
+  public func give(vim command: String, emacs lisp: String) throws {
     _ = try evaluate(
       """
       (with-current-buffer (window-buffer)
-        (condition-case problem \(command.lisp(Self.quoted))
+        (condition-case problem \(lisp)
           (error (message "%s" (error-message-string problem))))
         t)
       """)
+  }
+
+  public func setServiceCommand(_ change: ([String]) -> [String]) throws {
+    let now = try evaluate("(vconcat notes-lsp-command)").arrayValue?.compactMap(\.stringValue) ?? []
+    _ = try evaluate("(progn (setq notes-lsp-command '(\(change(now).map(Self.quoted).joined(separator: " ")))) t)")
   }
 
   public func showNotes() throws { _ = try evaluate("(progn (call-interactively #'notes) t)") }

@@ -50,6 +50,11 @@ public final class Terminal {
     String(decoding: try tmux(["capture-pane", "-p", "-e"]), as: UTF8.self)
   }
 
+  /// Makes the window this large, as a person who drags its corner.
+  public func resize(columns: Int, rows: Int) throws {
+    try tmux(["resize-window", "-x", "\(columns)", "-y", "\(rows)"])
+  }
+
   /// The program in the window; it goes on living for a moment after its window is gone.
   public func programProcessId() throws -> pid_t {
     try Self.processId(tmux(["display-message", "-p", "#{pane_pid}"]))

@@ -47,6 +47,11 @@ public final class VimUnderTest: EditorUnderTest {
   public func undeleteNote(_ title: String) throws { try execute("NotesUndelete \(title)") }
   public func filePath() throws -> String? { try evaluate("expand('%:p')").stringValue }
   public func perform(_ command: EditorCommand) throws { try execute(command.vim) }
+  public func give(vim command: String, emacs lisp: String) throws { try execute(command) }
+  public func setServiceCommand(_ change: ([String]) -> [String]) throws {
+    let now = try evaluate("g:notes_lsp_command").arrayValue?.compactMap(\.stringValue) ?? []
+    try execute("let g:notes_lsp_command = \(JSONValue(change(now)))")
+  }
   public func showNotes() throws { try execute("Notes") }
 
   public func lastTicket() throws -> String? {

@@ -87,6 +87,8 @@ emergency prompt."
                        (notes-lsp--position note (caar (last spans)))
                        (notes-lsp--note-anchor note)))
           (mark-ends deactivate-mark)
+          ;; Where one only reads, nothing of one's own waits to be saved.
+          (clean (and buffer-read-only (not (buffer-modified-p))))
           (inhibit-quit t)
           (inhibit-read-only t)
           (inhibit-modification-hooks nil))
@@ -96,6 +98,7 @@ emergency prompt."
             (let ((buffer-undo-list t))
               (notes-lsp--replace-all spans)))
         (setf (notes-lsp--note-applying note) nil)
+        (when clean (set-buffer-modified-p nil))
         (setq deactivate-mark mark-ends)
         (notes-lsp--forget-undo)
         (notes-lsp--settle note)
@@ -144,8 +147,9 @@ behind an edit of others, and never touches what they wrote."
 (defun notes-lsp--repair (note why)
   "Send the full text of NOTE and say WHY."
   (notes-lsp--want-full-text note)
-  (notes-lsp--say "the text of %s was sent again: %s"
-                  (buffer-name (notes-lsp--note-buffer note)) why))
+  (setq notes-lsp--log (concat notes-lsp--log (format "%s differed: %s\n"
+                                                      (notes-lsp--note-uri note) why)))
+  (notes-lsp--news "The text differed from the note; sent in full"))
 
 (provide 'notes-lsp-apply)
 ;;; notes-lsp-apply.el ends here

@@ -91,7 +91,7 @@ in seconds."
       ('done (funcall then (notes-lsp--question-answer question)))
       ('failed
        (when else (funcall else))
-       (user-error "Notes: %s" (notes-lsp--question-answer question))))))
+       (notes-lsp--refuse (notes-lsp--question-answer question))))))
 
 (defmacro notes-lsp--with-answer (spec &rest body)
   "Ask the service, and evaluate BODY with the answer.
@@ -109,7 +109,7 @@ SPEC is (VARIABLE METHOD PARAMS . KEYS), KEYS as for `notes-lsp-ask'."
   (when still
     (setf (notes-lsp--question-reminder question)
           (run-with-timer notes-lsp--reminder-seconds nil
-                          (lambda () (notes-lsp--say "%s" still)))))
+                          (lambda () (notes-lsp--news still)))))
   (notes-lsp--show-waiting))
 
 (defun notes-lsp--answered (question state answer)
@@ -130,20 +130,20 @@ SPEC is (VARIABLE METHOD PARAMS . KEYS), KEYS as for `notes-lsp-ask'."
     (notes-lsp--guarded "asking"
       (when (notes-lsp--question-else question)
         (funcall (notes-lsp--question-else question))))
-    (notes-lsp--say "%s" (notes-lsp--question-answer question)))
+    (notes-lsp--warn (notes-lsp--question-answer question)))
    ((or (notes-lsp--question-background question) (notes-lsp--undisturbed-p question))
     (notes-lsp--deal-with question))
    (t
     (push question notes-lsp--answers)
-    (notes-lsp--say "%s is ready: M-x notes-show" (notes-lsp--name-of question)))))
+    (notes-lsp--warn (format "%s is ready: :NotesShow" (notes-lsp--name-of question))))))
 
 (defun notes-lsp--deal-with (question)
   "Call what QUESTION said is to be done with its answer."
   (condition-case problem
       (with-current-buffer (window-buffer (selected-window))
-        (funcall (notes-lsp--question-then question) (notes-lsp--question-answer question)))
-    (user-error (message "%s" (error-message-string problem)))
-    (error (notes-lsp--say "%s" (error-message-string problem)))))
+        (let ((notes-lsp--late t))
+          (funcall (notes-lsp--question-then question) (notes-lsp--question-answer question))))
+    (error (notes-lsp--warn (string-remove-prefix "Notes: " (error-message-string problem))))))
 
 (defun notes-lsp--name-of (question)
   "Return what the answer to QUESTION is, for a sentence."
@@ -195,13 +195,13 @@ SPEC is (VARIABLE METHOD PARAMS . KEYS), KEYS as for `notes-lsp-ask'."
 A note that comes all the same is in the list, \\[notes]."
   (interactive)
   (let ((question (notes-lsp--shown-question)))
-    (unless question (user-error "Notes: nothing is being waited for"))
+    (unless question (user-error "Notes: Nothing to give up"))
     (setf (notes-lsp--question-state question) 'over)
     (notes-lsp--forget-question question)
     (notes-lsp--guarded "giving up"
       (when (notes-lsp--question-else question)
         (funcall (notes-lsp--question-else question))))
-    (notes-lsp--say "Gave up waiting; M-x notes lists what comes anyway")))
+    (notes-lsp--say "Gave up waiting; :Notes lists what comes anyway")))
 
 (defun notes-lsp--count-command ()
   "Count the command that begins; one that quits gives up waiting, too."
@@ -215,7 +215,7 @@ A note that comes all the same is in the list, \\[notes]."
   "Show what came while you were doing something else."
   (interactive)
   (let ((question (pop notes-lsp--answers)))
-    (unless question (user-error "Notes: nothing is waiting to be shown"))
+    (unless question (user-error "Notes: Nothing is waiting to be shown"))
     (funcall (notes-lsp--question-then question) (notes-lsp--question-answer question))))
 
 (add-hook 'pre-command-hook #'notes-lsp--count-command)

@@ -17,6 +17,7 @@
 (require 'notes-lsp-service)
 (require 'notes-lsp-capture)
 (require 'notes-lsp-apply)
+(require 'notes-lsp-condition)
 
 (defvar notes-lsp-mode)
 (defvar global-auto-revert-ignore-buffer)
@@ -88,7 +89,8 @@ recursive edit, a keyboard macro, or an input method's draft."
                 (setq clean (notes-lsp--flush note)
                       over (> (float-time) deadline)))
               (when (and clean (notes-lsp--note-queue note)) (notes-lsp--schedule note))
-              (when clean (notes-lsp--show-peers note)))))
+              (when clean (notes-lsp--show-peers note)))
+            (notes-lsp--prove-soon note)))
       (setf (notes-lsp--note-busy note) nil))
     (when (and (notes-lsp--note-open note)
                (or (notes-lsp--note-queue note)
@@ -117,7 +119,8 @@ recursive edit, a keyboard macro, or an input method's draft."
             (if (or executing-kbd-macro (notes-lsp--note-busy note)
                     (notes-lsp--note-blocked note))
                 (notes-lsp--schedule note)
-              (notes-lsp--flush note)))
+              (notes-lsp--flush note)
+              (notes-lsp--prove-soon note)))
           (when (notes-lsp--note-queue note)
             (notes-lsp--schedule note))
           (when (eq buffer (current-buffer))
@@ -176,9 +179,9 @@ Return its state."
   (let ((note (notes-lsp--note-make :buffer (current-buffer) :uri uri :id id :title title))
         (invalid nil))
     (when (setq invalid (notes-lsp--invalid-position note))
-      (user-error "Notes: %s is not a Unicode character"
+      (user-error "Notes: Not UTF-8: %s is an invalid character"
                   (notes-lsp--describe-position note invalid)))
-    (setq notes-lsp--note note)
+    (setq notes-lsp--note note notes-lsp--gone nil)
     (push note notes-lsp--notes)
     (notes-lsp--prepare-buffer)
     (notes-lsp--did-open note nil)
@@ -202,8 +205,8 @@ are new to it."
     (setf (nth 2 (car (notes-lsp--note-had note))) (notes-lsp--note-rev note)))
   (let ((invalid (notes-lsp--invalid-position note)))
     (when (and invalid (not (notes-lsp--note-blocked note)))
-      (notes-lsp--say "not sent: %s is not a Unicode character"
-                      (notes-lsp--describe-position note invalid)))
+      (notes-lsp--warn (format "Not sent: %s is an invalid character"
+                              (notes-lsp--describe-position note invalid))))
     (notes-lsp--settle note)
     (setf (notes-lsp--note-version note) (1+ notes-lsp--last-version)
           (notes-lsp--note-rev note) 0
@@ -231,6 +234,8 @@ are new to it."
         (push (list run (notes-lsp--note-version note) 0) (notes-lsp--note-had note))
         (setf (notes-lsp--note-had note)
               (seq-take (notes-lsp--note-had note) notes-lsp--remembered-services))))
+    (notes-lsp--keep-access note)
+    (notes-lsp--prove-soon note)
     (notes-lsp--report-cursor-soon note)))
 
 (defun notes-lsp--detach ()
@@ -243,10 +248,12 @@ are new to it."
           (notes-lsp-service-notify :textDocument/didClose
                                     `(:textDocument (:uri ,(notes-lsp--note-uri note))))))
       (setf (notes-lsp--note-open note) nil)
+      (notes-lsp--set-access note "write")
       (setq notes-lsp--last-version
             (max notes-lsp--last-version (notes-lsp--note-version note)))
       (notes-lsp--forget-peers note)
-      (dolist (timer (list (notes-lsp--note-timer note) (notes-lsp--note-cursor-timer note)))
+      (dolist (timer (list (notes-lsp--note-timer note) (notes-lsp--note-cursor-timer note)
+                           (notes-lsp--note-prover note)))
         (when timer (cancel-timer timer)))
       (setq notes-lsp--notes (delq note notes-lsp--notes))
       (notes-lsp--release-buffer))))
@@ -322,9 +329,9 @@ the file last held, so that nobody's words go because they were not saved."
   "Let go of the note: the buffer visits another file now."
   (let ((note (notes-lsp--current)))
     (when note
-      (notes-lsp--detach)
-      (notes-lsp--say "%s is not the note %s any more" (buffer-name)
-                      (or (notes-lsp--note-title note) (notes-lsp--note-uri note))))))
+      (notes-lsp--leave note "renamed")
+      ;; Emacs itself says now that it has written the file.
+      (notes-lsp--soon (notes-lsp--warn "Saved as a plain copy; no longer shared")))))
 
 (defun notes-lsp--reattach ()
   "Open all notes again: the service is new."

@@ -52,7 +52,13 @@
   (peers nil :documentation "What notes/cursors said last, with markers.")
   (peers-pending nil :documentation "A notes/cursors that waits for its edit.")
   (here nil :documentation "Alist from peer to name: who has joined.")
-  (status nil :documentation "What notes/statusChanged said last.")
+  (status nil :documentation "What notes/status or notes/statusChanged said last.")
+  (access "write" :documentation "What this person may do: \"write\" or \"read\".")
+  (proven nil :documentation "The version for which the status was asked, or nil.")
+  (prover nil :documentation "Timer that will ask for the status.")
+  (patience 0.3 :documentation "Seconds until the status is asked for again.")
+  (unstored nil :documentation "Since when the text is not stored, or nil.")
+  (unshared nil :documentation "Non-nil if it was shared and is no longer.")
   (overlays nil :documentation "Overlays that show the peers.")
   (had nil :documentation "Of each service that the note was opened at, the last one first:
 (RUN VERSION REV), with the version it was opened with and the last edit applied.")
@@ -293,7 +299,7 @@ BEGIN, END and OLD-LENGTH are what after-change was told."
      (invalid
       (setf (notes-lsp--note-queue note) nil)
       (unless (notes-lsp--note-blocked note)
-        (notes-lsp--say "not sent: %s is not a Unicode character"
+        (notes-lsp--say "Not sent: %s is an invalid character"
                         (notes-lsp--describe-position note invalid)))
       (setf (notes-lsp--note-blocked note) invalid)
       nil)

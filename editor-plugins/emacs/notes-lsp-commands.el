@@ -15,6 +15,7 @@
 (require 'notes-lsp-service)
 (require 'notes-lsp-ask)
 (require 'notes-lsp-buffer)
+(require 'notes-lsp-condition)
 (require 'notes-lsp-presence)
 (require 'notes-lsp-list)
 (require 'notes-lsp-nearby)
@@ -40,7 +41,7 @@ It sends NOTE's own changes first."
 (defun notes-lsp--this-note ()
   "Return the current buffer's note or signal a `user-error'."
   (or (notes-lsp--current)
-      (user-error "Notes: this buffer is not a note (M-x notes-adopt makes it one)")))
+      (notes-lsp--refuse "Not a note. :NotesAdopt makes it one")))
 
 (defvar notes-lsp--visiting nil "Non-nil while a command opens a working file.")
 
@@ -48,7 +49,7 @@ It sends NOTE's own changes first."
   "Show the note at PLACE, with :id, :uri and :path, in the selected window.
 TITLE is its title, if known.  Return its buffer."
   (when (and (plist-get place :folder) (seq-empty-p (plist-get place :items)))
-    (user-error "Notes: this meeting has no items yet"))
+    (user-error "Notes: This meeting has no items yet"))
   (let* ((path (plist-get place :path))
          (buffer (let ((notes-lsp--visiting t))
                    (or (find-buffer-visiting path) (find-file-noselect path)))))
@@ -57,7 +58,8 @@ TITLE is its title, if known.  Return its buffer."
         (unless (or (buffer-modified-p) (verify-visited-file-modtime))
           (let ((notes-lsp--visiting t)) (revert-buffer t t t)))
         (when (eq major-mode 'fundamental-mode) (text-mode))
-        (notes-lsp--attach (plist-get place :uri) (plist-get place :id) title)))
+        (notes-lsp--attach (plist-get place :uri) (plist-get place :id) title))
+      (notes-lsp--opened (notes-lsp--current) place))
     (pop-to-buffer-same-window buffer)
     buffer))
 
@@ -76,9 +78,9 @@ TITLE is its title, if known.  Return its buffer."
 (defun notes-lsp--ensure-open ()
   "Open the current buffer at the service, as whatever it is; return its state."
   (unless buffer-file-name
-    (user-error "Notes: save this buffer to a file first"))
+    (user-error "Notes: C-x C-s first: this buffer has no file yet"))
   (when (buffer-base-buffer)
-    (user-error "Notes: this is an indirect buffer"))
+    (user-error "Notes: Only ordinary files can be notes"))
   (or (notes-lsp--current)
       (notes-lsp--attach (notes-lsp--path-uri buffer-file-name))))
 
@@ -88,7 +90,7 @@ Give THEN the result; KEYS are as for `notes-lsp-ask'.  If there is none, a
 buffer that was no note is none again."
   (let ((buffer (current-buffer)) (was-note (notes-lsp--current)))
     (unless (or was-note buffer-file-name)
-      (user-error "Notes: save this buffer to a file first"))
+      (user-error "Notes: C-x C-s first: this buffer has no file yet"))
     (apply
      #'notes-lsp-ask method
      (lambda ()
@@ -124,7 +126,7 @@ buffer that was no note is none again."
 (defun notes-new (title)
   "Make a note called TITLE and open it."
   (interactive "sTitle: ")
-  (when (string-blank-p title) (user-error "Notes: a note needs a title"))
+  (when (string-blank-p title) (user-error "Notes: A note needs a title"))
   (notes-lsp--with-answer (place :notes/create `(:title ,title) :waiting "Making the note…")
     (notes-lsp--visit place title)))
 
@@ -138,7 +140,7 @@ buffer that was no note is none again."
            (choices (notes-lsp--choices listed))
            (note (or note
                      (if choices (cdr (assoc (completing-read "Note: " choices nil t) choices))
-                       (user-error "Notes: there are none yet (M-x notes-new makes one)"))))
+                       (notes-lsp--refuse "No notes yet. :NotesNew makes one"))))
            (entry (cl-some (lambda (key)
                              (cl-find note listed :test #'equal
                                       :key (lambda (entry) (plist-get entry key))))
@@ -156,8 +158,8 @@ buffer that was no note is none again."
 (defun notes-adopt ()
   "Make the current buffer, which visits a file, a note."
   (interactive)
-  (when (notes-lsp--current) (user-error "Notes: this buffer is a note already"))
-  (unless buffer-file-name (user-error "Notes: save this buffer to a file first"))
+  (when (notes-lsp--current) (user-error "Notes: Already a note"))
+  (unless buffer-file-name (user-error "Notes: C-x C-s first: this buffer has no file yet"))
   (let ((buffer (current-buffer)))
     (notes-lsp--with-answer (result :notes/list (notes-lsp--empty)
                                     :waiting "Adopting…" :background t)
@@ -171,30 +173,10 @@ buffer that was no note is none again."
              :waiting "Adopting…" :background t)))))))
 
 ;;;###autoload
-(defun notes-share (&optional read-only)
-  "Share the current buffer: put a ticket into the kill ring and show it.
-With a prefix argument READ-ONLY, whoever joins by it may only read.
-Called from Lisp, wait for the ticket and return it."
-  (interactive "P")
-  (notes-lsp--become-note
-   :notes/share (list :access (if read-only "read" "write")) #'notes-lsp--show-ticket
-   :waiting "Making a ticket…" :background t
-   :patience (unless (called-interactively-p 'any) 30)))
-
-(defun notes-lsp--show-ticket (result)
-  "Copy and show the ticket in RESULT; return it."
-  (let ((ticket (plist-get result :ticket))
-        (words (or (plist-get result :words) "")))
-    (kill-new ticket)
-    (notes-lsp--say "ticket (copied): %s%s" ticket
-                    (if (string-blank-p words) "" (concat ", or say: " words)))
-    ticket))
-
-;;;###autoload
 (defun notes-join (ticket)
   "Join the note that TICKET opens the door to, and open it when it is here.
 Without one, answer an invitation of somebody near."
-  (interactive (list (read-string "Ticket (empty: an invitation): ")))
+  (interactive (list (read-string "Ticket or words (RET: answer an invitation): ")))
   (if (string-blank-p ticket)
       (notes-answer)
     (notes-lsp--with-answer (place :notes/join `(:ticket ,(string-trim ticket))
@@ -222,19 +204,21 @@ With a prefix argument, ask for one."
   (notes-lsp--with-answer (_ :notes/unshare
                              (apply #'notes-lsp--about note (and peer (list :peer peer)))
                              :waiting "Ending the sharing…" :background t)
-    (notes-lsp--say "%s is not shared any more" (buffer-name (notes-lsp--note-buffer note)))))
+    (unless peer (setf (notes-lsp--note-unshared note) t))
+    (force-mode-line-update t)
+    (notes-lsp--say "%s" (if peer (format "No longer shared with %s" peer) "No longer shared"))))
 
 ;;;###autoload
 (defun notes-rename (title)
   "Give the current note another TITLE; its file follows when it is closed."
   (interactive "sNew title: ")
-  (when (string-blank-p title) (user-error "Notes: a note needs a title"))
+  (when (string-blank-p title) (user-error "Notes: A note needs a title"))
   (let ((note (notes-lsp--this-note)))
     (notes-lsp--with-answer (_ :notes/rename (notes-lsp--about note :title title)
                                :waiting "Renaming…" :background t)
       (setf (notes-lsp--note-title note) title)
       (force-mode-line-update)
-      (notes-lsp--say "this note is called %s now; its file will be when the note is closed" title))))
+      (notes-lsp--say "Renamed to \"%s\" (file follows on close)" title))))
 
 ;;;###autoload
 (defun notes-delete (&optional sure)
@@ -242,8 +226,8 @@ With a prefix argument, ask for one."
 The buffer stays.  For 30 days `notes-undelete' brings the note back."
   (interactive "P")
   (let ((note (notes-lsp--this-note)))
-    (when (or sure (yes-or-no-p "Delete this note? "))
-      (notes-lsp--delete note nil "deleted; for 30 days M-x notes-undelete brings it back"))))
+    (when (or sure (yes-or-no-p (concat "Delete your copy? " "Others keep theirs. ")))
+      (notes-lsp--delete note nil "deleted"))))
 
 ;;;###autoload
 (defun notes-delete-for-everyone (&optional sure)
@@ -251,17 +235,17 @@ The buffer stays.  For 30 days `notes-undelete' brings the note back."
 Ask first unless SURE.  Each of them can bring it back for 30 days."
   (interactive "P")
   (let ((note (notes-lsp--this-note)))
-    (when (or sure (yes-or-no-p "Delete this note for everyone who has it? "))
-      (notes-lsp--delete note '(:forEveryone t)
-                         "deleted for everyone; for 30 days M-x notes-undelete brings it back"))))
+    (when (or sure (yes-or-no-p "Delete for everyone who has it? "))
+      (notes-lsp--delete note '(:forEveryone t) "deletedForEveryone"))))
 
-(defun notes-lsp--delete (note params line)
-  "Delete NOTE, with PARAMS, and say LINE."
+(defun notes-lsp--delete (note params reason)
+  "Delete NOTE, with PARAMS, for REASON, and say so, unless the service has."
   (notes-lsp--with-answer (_ :notes/delete (apply #'notes-lsp--about note params)
                              :waiting "Deleting…" :background t)
-    (when (buffer-live-p (notes-lsp--note-buffer note))
-      (with-current-buffer (notes-lsp--note-buffer note) (notes-lsp-mode -1)))
-    (notes-lsp--say "%s" line)))
+    (when (memq note notes-lsp--notes)
+      (notes-lsp--leave note reason)
+      (notes-lsp--say "Deleted%s. :NotesUndelete restores it for 30 days"
+                      (if (equal reason "deleted") "" " for everyone")))))
 
 ;;;###autoload
 (defun notes-undelete (&optional title)
@@ -272,12 +256,12 @@ Without TITLE, ask for one."
                                   :waiting "Fetching the deleted notes…" :what "The list of deleted notes")
     (let* ((deleted (append (plist-get result :notes) nil))
            (titles (mapcar (lambda (note) (plist-get note :title)) deleted))
-           (title (or title (completing-read "Bring back: " titles nil t)))
+           (title (or title (completing-read "Restore: " titles nil t)))
            (found (cl-find title deleted :test #'equal
                            :key (lambda (note) (plist-get note :title)))))
-      (unless found (user-error "Notes: there is no deleted note \"%s\"" title))
+      (unless found (user-error "Notes: No deleted note is called \"%s\"" title))
       (notes-lsp--with-answer (place :notes/undelete `(:id ,(plist-get found :id))
-                                     :waiting "Bringing it back…")
+                                     :waiting "Restoring…")
         (notes-lsp--visit place title)))))
 
 ;;;###autoload
@@ -289,7 +273,7 @@ Without TITLE, ask for one."
                                   :what "The list of recovered texts")
     (let ((texts (append (plist-get result :texts) nil)))
       (if (null texts)
-          (notes-lsp--say "nothing had to be recovered")
+          (notes-lsp--say "No recovered text")
         (let ((choices (mapcar (lambda (text)
                                  (cons (format "%s, %s: %s" (plist-get text :title)
                                                (format-time-string
@@ -300,39 +284,11 @@ Without TITLE, ask for one."
           (find-file-other-window
            (cdr (assoc (completing-read "Recovered: " choices nil t) choices))))))))
 
-;;;###autoload
-(defun notes-status ()
-  "Say how the service and the current note are."
-  (interactive)
-  (if (not (notes-lsp-service-ready-p))
-      (notes-lsp--say "the service is %s%s" notes-lsp--state
-                      (if notes-lsp--failure (concat ": " notes-lsp--failure) ""))
-    (let ((note (notes-lsp--current)))
-      (notes-lsp-ask :notes/status
-                     (if note (notes-lsp--about note) (notes-lsp--empty))
-                     #'notes-lsp--show-status
-                     :waiting "Asking the service…" :background t))))
-
-(defun notes-lsp--show-status (status)
-  "Say what STATUS, the answer to notes/status, tells."
-  (let ((network (plist-get status :network)))
-    (notes-lsp--say
-     "%s, network %s%s%s"
-     (if (eq t (plist-get status :stored)) "stored" "not stored yet")
-     (or network "off")
-     (mapconcat (lambda (peer)
-                  (format ", %s %s" (plist-get peer :name)
-                          (if (eq t (plist-get peer :inSync)) "in sync"
-                            (format "(%s to go)" (or (plist-get peer :pending) 1)))))
-                (notes-lsp--reachable status) "")
-     (let ((discovery (plist-get status :discovery)))
-       (if (member discovery '("on" "off" nil)) "" (concat "; " discovery))))))
-
 (defun notes-lsp--read-peer (prompt)
   "Ask with PROMPT for one of those whose carets are in this note."
   (let ((choices (mapcar (lambda (peer) (cons (plist-get peer :name) (plist-get peer :peer)))
                          (notes-lsp--note-peers (notes-lsp--this-note)))))
-    (cond ((null choices) (user-error "Notes: nobody's caret is in this note"))
+    (cond ((null choices) (user-error "Notes: No one else is in this note"))
           ((null (cdr choices)) (cdar choices))
           (t (cdr (assoc (completing-read prompt choices nil t) choices))))))
 
@@ -341,7 +297,7 @@ Without TITLE, ask for one."
   "Go to the caret of PEER, a peer id."
   (interactive (list (notes-lsp--read-peer "Go to: ")))
   (let ((place (notes-lsp--caret-of (notes-lsp--this-note) peer)))
-    (unless place (user-error "Notes: that caret is not in this note"))
+    (unless place (user-error "Notes: That person is not in this note"))
     (push-mark)
     (goto-char place)))
 
@@ -353,9 +309,9 @@ Without TITLE, ask for one."
   (let ((note (notes-lsp--this-note)))
     (setf (notes-lsp--note-following note) peer)
     (if (null peer)
-        (notes-lsp--say "not following any more")
+        (notes-lsp--say "Stopped following")
       (notes-go peer)
-      (notes-lsp--say "following; type or call this again to stop"))))
+      (notes-lsp--say "Following. :NotesFollow again stops, and so does typing"))))
 
 ;;;###autoload
 (defun notes-restart ()
@@ -364,14 +320,14 @@ Without TITLE, ask for one."
   (notes-lsp--stop-then
    (lambda ()
      (notes-lsp--when-ready
-      (lambda () (notes-lsp--say "the service is ready"))
+      (lambda () (notes-lsp--say "Service running"))
       (lambda (reason) (notes-lsp--say "%s" reason))))))
 
 ;;;###autoload
 (defun notes-stop ()
   "End the service; the notes stay open as files until it is needed again."
   (interactive)
-  (notes-lsp--stop-then (lambda () (notes-lsp--say "the service is stopped"))))
+  (notes-lsp--stop-then (lambda () (notes-lsp--say "Service stopped; typing is kept. :NotesRestart"))))
 
 (provide 'notes-lsp-commands)
 ;;; notes-lsp-commands.el ends here

@@ -35,9 +35,20 @@ is replaced only if REPLACE is non-nil, which it is with a prefix argument."
         (result :notes/export
                 (apply #'notes-lsp--about (notes-lsp--this-note)
                        :path path :replace (notes-lsp--json-bool replace)
-                       (and (file-directory-p path) '(:format "automerge-repo")))
+                       (notes-lsp--export-format file path))
                 :waiting "Exporting…" :background t :timeout 150)
-      (notes-lsp--say "written to %s" (plist-get result :path)))))
+      (notes-lsp--say "Exported to %s" (abbreviate-file-name (plist-get result :path))))))
+
+(defun notes-lsp--export-format (file path)
+  "Return (:format FORMAT) for FILE, which is PATH; ask where the name says none."
+  (cond ((or (file-directory-p path) (directory-name-p file)) '(:format "automerge-repo"))
+        ((member (downcase (or (file-name-extension path) ""))
+                 '("automerge" "meetingnotes" "md" "markdown" "txt" "json"))
+         nil)
+        (t (list :format (completing-read
+                          (format "Export %s as: " (file-name-nondirectory path))
+                          '("markdown" "automerge" "automerge-repo" "json" "meetingnotes")
+                          nil t)))))
 
 ;;;###autoload
 (defun notes-import (file)
@@ -51,7 +62,7 @@ automerge-repo's layout.  A document that is here already is merged."
     (let ((count (length (plist-get result :notes))))
       (notes-lsp--visit result)
       (when (> count 1)
-        (notes-lsp--say "%d notes are here now; M-x notes lists them" count)))))
+        (notes-lsp--say ":Notes lists the %d imported notes" count)))))
 
 ;;;###autoload
 (defun notes-merge (file)
@@ -62,7 +73,7 @@ automerge-repo's layout.  A document that is here already is merged."
               (notes-lsp--about (notes-lsp--this-note)
                                 :path (directory-file-name (expand-file-name file)))
               :waiting "Merging…" :background t :timeout 150)
-    (notes-lsp--say "%d changes were new" (plist-get result :changes))))
+    (notes-lsp--say "Merged %s" (notes-lsp--count (plist-get result :changes) "new change"))))
 
 ;;;###autoload
 (defun notes-find (words)
@@ -76,7 +87,7 @@ automerge-repo's layout.  A document that is here already is merged."
   "Show NOTES, in which WORDS were found."
   (let ((buffer (get-buffer-create "*notes-find*")))
     (if (null notes)
-        (notes-lsp--say "no note has \"%s\"" words)
+        (notes-lsp--say "No note has \"%s\"" words)
       (with-current-buffer buffer
         (let ((inhibit-read-only t))
           (erase-buffer)
@@ -96,7 +107,7 @@ automerge-repo's layout.  A document that is here already is merged."
 (defun notes-meeting (title)
   "Make a meeting called TITLE, with one item, and open that."
   (interactive "sTitle of the meeting: ")
-  (when (string-blank-p title) (user-error "Notes: a meeting needs a title"))
+  (when (string-blank-p title) (user-error "Notes: A meeting needs a title"))
   (notes-lsp--with-answer (meeting :notes/create `(:title ,title :kind "meeting")
                                    :waiting "Making the meeting…")
     (notes-lsp--with-answer (place :notes/addItem `(:id ,(plist-get meeting :id) :title ,title)
@@ -107,7 +118,7 @@ automerge-repo's layout.  A document that is here already is merged."
 (defun notes-item (title)
   "Add an item called TITLE to the meeting the current buffer is of; open it."
   (interactive "sTitle of the item: ")
-  (when (string-blank-p title) (user-error "Notes: an item needs a title"))
+  (when (string-blank-p title) (user-error "Notes: An item needs a title"))
   (notes-lsp--with-answer (place :notes/addItem
                                  (notes-lsp--about (notes-lsp--this-note) :title title)
                                  :waiting "Adding the item…")
@@ -117,11 +128,11 @@ automerge-repo's layout.  A document that is here already is merged."
 (defun notes-move-item (place)
   "Put the current buffer's item at PLACE of the agenda, counted from 1."
   (interactive "nPlace in the agenda, from 1: ")
-  (when (< place 1) (user-error "Notes: places count from 1"))
+  (when (< place 1) (user-error "Notes: Count places from 1"))
   (notes-lsp--with-answer (result :notes/moveItem
                                   (notes-lsp--about (notes-lsp--this-note) :position (1- place))
                                   :waiting "Moving the item…" :background t)
-    (notes-lsp--say "agenda: %s"
+    (notes-lsp--say "Agenda: %s"
                     (mapconcat (lambda (item) (plist-get item :title))
                                (plist-get result :items) ", "))))
 

@@ -46,7 +46,7 @@
                                     :waiting "Reading the history…" :what "The history")
       (let ((rows (plist-get result :changes))
             (buffer (get-buffer-create "*notes history*")))
-        (when (seq-empty-p rows) (user-error "Notes: nobody has written anything here yet"))
+        (when (seq-empty-p rows) (user-error "Notes: No history yet"))
         (with-current-buffer buffer
           (notes-history-mode)
           (setq notes-lsp--history-uri (notes-lsp--note-uri note)
@@ -66,7 +66,7 @@
 (defun notes-lsp--ask-history (method key then)
   "Send METHOD about the state on this line, named KEY; give THEN the result."
   (let ((row (tabulated-list-get-id)))
-    (unless row (user-error "Notes: no state of the note on this line"))
+    (unless row (user-error "Notes: Move to a line with a state first"))
     (notes-lsp-ask method (list :uri notes-lsp--history-uri key (plist-get row :heads)) then
                    :waiting "Reading the history…" :what "The past of the note")))
 
@@ -95,7 +95,7 @@
   (interactive nil notes-history-mode)
   (notes-lsp--ask-history
    :notes/restore :heads
-   (lambda (_) (notes-lsp--say "it is again what it was; undo takes that back"))))
+   (lambda (_) (notes-lsp--say "Restored (undo takes it back)"))))
 
 ;;;###autoload
 (defun notes-restore ()
@@ -113,7 +113,7 @@
 (defun notes-lsp--show-diff (result)
   "Show the hunks of RESULT, an answer to notes/diff."
   (let ((hunks (plist-get result :hunks)))
-    (when (seq-empty-p hunks) (user-error "Notes: nothing has changed"))
+    (when (seq-empty-p hunks) (user-error "Notes: Nothing has changed"))
     (with-current-buffer (get-buffer-create "*notes diff*")
       (let ((inhibit-read-only t))
         (erase-buffer)
@@ -154,7 +154,7 @@
                 collect (format "line %d: %s, %s" (1+ (plist-get start :line))
                                 (plist-get span :author)
                                 (notes-lsp--time (plist-get span :time))))))
-    (message "%s" (if lines (string-join (seq-uniq lines) "\n") "Notes: nothing stands here"))))
+    (message "%s" (if lines (string-join (seq-uniq lines) "\n") "Notes: No text here"))))
 
 (defun notes-lsp--line-position (place more)
   "Return the beginning of the line of PLACE, MORE lines down if inside it."

@@ -93,7 +93,7 @@ ROW makes a `tabulated-list-entries' entry of each element.")
   "Open the note on this line."
   (interactive nil notes-list-mode)
   (let ((id (tabulated-list-get-id)))
-    (unless id (user-error "Notes: no note on this line"))
+    (unless id (user-error "Notes: Move to a line with a note first"))
     (notes-open id)))
 
 (defun notes-lsp--show-list (name mode)

@@ -35,7 +35,8 @@
     (let ((peers (cl-remove-if (lambda (peer) (equal (plist-get peer :state) "blocked"))
                                (append (plist-get result :peers) nil))))
       (unless peers
-        (user-error "Notes: nobody is near (M-x notes-share makes a ticket that you can send)"))
+        (notes-lsp--refuse ":NotesShare makes a ticket to send; no one is nearby"))
+      (setq notes-lsp--near peers)
       (funcall then
                (plist-get (notes-lsp--choose
                            prompt peers
@@ -55,6 +56,15 @@ Without one, ask whom.  A buffer that is no note becomes one."
        "Invite: "
        (lambda (peer) (with-current-buffer buffer (notes-lsp--invite peer)))))))
 
+(defvar notes-lsp--near nil "Those who could be chosen last, as the service named them.")
+
+(defun notes-lsp--peer-name (peer)
+  "Return the name of PEER, an id or a name."
+  (or (plist-get (cl-find peer notes-lsp--near :test #'equal
+                          :key (lambda (known) (plist-get known :peer)))
+                 :name)
+      peer))
+
 (defun notes-lsp--invite (peer)
   "Invite PEER to the note in the current buffer."
   (notes-lsp--become-note
@@ -63,8 +73,9 @@ Without one, ask whom.  A buffer that is no note becomes one."
      (let ((code (plist-get result :code)))
        (if code
            ;; The digits come first, where no name can stand before them.
-           (notes-lsp--say "Code %s: invited.  M-x notes-answer to confirm" (notes-lsp--spaced code))
-         (notes-lsp--say "Invited"))
+           (notes-lsp--say "Code %s: invited %s. :NotesAnswer to confirm"
+                           (notes-lsp--spaced code) (notes-lsp--peer-name peer))
+         (notes-lsp--say "Invited %s" (notes-lsp--peer-name peer)))
        result))
    :waiting "Inviting… (C-g gives up)" :background t))
 
@@ -109,7 +120,7 @@ Without one, ask whom.  A buffer that is no note becomes one."
                                   :waiting "Looking for invitations…"
                                   :what "The list of invitations")
     (let ((open (notes-lsp--unanswered result)))
-      (unless open (user-error "Notes: there are no invitations"))
+      (unless open (user-error "Notes: No invitations"))
       (let* ((invitation (if (cdr open)
                              (notes-lsp--choose "Invitation: " open #'notes-lsp--describe-invitation)
                            (car open)))
@@ -134,7 +145,7 @@ The note of one that is accepted opens when the other side has confirmed."
                 :timeout 150)
       (if (plist-get result :path)
           (notes-lsp--visit result (plist-get invitation :title))
-        (notes-lsp--say "%s" (pcase decision ('accept "shared") ('block "blocked") (_ "declined"))))
+        (notes-lsp--say "%s" (pcase decision ('accept "Shared") ('block "Blocked") (_ "Declined"))))
       result)))
 
 ;;; Verifying somebody later
@@ -189,7 +200,7 @@ Without PEER, ask whom."
     (if (not (executable-find program))
         (with-current-buffer buffer
           (let ((inhibit-read-only t))
-            (insert "The service is not installed, or not on the PATH.\n")))
+            (insert "Not installed, or not on the PATH.\n")))
       (make-process :name "notes-doctor" :buffer buffer :noquery t
                     :command `(,program "doctor" ,@options)
                     :sentinel #'ignore

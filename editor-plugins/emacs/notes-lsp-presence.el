@@ -13,6 +13,7 @@
 (require 'cl-lib)
 (require 'notes-lsp-service)
 (require 'notes-lsp-capture)
+(require 'notes-lsp-condition)
 
 (declare-function notes-lsp--find-note "notes-lsp-buffer" (uri))
 (declare-function notes-lsp--schedule "notes-lsp-buffer" (note &optional seconds))
@@ -326,8 +327,15 @@ After an edit of others the same place may be before other letters."
        (dolist (one (if uri (and note (list note)) notes-lsp--notes))
          (notes-lsp--set-here
           one (assoc-delete-all peer (copy-alist (notes-lsp--note-here one)))))))
-    (when (plist-get params :message)
-      (notes-lsp--say "%s%s" (plist-get params :message) (notes-lsp--reply params)))
+    (unless (notes-lsp--on-condition params)
+      ;; An answer that is to be confirmed names the invitation.
+      (let ((text (and (plist-get params :message)
+                       (concat (plist-get params :message) (notes-lsp--reply params)))))
+        (if (or (plist-get params :invitation)
+                (string-prefix-p "WARNING" (or text ""))
+                (member (plist-get params :kind) '("declined" "deleted" "forged" "keyChanged")))
+            (notes-lsp--warn text)
+          (notes-lsp--news text))))
     (run-hooks 'notes-lsp--news-hook)))
 
 (defun notes-lsp--reachable (status)
@@ -340,7 +348,7 @@ After an edit of others the same place may be before other letters."
   (let ((note (and (plist-get params :uri)
                    (notes-lsp--find-note (plist-get params :uri)))))
     (when note
-      (setf (notes-lsp--note-status note) params)
+      (notes-lsp--take-status note params)
       (with-current-buffer (notes-lsp--note-buffer note) (force-mode-line-update))
       (notes-lsp--set-here note (mapcar (lambda (peer)
                                           (cons (plist-get peer :peer) (plist-get peer :name)))
@@ -349,13 +357,13 @@ After an edit of others the same place may be before other letters."
 
 (defun notes-lsp--on-show-message (params)
   "Show the message in PARAMS."
-  (notes-lsp--say "%s" (or (plist-get params :message) "")))
+  (notes-lsp--warn (string-remove-prefix "notes-lsp: " (or (plist-get params :message) ""))))
 
 (defun notes-lsp--on-progress (params)
   "Show the progress in PARAMS."
   (let* ((value (plist-get params :value))
          (text (or (plist-get value :message) (plist-get value :title))))
-    (when text (notes-lsp--say "%s" text))))
+    (notes-lsp--news text)))
 
 (notes-lsp--handle 'notes/cursors #'notes-lsp--on-cursors)
 (notes-lsp--handle 'notes/event #'notes-lsp--on-event)

@@ -26,6 +26,7 @@
 (require 'cl-lib)
 (require 'jsonrpc)
 (require 'subr-x)
+(require 'notes-lsp-news)
 
 (defvar notes-lsp-command)
 (defvar notes-lsp-name)
@@ -72,10 +73,6 @@ The other, if it cannot be started, with a line that says why.")
 (defvar notes-lsp--before-stop-hook nil
   "Run while the service is still ready and about to be stopped.")
 
-(defun notes-lsp--say (format &rest arguments)
-  "Show one line made of FORMAT and ARGUMENTS in the echo area."
-  (message "notes: %s" (string-replace "\n" " " (apply #'format format arguments))))
-
 (defun notes-lsp--empty ()
   "Return an object that serializes to {}."
   (make-hash-table))
@@ -98,7 +95,7 @@ The other, if it cannot be started, with a line that says why.")
   (declare (indent 1) (debug t))
   `(condition-case problem
        (progn ,@body)
-     (error (notes-lsp--say "%s: %s" ,what (error-message-string problem)))))
+     (error (notes-lsp--warn (format "%s: %s" ,what (error-message-string problem))))))
 
 (defmacro notes-lsp--soon (&rest body)
   "Evaluate BODY from a zero-delay timer."
@@ -174,13 +171,13 @@ Both are called from a message handler and must not send.  TIMEOUT is in
 seconds."
   (let ((failed (or error #'ignore)) (inhibit-quit t))
     (if (not (notes-lsp-service-ready-p))
-        (funcall failed "the service is not running")
+        (funcall failed "Offline: the service is not running. :NotesRestart")
       (jsonrpc-async-request
        notes-lsp--link method params
        :timeout timeout
        :success-fn (lambda (result) (notes-lsp--guarded method (funcall success result)))
        :error-fn (lambda (problem) (funcall failed (plist-get problem :message)))
-       :timeout-fn (lambda () (funcall failed (format "no answer to %s" method)))))))
+       :timeout-fn (lambda () (funcall failed "No answer from the service; try again"))))))
 
 (defun notes-lsp-service-request (method params &optional timeout)
   "Start the service if needed, send METHOD with PARAMS, return the result.
@@ -198,8 +195,8 @@ or has not answered after TIMEOUT (default 30) seconds."
       (when (eq state 'waiting) (setq state 'gone)))
     (pcase state
       ('done answer)
-      ('failed (user-error "Notes: %s" answer))
-      (_ (user-error "Notes: no answer to %s" method)))))
+      ('failed (user-error "Notes: %s" (notes-lsp--here answer)))
+      (_ (user-error "Notes: No answer from the service; try again")))))
 
 (defun notes-lsp--wait (seconds done-p)
   "Let processes and timers run until DONE-P returns non-nil, at most SECONDS.
@@ -239,9 +236,9 @@ Signal a `user-error' if it does not become ready."
   (unless (notes-lsp-service-ready-p)
     (notes-lsp--begin)
     (unless (notes-lsp--wait 10 (lambda () (memq notes-lsp--state '(ready failed waiting))))
-      (notes-lsp--fail "the service did not answer initialize"))
+      (notes-lsp--fail "The service does not answer. :NotesDoctor shows why"))
     (unless (notes-lsp-service-ready-p)
-      (user-error "Notes: %s" (or notes-lsp--failure "the service did not start")))))
+      (user-error "Notes: %s" (notes-lsp--here (or notes-lsp--failure "The service did not start. :NotesDoctor shows why"))))))
 
 (defun notes-lsp--start ()
   "Start a process and begin to initialize it."
@@ -265,8 +262,9 @@ Signal a `user-error' if it does not become ready."
                              :notification-dispatcher #'notes-lsp--on-notification
                              :request-dispatcher #'notes-lsp--on-request
                              :on-shutdown #'notes-lsp--on-death)))
-    (error (notes-lsp--fail (format "cannot start %s: %s (see `notes-lsp-command')"
-                                    (car notes-lsp-command) (error-message-string problem)))))
+    (error
+     (setq notes-lsp--log (error-message-string problem))
+     (notes-lsp--fail (format "Set `notes-lsp-command': cannot run %s" (car notes-lsp-command)))))
   (when notes-lsp--link
     (let ((process (jsonrpc--process notes-lsp--link)))
       (set-process-filter process #'notes-lsp--on-output)
@@ -308,10 +306,11 @@ Signal a `user-error' if it does not become ready."
    :error-fn (lambda (problem)
                (notes-lsp--soon
                  (when (and (eq link notes-lsp--link) (eq notes-lsp--state 'starting))
-                   (notes-lsp--fail (or (plist-get problem :message) "initialize failed")))))
+                   (notes-lsp--fail (format "The service failed to start: %s"
+                                            (plist-get problem :message))))))
    :timeout-fn (lambda ()
                  (when (and (eq link notes-lsp--link) (eq notes-lsp--state 'starting))
-                   (notes-lsp--fail "the service did not answer initialize")))))
+                   (notes-lsp--fail "The service does not answer. :NotesDoctor shows why")))))
 
 (defun notes-lsp--initialized (link result)
   "Note the RESULT of initialize over LINK and announce the ready service."
@@ -321,10 +320,10 @@ Signal a `user-error' if it does not become ready."
            (protocol (plist-get notes :protocol)))
       (if (not (eql protocol notes-lsp-protocol))
           (notes-lsp--fail
-           (format "this package speaks protocol %s, the service %s: update the %s"
-                   notes-lsp-protocol (or protocol "an unknown one")
+           (format "Update %s: the service speaks protocol %s, not %s"
                    (if (and (numberp protocol) (> protocol notes-lsp-protocol))
-                       "Emacs package" "service")))
+                       "this package" "notes-lsp")
+                   (or protocol "0") notes-lsp-protocol))
         (setq notes-lsp--capabilities notes
               notes-lsp--encoding (or (plist-get capabilities :positionEncoding) "utf-16")
               notes-lsp--state 'ready)
@@ -340,7 +339,7 @@ Signal a `user-error' if it does not become ready."
     (run-hooks 'notes-lsp--down-hook)
     (if notes-lsp--ready-queue
         (notes-lsp--release-queue reason)
-      (notes-lsp--say "%s" reason))))
+      (notes-lsp--warn reason))))
 
 (defun notes-lsp--on-death (link)
   "Plan a restart after LINK's process ended without being asked to."
@@ -348,27 +347,16 @@ Signal a `user-error' if it does not become ready."
     (let ((quick (< (- (float-time) notes-lsp--started) notes-lsp--quick-death-seconds)))
       (setq notes-lsp--link nil
             notes-lsp--quick-deaths (if quick (1+ notes-lsp--quick-deaths) 1)
-            notes-lsp--failure (concat "the service died" (notes-lsp--last-words)))
+            notes-lsp--failure "The service stopped and restarts; typing is kept")
       (if (and quick (>= notes-lsp--quick-deaths notes-lsp--quick-deaths-allowed))
           (progn
-            (notes-lsp--fail notes-lsp--failure)
-            (display-warning
-             'notes-lsp
-             (format "The notes service died %d times in a row and is not restarted.
-Notes stay editable; M-x notes-restart tries again.\n%s"
-                     notes-lsp--quick-deaths (or notes-lsp--log ""))
-             :error))
+            (notes-lsp--fail "The service keeps failing. :NotesDoctor shows why"))
         (setq notes-lsp--state 'waiting
               notes-lsp--restart-timer
               (run-with-timer (* 0.1 (expt 2 (1- notes-lsp--quick-deaths))) nil
                               #'notes-lsp--start))
         (run-hooks 'notes-lsp--down-hook)
-        (notes-lsp--say "%s; restarting" notes-lsp--failure)))))
-
-(defun notes-lsp--last-words ()
-  "Return the last line of the service's standard error, with a colon before."
-  (let ((line (car (last (split-string (or notes-lsp--log "") "\n" t)))))
-    (if line (concat ": " (truncate-string-to-width line 120)) "")))
+        (notes-lsp--news notes-lsp--failure)))))
 
 (defun notes-lsp--end-process (link)
   "Close LINK's process and its buffers now."

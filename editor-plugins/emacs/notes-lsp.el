@@ -52,7 +52,9 @@ further."
 (require 'notes-lsp-ask)
 (require 'notes-lsp-capture)
 (require 'notes-lsp-buffer)
+(require 'notes-lsp-condition)
 (require 'notes-lsp-presence)
+(require 'notes-lsp-ticket)
 (require 'notes-lsp-list)
 (require 'notes-lsp-nearby)
 (require 'notes-lsp-history)
@@ -81,38 +83,8 @@ note; turning it off closes the note, the file stays."
    ((not notes-lsp-mode) (notes-lsp--detach))
    ((not (notes-lsp--current))
     (setq notes-lsp-mode nil)
-    (user-error "Notes: M-x notes-adopt makes this buffer a note"))))
+    (notes-lsp--refuse "Not a note. :NotesAdopt makes it one"))))
 (put 'notes-lsp-mode 'permanent-local t)
-
-(defun notes-lsp--lighter ()
-  "Return what the mode line says about this note."
-  (let* ((note (notes-lsp--current))
-         (names (and note (mapcar (lambda (name) (notes-lsp--name-and-lag note name))
-                                  (notes-lsp-peer-names note))))
-         (network (and note (plist-get (notes-lsp--note-status note) :network)))
-         (info (notes-lsp-buffer-info)))
-    ;; A mode line takes % for the beginning of a construct, in names too.
-    (replace-regexp-in-string
-     "%" "%%"
-     (concat " Note"
-             (and names (concat "[" (string-join names ",") "]"))
-             (cond ((null note) "")
-                   ((notes-lsp--note-blocked note) ":invalid-character")
-                   ((not (notes-lsp--note-open note)) ":offline")
-                   ((plist-get info :synced) "")
-                   (t ":…"))
-             (cond ((member network '(nil "on")) "")
-                   ((equal network "off") ":network-off")
-                   (t (concat ":no-network(" network ")"))))
-     t t)))
-
-(defun notes-lsp--name-and-lag (note name)
-  "Return NAME with the number of changes in NOTE that it has not confirmed yet."
-  (let ((peer (cl-find-if (lambda (peer) (equal name (notes-lsp--short-name peer)))
-                          (plist-get (notes-lsp--note-status note) :peers))))
-    (if (or (null peer) (eq t (plist-get peer :inSync)))
-        name
-      (format "%s+%s" name (or (plist-get peer :pending) 1)))))
 
 (defun notes-lsp-buffer-info (&optional buffer)
   "Return a plist about the note in BUFFER (default current), nil if it is none.
@@ -133,17 +105,21 @@ has been told everything and nothing it said is waiting; :peers are names."
 (defun notes-lsp-undo (&optional count)
   "Take back what you did last, COUNT times, whatever others did since.
 While the service is away: as far back as the last edit of somebody else."
-  (interactive "*p")
+  (interactive "p")
   (cond
+   ((notes-lsp--read-only-p (notes-lsp--current))
+    (notes-lsp--refuse notes-lsp--read-only-line))
    ((and notes-lsp-map-undo (notes-lsp--undo-by-service-p))
     (notes-lsp--ask-to-undo :notes/undo count))
    ((and notes-lsp-map-undo (null buffer-undo-list) (not (eq last-command 'undo)))
-    (user-error "Notes: nothing of yours to undo since the last change of others"))
+    (user-error "Notes: Offline: no more to undo until the service is back"))
    (t (call-interactively #'undo))))
 
 (defun notes-lsp-redo (&optional count)
   "Do again what you took back last, COUNT times."
-  (interactive "*p")
+  (interactive "p")
+  (when (notes-lsp--read-only-p (notes-lsp--current))
+    (notes-lsp--refuse notes-lsp--read-only-line))
   (if (and notes-lsp-map-undo (notes-lsp--undo-by-service-p))
       (notes-lsp--ask-to-undo :notes/redo count)
     (call-interactively 'undo-redo)))
@@ -172,8 +148,8 @@ While the service is away: as far back as the last edit of somebody else."
        :count ,(max 1 (prefix-numeric-value count)))
      (lambda (result)
        (let ((text (plist-get result :message)))
-         (when text (message "Notes: %s" text))))
-     :error (lambda (line) (message "Notes: %s" line)))))
+         (when text (notes-lsp--say "%s" text))))
+     :error (lambda (line) (notes-lsp--say "%s" line)))))
 
 ;;; Notes opened as files
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Looks for some words in texts, whatever their case.
+/// Looks for words in titles and texts: all of them, in any order, whatever the case. Quotes make a phrase of several.
 struct TextSearch: Sendable {
   /// A line with what was looked for.
   struct Match: Hashable, Sendable {
@@ -9,53 +9,87 @@ struct TextSearch: Sendable {
     var text: String
   }
 
-  private let query: String
-  /// In lower case; nil if the query is not ASCII and has to be compared as Unicode.
-  private let bytes: [UInt8]?
+  /// One word or phrase, in lower case.
+  private struct Term: Sendable {
+    let text: String
+    /// Nil if the term is not ASCII and has to be compared as Unicode.
+    let bytes: [UInt8]?
+
+    init(_ text: String) {
+      self.text = text.lowercased()
+      bytes = text.utf8.allSatisfy { $0 < 0x80 } ? Array(self.text.utf8) : nil
+    }
+
+    func isIn(_ text: ArraySlice<UInt8>) -> Bool {
+      guard let bytes else { return String(decoding: text, as: UTF8.self).lowercased().contains(self.text) }
+      return TextSearch.contains(bytes, in: text)
+    }
+  }
+
+  private let terms: [Term]
   private static let longestLine = 200
 
-  init(_ query: String) {
-    self.query = query.lowercased()
-    bytes = query.utf8.allSatisfy { $0 < 0x80 } ? Array(self.query.utf8) : nil
+  init(_ query: String) { terms = Self.terms(of: query).map(Term.init) }
+
+  /// How many words and phrases the query has.
+  var count: Int { terms.count }
+
+  /// Whether the title has all of them.
+  func matches(_ title: String) -> Bool { found(inTitle: title).count == terms.count }
+
+  /// Which of the query's terms the title has, by number.
+  func found(inTitle title: String) -> Set<Int> {
+    let title = title.lowercased()
+    return Set(terms.indices.filter { title.contains(terms[$0].text) })
   }
 
-  func matches(_ title: String) -> Bool { query.isEmpty || title.lowercased().contains(query) }
+  /// Which of the query's terms the text has, by number.
+  /// - Complexity: O(n × t) in the text's bytes and the query's terms, rarely O(n × m) with the query's bytes.
+  func found(in text: [UInt8]) -> Set<Int> { Set(terms.indices.filter { terms[$0].isIn(text[...]) }) }
 
-  /// The first line with the words; nil if there is none.
-  /// - Complexity: O(n) in the text's bytes, rarely O(n × m) with those of the query.
-  func firstMatch(in text: [UInt8]) -> Match? {
-    guard !query.isEmpty else { return nil }
-    guard let bytes else { return firstUnicodeMatch(in: text) }
-    guard let place = Self.find(bytes, in: text) else { return nil }
-    let start = text[..<place].lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
-    let end = text[place...].firstIndex(of: 0x0A) ?? text.count
-    let line = text[..<start].count { $0 == 0x0A }
-    return Match(line: line, text: String(String(decoding: text[start..<end], as: UTF8.self).prefix(Self.longestLine)))
-  }
-
-  private func firstUnicodeMatch(in text: [UInt8]) -> Match? {
+  /// The first of the lines with the most terms; nil if no line has any.
+  /// - Complexity: as ``found(in:)``.
+  func bestMatch(in text: [UInt8]) -> (match: Match, count: Int)? {
+    var best: (line: Int, bytes: ArraySlice<UInt8>, count: Int)?
     for (line, bytes) in text.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
-      let string = String(decoding: bytes, as: UTF8.self)
-      if string.lowercased().contains(query) { return Match(line: line, text: String(string.prefix(Self.longestLine))) }
+      let count = terms.count { $0.isIn(bytes) }
+      if count > best?.count ?? 0 { best = (line, bytes, count) }
+      if count == terms.count { break }
     }
-    return nil
+    guard let best else { return nil }
+    let text = String(String(decoding: best.bytes, as: UTF8.self).prefix(Self.longestLine))
+    return (Match(line: best.line, text: text), best.count)
   }
 
-  private static func find(_ query: [UInt8], in text: [UInt8]) -> Int? {
-    guard let first = query.first, text.count >= query.count else { return nil }
+  /// The query's words and phrases. A quote that is never closed ends with the query.
+  private static func terms(of query: String) -> [String] {
+    var terms: [String] = []
+    var rest = query[...].drop(while: \.isWhitespace)
+    while let first = rest.first {
+      let isPhrase = first == "\"" && rest.dropFirst().contains { !$0.isWhitespace && $0 != "\"" }
+      if isPhrase { rest = rest.dropFirst() }
+      let term = rest.prefix { isPhrase ? $0 != "\"" : !$0.isWhitespace }
+      if !term.isEmpty { terms.append(String(term)) }
+      rest = rest[term.endIndex...].dropFirst(isPhrase ? 1 : 0).drop(while: \.isWhitespace)
+    }
+    return terms
+  }
+
+  private static func contains(_ query: [UInt8], in text: ArraySlice<UInt8>) -> Bool {
+    guard let first = query.first, text.count >= query.count else { return false }
     let capital = (0x61...0x7A).contains(first) ? first - 0x20 : first
-    var place = 0
-    let last = text.count - query.count
+    var place = text.startIndex
+    let last = text.endIndex - query.count
     while place <= last {
       let byte = text[place]
       if byte == first || byte == capital {
         var length = 1
         while length < query.count, lower(text[place + length]) == query[length] { length += 1 }
-        if length == query.count { return place }
+        if length == query.count { return true }
       }
       place += 1
     }
-    return nil
+    return false
   }
 
   private static func lower(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte + 0x20 : byte }

@@ -36,15 +36,21 @@ extension Session {
     var notes: [(NoteKey, Found?)] = []
     for key in keys {
       guard let record = service.notebook[key] else { continue }
-      if search.matches(record.title) {
+      var found = search.found(inTitle: record.title)
+      if found.count == search.count {
         notes.append((key, nil))
         continue
       }
+      var best: (found: Found, count: Int)?
       for part in parts(of: record) {
-        guard let text = await text(of: part), let match = search.firstMatch(in: text) else { continue }
-        notes.append((key, (part, match)))
-        break
+        guard let text = await text(of: part) else { continue }
+        let here = search.found(in: text)
+        found.formUnion(here)
+        if here.count > best?.count ?? 0, let match = search.bestMatch(in: text), match.count > best?.count ?? 0 {
+          best = ((part, match.match), match.count)
+        }
       }
+      if found.count == search.count { notes.append((key, best?.found)) }
     }
     return notes
   }

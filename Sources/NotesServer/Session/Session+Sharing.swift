@@ -157,11 +157,11 @@ extension Session {
   /// What an event of the network says to the person; nil if nothing.
   private func notice(of event: SharingEvent) -> JSONValue? {
     switch event {
-    case .online(let peer, let name): notice("online", peer, name, "\(name) is online.")
-    case .offline(let peer, let name): notice("offline", peer, name, "\(name) is offline.")
+    case .online(let peer, let name): notice("online", peer, name, "\(name) is online")
+    case .offline(let peer, let name): notice("offline", peer, name, "\(name) is offline")
     case .joined(let peer, let name, let document):
       notice(
-        "accepted", peer, name, "\(name) has come to \"\(title(of: document))\" with your ticket.",
+        "accepted", peer, name, "\(name) joined \"\(title(of: document))\"",
         uri: uri(of: document))
     case .networkState, .accessChanged, .unshared, .gaveUp: nil
     case .nearby, .gone, .invited, .withdrawn, .accepted, .declined, .toBeConfirmed, .offeredAgain, .brokeOff,
@@ -173,7 +173,7 @@ extension Session {
   /// Somebody has the document open, or no longer.
   func arrived(_ person: Presence.Person, in document: DocumentId, isHere: Bool) {
     let title = title(of: document)
-    let message = isHere ? "\(person.name) is in \"\(title)\"." : "\(person.name) has left \"\(title)\"."
+    let message = isHere ? "\(person.name) opened \"\(title)\"" : "\(person.name) closed \"\(title)\""
     deliver(notice(isHere ? "joined" : "left", PeerId(person.peer), person.name, message, uri: uri(of: document)))
   }
 

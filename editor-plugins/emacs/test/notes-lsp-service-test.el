@@ -19,7 +19,7 @@
   (let ((notes-lsp-command '("/nonexistent/notes-lsp")) (inhibit-message t))
     (unwind-protect
         (progn
-          (should (string-match-p "cannot start /nonexistent/notes-lsp"
+          (should (string-match-p "cannot run /nonexistent/notes-lsp"
                                   (cadr (should-error (notes-lsp-service-ensure) :type 'user-error))))
           (should (eq 'failed notes-lsp--state)))
       (notes-lsp-service-stop))))
@@ -28,13 +28,13 @@
   (let ((notes-lsp-command '("sh" "-c" "echo no more >&2; exit 1")) (inhibit-message t))
     (unwind-protect
         (progn
-          (should (string-match-p "died"
+          (should (string-match-p "stopped and restarts"
                                   (cadr (should-error (notes-lsp-service-ensure) :type 'user-error))))
           (should (eq 'waiting notes-lsp--state))
           (notes-test-wait (lambda () (eq 'failed notes-lsp--state)))
           (should (= 5 notes-lsp--quick-deaths))
           (should-not notes-lsp--restart-timer)
-          (should (get-buffer "*Warnings*")))
+          (should (equal notes-lsp--failure "The service keeps failing. :NotesDoctor shows why")))
       (notes-lsp-service-stop)
       (should (eq 'stopped notes-lsp--state)))))
 

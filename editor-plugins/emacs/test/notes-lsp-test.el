@@ -75,22 +75,6 @@
     (notes-lsp--drain notes-test-note)
     (should (equal (notes-test-text) "a😀cXY\n"))))
 
-(ert-deftest notes-test-the-mode-line-says-who-is-there-and-what-is-missing ()
-  (notes-test-with "x\n"
-    (let ((uri (notes-lsp--note-uri notes-test-note)))
-      (should (equal (notes-lsp--lighter) " Note"))
-      (notes-lsp--on-status
-       (list :uri uri :stored t :network "on"
-             :peers '[(:peer "a" :name "Ana" :inSync t :pending 0) (:peer "b" :name "Bo" :inSync :json-false :pending 3)]))
-      (should (equal (notes-lsp--lighter) " Note[Ana,Bo+3]"))
-      (notes-lsp--on-status (list :uri uri :stored t :network "the port is taken" :peers '[]))
-      (should (equal (notes-lsp--lighter) " Note:no-network(the port is taken)"))
-      (notes-lsp--on-status (list :uri uri :stored t :network "off" :peers '[]))
-      (should (equal (notes-lsp--lighter) " Note:network-off"))
-      ;; Names are not mode-line constructs: they read as they are written.
-      (notes-lsp--on-status (list :uri uri :stored t :network "%b%-" :peers (quote [])))
-      (should (equal (notes-lsp--lighter) " Note:no-network(%%b%%-)")))))
-
 (ert-deftest notes-test-typing-is-sent-as-a-small-change ()
   (notes-test-with "one\ntwo\n"
     (goto-char (point-max)) (insert "x") (goto-char 2) (insert "y") (upcase-word 1)

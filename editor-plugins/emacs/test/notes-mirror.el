@@ -63,6 +63,8 @@ Signal an error if there is no such place: nothing may need clamping."
          (notes-test-sent nil) (notes-lsp--last-version 0))
      (let ((coding-system-for-write 'utf-8-unix)) (write-region ,text nil file))
      (cl-letf (((symbol-function 'notes-lsp-service-ready-p) #'always)
+               (notes-lsp--capabilities nil)
+               ((symbol-function 'notes-lsp--prove-soon) #'ignore)
                ((symbol-function 'notes-lsp-service-notify) #'notes-test-notify))
        (let ((buffer (find-file-noselect file)))
          (unwind-protect

@@ -1,9 +1,9 @@
 vim9script
 # The functions that are meant for vimrc files; documented in doc/notes_lsp.txt.
 
-import autoload 'notes_lsp/status.vim'
+import autoload 'notes_lsp/condition.vim'
 
 # For 'statusline': who is in the note of this window, and whether everything has been sent and received.
 export def Status(): string
-  return status.Line()
+  return condition.Line()
 enddef

@@ -28,12 +28,15 @@ vim9script
 #   :NotesPeers            who is there
 #   :NotesGo [peer]        goes to a peer's caret; :NotesFollow [peer] stays with it, again to stop
 #   :NotesStatus           whether all is stored and sent
+#   :NotesCopy [title]     makes a note of your own with this text, for one that you can only read
+#   :NotesTicket           shows the last ticket again
 #   :NotesRestart          starts the service again; :NotesStop stops it; :NotesDoctor shows what is wrong
 #
 #   g:notes_lsp_command    the service's command, a list; default ['notes-lsp']
 #   g:notes_lsp_name       your name as others see it; default: the service's
 #   g:notes_lsp_color      the colour you would like, 0 to 11
 #   g:notes_lsp_map_undo   whether u, U, CTRL-R, g- and g+ are mapped in notes; default true
+#   g:notes_lsp_statusline whether 'statusline' shows how a note is, unless you have set one; default true
 #   g:notes_lsp_dir        where notes are, if not in $NOTES_DIR or ~/Notes: files there are recognised when opened
 #
 #   b:notes_lsp            in a note, a dictionary with id, uri, rev, version, synced (all sent, all received), peers
@@ -45,7 +48,7 @@ if exists('g:loaded_notes_lsp')
   finish
 endif
 if !has('patch-9.0.1378') || !has('channel') || !has('job') || !has('timers') || !has('textprop')
-  echomsg 'notes-lsp needs Vim 9.0.1378 or later with +channel, +job, +timers and +textprop.'
+  echomsg 'Notes: update Vim to 9.0.1378 or later (+channel, +job, +timers, +textprop)'
   finish
 endif
 g:loaded_notes_lsp = true
@@ -83,7 +86,9 @@ command! -bar NotesHistory call notes_lsp#history#History()
 command! -bar NotesDiff call notes_lsp#history#Diff()
 command! -bar -range NotesBlame call notes_lsp#history#Blame(<line1>, <line2>)
 command! -bar NotesRestore call notes_lsp#history#Restore()
-command! -bar NotesStatus call notes_lsp#commands#Status()
+command! -bar NotesStatus call notes_lsp#condition#Status()
+command! -nargs=? NotesCopy call notes_lsp#condition#Copy(<q-args>)
+command! -bar NotesTicket call notes_lsp#ticket#Again()
 command! -bar NotesRestart call notes_lsp#commands#Restart()
 command! -bar NotesStop call notes_lsp#commands#StopService()
 command! -bar NotesDoctor call notes_lsp#commands#Doctor()

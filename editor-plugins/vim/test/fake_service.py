@@ -32,11 +32,12 @@ def answer(message):
     method, params = message["method"], message.get("params") or {}
     if method == "initialize":
         return {"serverInfo": {"name": "fake", "version": "1"},
-                "capabilities": {"positionEncoding": "utf-8", "experimental": {"notes": {"protocol": 1}}}}
-    if method in ("notes/create", "notes/open", "notes/join"):
+                "capabilities": {"positionEncoding": "utf-8", "experimental": {"notes": {"protocol": 1, "undo": True}}}}
+    if method in ("notes/create", "notes/open", "notes/join", "notes/copy"):
         path = os.environ["NOTES_TEST_DIR"] + "/" + params.get("title", "Joined") + ".md"
         open(path, "a").close()
-        return {"id": "id-of-" + params.get("title", "Joined"), "uri": "file://" + path, "path": path}
+        return {"id": "id-of-" + params.get("title", "Joined"), "uri": "file://" + path, "path": path,
+                "access": "read" if method == "notes/join" else "write"}
     if method == "notes/adopt":
         return {"id": "adopted"}
     if method == "notes/share":
@@ -44,10 +45,16 @@ def answer(message):
     if method == "notes/list":
         return {"notes": [{"id": "a", "title": "Tea", "modified": "2024-02-29T12:00:00Z", "words": 3, "peers": ["Bo"],
                            "created": "2024-02-29T12:00:00Z", "unread": False}]}
+    if method == "notes/status":
+        return statuses.get(params.get("uri"), {"stored": True, "network": "on", "discovery": "on", "peers": []})
+    if method in ("notes/undo", "notes/redo"):
+        return {"applied": False, "message": "Nothing of yours to undo."}
     return {}
 
 
 held = []
+# What the test has said about notes is what the service answers about them.
+statuses = {}
 
 while message := receive():
     log.write(json.dumps(message) + "\n")
@@ -57,7 +64,10 @@ while message := receive():
     if method == "test/die":
         sys.exit(9)
     if method == "test/say":
-        send({"jsonrpc": "2.0", **message["params"]})
+        said = message["params"]
+        if said["method"] == "notes/statusChanged":
+            statuses[said["params"]["uri"]] = said["params"]
+        send({"jsonrpc": "2.0", **said})
     if method == "test/answer":
         for question in held:
             send({"jsonrpc": "2.0", "id": question["id"], "result": answer(question)})

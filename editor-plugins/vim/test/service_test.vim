@@ -4,59 +4,11 @@ vim9script
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/service.vim'
+import autoload 'notes_lsp/status.vim'
+import './fake.vim'
 import './verdict.vim'
 
-const directory = tempname()
-mkdir(directory)
-const log = directory .. '/log'
-const fake = expand('<sfile>:p:h') .. '/fake_service.py'
-$NOTES_TEST_DIR = directory
-g:notes_lsp_command = ['python3', fake, log]
-g:notes_lsp_name = 'Ana'
-set hidden
-runtime plugin/notes_lsp.vim
-
-# Waits until something holds; callbacks and timers run meanwhile.
-def Wait(what: string, Holds: func)
-  const start = reltime()
-  while !Holds()
-    if reltimefloat(reltime(start)) > 10
-      throw $'waited in vain for: {what}'
-    endif
-    sleep 5m
-    # Within a script Vim never says itself that nothing is pending.
-    doautocmd <nomodeline> SafeState
-  endwhile
-enddef
-
-# What the service has been told with a method.
-def Told(method: string): list<dict<any>>
-  return (filereadable(log) ? readfile(log) : [])->mapnew((_, it) => json_decode(it))
-    ->filter((_, it) => it->get('method', '') ==# method)->mapnew((_, it) => it->get('params', {}))
-enddef
-
-def WaitTold(method: string, count: number): dict<any>
-  Wait($'{method} for the {count}. time', () => len(Told(method)) >= count)
-  return Told(method)[-1]
-enddef
-
-def Say(method: string, params: dict<any>)
-  service.Notify('test/say', {method: method, params: params})
-enddef
-
-# A fresh note with that text, open in the current window.
-def Note(title: string, lines: list<string>): dict<any>
-  execute 'NotesNew' title
-  Wait('the note is open', () => bufname() =~ title .. '\.md$' && !empty(buffer.Of(bufnr())))
-  final note = buffer.Of(bufnr())
-  if !empty(lines)
-    setline(1, lines)
-    const count = len(Told('textDocument/didChange'))
-    sync.Flush(note, false)
-    WaitTold('textDocument/didChange', count + 1)
-  endif
-  return note
-enddef
+const [Wait, Told, WaitTold, Say, Note] = [fake.Wait, fake.Told, fake.WaitTold, fake.Say, fake.Note]
 
 def Edit(note: dict<any>, version: number, rev: number, edits: list<dict<any>>, bytes: number)
   Say('notes/edit', {uri: note.uri, version: version, rev: rev, edits: edits, bytes: bytes, cause: 'remote'})
@@ -88,19 +40,6 @@ def WhatIsTypedGoesOutAsOneEdit()
   const range = {start: {line: 1, character: 2}, end: {line: 1, character: 3}}
   assert_equal([{range: range, text: 'ö'}], change.contentChanges)
   assert_equal(0, change.notes.rev)
-enddef
-
-def TheStatusLineSaysWhoIsThereAndWhatIsMissing()
-  const note = Note('Status', [])
-  assert_equal('[notes]', notes_lsp#Status())
-  const ana = {peer: 'a', name: 'Ana', inSync: true, pending: 0}
-  const bo = {peer: 'b', name: 'Bo', inSync: false, pending: 3}
-  Say('notes/statusChanged', {uri: note.uri, stored: true, network: 'on', discovery: 'on', peers: [ana, bo]})
-  Wait('the peers', () => notes_lsp#Status() ==# '[notes with Ana, Bo +3]')
-  Say('notes/statusChanged', {uri: note.uri, stored: true, network: 'the port is taken', discovery: 'on', peers: []})
-  Wait('the reason', () => notes_lsp#Status() ==# '[notes; no network: the port is taken]')
-  Say('notes/statusChanged', {uri: note.uri, stored: true, network: 'off', discovery: 'off', peers: []})
-  Wait('no network', () => notes_lsp#Status() ==# '[notes; network off]')
 enddef
 
 def EditsAreAppliedAndStaleOnesDropped()
@@ -208,7 +147,7 @@ def ANoteThatComesLateWaitsWhileOneTypes()
 enddef
 
 def OneSharesAnOrdinaryFile()
-  execute 'edit' directory .. '/plain.txt'
+  execute 'edit' fake.directory .. '/plain.txt'
   setline(1, 'plain')
   NotesShare
   Wait('the ticket', () => @" ==# 'a-ticket')
@@ -257,11 +196,15 @@ def AServiceThatDiesComesBackAndTheNotesWithIt()
 enddef
 
 def AServiceThatKeepsDyingIsGivenUpUntilAsked()
-  writefile([], log .. '.broken')
+  writefile([], fake.log .. '.broken')
   service.Notify('test/die', {})
-  Wait('giving up', () => service.State() ==# 'stopped')
-  assert_match('keeps stopping', execute('messages'))
-  delete(log .. '.broken')
+  Wait('giving up', () => service.State() ==# 'failed')
+  # The user has read what was there before.
+  Wait('the news', () => {
+    status.OnActivity()
+    return execute('messages') =~# 'keeps failing'
+  })
+  delete(fake.log .. '.broken')
   NotesRestart
   Wait('the next one', () => service.IsReady())
 enddef
@@ -283,7 +226,6 @@ enddef
 verdict.Run([
   ['TheServiceStartsWhenItIsNeeded', TheServiceStartsWhenItIsNeeded],
   ['WhatIsTypedGoesOutAsOneEdit', WhatIsTypedGoesOutAsOneEdit],
-  ['TheStatusLineSaysWhoIsThereAndWhatIsMissing', TheStatusLineSaysWhoIsThereAndWhatIsMissing],
   ['EditsAreAppliedAndStaleOnesDropped', EditsAreAppliedAndStaleOnesDropped],
   ['WrongBytesAndWrongChecksAreRepairedInFull', WrongBytesAndWrongChecksAreRepairedInFull],
   ['ALostEditIsAskedForAgain', ALostEditIsAskedForAgain],

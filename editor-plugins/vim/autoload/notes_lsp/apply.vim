@@ -10,6 +10,8 @@ export def Edits(bufnr: number, shadow: list<string>, edits: list<dict<any>>): n
   const anchor = Anchor(bufnr)
   const modifiable = getbufvar(bufnr, '&modifiable')
   const readonly = getbufvar(bufnr, '&readonly')
+  # In a buffer that is only read, nothing of the user's waits to be written.
+  const isClean = readonly && !modifiable && !getbufvar(bufnr, '&modified')
   var grown = 0
   setbufvar(bufnr, '&modifiable', true)
   setbufvar(bufnr, '&readonly', false)
@@ -22,6 +24,9 @@ export def Edits(bufnr: number, shadow: list<string>, edits: list<dict<any>>): n
   finally
     setbufvar(bufnr, '&modifiable', modifiable)
     setbufvar(bufnr, '&readonly', readonly)
+    if isClean
+      setbufvar(bufnr, '&modified', false)
+    endif
   endtry
   for view in views
     Restore(view, shadow, edits)

@@ -62,7 +62,7 @@ def Take(answer: dict<any>, mark: list<any>, Other: func)
     Open(result)
   else
     arrived->add(() => Open(result))
-    status.Say($'"{fnamemodify(result.path, ":t:r")}" is ready: :NotesShow')
+    status.Warn($'"{fnamemodify(result.path, ":t:r")}" is ready: :NotesShow')
   endif
 enddef
 
@@ -74,7 +74,7 @@ enddef
 # Shows what was announced last.
 export def Show()
   if empty(arrived)
-    status.Say('Nothing is waiting to be shown.')
+    status.Say('Nothing is waiting to be shown')
   else
     const Do = arrived->remove(-1)
     Do()
@@ -84,7 +84,7 @@ enddef
 # Stops waiting for what was asked last.
 export def GiveUp()
   if empty(waiting)
-    status.Say('Nothing is being waited for.')
+    status.Say('Nothing to give up')
   else
     timer_stop(waiting->remove(-1).reminder)
     status.Say('Gave up waiting; :Notes lists what comes anyway')

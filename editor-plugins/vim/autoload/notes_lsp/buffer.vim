@@ -4,6 +4,7 @@ vim9script
 # Vim's own change reports are only hints: they come late, merged, and not at all for :edit!. What has changed is found out
 # by sync.vim.
 
+import autoload 'notes_lsp/condition.vim'
 import autoload 'notes_lsp/text.vim'
 import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/presence.vim'
@@ -50,6 +51,7 @@ export def Attach(bufnr: number, uri: string, id: string): dict<any>
   }
   notes[bufnr] = note
   setbufvar(bufnr, 'notes_lsp', note.info)
+  condition.OnAttach(note)
   SetOptions(bufnr)
   SetAutocommands(bufnr)
   undo.Map(bufnr)
@@ -86,6 +88,7 @@ export def Detach(bufnr: number)
   endif
   final note = notes->remove(bufnr)
   timer_stop(note.timer)
+  condition.OnDetach(note)
   presence.Clear(note)
   if note.isOpen
     service.Notify('textDocument/didClose', {textDocument: {uri: note.uri}})
@@ -153,6 +156,7 @@ export def OnServiceGone()
     presence.Show(note, [])
     Publish(note)
   endfor
+  condition.Refresh()
 enddef
 
 # What b:notes_lsp tells others, kept in place so that a script may hold on to the dictionary.
@@ -161,6 +165,7 @@ export def Publish(note: dict<any>)
     id: note.id, uri: note.uri, rev: note.rev, version: note.version, peers: len(note.peers),
     synced: note.isOpen && empty(note.queue) && note.tick == getbufvar(note.bufnr, 'changedtick'),
   })
+  condition.ProveSoon(note)
 enddef
 
 # Vim's report of a change: where to look first, and when.
@@ -188,6 +193,9 @@ def OnReload(bufnr: number)
     listener_remove(note.listener)
     note.listener = listener_add(OnChange, bufnr)
     SetOptions(bufnr)
+    if condition.IsReadOnly(note)
+      condition.ShowAccess(note)
+    endif
     Reopen(note)
     presence.Redraw(note)
   })
@@ -227,8 +235,9 @@ enddef
 def OnRenamed(bufnr: number)
   Guarded(bufnr, (note) => {
     if fnamemodify(bufname(bufnr), ':p') !=# note.path
-      Detach(bufnr)
-      status.Say('This buffer has a new name and is no longer the note; the note itself stays.')
+      condition.Leave(note, 'renamed')
+      # Vim itself says now that it has written the file.
+      timer_start(0, (_) => status.Warn('Saved as a plain copy; no longer shared'))
     endif
   })
 enddef

@@ -3,6 +3,7 @@ vim9script
 
 import autoload 'notes_lsp/arrival.vim'
 import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/condition.vim'
 import autoload 'notes_lsp/files.vim'
 import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/list.vim'
@@ -10,6 +11,7 @@ import autoload 'notes_lsp/nearby.vim'
 import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
+import autoload 'notes_lsp/ticket.vim'
 
 # A callback that tells an error in one line and hands a result on, when the user is not in the middle of something.
 export def Then(Do: func, Failed: func = null_function): func(dict<any>)
@@ -27,7 +29,7 @@ export def Then(Do: func, Failed: func = null_function): func(dict<any>)
 enddef
 
 export def New(given: string)
-  const title = given != '' ? given : input('Title of the new note: ')->trim()
+  const title = given != '' ? given : input('Notes: Title: ')->trim()
   if title == ''
     return
   endif
@@ -35,6 +37,12 @@ export def New(given: string)
     files.Open(result)
     list.Refresh()
   }))
+enddef
+
+# Opens what an answer names.
+export def Visit(result: dict<any>)
+  files.Open(result)
+  list.Refresh()
 enddef
 
 # Opens a note by title, or by id when `isId`.
@@ -72,12 +80,12 @@ enddef
 export def Adopt()
   WithNote((note, Undo) => {
     if note.id != ''
-      status.Say('This buffer is a note already.')
+      status.Say('Already a note')
       return
     endif
     service.Request('notes/adopt', {uri: note.uri}, Then((result) => {
       SetId(note, result)
-      status.Say($'{fnamemodify(note.path, ":t")} is a note now.')
+      status.Say($'{fnamemodify(note.path, ":t")} is a note now')
     }, Undo))
   })
 enddef
@@ -87,39 +95,23 @@ export def Share(isReadOnly: bool)
     const params = {uri: note.uri, access: isReadOnly ? 'read' : 'write'}
     service.Request('notes/share', params, Then((result) => {
       SetId(note, result)
-      ShowTicket(result, isReadOnly)
+      ticket.Take(note, result, isReadOnly)
     }, note.id == '' ? Undo : null_function))
   })
 enddef
 
-def ShowTicket(result: dict<any>, isReadOnly: bool)
-  setreg('"', result.ticket)
-  if has('clipboard')
-    setreg('+', result.ticket)
-  endif
-  status.Say($'Ticket{isReadOnly ? " (read only)" : ""} is in register ": {result.ticket}')
-  const aloud = result->get('words', '')
-  popup_create([result.ticket] + (aloud == '' ? [] : ['', $'Or say: {aloud}']), {
-    title: ' Ticket: who joins with it shares this note ', border: [], padding: [0, 1, 0, 1], wrap: true,
-    maxwidth: &columns - 6, moved: 'any', time: 30000, zindex: 200, filter: (id, _) => {
-      popup_close(id)
-      return false
-    },
-  })
-enddef
-
-export def Join(ticket: string)
-  if ticket == ''
+export def Join(given: string)
+  if given == ''
     nearby.Join()
     return
   endif
-  arrival.Await('notes/join', {ticket: ticket}, 'Joining… (:NotesGiveUp)', '', (_) => list.Refresh())
+  arrival.Await('notes/join', {ticket: given}, 'Joining… (:NotesGiveUp)', '', (_) => list.Refresh())
 enddef
 
 export def Unshare(peer: string)
   final note = buffer.Of(bufnr())
   if empty(note)
-    status.Warn('This buffer is not a note.')
+    status.Warn('Not a note. :NotesAdopt makes it one')
     return
   endif
   final params = {uri: note.uri}
@@ -128,7 +120,11 @@ export def Unshare(peer: string)
     params.peer = empty(found) ? peer : found.peer
   endif
   service.Request('notes/unshare', params, Then((_) => {
-    status.Say(peer == '' ? 'This note is no longer shared.' : $'This note is no longer shared with {peer}.')
+    if peer == ''
+      note.isUnshared = true
+    endif
+    condition.Refresh()
+    status.Say(peer == '' ? 'No longer shared' : $'No longer shared with {peer}')
   }))
 enddef
 
@@ -136,16 +132,16 @@ enddef
 export def Rename(given: string)
   final note = buffer.Of(bufnr())
   if empty(note) || note.id == ''
-    status.Warn('This buffer is not a note.')
+    status.Warn('Not a note. :NotesAdopt makes it one')
     return
   endif
-  const title = given != '' ? given : input('New title: ')->trim()
+  const title = given != '' ? given : input('Notes: New title: ')->trim()
   if title == ''
     return
   endif
   service.Request('notes/rename', {uri: note.uri, title: title}, Then((_) => {
     list.Refresh()
-    status.Say($'This note is called "{title}" now; its file will be when the note is closed.')
+    status.Say($'Renamed to "{title}" (file follows on close)')
   }))
 enddef
 
@@ -153,17 +149,20 @@ enddef
 export def Delete(isSure: bool, isForEveryone = false)
   final note = buffer.Of(bufnr())
   if empty(note) || note.id == ''
-    status.Warn('This buffer is not a note.')
+    status.Warn('Not a note. :NotesAdopt makes it one')
     return
   endif
-  const whose = isForEveryone ? ' for everyone who has it' : ''
-  if !isSure && confirm($'Delete this note{whose}? For 30 days :NotesUndelete brings it back.', "&Delete\n&Keep", 2) != 1
+  const question = isForEveryone ? 'Delete for everyone who has it?' : 'Delete your copy? Others keep theirs.'
+  if !isSure && confirm(question, "&Delete\n&Keep", 2) != 1
     return
   endif
   service.Request('notes/delete', {uri: note.uri, forEveryone: isForEveryone ? true : false}, Then((_) => {
-    buffer.Detach(note.bufnr)
+    # The service may have said so already.
+    if buffer.Of(note.bufnr) is note
+      condition.Leave(note, isForEveryone ? 'deletedForEveryone' : 'deleted')
+      status.Say($'Deleted{isForEveryone ? " for everyone" : ""}. :NotesUndelete restores it for 30 days')
+    endif
     list.Refresh()
-    status.Say('Deleted. For 30 days :NotesUndelete brings it back.')
   }))
 enddef
 
@@ -172,11 +171,11 @@ export def Undelete(title: string)
   service.Request('notes/list', {deleted: true}, Then((result) => {
     final notes = result->get('notes', [])->copy()->filter((_, it) => title == '' || it.title ==# title)
     if empty(notes)
-      status.Warn(title == '' ? 'There is no deleted note.' : $'There is no deleted note "{title}".')
+      status.Warn(title == '' ? 'No deleted notes' : $'No deleted note is called "{title}"')
     elseif title != ''
       Restore(notes[0].id)
     else
-      popup_menu(notes->mapnew((_, it) => it.title), {title: ' Bring back ', callback: (_, choice) => {
+      popup_menu(notes->mapnew((_, it) => it.title), {title: ' Restore ', callback: (_, choice) => {
         if choice > 0
           Restore(notes[choice - 1].id)
         endif
@@ -197,7 +196,7 @@ export def Recovered()
   service.Request('notes/recovered', {}, Then((result) => {
     const texts = result->get('texts', [])
     if empty(texts)
-      status.Say('Nothing had to be recovered.')
+      status.Say('No recovered text')
       return
     endif
     setqflist([], ' ', {title: 'Recovered texts', items: texts->mapnew((_, it) => (
@@ -206,33 +205,12 @@ export def Recovered()
   }))
 enddef
 
-export def Status()
-  final note = buffer.Of(bufnr())
-  const params = empty(note) ? {} : {uri: note.uri}
-  if service.State() ==# 'stopped'
-    status.Say('The notes service is not running.')
-    return
-  endif
-  service.Request('notes/status', params, Then((result) => status.Say(StatusLine(result))))
-enddef
-
-def StatusLine(result: dict<any>): string
-  const peers = result->get('peers', [])->copy()->filter((_, it) => it->get('state', '') !=# 'unreachable')->mapnew((_, it) =>
-    it.name .. (it->get('inSync', true) ? ' (in sync)' : $' ({it->get("pending", 0)} to go)'))
-  const stored = result->get('stored', false) ? 'stored' : 'not stored yet'
-  const network = result->get('network', 'on')
-  const company = empty(peers) ? 'nobody connected' : peers->join(', ')
-  const discovery = result->get('discovery', 'on')
-  const trouble = discovery ==# 'on' || discovery ==# 'off' ? '' : $'; {discovery}'
-  return $'{stored}; network {network}; {company}{trouble}'
-enddef
-
 # Goes to a peer's caret, in the note where it is.
 export def Go(name: string)
   final note = buffer.Of(bufnr())
   const peer = presence.Find(note, name)
   if empty(peer)
-    status.Warn(name == '' ? 'Nobody else is in this note.' : $'{name} is not in this note.')
+    status.Warn(name == '' ? 'No one else is in this note' : $'{name} is not in this note')
     return
   endif
   normal! m'
@@ -243,29 +221,29 @@ export def Follow(name: string)
   final note = buffer.Of(bufnr())
   if name == '' && presence.IsFollowing(note)
     presence.SetFollowed(note, '')
-    status.Say('Not following anybody now.')
+    status.Say('Stopped following')
     return
   endif
   const peer = presence.Find(note, name)
   if empty(peer)
-    status.Warn(name == '' ? 'Nobody else is in this note.' : $'{name} is not in this note.')
+    status.Warn(name == '' ? 'No one else is in this note' : $'{name} is not in this note')
     return
   endif
   presence.SetFollowed(note, peer.peer)
   presence.Go(note, peer)
-  status.Say($'Following {peer.name}; :NotesFollow again stops.')
+  status.Say($'Following {peer.name}. :NotesFollow again stops')
 enddef
 
 export def Restart()
   service.Stop()
   if service.Start()
-    status.Say('The notes service is starting.')
+    status.Say('The service is starting')
   endif
 enddef
 
 export def StopService()
   service.Stop()
-  status.Say('The notes service is stopped; your buffers are kept.')
+  status.Say('Service stopped; typing is kept. :NotesRestart')
 enddef
 
 export def Doctor()
@@ -290,22 +268,16 @@ export def Doctor()
   })
 enddef
 
-# What came while somebody typed and waits for an answer.
-var missed = ''
-
-# Somebody came, went, or did something worth a line.
+# Others have done something, or the service has.
 export def OnEvent(event: dict<any>)
-  const message = event->get('message', '') .. Reply(event)
-  if message != ''
-    if message =~# '^WARNING'
+  if !condition.OnEvent(event)
+    # An answer that is to be confirmed names the invitation.
+    const isUrgent = event->has_key('invitation') || ['declined', 'deleted', 'forged', 'keyChanged']->index(event->get('kind', '')) >= 0
+    const message = event->get('message', '') == '' ? '' : event.message .. Reply(event)
+    if isUrgent || message =~# '^WARNING'
       status.Warn(message)
     else
       status.Say(message)
-    endif
-    # Over the last line, where it is shown, the mode is written with the next key.
-    if event->get('kind', '') ==# 'invited' && mode() =~# '^[iR]'
-      missed = message
-      autocmd InsertLeave * ++once timer_start(0, (_) => notes_lsp#commands#SayMissed())
     endif
   endif
   list.Refresh()
@@ -319,21 +291,12 @@ def Reply(event: dict<any>): string
     : kind ==# 'accepted' ? ' :NotesAnswer to compare codes' : ''
 enddef
 
-# Says it once more.
-export def SayMissed()
-  if missed != ''
-    status.Say(missed)
-    missed = ''
-  endif
-enddef
-
 export def OnStatusChanged(params: dict<any>)
   final note = buffer.WithURI(params->get('uri', ''))
   if !empty(note)
-    note.status = params
+    condition.OnStatus(note, params)
   endif
   list.Refresh()
-  redrawstatus!
 enddef
 
 export def CompleteTitle(lead: string, _: string, _: number): list<string>

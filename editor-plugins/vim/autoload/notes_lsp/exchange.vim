@@ -3,6 +3,7 @@ vim9script
 
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/commands.vim'
+import autoload 'notes_lsp/condition.vim'
 import autoload 'notes_lsp/files.vim'
 import autoload 'notes_lsp/list.vim'
 import autoload 'notes_lsp/service.vim'
@@ -12,7 +13,7 @@ import autoload 'notes_lsp/status.vim'
 def Current(): dict<any>
   final note = buffer.Of(bufnr())
   if empty(note) || note.id == ''
-    status.Warn('This buffer is not a note.')
+    status.Warn('Not a note. :NotesAdopt makes it one')
     return {}
   endif
   return note
@@ -22,18 +23,32 @@ def Absolute(path: string): string
   return path->expand()->fnamemodify(':p')->substitute('\(.\)/$', '\1', '')
 enddef
 
-# The file's ending says what it is: .automerge, .meetingnotes, .md, .json; a directory is one of automerge-repo.
+const formats = ['markdown', 'automerge', 'automerge-repo', 'json', 'meetingnotes']
+
+# The file's ending says what it is: .automerge, .meetingnotes, .md, .json; a directory is one of automerge-repo. Where the
+# name says nothing, the user chooses.
 export def Export(path: string, isForced: bool)
   final note = Current()
   if empty(note)
     return
   endif
   final params: dict<any> = {uri: note.uri, path: Absolute(path), replace: isForced ? true : false}
-  if isdirectory(params.path)
+  if isdirectory(params.path) || path =~ '/$'
     params.format = 'automerge-repo'
+  elseif params.path !~? '\.\(automerge\|meetingnotes\|md\|markdown\|txt\|json\)$'
+    popup_menu(formats, {title: $' Export {fnamemodify(params.path, ":t")} as ', callback: (_, choice) => {
+      if choice > 0
+        Send(params->extend({format: formats[choice - 1]}))
+      endif
+    }})
+    return
   endif
+  Send(params)
+enddef
+
+def Send(params: dict<any>)
   service.Request('notes/export', params, commands.Then((result) => {
-    status.Say($'Written to {result.path}')
+    status.Say($'Exported to {fnamemodify(result.path, ":~:.")}')
   }))
 enddef
 
@@ -43,7 +58,7 @@ export def Import(path: string)
     list.Refresh()
     const count = len(result->get('notes', []))
     if count > 1
-      status.Say($'{count} notes are here now; :Notes lists them.')
+      status.Say($':Notes lists the {count} imported notes')
     endif
   }))
 enddef
@@ -55,7 +70,7 @@ export def Merge(path: string)
     return
   endif
   service.Request('notes/merge', {uri: note.uri, path: Absolute(path)}, commands.Then((result) => {
-    status.Say($'{result.changes} changes were new.')
+    status.Say($'Merged {condition.Counted(result.changes, "new change")}')
   }))
 enddef
 
@@ -74,7 +89,7 @@ export def Find(words: string)
       endif
     endfor
     if empty(found)
-      status.Say($'No note has "{words}".')
+      status.Say($'No note has "{words}"')
       return
     endif
     setqflist([], ' ', {title: $'Notes with {words}', items: found})
@@ -84,7 +99,7 @@ enddef
 
 # A new meeting with one item.
 export def Meeting(given: string)
-  const title = given != '' ? given : input('Title of the new meeting: ')->trim()
+  const title = given != '' ? given : input('Notes: Title of the meeting: ')->trim()
   if title == ''
     return
   endif
@@ -99,7 +114,7 @@ enddef
 # Adds an item to the agenda of the meeting that the current buffer is of, and opens it.
 export def AddItem(given: string)
   final note = Current()
-  const title = empty(note) || given != '' ? given : input('Title of the new item: ')->trim()
+  const title = empty(note) || given != '' ? given : input('Notes: Title of the item: ')->trim()
   if empty(note) || title == ''
     return
   endif
@@ -112,7 +127,7 @@ export def MoveItem(place: string)
   if empty(note)
     return
   elseif place !~# '^[1-9]\d*$'
-    status.Warn('Say to which place of the agenda, from 1 on: :NotesMoveItem 2')
+    status.Warn(':NotesMoveItem 2 moves it to the second place')
     return
   endif
   service.Request('notes/moveItem', {uri: note.uri, position: str2nr(place) - 1}, commands.Then((result) => {

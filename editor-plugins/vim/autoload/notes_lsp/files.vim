@@ -2,6 +2,7 @@ vim9script
 # Working files: which file is which note, and opening one.
 
 import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/condition.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
 import autoload 'notes_lsp/text.vim'
@@ -43,11 +44,11 @@ enddef
 # Why a buffer cannot become a note; '' if it can.
 export def WhyNoNote(bufnr: number): string
   if getbufvar(bufnr, '&buftype') != ''
-    return 'Only ordinary files can be notes.'
+    return 'Only ordinary files can be notes'
   elseif bufname(bufnr) == ''
-    return 'This buffer has no name yet: save it first (:w {file}).'
+    return ':w {file} first: this buffer has no name yet'
   elseif getbufvar(bufnr, '&binary') || !text.IsSendable(getbufline(bufnr, 1, '$')->join(''))
-    return 'Binary text cannot be a note.'
+    return 'Not UTF-8: :set fenc=utf-8, :w, retry'
   endif
   return ''
 enddef
@@ -55,7 +56,7 @@ enddef
 # Opens what notes/open, notes/create or notes/join has answered: {id, uri, path}.
 export def Open(result: dict<any>)
   if result->has_key('folder') && empty(result->get('items', []))
-    status.Say('This meeting has no items yet; :NotesItem in one of its buffers, or somebody else, adds one.')
+    status.Say('This meeting has no items yet')
     return
   endif
   KnowAll([result])
@@ -72,7 +73,7 @@ export def Open(result: dict<any>)
     execute $'noswapfile {verb} {fnameescape(result.path)}'
   endif
   # Reading the file has attached it already, unless it was open before the service knew it.
-  buffer.Attach(bufnr(), result.uri, result.id)
+  condition.OnOpened(buffer.Attach(bufnr(), result.uri, result.id), result)
 enddef
 
 # Out of a list, a note opens in the window that one came from.

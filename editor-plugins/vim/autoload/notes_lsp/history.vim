@@ -19,7 +19,7 @@ var shown = {uri: '', title: '', rows: []}
 def Ask(method: string, params: dict<any>, Do: func)
   final note = buffer.Of(bufnr())
   if empty(note)
-    status.Warn('This buffer is no note.')
+    status.Warn('Not a note. :NotesAdopt makes it one')
     return
   endif
   sync.Flush(note, false)
@@ -30,7 +30,7 @@ export def History()
   Ask('notes/history', {}, (note, result) => {
     shown = {uri: note.uri, title: fnamemodify(note.path, ':t:r'), rows: result->get('changes', [])}
     if empty(shown.rows)
-      status.Say('Nobody has written anything here yet.')
+      status.Say('No history yet')
       return
     endif
     const width = shown.rows->mapnew((_, it) => strdisplaywidth(it.author))->max()
@@ -41,7 +41,7 @@ export def History()
     nnoremap <buffer> <silent> <CR> <ScriptCmd>Look()<CR>
     nnoremap <buffer> <silent> d <ScriptCmd>DiffUnderCursor()<CR>
     nnoremap <buffer> <silent> R <ScriptCmd>Restore()<CR>
-    status.Say('<CR> shows the note as it was, d what changed since, R brings it back.')
+    status.Say('<CR> shows that state, d what changed since, R restores it')
   })
 enddef
 
@@ -76,7 +76,7 @@ export def Restore()
     return
   endif
   service.Request('notes/restore', {uri: shown.uri, heads: row.heads}, commands.Then((_) =>
-    status.Say($'{shown.title} is again what it was at {list.Day(row.time)}; undo takes that back.')))
+    status.Say($'Restored {shown.title} to {list.Day(row.time)} (u undoes)')))
 enddef
 
 # What is new since the note was last closed here.
@@ -93,7 +93,7 @@ def ShowDiff(result: dict<any>)
     lines->extend(Marked('+', hunk.newText))
   endfor
   if empty(lines)
-    status.Say('Nothing has changed.')
+    status.Say('Nothing has changed')
     return
   endif
   list.Show(diffName, lines)
@@ -119,7 +119,7 @@ export def Blame(first: number, last: number)
     if len(lines) > 1
       list.Show(blameName, lines)
     else
-      status.Say(lines->get(0, 'Nothing stands here.'))
+      status.Say(lines->get(0, 'No text here'))
     endif
   })
 enddef

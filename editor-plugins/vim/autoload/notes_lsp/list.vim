@@ -2,6 +2,7 @@ vim9script
 # Scratch buffers: the live list of notes, who is there, and plain reports.
 
 import autoload 'notes_lsp/commands.vim'
+import autoload 'notes_lsp/condition.vim'
 import autoload 'notes_lsp/files.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
@@ -61,7 +62,9 @@ def Fill(name: string, answer: dict<any>, Lines: func(dict<any>): list<string>)
   if bufnr < 0
     return
   elseif answer->has_key('error')
-    status.Warn(answer.error.message)
+    if service.IsReady()
+      status.Warn(answer.error.message)
+    endif
     return
   endif
   SetLines(bufnr, Lines(answer.result))
@@ -72,12 +75,12 @@ def NoteLines(result: dict<any>): list<string>
   files.KnowAll(notes)
   ids = notes->mapnew((_, it) => it.id)
   if empty(notes)
-    return ['No notes yet. :NotesNew makes one, :NotesJoin joins one.']
+    return ['No notes yet. :NotesNew makes one, :NotesJoin joins one']
   endif
   const width = notes->mapnew((_, it) => strdisplaywidth(it.title))->max()
   return notes->mapnew((_, it) => {
     const unread = it->get('unread', false) ? '*' : ' '
-    const words = type(it->get('words', '')) == v:t_number ? $'{it.words} words' : it->get('words', '')
+    const words = type(it->get('words', '')) == v:t_number ? condition.Counted(it.words, 'word') : it->get('words', '')
     const peers = it->get('peers', [])->join(', ')
     const title = it.title .. repeat(' ', min([width, 60]) - strdisplaywidth(it.title))
     return $'{unread} {title}  {Day(it->get("modified", ""))}  {words}  {peers}'->trim(' ', 2)
@@ -97,7 +100,7 @@ def PeerLines(result: dict<any>): list<string>
     const notes = peer->get('notes', [])->mapnew((_, it) => it->get('title', it.id))->join(', ')
     lines->add($'{peer.name}  {peer.state}  {peer->get("via", "")}  {notes}'->trim(' ', 2))
   endfor
-  return len(lines) > 2 ? lines : lines + ['Nobody is near. :NotesShare makes a ticket for those who are not.']
+  return len(lines) > 2 ? lines : lines + [':NotesShare makes a ticket to send; no one is nearby']
 enddef
 
 def Number(name: string): number
@@ -111,6 +114,7 @@ enddef
 
 # Shows lines in the scratch buffer of that name, in its window or a new one.
 export def Show(name: string, lines: list<string>)
+  const from = b:->get('notes_lsp_from', win_getid())
   const existing = Number(name)
   if existing > 0 && bufwinid(existing) > 0
     win_gotoid(bufwinid(existing))
@@ -121,8 +125,16 @@ export def Show(name: string, lines: list<string>)
     setlocal buftype=nofile bufhidden=hide noswapfile nobuflisted nomodifiable nowrap cursorline
     execute $'silent file {fnameescape(name)}'
   endif
-  nnoremap <buffer> <silent> q <Cmd>close<CR>
+  b:notes_lsp_from = from
+  nnoremap <buffer> <silent> q <ScriptCmd>Close()<CR>
   SetLines(bufnr(), lines)
+enddef
+
+# Closes a list and goes back to the window that the user came from, whichever Vim would choose.
+def Close()
+  const from = b:->get('notes_lsp_from', 0)
+  close
+  win_gotoid(from)
 enddef
 
 # Adds lines at the end of a scratch buffer that Show has made, if it is still there.

@@ -14,9 +14,9 @@ export def Invite(name: string)
       var near: list<any> = result->get('peers', [])->copy()->filter((_, it) => it.state !=# 'blocked')
       var named: list<any> = near->copy()->filter((_, it) => it.name ==? name || it.peer ==# name)
       if empty(near)
-        status.Say('Nobody is near. :NotesShare makes a ticket that you can send.')
+        status.Warn(':NotesShare makes a ticket to send; no one is nearby')
       elseif name != '' && empty(named)
-        status.Warn($'{name} is not near; :NotesPeers shows who is.')
+        status.Warn($':NotesPeers shows people nearby; {name} is not')
       elseif len(named) == 1
         Ask(note, named[0])
         return
@@ -46,7 +46,7 @@ export def Answer()
   service.Request('notes/invitations', {}, commands.Then((result) => {
     const open = result->get('invitations', []) + result->get('sent', [])->copy()->filter((_, it) => it.awaitsConfirmation)
     if empty(open)
-      status.Say('There are no invitations.')
+      status.Say('No invitations')
     elseif len(open) == 1
       Decide(open[0])
     else
@@ -59,7 +59,7 @@ enddef
 export def Join()
   service.Request('notes/invitations', {}, commands.Then((result) => {
     if empty(result->get('invitations', []))
-      status.Say('Nobody near has invited you. With a ticket: :NotesJoin {ticket}')
+      status.Warn(':NotesJoin {ticket} joins; you have no invitations')
     else
       Answer()
     endif
@@ -102,9 +102,9 @@ def Decide(invitation: dict<any>)
     endif
     service.Request('notes/answer', params, commands.Then((_) => {
       if !isOurs
-        status.Say(index == 2 ? $'{invitation.from.name} is blocked.' : 'Declined.')
+        status.Say(index == 2 ? $'Blocked {invitation.from.name}' : 'Declined')
       elseif index != 0
-        status.Say('Not shared.')
+        status.Say('Canceled; nothing was shared')
       endif
       list.Refresh()
     }))
@@ -165,7 +165,7 @@ export def Diagnose(Done: func(list<string>))
     endif
   endfor
   if exepath(command[0]) == ''
-    Done(['The service is not installed, or not on the PATH: ' .. command[0]])
+    Done(['Not installed, or not on the PATH: ' .. command[0]])
     return
   endif
   job_start([command[0], 'doctor'] + options, {

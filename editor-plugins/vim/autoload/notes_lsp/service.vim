@@ -26,6 +26,8 @@ const mostLogLines = 200
 const completionPatience = 80
 
 var state = 'stopped'
+# Whether it stopped because it could not go on.
+var hasFailed = false
 var job: job
 var channel: channel
 var reader: dict<any> = {}
@@ -48,8 +50,9 @@ export def IsReady(): bool
   return state ==# 'ready'
 enddef
 
+# stopped, starting, ready, restarting or failed.
 export def State(): string
-  return state
+  return state ==# 'stopped' && hasFailed ? 'failed' : state
 enddef
 
 # Counts the processes, so that what was said to one is not taken for said to the next.
@@ -81,10 +84,11 @@ export def Start(): bool
     return true
   endif
   if &encoding !=# 'utf-8'
-    status.Warn("Notes need 'encoding' to be utf-8.")
+    status.Warn(':set encoding=utf-8 first; notes are UTF-8')
     return false
   endif
   quickDeaths = 0
+  hasFailed = false
   SetAutocommands()
   return Launch()
 enddef
@@ -99,14 +103,16 @@ def SetAutocommands()
     autocmd ColorScheme * presence.DefineHighlights()
     autocmd VimLeavePre * Stop()
   augroup END
+  status.Listen()
 enddef
 
 def Launch(): bool
   const command = g:->get('notes_lsp_command', ['notes-lsp'])
   if executable(command[0]) == 0
     state = 'stopped'
-    status.Warn($'Cannot run "{command[0]}": set g:notes_lsp_command to the notes-lsp program.')
-    FailWaiting('the notes service could not be started')
+    hasFailed = true
+    status.Warn($'Set g:notes_lsp_command: cannot run {command[0]}')
+    FailWaiting('')
     return false
   endif
   incarnation += 1
@@ -167,8 +173,9 @@ def OnInitialized(mine: number, answer: dict<any>)
   if answer->has_key('error') || encoding !=# 'utf-8'
     const why = answer->has_key('error') ? answer.error.message : 'it does not count in UTF-8'
     Stop()
-    status.Warn($'The notes service cannot be used: {why}')
-    FailWaiting(why)
+    hasFailed = true
+    status.Warn($'The service failed to start: {why}')
+    FailWaiting('')
     return
   endif
   server = result
@@ -176,7 +183,7 @@ def OnInitialized(mine: number, answer: dict<any>)
   Notify('initialized', {})
   const theirs = result.capabilities->get('experimental', {})->get('notes', {})->get('protocol', protocolVersion)
   if theirs < protocolVersion
-    status.Warn($'notes-lsp speaks protocol {theirs}, this plugin {protocolVersion}: please update notes-lsp.')
+    status.Warn($'Update notes-lsp: it speaks protocol {theirs}, not {protocolVersion}')
   endif
   buffer.OnServiceReady()
   const requests = waiting
@@ -196,14 +203,15 @@ def OnExit(mine: number, code: number)
   quickDeaths = wasQuick ? quickDeaths + 1 : 1
   state = 'restarting'
   buffer.OnServiceGone()
-  FailAsked('the notes service stopped')
+  FailAsked('The service stopped; try again')
   if quickDeaths >= mostQuickDeaths
     state = 'stopped'
-    FailWaiting('the notes service keeps stopping')
-    status.Warn($'The notes service keeps stopping (code {code}): :NotesDoctor, :NotesRestart')
+    hasFailed = true
+    FailWaiting('')
+    status.Warn('The service keeps failing. :NotesDoctor shows why')
     return
   endif
-  status.Say('The notes service stopped; starting it again. Your buffers are kept.')
+  status.Say('The service stopped and restarts; typing is kept')
   restartTimer = timer_start(pauses[min([quickDeaths, len(pauses)]) - 1], (_) => Guarded(() => {
     if state ==# 'restarting'
       Launch()
@@ -223,6 +231,7 @@ export def Stop()
   endif
   const isRunning = state ==# 'ready' || state ==# 'starting'
   state = 'stopped'
+  hasFailed = false
   if isRunning && ch_status(channel) ==# 'open'
     if wasReady
       Write({id: lastAsked + 1, method: 'shutdown'})
@@ -231,7 +240,7 @@ export def Stop()
     WaitForEnd()
   endif
   buffer.OnServiceGone()
-  FailAsked('the notes service was stopped')
+  FailAsked('')
 enddef
 
 # The service stores what it has before it ends; only one that hangs is left to itself.
@@ -257,7 +266,7 @@ def Send(message: dict<any>, Done: func(dict<any>))
   lastAsked += 1
   asked[lastAsked] = Done
   if !Write(message->copy()->extend({id: lastAsked}))
-    OnAnswer(lastAsked, {error: {code: -32603, message: 'the notes service does not listen'}})
+    OnAnswer(lastAsked, {error: {code: -32603, message: 'The service does not answer; try again'}})
   endif
 enddef
 
@@ -345,7 +354,7 @@ def OnMessage(message: any)
   const params = message->get('params', {})
   if message->has_key('id')
     # Nothing is asked of this client that it could answer.
-    Write({id: message.id, error: {code: -32601, message: $'{message.method} is not known here'}})
+    Write({id: message.id, error: {code: -32601, message: $'{message.method} is not supported'}})
   elseif message.method ==# 'notes/edit'
     sync.OnEdit(params)
   elseif message.method ==# 'notes/cursors'
@@ -359,13 +368,14 @@ def OnMessage(message: any)
   elseif message.method ==# 'notes/statusChanged'
     commands.OnStatusChanged(params)
   elseif message.method ==# 'window/showMessage'
-    status.Say(params.message)
+    status.Say(params.message->substitute('^notes-lsp: ', '', ''))
   elseif message.method ==# 'window/logMessage'
     Remember(params.message)
   endif
 enddef
 
-def Remember(line: string)
+# Adds a line to what :NotesDoctor shows.
+export def Remember(line: string)
   logLines->add(line)
   if len(logLines) > mostLogLines
     logLines->remove(0)

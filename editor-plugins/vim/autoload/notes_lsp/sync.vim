@@ -53,7 +53,7 @@ export def Mend(bufnr: number, lines: list<string>, at: number, count: number): 
   for [index, line] in changed->items()
     if !text.IsSendable(line)
       setbufline(bufnr, at + index + 1, text.Sendable(line))
-      status.Warn($'Line {at + index + 1} had a character that notes cannot hold; it is now U+FFFD.')
+      status.Warn($'Line {at + index + 1}: replaced an invalid character by U+FFFD')
     endif
   endfor
   return true
@@ -165,7 +165,8 @@ enddef
 
 def Repair(note: dict<any>, what: string)
   SendWhole(note)
-  status.Warn($'{fnamemodify(note.path, ":t")} differed from the note; sent in full ({what})')
+  status.Say('The text differed from the note; sent in full')
+  service.Remember($'{note.path} differed: {what}')
 enddef
 
 export def OnEdit(params: dict<any>)

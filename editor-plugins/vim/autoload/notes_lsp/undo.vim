@@ -2,6 +2,7 @@ vim9script
 # Undo in notes. Vim's own would take back what others typed, so its keys and commands ask the service.
 
 import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/condition.vim'
 import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
@@ -19,7 +20,7 @@ export def Map(bufnr: number)
     return
   endif
   for [key, verb] in keys->items()
-    execute $'nnoremap <buffer> <silent> {key} <ScriptCmd>Ask("{verb}", {{count: v:count1}})<CR>'
+    execute $'nnoremap <buffer> <silent> {key} <ScriptCmd>Press("{key->substitute("^<", "<lt>", "")}", "{verb}")<CR>'
   endfor
 enddef
 
@@ -28,8 +29,23 @@ export def Unmap(bufnr: number)
     return
   endif
   for key in keys->keys()
-    execute $'silent! nunmap <buffer> {key}'
+    if maparg(key, 'n', false, true)->get('buffer', 0) == 1
+      execute $'nunmap <buffer> {key}'
+    endif
   endfor
+enddef
+
+# Maps of a buffer can only be removed while it is the current one. In one that was let go of elsewhere, the first use of a
+# key does that, and then what the key does in any file.
+def Press(key: string, verb: string)
+  const count = v:count1
+  status.OnActivity()
+  if empty(buffer.Of(bufnr()))
+    Unmap(bufnr())
+    feedkeys(count .. (key[0] ==# '<' ? eval($'"\{key}"') : key), 'n')
+  else
+    Ask(verb, {count: count})
+  endif
 enddef
 
 def IsWanted(): bool
@@ -71,8 +87,11 @@ def Ask(verb: string, extent: dict<number>)
   if empty(note)
     return
   endif
-  if !service.IsReady() || !service.HasUndo()
-    status.Say('Offline: no undo until the service is back')
+  if condition.IsReadOnly(note)
+    status.Warn(condition.readOnlyLine)
+    return
+  elseif !service.IsReady() || !service.HasUndo()
+    status.Warn('Offline: no undo until the service is back')
     return
   endif
   sync.Flush(note, false)

@@ -1,0 +1,230 @@
+import Foundation
+import JSONRPC
+import NotesHarness
+import TestSupport
+import Testing
+
+/// What the screens of both editors say of a buffer in each condition, as the table in `Conditions.md` has it.
+@Suite(.ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
+struct ConditionTests {
+  static let kinds = [VimUnderTest.kind, EmacsUnderTest.kind]
+
+  // MARK: Journeys
+
+  @Test(arguments: kinds) func aNoteOfOnesOwn(kind: String) throws {
+    let person = try Person(kind)
+    try person.makeNote()
+    try person.shows("new")
+    try person.type("milk")
+    try person.editor.give(vim: "silent write | edit!", emacs: "(progn (save-buffer) (revert-buffer t t))")
+    try person.shows("reloaded")
+    try person.editor.give(vim: "NotesStop", emacs: "(notes-stop)")
+    try person.shows("the service is stopped")
+    try person.type(" kept")
+    try person.editor.give(vim: "NotesRestart", emacs: "(notes-restart)")
+    try person.shows("the service is started again")
+    try person.act()
+    person.editor.session.killService()
+    try person.shows("the service has died")
+    try person.shows("the service is started again")
+    try person.editor.setServiceCommand { $0 + ["--no-network"] }
+    try person.editor.give(vim: "NotesRestart", emacs: "(notes-restart)")
+    try person.shows("no network")
+    try person.editor.setServiceCommand { _ in ["false"] }
+    person.editor.session.killService()
+    try person.act()
+    try person.shows("the service keeps failing")
+    #expect(try person.editor.state()?.text == "milk kept\n")
+  }
+
+  @Test(arguments: kinds) func aNoteThatOthersJoin(kind: String) throws {
+    let person = try Person(kind)
+    try person.makeNote()
+    try person.editor.share()
+    try person.shows("shared, and nobody has joined")
+    let ben = try JoinedNote("Ben", ticket: person.editor.waitForTicket())
+    try person.act()
+    try person.editor.give(vim: "", emacs: "(delete-other-windows)")
+    try person.shows("synced with one")
+    try person.forgetTicket()
+    try person.editor.share()
+    let cleo = try JoinedNote("Cleo", ticket: person.editor.waitForTicket())
+    try person.act()
+    try person.editor.give(vim: "", emacs: "(delete-other-windows)")
+    try person.shows("synced with several")
+    // Ben's machine hangs: nothing comes back from it.
+    kill(ben.process.child.processId, SIGSTOP)
+    try person.type("m")
+    try person.shows("behind")
+    kill(ben.process.child.processId, SIGCONT)
+    try person.shows("synced with several")
+    try person.act()
+    try cleo.process.request("notes/unshare", ["uri": .string(cleo.client.uri)])
+    try person.shows("a guest has left")
+    try ben.process.shutdown()
+    try person.shows("a peer is unreachable")
+    try person.act()
+    try person.editor.give(vim: "NotesUnshare", emacs: "(notes-unshare)")
+    try person.shows("no longer shared by oneself")
+  }
+
+  @Test(arguments: kinds) func aNoteOfSomebodyElse(kind: String) throws {
+    let ana = try OpenNote("Ana", text: "bread\n")
+    let person = try Person(kind, "Ben")
+    let ticket = try ana.process.request("notes/share", ["id": .string(ana.id), "access": "read"])["ticket"]
+    try person.editor.join(try #require(ticket?.stringValue))
+    try person.shows("read-only on joining")
+    try person.act()
+    try person.editor.session.terminal.type(kind == VimUnderTest.kind ? "i" : "x")
+    try person.shows("typing where one may only read")
+    #expect(try person.editor.state()?.text == "bread\n")
+    // What the host writes still comes, and leaves nothing to be saved.
+    ana.client.edit(0..<0, with: "rye ")
+    ana.client.flush()
+    try person.editor.waitForText("rye bread")
+    try person.act()
+    // The person insists; what is typed is kept elsewhere and taken back.
+    try person.editor.give(vim: "setlocal modifiable", emacs: "(read-only-mode -1)")
+    try person.editor.give(
+      vim: "call setline(1, 'mine')", emacs: "(progn (insert \"mine\") (notes-lsp--flush notes-lsp--note))")
+    try person.shows("words refused")
+    try person.editor.waitForText("rye bread")
+
+    let peer = try #require(try ana.process.request("notes/people", ["id": .string(ana.id)])["people"]?[0]?["peer"])
+    func setAccess(_ access: String) throws {
+      try person.act()
+      try ana.process.request("notes/setAccess", ["id": .string(ana.id), "peer": peer, "access": .string(access)])
+    }
+    try setAccess("write")
+    try person.shows("made writable")
+    try person.type("milk ")
+    try ana.process.waitFor("what Ben typed") { ana.client.text.string.contains("milk") }
+    try setAccess("read")
+    try person.shows("made read-only")
+    try setAccess("none")
+    try person.shows("unshared by the host")
+    try person.type("mine ")
+    try person.editor.waitForText("mine")
+  }
+
+  @Test(arguments: kinds) func aNoteThatIsDeleted(kind: String) throws {
+    let person = try Person(kind)
+    try person.makeNote()
+    try person.type("milk")
+    try person.editor.deleteNote()
+    try person.shows("deleted here")
+    // What is typed now is a plain file's, and undo is the editor's own.
+    try person.type(" kept")
+    #expect(try person.editor.state()?.text.contains("kept") == true)
+    try person.editor.undo()
+    try person.editor.session.wait(for: "the editor's own undo") {
+      try person.editor.state()?.text.contains("kept") == false
+    }
+    try person.editor.undeleteNote("Shopping")
+    try person.shows("undeleted")
+  }
+
+  @Test(arguments: kinds) func aNoteThatIsDeletedForEveryone(kind: String) throws {
+    let ana = try OpenNote("Ana", text: "bread\n")
+    let person = try Person(kind, "Ben")
+    try person.editor.join(try ana.ticket())
+    try person.editor.waitForText("bread")
+    try ana.process.request("notes/delete", ["id": .string(ana.id), "forEveryone": true])
+    try person.shows("deleted for everyone")
+    #expect(try person.editor.state()?.text == "bread\n")
+  }
+
+  @Test(arguments: kinds) func anItemThatIsDeleted(kind: String) throws {
+    let user = try NotesUser("Ana")
+    let ana = try user.startInitialized()
+    let id = try ana.request("notes/create", ["title": "Weekly", "kind": "meeting"])["id"] ?? .null
+    let item = try ana.request("notes/addItem", ["id": id, "title": "Drinks", "text": "tea\n"])
+    let ticket = try ana.request("notes/share", ["id": id])["ticket"]?.stringValue
+    let person = try Person(kind, "Ben")
+    let path = person.user.notes + "/Weekly/Drinks.md"
+    try person.editor.give(
+      vim: "NotesJoin \(try #require(ticket))", emacs: "(notes-join \"\(try #require(ticket))\")")
+    try person.editor.session.wait(for: "the item's file") { FileManager.default.fileExists(atPath: path) }
+    try person.editor.give(vim: "edit \(path)", emacs: "(find-file \"\(path)\")")
+    _ = try person.editor.waitUntilAttached()
+    try person.act()
+    try ana.request("notes/delete", ["uri": item["uri"] ?? .null])
+    try person.shows("item deleted")
+    #expect(try person.editor.state()?.text == "tea\n")
+  }
+
+  @Test(arguments: kinds) func aNoteThatCannotBeStored(kind: String) throws {
+    let person = try Person(kind)
+    // A file that grows too large is an error then, as on a full disk, and does not end the process.
+    try person.editor.setServiceCommand { command in
+      guard let index = command.firstIndex(of: "--") else { return command }
+      let shell = ["sh", "-c", "trap '' XFSZ; exec \"$@\"", "sh"]
+      return Array(command[...index]) + shell + command[(index + 1)...]
+    }
+    try person.makeNote()
+    let service = try #require(person.editor.session.records.last?.processId)
+    try limitFiles(of: service, to: 0)
+    try person.type("milk")
+    try person.shows("not stored")
+    try limitFiles(of: service, to: nil)
+    try person.shows("new")
+  }
+
+  @Test(arguments: kinds) func aBufferThatIsNoNote(kind: String) throws {
+    let person = try Person(kind)
+    try person.makeNote()
+    let path = person.user.directory.file("other.md")
+    try person.editor.give(vim: "saveas \(path)", emacs: "(write-file \"\(path)\")")
+    try person.shows("saved under another name")
+    let plain = person.user.directory.file("plain.txt")
+    try person.act()
+    try person.editor.give(vim: "edit \(plain)", emacs: "(find-file \"\(plain)\")")
+    try person.editor.give(vim: "NotesStatus", emacs: "(notes-status)")
+    try person.shows("a plain file")
+  }
+
+  // MARK: The table
+
+  @Test func theTableNamesOnlyTestsThatExistAndLookAtIt() throws {
+    let table = try ConditionTable()
+    #expect(table.rows.count >= 20)
+    let own = try String(contentsOfFile: #filePath, encoding: .utf8)
+    let folder = NotesBinary.packageRoot + "/editor-plugins"
+    let plugins = try ["/vim/test/condition_test.vim", "/emacs/test/notes-lsp-condition-test.el"].map {
+      try String(contentsOfFile: folder + $0, encoding: .utf8)
+    }
+    for row in table.rows {
+      #expect(!row.vim.isEmpty && !row.emacs.isEmpty, "\(row.condition)")
+      if let start = own.range(of: "func \(row.test)(") {
+        let body = own[start.upperBound...].prefix { $0 != "\u{0}" }
+        let end = body.range(of: "\n  @Test")?.lowerBound ?? body.endIndex
+        #expect(body[..<end].contains("shows(\"\(row.condition)\")"), "\(row.test) does not look at: \(row.condition)")
+      } else {
+        #expect(plugins[0].contains("def \(row.test)()"), "no test is called \(row.test)")
+        // Both have the words: those of Vim, and those of Emacs.
+        let words = row.vim.map { $0.trimmingCharacters(in: CharacterSet(charactersIn: "[]")) }
+        for word in words.compactMap({ $0.components(separatedBy: ": ").last }) {
+          #expect(plugins.allSatisfy { $0.contains(word) }, "\(word)")
+        }
+      }
+    }
+  }
+
+  @Test func everyMessageOfTheTableFitsOnALineOf80Columns() throws {
+    for row in try ConditionTable().rows {
+      for text in row.vim + row.emacs { #expect(text.count < 80, "\(text)") }
+    }
+  }
+}
+
+/// How large files may become that this process writes to; nil for what it likes.
+private func limitFiles(of process: pid_t, to size: Int?) throws {
+  let script = """
+    import resource, sys
+    hard = resource.prlimit(int(sys.argv[1]), resource.RLIMIT_FSIZE)[1]
+    resource.prlimit(int(sys.argv[1]), resource.RLIMIT_FSIZE, (int(sys.argv[2]) if len(sys.argv) > 2 else hard, hard))
+    """
+  let size = size.map { ["\($0)"] } ?? []
+  let result = try ChildProcess.run(["python3", "-c", script, "\(process)"] + size)
+  #expect(result.exit == .code(0), "\(String(decoding: result.errorOutput, as: UTF8.self))")
+}

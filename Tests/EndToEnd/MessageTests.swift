@@ -1,0 +1,147 @@
+import Foundation
+import JSONRPC
+import NotesHarness
+import TestSupport
+import Testing
+
+/// What is said when, on the screens of both editors: prompts and errors stay until they are read, and news waits.
+@Suite(.ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
+struct MessageTests {
+  static let kinds = ConditionTests.kinds
+
+  /// Ana's process, whose note the person has joined, and what Ben is there.
+  private struct Guest {
+    let ana: OpenNote
+    let ben: Person
+    let peer: JSONValue
+
+    init(_ kind: String) throws {
+      ana = try OpenNote("Ana", text: "bread\n")
+      ben = try Person(kind, "Ben")
+      try ben.editor.join(try ana.ticket())
+      try ben.editor.waitForText("bread")
+      _ = try ben.editor.waitUntilAttached()
+      try ben.sees("synced with Ana")
+      let people = try ana.process.request("notes/people", ["id": .string(ana.id)])["people"]
+      peer = try #require(people?[0]?["peer"])
+    }
+
+    /// Makes news for Ben, and waits until his editor has it.
+    func makeNews() throws {
+      try ana.process.request("notes/setAccess", ["id": .string(ana.id), "peer": peer, "access": "read"])
+      let isReadOnly = ben.kind == VimUnderTest.kind ? "&readonly" : "(if buffer-read-only 1 0)"
+      try ben.editor.session.wait(for: "the news") { try ben.editor.evaluate(isReadOnly).intValue == 1 }
+    }
+  }
+
+  private static let news = "Ana made \"Shopping\" read-only for you"
+
+  @Test(arguments: kinds) func anErrorStaysUntilItIsReadAndNewsWaits(kind: String) throws {
+    let guest = try Guest(kind)
+    try guest.ben.act()
+    // Errors of the editors themselves.
+    let error = kind == VimUnderTest.kind ? "E492: Not an editor command" : "Beginning of buffer"
+    if kind == VimUnderTest.kind {
+      try guest.ben.editor.session.terminal.type(":nonsense")
+      try guest.ben.editor.session.terminal.press("Enter")
+    } else {
+      try guest.ben.editor.session.terminal.press("M-<", "C-b")
+    }
+    try guest.ben.sees(error)
+    try guest.makeNews()
+    let screen = try guest.ben.editor.session.terminal.screen()
+    #expect(screen.contains(error) && !screen.contains(Self.news), "\(screen)")
+    try guest.ben.act()
+    try guest.ben.sees(Self.news)
+  }
+
+  @Test(arguments: kinds) func aPromptStaysUntilItIsAnsweredAndNewsWaits(kind: String) throws {
+    let guest = try Guest(kind)
+    try guest.ben.act()
+    try guest.ben.command(vim: "NotesDelete", emacs: "notes-delete")
+    let prompt = "Delete your copy? Others keep theirs."
+    try guest.ben.sees(prompt)
+    try guest.ana.process.request(
+      "notes/setAccess", ["id": .string(guest.ana.id), "peer": guest.peer, "access": "read"])
+    // It has come when what the host writes next is there, or waits behind it.
+    guest.ana.client.edit(0..<0, with: "rye ")
+    guest.ana.client.flush()
+    try guest.ana.process.waitFor("Ben to have it") {
+      try guest.ana.process.request("notes/people", ["id": .string(guest.ana.id)])["people"]?[0]?["state"] == "inSync"
+    }
+    let screen = try guest.ben.editor.session.terminal.screen()
+    #expect(screen.contains(prompt) && !screen.contains(Self.news), "\(screen)")
+    if kind == VimUnderTest.kind {
+      try guest.ben.editor.session.terminal.type("k")
+    } else {
+      try guest.ben.editor.session.terminal.type("no")
+      try guest.ben.editor.session.terminal.press("Enter")
+    }
+    try guest.ben.sees(Self.news)
+    try guest.ben.editor.waitForText("rye bread")
+  }
+
+  @Test(arguments: kinds) func closingAListLeadsBackToTheNoteOneCameFrom(kind: String) throws {
+    let person = try Person(kind)
+    try person.editor.createNote("Left")
+    try person.waitForFile("Left.md")
+    try person.editor.give(vim: "rightbelow vsplit", emacs: "(progn (split-window-right) (other-window 1))")
+    try person.editor.createNote("Right")
+    try person.waitForFile("Right.md")
+    for (vim, emacs) in [("NotesPeers", "(notes-peers)"), ("Notes", "(notes)"), ("NotesHistory", "(notes-history)")] {
+      if vim == "NotesHistory" { try person.type("milk") }
+      try person.editor.give(vim: vim, emacs: emacs)
+      try person.editor.session.wait(for: "the list") { try person.editor.filePath()?.hasSuffix("Right.md") != true }
+      try person.editor.session.terminal.type("q")
+      try person.waitForFile("Right.md")
+    }
+  }
+
+  @Test(arguments: kinds) func anExportToANameThatSaysNothingAsksForTheFormat(kind: String) throws {
+    let person = try Person(kind)
+    try person.makeNote()
+    let path = person.user.directory.file("newdir")
+    if kind == VimUnderTest.kind {
+      try person.command(vim: "NotesExport \(path)", emacs: "")
+      try person.sees("Export newdir as")
+      // The third of the formats.
+      try person.editor.session.terminal.type("jj")
+      try person.editor.session.terminal.press("Enter")
+    } else {
+      // The path takes the place of the directory that is offered.
+      try person.command(vim: "", emacs: "notes-export", answers: path)
+      try person.sees("Export newdir as")
+      try person.editor.session.terminal.type("automerge-repo")
+      try person.editor.session.terminal.press("Enter")
+    }
+    try person.sees("Exported to")
+    var isDirectory: ObjCBool = false
+    #expect(FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory.boolValue)
+  }
+
+  @Test(arguments: kinds) func aTicketIsShownAgainWithWordsThatAreWhole(kind: String) throws {
+    let person = try Person(kind)
+    try person.makeNote()
+    try person.editor.share()
+    let words = try #require(try ticketWords(person))
+    try person.shows("shared, and nobody has joined")
+    try person.act()
+    try person.editor.give(vim: "", emacs: "(progn (kill-buffer \"*notes ticket*\") (delete-other-windows))")
+    try person.editor.session.wait(for: "the ticket to go") {
+      try !person.editor.session.terminal.screen().contains("Or read aloud:")
+    }
+    try person.editor.give(vim: "NotesTicket", emacs: "(notes-ticket)")
+    try person.shows("shared, and nobody has joined")
+    let screen = Set(try person.editor.session.terminal.screen().split { !$0.isLetter })
+    #expect(words.allSatisfy { screen.contains($0[...]) }, "\(words) in \(screen)")
+  }
+
+  /// The words of the ticket that the service has made last, as the record of the traffic has them.
+  private func ticketWords(_ person: Person) throws -> [String]? {
+    _ = try person.editor.waitForTicket()
+    let record = try #require(person.editor.session.records.last?.path)
+    let traffic = String(decoding: try Data(contentsOf: URL(fileURLWithPath: record)), as: UTF8.self)
+    guard let start = traffic.range(of: "\"words\":\"") else { return nil }
+    return traffic[start.upperBound...].prefix { $0 != "\"" }.split(separator: " ").map(String.init)
+  }
+}

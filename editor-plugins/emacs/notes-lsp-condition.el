@@ -1,0 +1,296 @@
+;;; notes-lsp-condition.el --- What a note buffer is at every moment  -*- lexical-binding: t -*-
+
+;; SPDX-License-Identifier: Apache-2.0
+
+;;; Commentary:
+
+;; A note, read-only, offline, or no note any more: the mode line and the
+;; messages say which, in the same words as Vim's plugin.  Nothing is called
+;; synced unless the service has proved it for the very text of the buffer.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'notes-lsp-service)
+(require 'notes-lsp-ask)
+(require 'notes-lsp-capture)
+
+(declare-function notes-lsp-mode "notes-lsp" (&optional argument))
+(declare-function notes-lsp-buffer-info "notes-lsp" (&optional buffer))
+(declare-function notes-lsp--find-note "notes-lsp-buffer" (uri))
+(declare-function notes-lsp--forget-peers "notes-lsp-presence" (note))
+(declare-function notes-lsp--short-name "notes-lsp-presence" (peer))
+(declare-function notes-lsp--visit "notes-lsp-commands" (place &optional title))
+
+(defconst notes-lsp--first-question 0.3
+  "Seconds after a change until the service is asked whether all have it.")
+(defconst notes-lsp--rarest-question 5
+  "Seconds between two questions at most.")
+(defconst notes-lsp--storing-seconds 2
+  "A text counts as not stored after so long; each key takes a moment.")
+(defconst notes-lsp--most-names 3 "More people than this are counted.")
+
+(defvar-local notes-lsp--gone nil "Why this buffer is no note any more, or nil.")
+(put 'notes-lsp--gone 'permanent-local t)
+(add-to-list 'minor-mode-alist
+             '(notes-lsp--gone (" Not a note[" notes-lsp--gone "]")) t)
+
+(defconst notes-lsp--read-only-line "Read-only. :NotesCopy makes a copy to edit")
+
+(defun notes-lsp--read-only-p (note)
+  "Return non-nil if this person may only read NOTE."
+  (equal "read" (notes-lsp--note-access note)))
+
+(defun notes-lsp--count (count what)
+  "Return COUNT and WHAT, in the plural if that is right."
+  (format "%d %s%s" count what (if (= count 1) "" "s")))
+
+;;; Changes of condition
+
+(defun notes-lsp--set-access (note access)
+  "Let this person do ACCESS, \"read\" or \"write\", in NOTE."
+  (unless (equal access (notes-lsp--note-access note))
+    (setf (notes-lsp--note-access note) access)
+    (notes-lsp--keep-access note t)))
+
+(defun notes-lsp--keep-access (note &optional changed)
+  "Make NOTE's buffer read-only if NOTE is; CHANGED if it may be so no longer."
+  (when (and (buffer-live-p (notes-lsp--note-buffer note))
+             (or changed (notes-lsp--read-only-p note)))
+    (with-current-buffer (notes-lsp--note-buffer note)
+      (setq buffer-read-only (notes-lsp--read-only-p note))
+      (force-mode-line-update))))
+
+(defun notes-lsp--opened (note place)
+  "Take from PLACE, which opened NOTE, what this person may do."
+  (when (and (equal "read" (plist-get place :access)) (not (notes-lsp--read-only-p note)))
+    (notes-lsp--set-access note "read")
+    (notes-lsp--warn notes-lsp--read-only-line)))
+
+(defun notes-lsp--leave (note reason)
+  "Make NOTE's buffer a plain file's for REASON, and its mode line say so."
+  (when (buffer-live-p (notes-lsp--note-buffer note))
+    (with-current-buffer (notes-lsp--note-buffer note)
+      (notes-lsp-mode -1)
+      (setq notes-lsp--gone
+            (pcase reason
+              ("deletedForEveryone" "deleted for everyone") ("itemDeleted" "item deleted")
+              ("purged" "removed for good") ("renamed" "plain copy") (_ reason)))
+      ;; What is nowhere else is not to be killed without a question.
+      (when (equal reason "purged") (set-buffer-modified-p t))
+      (force-mode-line-update))))
+
+(defun notes-lsp--on-condition (params)
+  "Do what the event PARAMS says of a buffer; return non-nil if it is such.
+Called from a message handler."
+  (let ((kind (plist-get params :kind)))
+    (when (member kind '("access" "refused" "unshared" "detached"))
+      (let ((note (notes-lsp--find-note (or (plist-get params :uri) ""))))
+        ;; Without a note it was told already, by what this person did.
+        (when note
+          (pcase kind
+            ("access" (notes-lsp--set-access note (or (plist-get params :access) "write")))
+            ("refused" (notes-lsp--keep-access note))
+            ("unshared"
+             (notes-lsp--set-access note (or (plist-get params :access) "write"))
+             (setf (notes-lsp--note-unshared note) t
+                   (notes-lsp--note-status note)
+                   (plist-put (copy-sequence (notes-lsp--note-status note)) :peers nil))
+             (notes-lsp--forget-peers note))
+            ("detached" (notes-lsp--soon
+                          (notes-lsp--leave note (or (plist-get params :reason) "deleted")))))
+          ;; What to do is said first, by the names that this editor has for it.
+          (notes-lsp--warn
+           (if (equal kind "refused") ":NotesRecovered has your words; this note is read-only"
+             (string-replace "undelete restores" ":NotesUndelete restores"
+                             (or (plist-get params :message) ""))))
+          (force-mode-line-update t)))
+      t)))
+
+;;; Proof
+
+(defun notes-lsp--take-status (note told)
+  "Take over what the service has TOLD about NOTE, without sending."
+  (setf (notes-lsp--note-status note) told)
+  (let ((access (plist-get told :access)))
+    (when access
+      (when (and (equal access "read") (not (notes-lsp--read-only-p note))
+                 (null (notes-lsp--note-proven note)))
+        (notes-lsp--warn notes-lsp--read-only-line))
+      (notes-lsp--set-access note access)))
+  (unless (seq-empty-p (plist-get told :peers))
+    (setf (notes-lsp--note-unshared note) nil))
+  (cond ((not (eq :json-false (plist-get told :stored)))
+         (setf (notes-lsp--note-unstored note) nil))
+        ((null (notes-lsp--note-unstored note))
+         (setf (notes-lsp--note-unstored note) (float-time))
+         (run-with-timer (+ 0.05 notes-lsp--storing-seconds) nil #'force-mode-line-update t)))
+  (force-mode-line-update t))
+
+(defun notes-lsp--prove-soon (note)
+  "Ask the service soon whether all have what NOTE has, if that is not known."
+  (let ((proven (notes-lsp--note-proven note)))
+    (when (and (null (notes-lsp--note-prover note)) (notes-lsp--note-open note)
+               (notes-lsp--note-id note)
+               (not (eql proven (notes-lsp--note-version note)))
+               (or (null proven)
+                   (not (seq-empty-p (plist-get (notes-lsp--note-status note) :peers)))))
+      (setf (notes-lsp--note-prover note)
+            (run-with-timer (if proven (notes-lsp--note-patience note) 0) nil
+                            #'notes-lsp--prove note)))))
+
+(defun notes-lsp--prove (note)
+  "Ask the service whether all have what NOTE has."
+  (setf (notes-lsp--note-prover note) nil)
+  (when (and (notes-lsp--note-open note) (notes-lsp-service-ready-p) (memq note notes-lsp--notes))
+    (let ((version (notes-lsp--note-version note)))
+      (notes-lsp-service-request-async
+       :notes/status `(:uri ,(notes-lsp--note-uri note))
+       (lambda (told) (notes-lsp--proved note version told))
+       :error (lambda (_) (notes-lsp--proved note version '(:documents t)))))))
+
+(defun notes-lsp--proved (note version told)
+  "Note that the service has TOLD how NOTE with VERSION is."
+  ;; While the note is being opened, the answer is about the service.
+  (if (not (plist-get told :documents))
+      (progn (notes-lsp--take-status note told)
+             (setf (notes-lsp--note-proven note) version
+                   (notes-lsp--note-patience note) notes-lsp--first-question))
+    (setf (notes-lsp--note-patience note)
+          (min (* 2 (notes-lsp--note-patience note)) notes-lsp--rarest-question))
+    (unless (or (notes-lsp--note-proven note) (notes-lsp--note-prover note))
+      (setf (notes-lsp--note-prover note)
+            (run-with-timer (notes-lsp--note-patience note) nil #'notes-lsp--prove note))))
+  (notes-lsp--prove-soon note))
+
+;;; Words
+
+(defun notes-lsp--lighter ()
+  "Return what the mode line says about this note."
+  (let* ((note (notes-lsp--current))
+         (words (if note (notes-lsp--words note) "")))
+    ;; A mode line takes % for the beginning of a construct, in names too.
+    (string-replace "%" "%%"
+                    (if (string-empty-p words) " Note" (concat " Note[" words "]")))))
+
+(defun notes-lsp--service-word ()
+  "Return the state of the service as people read it."
+  (pcase notes-lsp--state
+    ('waiting "restarting")
+    ('ready (if (notes-lsp-service-ready-p) "running" "restarting"))
+    (state (symbol-name state))))
+
+(defun notes-lsp--words (note)
+  "Return what is to be known about NOTE, the most urgent first, or \"\"."
+  (cond
+   ((notes-lsp--note-blocked note) "not sent: invalid character")
+   ((not (and (notes-lsp--note-open note) (notes-lsp-service-ready-p)))
+    (format "offline (%s)" (notes-lsp--service-word)))
+   (t
+    (let* ((status (notes-lsp--note-status note))
+           (since (notes-lsp--note-unstored note))
+           (network (or (plist-get status :network) "on")))
+      (string-join
+       (append
+        (and since (>= (- (float-time) since) notes-lsp--storing-seconds) '("not stored"))
+        (and (notes-lsp--read-only-p note) '("read-only"))
+        (notes-lsp--company note (append (plist-get status :peers) nil))
+        (cond ((equal network "on") nil)
+              ((equal network "off") '("no network"))
+              (t (list (concat "no network: " network))))
+        (and (notes-lsp--note-unshared note) '("no longer shared")))
+       "; ")))))
+
+(defun notes-lsp--company (note peers)
+  "Return a list of strings that say how far PEERS of NOTE are."
+  (let* ((info (notes-lsp-buffer-info (notes-lsp--note-buffer note)))
+         (proven (and (eql (notes-lsp--note-proven note) (notes-lsp--note-version note))
+                      (plist-get info :synced)))
+         (pending 1)
+         (by (list (list "refused") (list "behind") (list "unreachable") (list "sending")
+                   (list "inSync")))
+         (others (mapcar #'notes-lsp--short-name (notes-lsp--note-peers note))))
+    (dolist (peer peers)
+      (let* ((in-sync (eq t (plist-get peer :inSync)))
+             (state (or (plist-get peer :state) (if in-sync "inSync" "behind"))))
+        (when (equal state "behind")
+          (setq pending (max pending (or (plist-get peer :pending) 1))))
+        (when (and (equal state "inSync") (not proven)) (setq state "sending"))
+        (setq others (remove (notes-lsp--short-name peer) others))
+        (push (notes-lsp--short-name peer) (cdr (assoc state by)))))
+    (cl-loop
+     for (state . names) in (append by (list (cons "here" (delete-dups others))))
+     when names
+     collect (format (pcase state
+                       ("refused" "refused by %s")
+                       ("behind" (concat (notes-lsp--count pending "change") " not yet sent to %s"))
+                       ("unreachable" "%s unreachable")
+                       ("sending" "sending to %s")
+                       ("inSync" "synced with %s")
+                       (_ "with %s"))
+                     (notes-lsp--join-names names)))))
+
+(defun notes-lsp--join-names (names)
+  "Return NAMES in order, or how many they are."
+  (if (> (length names) notes-lsp--most-names) (format "%d people" (length names))
+    (string-join (sort (seq-uniq names) #'string<) ", ")))
+
+;;; Commands
+
+;;;###autoload
+(defun notes-status ()
+  "Say what the current buffer is, whether it is stored and who has it."
+  (interactive)
+  (let ((note (notes-lsp--current)))
+    (cond
+     ((null note)
+      (notes-lsp--say "%s. Service %s"
+                      (if notes-lsp--gone (concat "Not a note any more: " notes-lsp--gone)
+                        "Not a note (:NotesAdopt makes it one)")
+                      (notes-lsp--service-word)))
+     ((not (notes-lsp-service-ready-p))
+      (notes-lsp--say "Offline: service %s; typing is kept. :NotesRestart"
+                      (notes-lsp--service-word)))
+     (t
+      (notes-lsp--with-answer (status :notes/status `(:uri ,(notes-lsp--note-uri note))
+                                      :waiting "Asking the service…" :background t)
+        (let ((discovery (plist-get status :discovery))
+              (words (progn (notes-lsp--take-status note status) (notes-lsp--words note))))
+          (notes-lsp--say "%s; %s%s"
+                          (if (eq t (plist-get status :stored)) "Stored" "Not stored yet")
+                          (if (string-empty-p words) "not shared" words)
+                          (if (member discovery '("on" "off" nil)) "" (concat "; " discovery)))))))))
+
+;;;###autoload
+(defun notes-copy (title)
+  "Make a note of your own, called TITLE, with the text of this buffer; open it."
+  (interactive
+   (list (let ((default (concat (file-name-base (or buffer-file-name (buffer-name))) " copy")))
+           (read-string (format "Title of the copy (%s): " default) nil nil default))))
+  (let ((note (notes-lsp--current)))
+    (notes-lsp--with-answer
+        (place (if note :notes/copy :notes/create)
+               (if note `(:title ,title :uri ,(notes-lsp--note-uri note))
+                 `(:title ,title
+                   :text ,(save-restriction
+                            (widen)
+                            (buffer-substring-no-properties (point-min) (point-max)))))
+               :waiting "Copying…")
+      (notes-lsp--visit place title)
+      (notes-lsp--say "Copied to \"%s\", which is yours alone" title))))
+
+;;; Typing where one may only read
+
+(defun notes-lsp--explain-read-only (report data &rest arguments)
+  "Call REPORT with DATA and ARGUMENTS, or say why this note is read-only."
+  (let ((note (notes-lsp--current)))
+    (if (and note (eq (car-safe data) 'buffer-read-only) (notes-lsp--read-only-p note))
+        (progn (ding t)
+               (setq notes-lsp--unread t)
+               (message "%s" (notes-lsp--line notes-lsp--read-only-line)))
+      (apply report data arguments))))
+(add-function :around command-error-function #'notes-lsp--explain-read-only)
+
+(provide 'notes-lsp-condition)
+;;; notes-lsp-condition.el ends here

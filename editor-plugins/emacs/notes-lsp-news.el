@@ -1,0 +1,112 @@
+;;; notes-lsp-news.el --- What people read in the echo area  -*- lexical-binding: t -*-
+
+;; SPDX-License-Identifier: Apache-2.0
+
+;;; Commentary:
+
+;; A command says its result at once.  News comes unasked and waits: while a
+;; command runs or prompts, and while an error has not been read.
+;;
+;;     news, warn ──► waiting ──nothing unread, nothing runs──► shown
+;;                                                               │
+;;                     read ◄──────── the next command ◄─────────┘
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+
+(declare-function notes-lsp--unsafe-p "notes-lsp-buffer" ())
+
+(defconst notes-lsp--news-seconds 2
+  "Of several news that waited, each is shown at least this long.")
+(defconst notes-lsp--most-news 20 "So many news wait at most.")
+
+(defvar notes-lsp--waiting-news nil "List of (TEXT . URGENT), oldest first.")
+(defvar notes-lsp--unread nil "Non-nil while the echo area has what must be read.")
+(defvar notes-lsp--news-pause nil "Timer that shows the next news.")
+
+(defun notes-lsp--here (text)
+  "Return TEXT with Vim's names of commands as those of Emacs."
+  (let ((case-fold-search nil))
+    (replace-regexp-in-string
+     ":Notes\\(\\(?:[A-Z][a-z]+\\)*\\)"
+     (lambda (name)
+       (concat "M-x notes"
+               (downcase (replace-regexp-in-string "[A-Z]" "-\\&" (substring name 6) t))))
+     text t t)))
+
+(defun notes-lsp--line (text)
+  "Return TEXT as one line that fits, with the prefix of all messages."
+  (truncate-string-to-width
+   (concat "Notes: " (notes-lsp--here (string-trim (replace-regexp-in-string "[[:cntrl:][:space:]]+" " " text))))
+   (max 20 (1- (frame-width))) nil nil t))
+
+(defvar notes-lsp--late nil
+  "Non-nil while an answer is dealt with whose command is over.")
+
+(defun notes-lsp--say (format &rest arguments)
+  "Show one line made of FORMAT and ARGUMENTS now: the result of a command.
+If that is over, it is news like any other."
+  (let ((text (apply #'format format arguments)))
+    (cond ((string-blank-p text) nil)
+          (notes-lsp--late (notes-lsp--news text))
+          (t (message "%s" (notes-lsp--line text))))))
+
+(defun notes-lsp--refuse (text)
+  "Signal a `user-error' with TEXT."
+  (user-error "Notes: %s" (notes-lsp--here text)))
+
+(defun notes-lsp--news (text)
+  "Show TEXT when nothing else is to be read."
+  (notes-lsp--add-news text nil))
+
+(defun notes-lsp--warn (text)
+  "Show TEXT when nothing else is to be read, and keep it until it was."
+  (notes-lsp--add-news text t))
+
+(defun notes-lsp--add-news (text urgent)
+  "Let TEXT wait until it may be shown; URGENT if it must be read."
+  (unless (or (null text) (string-blank-p text)
+              (equal text (caar (last notes-lsp--waiting-news))))
+    (setq notes-lsp--waiting-news
+          (last (append notes-lsp--waiting-news (list (cons text urgent))) notes-lsp--most-news))
+    (notes-lsp--show-news)))
+
+(defun notes-lsp--show-news ()
+  "Show the oldest news, unless something else is to be read first."
+  (when (and notes-lsp--waiting-news (not notes-lsp--unread) (not notes-lsp--news-pause)
+             (not (notes-lsp--unsafe-p)) (not (active-minibuffer-window))
+             (not (bound-and-true-p isearch-mode)))
+    (pcase-let ((`(,text . ,urgent) (pop notes-lsp--waiting-news)))
+      (setq notes-lsp--unread urgent)
+      (message "%s" (notes-lsp--line text))
+      (when notes-lsp--waiting-news
+        (setq notes-lsp--news-pause
+              (run-with-timer notes-lsp--news-seconds nil #'notes-lsp--end-news-pause))))))
+
+(defun notes-lsp--end-news-pause ()
+  "Show the next news."
+  (setq notes-lsp--news-pause nil)
+  (notes-lsp--show-news))
+
+(defun notes-lsp--news-read ()
+  "Note that the person does something, and so has seen the echo area."
+  (setq notes-lsp--unread nil))
+
+(defun notes-lsp--news-after-command ()
+  "Show what waited for the command to end."
+  (when (and notes-lsp--waiting-news (not notes-lsp--unread))
+    (run-with-timer 0 nil #'notes-lsp--show-news)))
+
+(defun notes-lsp--news-after-error (data &rest _)
+  "Keep news away from the error DATA until it was read."
+  (unless (memq (car-safe data) '(quit minibuffer-quit))
+    (setq notes-lsp--unread t)))
+
+(add-hook 'pre-command-hook #'notes-lsp--news-read)
+(add-hook 'post-command-hook #'notes-lsp--news-after-command 90)
+(add-function :before command-error-function #'notes-lsp--news-after-error)
+
+(provide 'notes-lsp-news)
+;;; notes-lsp-news.el ends here

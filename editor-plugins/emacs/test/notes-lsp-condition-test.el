@@ -1,0 +1,191 @@
+;;; notes-lsp-condition-test.el --- What a note buffer says it is  -*- lexical-binding: t -*-
+
+;; SPDX-License-Identifier: Apache-2.0
+
+;;; Commentary:
+
+;; The mode line and the messages of a buffer in each of its conditions, with
+;; what the service says put into the handlers.
+
+;;; Code:
+
+(require 'ert)
+(require 'notes-lsp-test)
+
+(defvar notes-test-told nil "What the echo area was told, last first.")
+
+(defmacro notes-test-told (&rest body)
+  "Evaluate BODY with nothing to be read; `notes-test-told' has what is said."
+  (declare (indent 0) (debug t))
+  `(let (notes-test-told notes-lsp--waiting-news notes-lsp--unread notes-lsp--news-pause)
+     (cl-letf (((symbol-function 'message)
+                (lambda (format &rest arguments)
+                  (push (apply #'format format arguments) notes-test-told))))
+       ,@body)))
+
+(defun notes-test-status (peers &rest more)
+  "Let the service say that PEERS have the note, and MORE."
+  (notes-lsp--on-status
+   (append more (list :uri (notes-lsp--note-uri notes-test-note) :stored t :network "on"
+                      :peers (vconcat peers)))))
+
+(defun notes-test-prove ()
+  "Note that the status is that of the text as it is."
+  (setf (notes-lsp--note-proven notes-test-note) (notes-lsp--note-version notes-test-note)
+        (notes-lsp--note-id notes-test-note) "id"))
+
+(defun notes-test-event (kind &rest more)
+  "Let the service tell the event KIND with MORE."
+  (notes-lsp--on-event (append (list :uri (notes-lsp--note-uri notes-test-note) :kind kind) more)))
+
+(ert-deftest notes-test-the-mode-line-says-how-far-the-others-are ()
+  (notes-test-with "x\n"
+    (let ((ana '(:peer "a" :name "Ana" :inSync t :pending 0 :state "inSync")))
+      (cl-flet ((bo (state pending)
+                  (list :peer "b" :name "Bo" :inSync :json-false :pending pending :state state)))
+        (should (equal (notes-lsp--lighter) " Note"))
+        (notes-test-prove)
+        (notes-test-status (list ana (bo "behind" 3)))
+        (should (equal (notes-lsp--lighter)
+                       " Note[3 changes not yet sent to Bo; synced with Ana]"))
+        (notes-test-status (list (bo "behind" 1)))
+        (should (equal (notes-lsp--lighter) " Note[1 change not yet sent to Bo]"))
+        (notes-test-status (list ana (bo "unreachable" 0)))
+        (should (equal (notes-lsp--lighter) " Note[Bo unreachable; synced with Ana]"))
+        (notes-test-status (list (bo "refused" 0)))
+        (should (equal (notes-lsp--lighter) " Note[refused by Bo]"))
+        (notes-test-status (cl-loop for number below 5 collect
+                                    (list :peer "p" :name (format "P%d" number) :inSync t)))
+        (should (equal (notes-lsp--lighter) " Note[synced with 5 people]"))
+        (notes-test-status nil :network "the port is taken")
+        (should (equal (notes-lsp--lighter) " Note[no network: the port is taken]"))
+        (notes-test-status nil :network "off")
+        (should (equal (notes-lsp--lighter) " Note[no network]"))
+        ;; Names are not mode-line constructs: they read as they are written.
+        (notes-test-status nil :network "%b%-")
+        (should (equal (notes-lsp--lighter) " Note[no network: %%b%%-]"))))))
+
+(ert-deftest notes-test-synced-is-said-only-of-a-text-that-was-proved ()
+  (notes-test-with "x\n"
+    (notes-test-prove)
+    (notes-test-status '((:peer "a" :name "Ana" :inSync t :state "inSync")))
+    (should (equal (notes-lsp--lighter) " Note[synced with Ana]"))
+    (insert "y")
+    (should (equal (notes-lsp--lighter) " Note[sending to Ana]"))
+    (notes-lsp--flush notes-test-note)
+    (should (equal (notes-lsp--lighter) " Note[sending to Ana]"))
+    (notes-lsp--proved notes-test-note (notes-lsp--note-version notes-test-note)
+                       '(:stored t :network "on" :peers [(:peer "a" :name "Ana" :inSync t)]))
+    (should (equal (notes-lsp--lighter) " Note[synced with Ana]"))))
+
+(ert-deftest notes-test-what-is-not-stored-for-long-is-said ()
+  (notes-test-with "x\n"
+    (notes-test-status nil :stored :json-false)
+    (should (equal (notes-lsp--lighter) " Note"))
+    (setf (notes-lsp--note-unstored notes-test-note) (- (float-time) 3))
+    (should (equal (notes-lsp--lighter) " Note[not stored]"))
+    (notes-test-status nil)
+    (should (equal (notes-lsp--lighter) " Note"))))
+
+(ert-deftest notes-test-a-read-only-note-is-read-only-and-follows-the-host ()
+  (notes-test-with "x\n"
+    (notes-test-told
+      (notes-lsp--opened notes-test-note '(:access "read"))
+      (should (equal notes-test-told '("Notes: Read-only. M-x notes-copy makes a copy to edit")))
+      (should buffer-read-only)
+      (should (equal (notes-lsp--lighter) " Note[read-only]"))
+      (should-error (notes-lsp-undo) :type 'user-error)
+      (set-buffer-modified-p nil)
+      (should (notes-test-receive (notes-test-edit '((0 0 0 0 "by Ana ")))))
+      (should (equal (notes-test-text) "by Ana x\n"))
+      (should-not (buffer-modified-p))
+      (notes-lsp--news-read)
+      (notes-test-event "access" :access "write" :message "Ben lets you edit \"X\"")
+      (should (equal (car notes-test-told) "Notes: Ben lets you edit \"X\""))
+      (should-not buffer-read-only)
+      (notes-test-event "access" :access "read" :message "Ben made \"X\" read-only")
+      (should buffer-read-only)
+      (notes-lsp--explain-read-only #'ignore '(buffer-read-only))
+      (should (string-match-p "M-x notes-copy" (car notes-test-told))))))
+
+(ert-deftest notes-test-a-note-that-is-one-no-longer-is-a-plain-file ()
+  (pcase-dolist (`(,reason ,word) '(("deleted" "deleted")
+                                    ("deletedForEveryone" "deleted for everyone")
+                                    ("itemDeleted" "item deleted") ("purged" "removed for good")))
+    (notes-test-with "kept\n"
+      (notes-test-told
+        (notes-lsp--set-access notes-test-note "read")
+        (notes-test-event "detached" :reason reason :message "Ana deleted \"X\"; undelete restores it")
+        (should (equal (car notes-test-told)
+                       "Notes: Ana deleted \"X\"; M-x notes-undelete restores it"))
+        (should (notes-lsp--wait 5 (lambda () notes-lsp--gone)))
+        (should (equal notes-lsp--gone word))
+        (should-not (notes-lsp--current))
+        (should-not buffer-read-only)
+        (should (equal (notes-test-text) "kept\n"))
+        (notes-status)
+        (should (equal (car notes-test-told)
+                       (format "Notes: Not a note any more: %s. Service stopped" word)))))))
+
+(ert-deftest notes-test-a-note-that-is-shared-no-longer-says-so ()
+  (notes-test-with "x\n"
+    (notes-test-told
+      (notes-test-status '((:peer "b" :name "Ben" :inSync t)))
+      (notes-test-event "unshared" :message "Ben stopped sharing \"X\"; your copy stays")
+      (should (equal (notes-lsp--lighter) " Note[no longer shared]"))
+      (should (equal (car notes-test-told) "Notes: Ben stopped sharing \"X\"; your copy stays")))))
+
+(ert-deftest notes-test-refused-words-are-told ()
+  (notes-test-with "x\n"
+    (notes-test-told
+      (notes-test-event "refused" :message "Read-only: \"X\" stays" :recovered "/tmp/x.md")
+      (should (equal notes-test-told
+                     '("Notes: M-x notes-recovered has your words; this note is read-only"))))))
+
+(ert-deftest notes-test-offline-says-why-and-that-typing-is-kept ()
+  (notes-test-with "x\n"
+    (cl-letf (((symbol-function 'notes-lsp-service-ready-p) #'ignore) (notes-lsp--state 'stopped))
+      (should (equal (notes-lsp--lighter) " Note[offline (stopped)]"))
+      (notes-test-told
+        (notes-status)
+        (should (equal (car notes-test-told)
+                       "Notes: Offline: service stopped; typing is kept. M-x notes-restart"))))))
+
+(ert-deftest notes-test-a-plain-buffer-is-said-to-be-one ()
+  (with-temp-buffer
+    (notes-test-told
+      (let ((notes-lsp--state 'stopped))
+        (notes-status)
+        (should (equal notes-test-told
+                       '("Notes: Not a note (M-x notes-adopt makes it one). Service stopped")))))))
+
+(ert-deftest notes-test-news-wait-until-an-error-is-read ()
+  (notes-test-told
+    (notes-lsp--news-after-error '(error "x"))
+    (notes-lsp--news "Ben is online")
+    (notes-lsp--news "")
+    (notes-lsp--news nil)
+    (notes-lsp--say "")
+    (should-not notes-test-told)
+    (notes-lsp--news-read)
+    (let ((notes-lsp--running '(0)))
+      (notes-lsp--show-news)
+      (should-not notes-test-told))
+    (notes-lsp--show-news)
+    (should (equal notes-test-told '("Notes: Ben is online")))
+    (notes-lsp--warn "must be read")
+    (notes-lsp--news "later")
+    (should (equal (car notes-test-told) "Notes: must be read"))
+    (notes-lsp--news-read)
+    (notes-lsp--show-news)
+    (should (equal (car notes-test-told) "Notes: later"))))
+
+(ert-deftest notes-test-a-ticket-is-broken-between-words ()
+  (let ((words (mapconcat (lambda (number) (format "word%d" number)) (number-sequence 1 25) " ")))
+    (should (equal words (string-replace "\n" " " (notes-lsp--wrapped words 30))))
+    (dolist (line (split-string (notes-lsp--wrapped words 30) "\n"))
+      (should (<= (length line) 30)))
+    (should (equal (notes-lsp--wrapped "abcde" 3) "abc\nde"))))
+
+(provide 'notes-lsp-condition-test)
+;;; notes-lsp-condition-test.el ends here

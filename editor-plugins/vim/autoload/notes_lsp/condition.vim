@@ -1,0 +1,338 @@
+vim9script
+# What a buffer is at every moment, as the status line and messages tell it: a note, read-only, offline, or no note any
+# more. Nothing is called synced unless the service has proved it for the very text that the buffer has.
+
+import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/commands.vim'
+import autoload 'notes_lsp/presence.vim'
+import autoload 'notes_lsp/service.vim'
+import autoload 'notes_lsp/status.vim'
+import autoload 'notes_lsp/text.vim'
+import autoload 'notes_lsp/undo.vim'
+
+# How long after a change the service is asked whether all have it, and how long at most between two questions.
+const firstQuestion = 300
+const rarestQuestion = 5000
+# A text counts as not stored after this many seconds; storing takes a moment at every key.
+const storingTime = 2.0
+const mostNames = 3
+export const readOnlyLine = 'Read-only. :NotesCopy makes a copy to edit'
+const longestName = 16
+
+const goneWords = {
+  deleted: 'deleted', deletedForEveryone: 'deleted for everyone', itemDeleted: 'item deleted', purged: 'removed for good',
+  renamed: 'plain copy', unloaded: '',
+}
+
+# Whether the status lines wait to be drawn anew.
+var isStale = false
+
+export def IsReadOnly(note: dict<any>): bool
+  return note->get('access', 'write') ==# 'read'
+enddef
+
+# Shows what has changed in the status lines, but not while a prompt is on the screen, which it would tear.
+export def Refresh()
+  isStale = mode() =~# '^[cr!]'
+  if !isStale
+    redrawstatus!
+  endif
+enddef
+
+# A buffer has become a note. Its access and who has it are asked for with the first proof.
+export def OnAttach(note: dict<any>)
+  const bufnr = note.bufnr
+  note->extend({access: 'write', proven: 0, prover: 0, patience: firstQuestion, unstored: [], isUnshared: false})
+  setbufvar(bufnr, 'notes_lsp_gone', '')
+  execute $'autocmd! notes_lsp_condition * <buffer={bufnr}>'
+  execute $'autocmd notes_lsp_condition InsertCharPre <buffer={bufnr}> OnCharacter({bufnr})'
+  execute $'autocmd notes_lsp_condition BufEnter <buffer={bufnr}> undo.Map({bufnr})'
+  ShowStatusLines()
+enddef
+
+augroup notes_lsp_condition
+  autocmd!
+  autocmd SafeState * OnSafeState()
+augroup END
+
+# A buffer is a plain file from now on.
+export def OnDetach(note: dict<any>)
+  timer_stop(note.prover)
+  if bufexists(note.bufnr)
+    execute $'autocmd! notes_lsp_condition * <buffer={note.bufnr}>'
+    SetAccess(note, 'write')
+  endif
+enddef
+
+# Vim shows no status line with one window, and none of its own says what a note is. One that the user has set stays.
+def ShowStatusLines()
+  if !g:->get('notes_lsp_statusline', true)
+    return
+  endif
+  if &laststatus == 1
+    set laststatus=2
+  endif
+  if &g:statusline == ''
+    set statusline=%<%f\ %h%m%r%{notes_lsp#Status()}%=%{&ruler?printf('%d,%d',line('.'),col('.')):''}\ %P
+  endif
+enddef
+
+export def SetAccess(note: dict<any>, access: string)
+  if access ==# note.access || !bufexists(note.bufnr)
+    return
+  endif
+  note.access = access
+  ShowAccess(note)
+enddef
+
+# A reload, and the user, may have set the options otherwise.
+export def ShowAccess(note: dict<any>)
+  setbufvar(note.bufnr, '&modifiable', note.access !=# 'read')
+  setbufvar(note.bufnr, '&readonly', note.access ==# 'read')
+  Refresh()
+enddef
+
+# What opened a note says what this person may do there.
+export def OnOpened(note: dict<any>, result: dict<any>)
+  if !empty(note) && result->get('access', '') ==# 'read' && !IsReadOnly(note)
+    SetAccess(note, 'read')
+    status.Warn(readOnlyLine)
+  endif
+enddef
+
+# In Insert mode 'nomodifiable' comes too late: what was begun goes on.
+def OnCharacter(bufnr: number)
+  final note = buffer.Of(bufnr)
+  if !empty(note) && IsReadOnly(note)
+    v:char = ''
+  endif
+enddef
+
+# Vim's own error about 'nomodifiable' does not say what to do.
+def OnSafeState()
+  if isStale
+    Refresh()
+  endif
+  if v:errmsg =~# '^E21:' && IsReadOnly(buffer.Of(bufnr()))
+    v:errmsg = ''
+    # The key that was refused shows that the user has read what was there.
+    timer_start(0, (_) => {
+      status.OnActivity()
+      status.Warn(readOnlyLine)
+    })
+  endif
+enddef
+
+# The events that change what a buffer is. Returns whether this was one.
+export def OnEvent(event: dict<any>): bool
+  const kind = event->get('kind', '')
+  if ['access', 'refused', 'unshared', 'detached']->index(kind) < 0
+    return false
+  endif
+  final note = buffer.WithURI(event->get('uri', ''))
+  if empty(note)
+    # Told already, by the answer to what this person did.
+    return true
+  endif
+  if kind ==# 'access'
+    SetAccess(note, event->get('access', 'write'))
+  elseif kind ==# 'refused'
+    ShowAccess(note)
+  elseif kind ==# 'unshared'
+    note.isUnshared = true
+    SetAccess(note, event->get('access', 'write'))
+    note.status = note->get('status', {})->copy()->extend({peers: []})
+    presence.Clear(note)
+  elseif kind ==# 'detached'
+    Leave(note, event->get('reason', 'deleted'))
+  endif
+  # What to do is said first, by the names that this editor has for it.
+  const message = event->get('message', '')->substitute('undelete restores', ':NotesUndelete restores', '')
+  status.Warn(kind ==# 'refused' && message != '' ? ':NotesRecovered has your words; this note is read-only' : message)
+  Refresh()
+  return true
+enddef
+
+# Makes the buffer a plain file's, and its status line say why.
+export def Leave(note: dict<any>, reason: string)
+  buffer.Detach(note.bufnr)
+  if bufexists(note.bufnr)
+    setbufvar(note.bufnr, 'notes_lsp_gone', goneWords->get(reason, reason))
+    # What is nowhere else is not to be closed without a question.
+    if reason ==# 'purged'
+      setbufvar(note.bufnr, '&modified', true)
+    endif
+  endif
+  Refresh()
+enddef
+
+# {stored, network, peers, access} of a note, as the service says without being asked.
+export def OnStatus(note: dict<any>, told: dict<any>)
+  note.status = told
+  if told->has_key('access')
+    const was = note.access
+    SetAccess(note, told.access)
+    if was ==# 'write' && IsReadOnly(note) && note.proven == 0
+      status.Warn(readOnlyLine)
+    endif
+  endif
+  if !empty(told->get('peers', []))
+    note.isUnshared = false
+  endif
+  if told->get('stored', true)
+    note.unstored = []
+  elseif empty(note.unstored)
+    note.unstored = reltime()
+    timer_start(float2nr(storingTime * 1000) + 50, (_) => Refresh())
+  endif
+  Refresh()
+enddef
+
+# Asks the service whether all have what this buffer has, soon, if that is not known yet.
+export def ProveSoon(note: dict<any>)
+  if note.prover == 0 && note.proven != note.version && note.isOpen && note.id != ''
+        && (note.proven == 0 || !empty(note->get('status', {})->get('peers', [])))
+    note.prover = timer_start(note.proven == 0 ? 0 : note.patience, (_) => Prove(note))
+  endif
+enddef
+
+def Prove(note: dict<any>)
+  note.prover = 0
+  if !service.IsReady() || !note.isOpen || buffer.Of(note.bufnr) isnot note
+    return
+  endif
+  const version = note.version
+  service.Request('notes/status', {uri: note.uri}, (answer) => {
+    const told = answer->get('result', {})
+    # While the note is being opened, the answer is about the service.
+    if !answer->has_key('error') && !told->has_key('documents')
+      OnStatus(note, told)
+      note.proven = version
+      note.patience = firstQuestion
+    else
+      note.patience = min([note.patience * 2, rarestQuestion])
+      if note.proven == 0 && note.prover == 0
+        note.prover = timer_start(note.patience, (_) => Prove(note))
+      endif
+    endif
+    ProveSoon(note)
+  })
+enddef
+
+# The note in the current buffer in a few words, for a status line; '' in a file that never was one.
+export def Line(): string
+  final note = buffer.Of(bufnr())
+  if empty(note)
+    const gone = getbufvar(bufnr(), 'notes_lsp_gone', '')
+    return gone == '' ? '' : $'[not a note: {gone}]'
+  endif
+  const words = Words(note)
+  return note.id == '' ? '' : words == '' ? '[note]' : $'[note: {words}]'
+enddef
+
+# What is to be known about a note, the most urgent first; '' if it is nobody else's and all is well.
+export def Words(note: dict<any>): string
+  if !service.IsReady() || !note.isOpen
+    return note.wasOpen || service.State() !~# 'ready\|starting' ? $'offline ({service.State()})' : 'opening'
+  endif
+  const told = note->get('status', {})
+  final words: list<string> = []
+  if !empty(note.unstored) && reltimefloat(reltime(note.unstored)) >= storingTime
+    words->add('not stored')
+  endif
+  if IsReadOnly(note)
+    words->add('read-only')
+  endif
+  words->extend(Company(note, told->get('peers', [])))
+  const network = told->get('network', 'on')
+  if network !=# 'on'
+    words->add(network ==# 'off' ? 'no network' : $'no network: {network}')
+  endif
+  if note.isUnshared
+    words->add('no longer shared')
+  endif
+  return words->join('; ')
+enddef
+
+# How far the others are.
+def Company(note: dict<any>, peers: list<any>): list<string>
+  const isProven = note.proven == note.version && note.info->get('synced', false)
+  final by: dict<list<string>> = {}
+  var pending = 0
+  for peer in peers
+    const state = peer->get('state', peer->get('inSync', true) ? 'inSync' : 'behind')
+    const known = state ==# 'inSync' && !isProven ? 'sending' : state
+    by[known] = by->get(known, []) + [Short(peer.name)]
+    if state ==# 'behind'
+      pending = max([pending, peer->get('pending', 1)])
+    endif
+  endfor
+  final words: list<string> = []
+  if by->has_key('refused')
+    words->add($'refused by {Names(by.refused)}')
+  endif
+  if by->has_key('behind')
+    words->add($'{Counted(pending, "change")} not yet sent to {Names(by.behind)}')
+  endif
+  if by->has_key('unreachable')
+    words->add($'{Names(by.unreachable)} unreachable')
+  endif
+  if by->has_key('sending')
+    words->add($'sending to {Names(by.sending)}')
+  endif
+  if by->has_key('inSync')
+    words->add($'synced with {Names(by.inSync)}')
+  endif
+  # Whoever has a caret here by way of others.
+  const listed = peers->mapnew((_, it) => it.name)
+  const others = presence.Names(note)->filter((_, name) => listed->index(name) < 0)
+  if !empty(others)
+    words->add($'with {Names(others->mapnew((_, name) => Short(name)))}')
+  endif
+  return words
+enddef
+
+def Short(name: string): string
+  return strcharlen(name) <= longestName ? name : name->strcharpart(0, longestName - 1) .. '…'
+enddef
+
+def Names(names: list<string>): string
+  return len(names) > mostNames ? $'{len(names)} people' : names->copy()->sort()->uniq()->join(', ')
+enddef
+
+export def Counted(count: number, what: string): string
+  return $'{count} {what}{count == 1 ? "" : "s"}'
+enddef
+
+# Answers :NotesStatus: one line about the current buffer.
+export def Status()
+  final note = buffer.Of(bufnr())
+  if empty(note) || note.id == ''
+    const gone = getbufvar(bufnr(), 'notes_lsp_gone', '')
+    const about = gone == '' ? 'Not a note (:NotesAdopt makes it one)' : $'Not a note any more: {gone}'
+    status.Say($'{about}. Service {service.State() ==# "ready" ? "running" : service.State()}')
+  elseif !service.IsReady()
+    status.Say($'Offline: service {service.State()}; typing is kept. :NotesRestart')
+  else
+    service.Request('notes/status', {uri: note.uri}, commands.Then((result) => {
+      OnStatus(note, result)
+      const discovery = result->get('discovery', 'on')
+      const words = Words(note)
+      status.Say((result->get('stored', false) ? 'Stored' : 'Not stored yet') .. (words == '' ? '; not shared' : $'; {words}')
+        .. (discovery ==# 'on' || discovery ==# 'off' ? '' : $'; {discovery}'))
+    }))
+  endif
+enddef
+
+# Makes a note of one's own with the text of the current buffer, and opens it.
+export def Copy(given: string)
+  final note = buffer.Of(bufnr())
+  const title = given != '' ? given : fnamemodify(bufname(), ':t:r') .. ' copy'
+  const [method, params] = empty(note) || note.id == ''
+    ? ['notes/create', {title: title, text: text.OfBuffer(bufnr(), false)->join("\n")}]
+    : ['notes/copy', {title: title, uri: note.uri}]
+  service.Request(method, params, commands.Then((result) => {
+    commands.Visit(result)
+    status.Say($'Copied to "{title}", which is yours alone')
+  }))
+enddef

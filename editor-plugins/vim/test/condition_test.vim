@@ -1,0 +1,255 @@
+vim9script
+# What the status line and the messages say of a buffer in each of its conditions, with a service that a test commands.
+
+import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/condition.vim'
+import autoload 'notes_lsp/sync.vim'
+import autoload 'notes_lsp/service.vim'
+import autoload 'notes_lsp/status.vim'
+import autoload 'notes_lsp/ticket.vim'
+import './fake.vim'
+import './verdict.vim'
+
+const [Wait, Told, WaitTold, Say, Note] = [fake.Wait, fake.Told, fake.WaitTold, fake.Say, fake.Note]
+
+def Shows(line: string)
+  try
+    Wait(line, () => notes_lsp#Status() ==# line)
+  catch
+    assert_equal(line, notes_lsp#Status())
+  endtry
+enddef
+
+def IsTold(message: string)
+  Wait(message, () => execute('messages') =~# 'Notes: ' .. message)
+  status.OnActivity()
+enddef
+
+def StatusIs(note: dict<any>, peers: list<any>, more: dict<any> = {})
+  Say('notes/statusChanged', {uri: note.uri, stored: true, network: 'on', discovery: 'on', peers: peers}->extend(more))
+enddef
+
+def Event(note: dict<any>, kind: string, more: dict<any>)
+  Say('notes/event', {uri: note.uri, kind: kind, peer: 'b', name: 'Ben'}->extend(more))
+enddef
+
+def TheStatusLineSaysHowFarTheOthersAre()
+  const note = Note('Status', [])
+  Shows('[note]')
+  const ana = {peer: 'a', name: 'Ana', inSync: true, pending: 0, state: 'inSync'}
+  const bo = {peer: 'b', name: 'Bo', inSync: false, pending: 3, state: 'behind'}
+  StatusIs(note, [ana])
+  Shows('[note: synced with Ana]')
+  StatusIs(note, [ana, bo])
+  Shows('[note: 3 changes not yet sent to Bo; synced with Ana]')
+  StatusIs(note, [bo->copy()->extend({pending: 1})])
+  Shows('[note: 1 change not yet sent to Bo]')
+  StatusIs(note, [ana, bo->copy()->extend({state: 'unreachable'})])
+  Shows('[note: Bo unreachable; synced with Ana]')
+  StatusIs(note, [bo->copy()->extend({state: 'refused', reason: 'read-only'})])
+  Shows('[note: refused by Bo]')
+  StatusIs(note, range(5)->mapnew((_, it) => ana->copy()->extend({name: $'P{it}'})))
+  Shows('[note: synced with 5 people]')
+  StatusIs(note, [], {network: 'the port is taken'})
+  Shows('[note: no network: the port is taken]')
+  StatusIs(note, [], {network: 'off'})
+  Shows('[note: no network]')
+enddef
+
+def SyncedIsSaidOnlyOfATextThatWasProved()
+  final note = Note('Proved', ['one'])
+  StatusIs(note, [{peer: 'a', name: 'Ana', inSync: true, pending: 0, state: 'inSync'}])
+  Shows('[note: synced with Ana]')
+  setline(1, 'two')
+  sync.Flush(note, false)
+  assert_equal('[note: sending to Ana]', notes_lsp#Status())
+  Shows('[note: synced with Ana]')
+enddef
+
+def WhatIsNotStoredForLongIsSaid()
+  const note = Note('Stored', [])
+  StatusIs(note, [], {stored: false})
+  Wait('the answer', () => !empty(note.unstored))
+  assert_equal('[note]', notes_lsp#Status())
+  Shows('[note: not stored]')
+  StatusIs(note, [])
+  Shows('[note]')
+enddef
+
+def AReadOnlyNoteIsReadOnlyAndFollowsTheHost()
+  NotesJoin a-ticket
+  Wait('the note', () => bufname() =~ 'Joined\.md$' && !empty(buffer.Of(bufnr())))
+  final note = buffer.Of(bufnr())
+  IsTold('Read-only. :NotesCopy makes a copy to edit')
+  assert_equal([false, true], [&modifiable, &readonly])
+  Shows('[note: read-only]')
+  const start = {line: 0, character: 0}
+  Say('notes/edit', {uri: note.uri, version: note.version, rev: 1, edits: [
+    {range: {start: start, end: start}, newText: "by Ana\n"}], bytes: 7, cause: 'remote'})
+  Wait('the edit', () => getline(1) ==# 'by Ana')
+  assert_equal([false, true, false], [&modifiable, &readonly, &modified])
+  messages clear
+  feedkeys("u", 'x')
+  IsTold('Read-only. :NotesCopy makes a copy to edit')
+  assert_equal(0, len(Told('notes/undo')))
+  Event(note, 'access', {access: 'write', message: 'Ben lets you edit "Joined" now'})
+  IsTold('Ben lets you edit')
+  assert_equal([true, false], [&modifiable, &readonly])
+  Shows('[note]')
+  Event(note, 'access', {access: 'read', message: 'Ben made "Joined" read-only for you'})
+  IsTold('Ben made "Joined" read-only')
+  assert_equal([false, true], [&modifiable, &readonly])
+  NotesCopy
+  Wait('the copy', () => bufname() =~ 'Joined copy\.md$')
+  assert_equal({title: 'Joined copy', uri: note.uri}, Told('notes/copy')[-1])
+  assert_equal([true, false], [&modifiable, &readonly])
+enddef
+
+def ANoteThatIsOneNoLongerIsAPlainFile()
+  for [reason, word] in [['deleted', 'deleted'], ['deletedForEveryone', 'deleted for everyone'],
+      ['itemDeleted', 'item deleted'], ['purged', 'removed for good']]
+    const note = Note($'Gone {reason}', ['kept'])
+    assert_true(maparg('u', 'n', false, true)->get('buffer', 0) == 1)
+    Event(note, 'detached', {reason: reason, message: $'Ben {word} it; undelete restores it'})
+    IsTold($'Ben {word} it; :NotesUndelete restores it')
+    Shows($'[not a note: {word}]')
+    assert_equal({}, buffer.Of(bufnr()))
+    assert_equal(['kept'], getline(1, '$'))
+    assert_equal('', maparg('u', 'n'))
+    const count = len(Told('textDocument/didChange'))
+    setline(1, 'typed')
+    doautocmd <nomodeline> TextChanged
+    assert_equal(count, len(Told('textDocument/didChange')))
+    NotesStatus
+    IsTold($'Not a note any more: {word}. Service running')
+  endfor
+enddef
+
+# A map can only be removed in its buffer; until then it does what the key does anywhere.
+def UndoWorksInABufferThatWasDetachedOutOfSight()
+  const note = Note('Hidden', ['kept'])
+  const hidden = bufnr()
+  enew
+  Event(note, 'detached', {reason: 'deleted', message: 'Deleted elsewhere'})
+  IsTold('Deleted elsewhere')
+  execute 'buffer' hidden
+  setline(1, 'typed')
+  feedkeys('u', 'x')
+  assert_equal(['kept'], getline(1, '$'))
+  assert_equal('', maparg('u', 'n'))
+enddef
+
+def OwnDeletionIsToldOnce()
+  const note = Note('Mine', [])
+  messages clear
+  NotesDelete!
+  IsTold('Deleted. :NotesUndelete restores it for 30 days')
+  Event(note, 'detached', {reason: 'deleted', message: 'told twice'})
+  Event(note, 'online', {message: 'Ben is online'})
+  IsTold('Ben is online')
+  assert_true(execute('messages') !~ 'told twice')
+enddef
+
+def ANoteThatIsSharedNoLongerSaysSo()
+  const note = Note('Unshared', [])
+  StatusIs(note, [{peer: 'b', name: 'Ben', state: 'inSync', inSync: true}])
+  Shows('[note: synced with Ben]')
+  Event(note, 'unshared', {message: 'Ben stopped sharing "Unshared"; your copy stays'})
+  IsTold('Ben stopped sharing')
+  Shows('[note: no longer shared]')
+  assert_equal('id-of-Unshared', b:notes_lsp.id)
+enddef
+
+def RefusedWordsAreTold()
+  const note = Note('Refused', [])
+  Event(note, 'refused', {message: 'Read-only: "Refused" stays; your words are in a copy', recovered: '/tmp/x.md'})
+  IsTold(':NotesRecovered has your words; this note is read-only')
+enddef
+
+def OfflineSaysWhyAndThatTypingIsKept()
+  Note('Offline', [])
+  NotesStop
+  Shows('[note: offline (stopped)]')
+  NotesStatus
+  IsTold('Offline: service stopped; typing is kept. :NotesRestart')
+  NotesRestart
+  Shows('[note]')
+enddef
+
+def APlainFileIsSaidToBeOne()
+  enew
+  assert_equal('', notes_lsp#Status())
+  NotesStatus
+  IsTold('Not a note (:NotesAdopt makes it one). Service running')
+enddef
+
+def NewsWaitsUntilAnErrorIsRead()
+  const note = Note('News', [])
+  messages clear
+  status.Warn('an error')
+  Event(note, 'online', {message: 'Ben is online'})
+  Event(note, 'online', {message: ''})
+  Event(note, 'online', {message: 'Cleo is online'})
+  Event(note, 'status', {})
+  StatusIs(note, [], {network: 'later'})
+  Shows('[note: no network: later]')
+  assert_true(execute('messages') !~ 'online', 'news over an error that is not read')
+  status.OnActivity()
+  IsTold('Ben is online')
+  IsTold('Cleo is online')
+  assert_true(execute('messages') !~ 'Notes: *\n', 'an empty message')
+  assert_equal(1, execute('messages')->count('an error'))
+enddef
+
+def ATicketIsBrokenBetweenWordsAndShownAgain()
+  const words = range(25)->mapnew((_, it) => $'word{it}')->join(' ')
+  const lines = ticket.Wrapped(words, 30)
+  assert_equal(words, lines->join(' '))
+  assert_equal(-1, lines->indexof((_, it) => strdisplaywidth(it) > 30))
+  assert_equal(['abc', 'de'], ticket.Wrapped('abcde', 3))
+  execute 'edit' fake.directory .. '/ticket.txt'
+  NotesTicket
+  IsTold('Not a note. :NotesShare shares it')
+  NotesShare
+  Wait('the ticket', () => !empty(popup_list()))
+  popup_clear()
+  setreg('"', '')
+  NotesTicket
+  assert_equal(1, len(popup_list()))
+  assert_equal('a-ticket', getreg('"'))
+  popup_clear()
+enddef
+
+def ClosingAListReturnsToTheWindowOneCameFrom()
+  only
+  Note('Left', [])
+  rightbelow vsplit
+  Note('Right', [])
+  const from = win_getid()
+  Notes
+  assert_notequal(from, win_getid())
+  NotesPeers
+  feedkeys('q', 'x')
+  assert_equal(from, win_getid())
+  execute $':{bufwinnr("\\[Notes]")}wincmd w'
+  feedkeys('q', 'x')
+  assert_equal(from, win_getid())
+  only
+enddef
+
+verdict.Run([
+  ['TheStatusLineSaysHowFarTheOthersAre', TheStatusLineSaysHowFarTheOthersAre],
+  ['SyncedIsSaidOnlyOfATextThatWasProved', SyncedIsSaidOnlyOfATextThatWasProved],
+  ['WhatIsNotStoredForLongIsSaid', WhatIsNotStoredForLongIsSaid],
+  ['AReadOnlyNoteIsReadOnlyAndFollowsTheHost', AReadOnlyNoteIsReadOnlyAndFollowsTheHost],
+  ['ANoteThatIsOneNoLongerIsAPlainFile', ANoteThatIsOneNoLongerIsAPlainFile],
+  ['UndoWorksInABufferThatWasDetachedOutOfSight', UndoWorksInABufferThatWasDetachedOutOfSight],
+  ['OwnDeletionIsToldOnce', OwnDeletionIsToldOnce],
+  ['ANoteThatIsSharedNoLongerSaysSo', ANoteThatIsSharedNoLongerSaysSo],
+  ['RefusedWordsAreTold', RefusedWordsAreTold],
+  ['OfflineSaysWhyAndThatTypingIsKept', OfflineSaysWhyAndThatTypingIsKept],
+  ['APlainFileIsSaidToBeOne', APlainFileIsSaidToBeOne],
+  ['NewsWaitsUntilAnErrorIsRead', NewsWaitsUntilAnErrorIsRead],
+  ['ATicketIsBrokenBetweenWordsAndShownAgain', ATicketIsBrokenBetweenWordsAndShownAgain],
+  ['ClosingAListReturnsToTheWindowOneCameFrom', ClosingAListReturnsToTheWindowOneCameFrom],
+])
