@@ -9,6 +9,32 @@ public actor WorkingFiles {
     case system(path: String, operation: String, code: Int32)
   }
 
+  /// By what a file is known again without reading it.
+  public struct Mark: Hashable, Sendable {
+    public var inode: UInt64
+    public var byteCount: Int
+    /// Of the last change of the content, since 1970.
+    public var nanoseconds: Int
+
+    public init(inode: UInt64, byteCount: Int, nanoseconds: Int) {
+      (self.inode, self.byteCount, self.nanoseconds) = (inode, byteCount, nanoseconds)
+    }
+
+    fileprivate init(_ info: stat) {
+      self.init(
+        inode: UInt64(info.st_ino), byteCount: Int(info.st_size),
+        nanoseconds: Int(info.st_mtim.tv_sec) &* 1_000_000_000 &+ Int(info.st_mtim.tv_nsec))
+    }
+  }
+
+  /// What looking at a file comes to.
+  public enum Sight: Hashable, Sendable {
+    case missing
+    /// It still has the mark that was given.
+    case unchanged
+    case found([UInt8], Mark)
+  }
+
   /// Files over this many bytes are not notes.
   public static let largestByteCount = 64 << 20
 
@@ -16,18 +42,30 @@ public actor WorkingFiles {
 
   /// Nil if there is no such file.
   public func read(_ path: String) throws(Failure) -> [UInt8]? {
+    guard case .found(let bytes, _) = try look(path, since: nil) else { return nil }
+    return bytes
+  }
+
+  /// The file, unless it still has `mark`.
+  public func look(_ path: String, since mark: Mark?) throws(Failure) -> Sight {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
-      if errno == ENOENT || errno == ENOTDIR { return nil }
+      if errno == ENOENT || errno == ENOTDIR { return .missing }
       throw .system(path: path, operation: "open", code: errno)
     }
     defer { close(descriptor) }
     var info = stat()
     guard fstat(descriptor, &info) == 0 else { throw .system(path: path, operation: "stat", code: errno) }
     guard info.st_mode & S_IFMT == S_IFREG else { throw .notAFile(path: path) }
-    guard info.st_size <= Self.largestByteCount else { throw .tooLarge(path: path, byteCount: Int(info.st_size)) }
+    let found = Mark(info)
+    if found == mark { return .unchanged }
+    return .found(try readAll(descriptor, path, expecting: found.byteCount), found)
+  }
+
+  private func readAll(_ descriptor: Int32, _ path: String, expecting count: Int) throws(Failure) -> [UInt8] {
+    guard count <= Self.largestByteCount else { throw .tooLarge(path: path, byteCount: count) }
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(Int(info.st_size))
+    bytes.reserveCapacity(count)
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {
       let count = readSome(descriptor, &buffer)
@@ -56,8 +94,14 @@ public actor WorkingFiles {
     return true
   }
 
-  /// Replaces a file in one step, keeping its mode. A symbolic link is followed once, to the file it names.
-  public func replace(_ path: String, _ bytes: [UInt8]) throws(Failure) {
+  /// Replaces a file that holds `expected`, or makes it if that is nil, in one step and keeping its mode. A symbolic link is
+  /// followed once, to the file it names.
+  ///
+  /// The old file keeps a second name until it is read once more after that. So whatever another program wrote into it, even
+  /// a moment before, is seen.
+  ///
+  /// - Returns: what was there, if it was something else.
+  public func replace(_ path: String, _ bytes: [UInt8], of expected: [UInt8]?) throws(Failure) -> [UInt8]? {
     try makeFolder(of: path)
     let target =
       (try? FileManager.default.destinationOfSymbolicLink(atPath: path)).map { destination in
@@ -66,14 +110,31 @@ public actor WorkingFiles {
     var info = stat()
     let mode = stat(target, &info) == 0 ? info.st_mode & 0o7777 : nil
     let (descriptor, temporary) = try makeTemporary(for: target, mode: mode)
-    do throws(Failure) {
-      try fill(descriptor, bytes, temporary)
-      guard rename(temporary, target) == 0 else { throw .system(path: target, operation: "rename", code: errno) }
-    } catch {
-      unlink(temporary)
-      throw error
-    }
+    defer { unlink(temporary) }
+    try fill(descriptor, bytes, temporary)
+    let before = try exchange(temporary, target)
     synchronizeFolder(of: target)
+    return before == expected ? nil : before
+  }
+
+  /// Puts a file in the place of another. Returns what was there, nil if nothing was.
+  private func exchange(_ new: String, _ target: String) throws(Failure) -> [UInt8]? {
+    let old = new + "~"
+    unlink(old)
+    defer { unlink(old) }
+    for _ in 0..<3 {
+      if link(target, old) == 0 {
+        guard rename(new, target) == 0 else { throw .system(path: target, operation: "rename", code: errno) }
+        return try? read(old)
+      }
+      guard errno == ENOENT else { break }
+      if link(new, target) == 0 { return nil }
+      guard errno == EEXIST else { break }
+    }
+    // This file system knows no second names.
+    let before = try? read(target)
+    guard rename(new, target) == 0 else { throw .system(path: target, operation: "rename", code: errno) }
+    return before
   }
 
   /// Writes a file beside its place and puts it there in one step; a symbolic link in its place is not followed. Touches

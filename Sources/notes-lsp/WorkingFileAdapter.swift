@@ -22,6 +22,18 @@ struct WorkingFileAdapter: WorkingFileAccess {
     }
   }
 
+  func look(_ path: String, since mark: FileMark?) async throws(WorkingFileError) -> FileSight {
+    do {
+      return switch try await files.look(path, since: mark.map(WorkingFiles.Mark.init)) {
+      case .missing: .missing
+      case .unchanged: .unchanged
+      case .found(let bytes, let mark): .found(bytes, FileMark(mark))
+      }
+    } catch {
+      throw WorkingFileError(error)
+    }
+  }
+
   func create(_ path: String, _ bytes: [UInt8]) async throws(WorkingFileError) -> Bool {
     do {
       return try await files.create(path, bytes)
@@ -70,12 +82,24 @@ struct WorkingFileAdapter: WorkingFileAccess {
     }
   }
 
-  func replace(_ path: String, _ bytes: [UInt8]) async throws(WorkingFileError) {
+  func replace(_ path: String, _ bytes: [UInt8], of expected: [UInt8]?) async throws(WorkingFileError) -> [UInt8]? {
     do {
-      try await files.replace(path, bytes)
+      return try await files.replace(path, bytes, of: expected)
     } catch {
       throw WorkingFileError(error)
     }
+  }
+}
+
+extension WorkingFiles.Mark {
+  fileprivate init(_ mark: FileMark) {
+    self.init(inode: mark.inode, byteCount: mark.byteCount, nanoseconds: mark.nanoseconds)
+  }
+}
+
+extension FileMark {
+  fileprivate init(_ mark: WorkingFiles.Mark) {
+    self.init(inode: mark.inode, byteCount: mark.byteCount, nanoseconds: mark.nanoseconds)
   }
 }
 

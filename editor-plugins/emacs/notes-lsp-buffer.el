@@ -18,6 +18,7 @@
 (require 'notes-lsp-capture)
 (require 'notes-lsp-apply)
 (require 'notes-lsp-condition)
+(require 'notes-lsp-file)
 
 (defvar notes-lsp-mode)
 (defvar global-auto-revert-ignore-buffer)
@@ -103,6 +104,7 @@ recursive edit, a keyboard macro, or an input method's draft."
     (let ((current (eql (plist-get params :version) (notes-lsp--note-version note))))
       (pcase method
         ('notes/edit (when current (notes-lsp--apply note params)))
+        ('notes/file (notes-lsp--file-known note params))
         ('notes/check
          (when (and current (eql (plist-get params :rev) (notes-lsp--note-rev note)))
            (notes-lsp--check note params)))))))
@@ -216,6 +218,7 @@ are new to it."
           (notes-lsp--note-blocked note) invalid
           (notes-lsp--note-open note) (and (not invalid) (notes-lsp-service-ready-p))))
   (when (notes-lsp--note-open note)
+    (notes-lsp--watch-file note)
     (notes-lsp-service-notify
      :textDocument/didOpen
      `(:textDocument (:uri ,(notes-lsp--note-uri note)
@@ -249,6 +252,7 @@ are new to it."
                                     `(:textDocument (:uri ,(notes-lsp--note-uri note))))))
       (setf (notes-lsp--note-open note) nil)
       (notes-lsp--set-access note "write")
+      (notes-lsp--unwatch-file note)
       (setq notes-lsp--last-version
             (max notes-lsp--last-version (notes-lsp--note-version note)))
       (notes-lsp--forget-peers note)
@@ -260,6 +264,7 @@ are new to it."
 
 (defconst notes-lsp--local-hooks
   '((kill-buffer-hook . notes-lsp--detach)
+    (before-save-hook . notes-lsp--before-save)
     (after-save-hook . notes-lsp--after-save)
     (before-revert-hook . notes-lsp--before-revert)
     (after-revert-hook . notes-lsp--after-revert)
@@ -294,14 +299,6 @@ by the base buffer."
 (defun notes-lsp--after-mode-change ()
   "Make a note fit again after its major mode changed."
   (when (notes-lsp--current) (notes-lsp--prepare-buffer)))
-
-(defun notes-lsp--after-save ()
-  "Tell the service that the working file was written."
-  (let ((note (notes-lsp--current)))
-    (when (and note (notes-lsp--note-open note))
-      (notes-lsp--flush note)
-      (notes-lsp-service-notify :textDocument/didSave
-                                `(:textDocument (:uri ,(notes-lsp--note-uri note)))))))
 
 (defun notes-lsp--before-revert ()
   "Send what was typed before the file's text takes its place."
@@ -339,9 +336,6 @@ the file last held, so that nobody's words go because they were not saved."
     (let ((buffer (notes-lsp--note-buffer note)))
       (when (buffer-live-p buffer)
         (notes-lsp--guarded (buffer-name buffer)
-          (with-current-buffer buffer
-            ;; While no client was there, the service may have written the file.
-            (when buffer-file-name (set-visited-file-modtime 0)))
           (notes-lsp--did-open note t)))))
   (force-mode-line-update t))
 
@@ -350,6 +344,7 @@ the file last held, so that nobody's words go because they were not saved."
   (dolist (note notes-lsp--notes)
     (setf (notes-lsp--note-open note) nil
           (notes-lsp--note-queue note) nil)
+    (notes-lsp--unwatch-file note)
     (notes-lsp--forget-peers note))
   (force-mode-line-update t))
 

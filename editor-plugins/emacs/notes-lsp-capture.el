@@ -62,6 +62,8 @@
   (overlays nil :documentation "Overlays that show the peers.")
   (had nil :documentation "Of each service that the note was opened at, the last one first:
 (RUN VERSION REV), with the version it was opened with and the last edit applied.")
+  (file-stamp nil :documentation "By what the file as it is known is known again.")
+  (file-hash nil :documentation "The SHA-256 of a file of which the note has all.")
   (following nil :documentation "The peer whose caret is followed.")
   (cursor-sent nil :documentation "What notes/cursor said last.")
   (cursor-time 0.0 :documentation "When notes/cursor was last sent.")

@@ -162,22 +162,34 @@ While the service is away: as far back as the last edit of somebody else."
 
 (defun notes-lsp--on-find-file ()
   "Open the file that was just visited as the note it is, if it is one.
-Only for a file in the notes directory is the service started for that."
+Only for a file in the notes directory is the service asked; of notes
+elsewhere it keeps a list."
   (when (and buffer-file-name (not notes-lsp--visiting) (not noninteractive)
-             (not (notes-lsp--current))
-             (or (notes-lsp-service-ready-p)
-                 (file-in-directory-p buffer-file-name (notes-lsp--directory))))
-    (let ((buffer (current-buffer)))
-      (notes-lsp--guarded "opening"
-        (notes-lsp--with-answer (result :notes/list (notes-lsp--empty) :background t)
-          (when (buffer-live-p buffer)
-            (with-current-buffer buffer
-              (unless (or (notes-lsp--current) (null buffer-file-name))
-                (notes-lsp--attach-known (plist-get result :notes))))))))))
+             (not (notes-lsp--current)))
+    (let ((buffer (current-buffer))
+          (path (notes-lsp--note-path buffer-file-name)))
+      (when path
+        (notes-lsp--guarded "opening"
+          (notes-lsp--with-answer (result :notes/list (notes-lsp--empty) :background t)
+            (when (buffer-live-p buffer)
+              (with-current-buffer buffer
+                (unless (or (notes-lsp--current) (null buffer-file-name))
+                  (notes-lsp--attach-known (plist-get result :notes) path))))))))))
 
-(cl-defun notes-lsp--attach-known (listed)
-  "Open the current buffer as the one of LISTED whose file it visits, if any."
-  (let ((path (expand-file-name buffer-file-name)))
+(defun notes-lsp--note-path (path)
+  "Return by which path the service may know the file PATH, nil if by none."
+  (if (file-in-directory-p path (notes-lsp--directory))
+      (expand-file-name path)
+    (let ((truename (file-truename path)))
+      (car (cl-find-if (lambda (note)
+                         (or (equal (car note) path)
+                             (equal (cdr note) truename)))
+                       (notes-lsp--elsewhere (notes-lsp--directory)))))))
+
+(cl-defun notes-lsp--attach-known (listed &optional path)
+  "Open the current buffer as the one of LISTED whose file it visits, if any.
+PATH is how the service knows that file, if not by the buffer's name."
+  (let ((path (or path (expand-file-name buffer-file-name))))
     (cl-loop for note across listed
              do (cl-loop for place in (cons note (append (plist-get note :items) nil))
                          when (equal path (plist-get place :path))

@@ -5,7 +5,7 @@ import Foundation
 /// The files of meetings: one for each item of the agenda, in a folder.
 extension Caretaker {
   /// Brings all items and their files together: new ones get a file, those of deleted ones go.
-  func synchronizeMeeting(_ handle: DocHandle) async throws {
+  func synchronizeMeeting(_ handle: DocHandle, makingFiles: Bool = true) async throws {
     let id = handle.id
     try await service.notebook.refresh(id)
     guard let meeting = MeetingDocument(handle.document), let folder = service.notebook[id]?.folder else { return }
@@ -13,7 +13,7 @@ extension Caretaker {
     for item in items where item.discussion != nil {
       let key = NoteKey(id, item: item.id)
       if service.notebook[key]?.path == nil { try await makeFile(of: item, key, in: folder, handle) }
-      try await synchronize(key, handle)
+      try await synchronize(key, handle, makingFiles: makingFiles)
     }
     let present = Set(items.map(\.id))
     for record in service.notebook.items(of: id) where record.item.map({ !present.contains($0) }) ?? false {

@@ -79,7 +79,7 @@ final class Caretaker {
       Task { @AutomergeRepo in
         guard let self else { return }
         do {
-          try await self.synchronize(handle)
+          try await self.synchronize(handle, makingFiles: false)
         } catch {
           self.log.warning("The working file of \(id) was not brought up to date: \(error)")
         }
@@ -94,15 +94,21 @@ final class Caretaker {
 
   /// Takes in what other programs wrote to the note's file since we did, then writes the note's text to it if that differs.
   /// Leaves the file alone while a client has it open, here or in another process, which then looks after it.
-  func synchronize(_ handle: DocHandle) async throws {
+  ///
+  /// - Parameter makingFiles: whether a file is made that is not there, although the note has nothing that it did not hold:
+  ///   whoever removed it meant that, until the note is opened.
+  func synchronize(_ handle: DocHandle, makingFiles: Bool = true) async throws {
     watch(handle)
     if isDeletedForEveryone(handle) { return followDeletion(of: handle) }
-    if service.notebook[handle.id]?.folder != nil { return try await synchronizeMeeting(handle) }
-    try await synchronize(NoteKey(handle.id), handle)
+    if service.notebook[handle.id]?.folder != nil {
+      return try await synchronizeMeeting(handle, makingFiles: makingFiles)
+    }
+    try await synchronize(NoteKey(handle.id), handle, makingFiles: makingFiles)
   }
 
   /// The same for one text of the document.
-  func synchronize(_ key: NoteKey, _ handle: DocHandle) async throws {
+  func synchronize(_ key: NoteKey, _ handle: DocHandle, makingFiles: Bool = true) async throws {
+    await service.openFiles.settle(key)
     guard service.notebook[key]?.path != nil, !service.isOpen(key),
       let claim = service.files.claim(key.lockName, exclusively: true)
     else { return }
@@ -118,6 +124,7 @@ final class Caretaker {
     let contents = try await service.files.read(path).map { bytes in try FileContents(reading: bytes) }
     guard !service.isOpen(key) else { return }
     if let contents, try await !takeIn(contents, record.base(for: note), note, handle) { return }
+    if contents == nil, !makingFiles, holdsNothingNew(note, record.base(for: note)) { return }
     guard !service.isOpen(key) else { return }
     let text = DocumentText(note).allUTF8
     let heads = handle.document.heads()
@@ -129,7 +136,11 @@ final class Caretaker {
       try await handle.flush()
       try await service.notebook.save(key)
     }
-    if file.bytes != contents?.bytes { try await service.files.replace(path, file.bytes) }
+    if file.bytes != contents?.bytes,
+      let others = try await service.files.replace(path, file.bytes, of: contents?.bytes)
+    {
+      try await takeIn(others, thatReplaced: contents, of: note, key, handle)
+    }
     service.notebook.update(key) {
       $0.fileBase = TextBase(heads: heads, steps: [file.finalNewlineStep])
       $0.textObject = note.textObject
@@ -139,6 +150,36 @@ final class Caretaker {
     }
     try await service.notebook.save(key)
     try await followTitle(key)
+  }
+
+  /// Whether the file that is gone held the note's text.
+  private func holdsNothingNew(_ note: NoteDocument, _ base: TextBase?) -> Bool {
+    guard let base, note.document.unknown(base.heads).isEmpty,
+      let edits = try? note.document.textEdits(obj: note.content, since: base.heads)
+    else { return false }
+    let text = DocumentText(note)
+    let toNow = TextDelta(edits)
+    return base.steps.indices.contains { index in
+      let way = base.steps[index...].reversed().reduce(toNow) { $1.composed(with: $0) }
+      return TextView(of: text, through: way.inverted).allUTF8 == text.allUTF8
+    } || toNow.isIdentity
+  }
+
+  /// Merges what another program wrote to the file between our reading and our writing it. It is written again a little later.
+  private func takeIn(
+    _ bytes: [UInt8], thatReplaced contents: FileContents?, of note: NoteDocument, _ key: NoteKey, _ handle: DocHandle
+  ) async throws {
+    guard let others = try? FileContents(reading: bytes) else {
+      return try await service.keep(
+        RecoveredText(
+          id: key.document, time: service.clock.date.milliseconds, reason: "another program wrote it to the file",
+          text: bytes))
+    }
+    let now = DocumentText(note).allUTF8
+    let way = contents.map { TextDiff.delta(from: $0.text, to: now) }
+    let base = way.map { TextBase(heads: handle.document.heads(), steps: [$0]) }
+    _ = try await takeIn(others, base, note, handle)
+    plan(handle)
   }
 
   /// Gives the file a name that fits the note's title, if it has another.
@@ -186,7 +227,7 @@ final class Caretaker {
   }
 
   /// What another program wrote to the file of a note that this person may only read is kept, and does not become the note's.
-  private func refuse(_ text: [UInt8], _ key: NoteKey) async throws {
+  func refuse(_ text: [UInt8], _ key: NoteKey) async throws {
     let kept = RecoveredText(
       id: key.document, time: service.clock.date.milliseconds,
       reason: "it was written to the file of a note that you may only read", text: text)
@@ -200,20 +241,18 @@ final class Caretaker {
   private func takeIn(
     _ contents: FileContents, _ base: TextBase?, _ note: NoteDocument, _ handle: DocHandle
   ) async throws -> Bool {
-    var text = contents.text
-    // A note may lack the final newline, too; then its absence in the file is nobody's edit.
-    if contents.shape.lacksFinalNewline, DocumentText(note).allUTF8.last != 0x0A { text.removeLast() }
+    let text = contents.text(besides: DocumentText(note).allUTF8)
     func merge() -> OpeningMerge {
       OpeningMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain)
     }
-    var found: [TextSplice]?
+    var found: FileMerge?
     for _ in 0..<Self.mostComparisons where found == nil && text.count >= Session.largestComparedAtOnce {
       let heads = handle.document.heads()
-      let merged = await merge().openOffLoop(version: 0, text: text)
+      let merged = await merge().takeInOffLoop(file: text)
       guard !service.isOpen(NoteKey(handle.id, item: note.item)) else { return false }
-      if heads == handle.document.heads() { found = merged?.splices }
+      if heads == handle.document.heads() { found = merged }
     }
-    let splices = found ?? merge().open(version: 0, text: text).splices
+    let splices = (found ?? merge().takeIn(file: text)).splices
     guard !splices.isEmpty else { return true }
     guard service.mayWrite(handle.id) else {
       try await refuse(contents.text, NoteKey(handle.id, item: note.item))

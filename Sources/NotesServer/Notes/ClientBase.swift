@@ -6,6 +6,8 @@ import Foundation
 /// last. Each process keeps its own, because editors of several processes may have one note open.
 struct ClientBase: Hashable {
   static let collection = "clients"
+  /// Where it lies from the moment when the note was put away and the client's buffer stayed.
+  static let leftCollection = "left"
 
   /// The editor's text before any of the steps. The steps are the edits on their way to the editor, oldest first, and at the
   /// end what was not sent yet.
@@ -49,6 +51,10 @@ extension ClientBase {
 
   func item(_ note: NoteKey, run: String) -> StoredItem {
     StoredItem(key: Self.key(note, run: run), data: Data(cbor.encoded()))
+  }
+
+  func leftItem(_ note: NoteKey, run: String) -> StoredItem {
+    StoredItem(key: [Self.leftCollection] + note.names + [run], data: Data(cbor.encoded()))
   }
 
   var cbor: CBOR {

@@ -30,6 +30,8 @@ struct NoteRecord: Hashable {
   var earlierClientBase: TextBase?
   /// The state that this person saw when a client last had it open.
   var seen: Set<ChangeHash>?
+  /// Whether a client's buffer stayed when the note was put away; the store then knows what it had.
+  var hasLeftBuffers = false
 }
 
 /// A text that is not the document's now, as the document's heads and the way from that text to theirs.
@@ -89,6 +91,7 @@ extension NoteRecord {
       "deletionSeen": deletionSeen.map { .integer($0.milliseconds) },
       "deleted": deletedSince.map { .integer($0.milliseconds) },
       "seen": seen.map { .array($0.sorted().map { .bytes(Data($0.bytes)) }) },
+      "left": hasLeftBuffers ? .bool(true) : nil,
     ])
     return Data(record.encoded())
   }
@@ -123,6 +126,7 @@ extension NoteRecord {
     case "deleted": deletedSince = value.integer.map { Date(milliseconds: $0) }
     case "fileBase": fileBase = TextBase(value)
     case "seen": seen = value.array.map { Set($0.compactMap { $0.bytes.flatMap { ChangeHash(bytes: Array($0)) } }) }
+    case "left": hasLeftBuffers = value.bool ?? false
     case "clientBase": earlierClientBase = TextBase(value)
     default: break
     }

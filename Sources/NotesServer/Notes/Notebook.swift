@@ -69,6 +69,12 @@ final class Notebook {
     update(key) { $0.takeBase(data) }
   }
 
+  /// Reads the file base once more: another process of the same person may have written or read the working file.
+  func reloadBase(of key: NoteKey) async throws(StorageError) {
+    let data = try await storage.load([NoteRecord.baseCollection] + key.names)
+    update(key) { $0.takeBase(data) }
+  }
+
   /// Reads one document's records again, since another process of the same person may have written them. Nothing changes
   /// if there is none, but a deleted note's record goes: it was removed for good.
   func refresh(_ id: DocumentId) async throws(StorageError) {
@@ -176,6 +182,13 @@ final class Notebook {
     return bases.isEmpty ? [self[key]?.earlierClientBase].compactMap(\.self) : bases
   }
 
+  /// What clients had whose buffers stayed when the note was put away, the latest first.
+  func leftBases(of key: NoteKey) async throws(StorageError) -> [TextBase] {
+    let prefix = [ClientBase.leftCollection] + key.names
+    let found = try await storage.loadRange(prefix).filter { $0.key.count == prefix.count + 1 }
+    return found.compactMap { ClientBase($0.data) }.sorted { $0.time > $1.time }.map(\.base)
+  }
+
   /// The client of this process has closed the note.
   func forgetClientBase(of key: NoteKey, run: String) async throws(StorageError) {
     try await storage.remove(ClientBase.key(key, run: run))
@@ -183,8 +196,9 @@ final class Notebook {
 
   /// Forgets what clients had so long ago that they cannot live any more.
   func forgetClientBases(before limit: Date) async throws(StorageError) {
-    let old = try await storage.loadRange([ClientBase.collection]).filter {
-      ClientBase($0.data).map { $0.time < limit } ?? true
+    var old: [StoredItem] = []
+    for collection in [ClientBase.collection, ClientBase.leftCollection] {
+      old += try await storage.loadRange([collection]).filter { ClientBase($0.data).map { $0.time < limit } ?? true }
     }
     if !old.isEmpty { try await storage.commit(old.map { .remove($0.key) }) }
   }
@@ -207,6 +221,7 @@ final class Notebook {
       .removeRange([NoteRecord.collection, id.description]), .removeRange([NoteRecord.baseCollection, id.description]),
       .removeRange([RecoveredText.collection, id.description]), .removeRange([ClientBase.collection, id.description]),
       .removeRange([UndoRecord.collection, id.description]),
+      .removeRange([ClientBase.leftCollection, id.description]),
     ])
     onStored?(id)
   }

@@ -2,10 +2,11 @@ import AutomergeRepo
 import Foundation
 import Logging
 
-/// Notices what other programs write to the working files of notes that no editor has open, while it happens.
+/// Notices what other programs write to the working files, while it happens.
 ///
 /// An event only says where to look. What counts is the file's content: `Caretaker` compares it with what the file held when
-/// it was last written, and merges the difference. One file at a time is looked at.
+/// it was last written, and merges the difference; if an editor has the note open here, `OpenFile` does. One file at a time is
+/// looked at.
 @AutomergeRepo
 final class OutsideChanges {
   /// How long after the last event the file is read: programs write in several steps.
@@ -24,17 +25,19 @@ final class OutsideChanges {
   init(service: Service, folders: any FolderWatching) { (self.service, self.folders) = (service, folders) }
 
   /// Watches the folder of this working file from now on.
-  func watch(path: String) {
+  ///
+  /// - Parameter isOpen: an editor has the note open, so it is watched however many folders are.
+  func watch(path: String, isOpen: Bool = false) {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else { return }
     let folder = String(path[..<slash])
-    guard watches[folder] == nil, watches.count < Self.mostFolders else { return }
+    guard watches[folder] == nil, isOpen || watches.count < Self.mostFolders else { return }
     watches[folder] = folders.watch(folder) { [weak self] name in
       self?.changed((folder as NSString).appendingPathComponent(name))
     }
   }
 
-  private func changed(_ path: String) {
-    guard let record = service.notebook.record(atPath: path), !service.isOpen(record.key) else { return }
+  func changed(_ path: String) {
+    guard let record = service.notebook.record(atPath: path), !service.openFiles.changed(record.key) else { return }
     planned[path]?.cancel()
     planned[path] = service.clock.schedule(after: Self.quietTime) { [weak self] in
       guard let self else { return }

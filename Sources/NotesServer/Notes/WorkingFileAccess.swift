@@ -2,10 +2,14 @@
 public protocol WorkingFileAccess: Sendable {
   /// Nil if there is no such file.
   func read(_ path: String) async throws(WorkingFileError) -> [UInt8]?
+  /// The same with the mark by which it is known again; nothing is read of a file that still has `mark`.
+  func look(_ path: String, since mark: FileMark?) async throws(WorkingFileError) -> FileSight
   /// Makes a new file and its folders. Touches nothing and returns false if there is one already.
   func create(_ path: String, _ bytes: [UInt8]) async throws(WorkingFileError) -> Bool
-  /// Replaces a file in one step, or makes it.
-  func replace(_ path: String, _ bytes: [UInt8]) async throws(WorkingFileError)
+  /// Replaces a file that holds `expected`, or makes it if that is nil, in one step.
+  ///
+  /// - Returns: what was there, if it was something else: another program wrote it a moment ago, and it is to be merged.
+  func replace(_ path: String, _ bytes: [UInt8], of expected: [UInt8]?) async throws(WorkingFileError) -> [UInt8]?
   /// Writes a file beside its place and puts it there in one step; makes its folders. A symbolic link in its place is not
   /// followed. Touches nothing and returns false if there is something of that name, unless `replacing`.
   func write(_ path: String, _ bytes: [UInt8], replacing: Bool) async throws(WorkingFileError) -> Bool
@@ -21,6 +25,26 @@ public protocol WorkingFileAccess: Sendable {
   /// The right to a note's working file, held until the result is let go, or the process ends. Those who have the note
   /// open share it; who reads or writes the file by itself has it alone. Nil while others do not allow that. Takes no time.
   func claim(_ name: String, exclusively: Bool) -> (any NoteClaim)?
+}
+
+/// By what a file is known again without reading it.
+public struct FileMark: Hashable, Sendable {
+  public var inode: UInt64
+  public var byteCount: Int
+  /// Of the last change of the content, since 1970.
+  public var nanoseconds: Int
+
+  public init(inode: UInt64, byteCount: Int, nanoseconds: Int) {
+    (self.inode, self.byteCount, self.nanoseconds) = (inode, byteCount, nanoseconds)
+  }
+}
+
+/// What looking at a file comes to.
+public enum FileSight: Hashable, Sendable {
+  case missing
+  /// It still has the mark that was given.
+  case unchanged
+  case found([UInt8], FileMark)
 }
 
 /// A right that lasts as long as the object.

@@ -10,6 +10,7 @@ extension Attachment {
     let before = mayWrite ? [] : buffer.textBefore(fullTextWith: rev, source: source)
     let lackedNothing = buffer.clientToDocument.isIdentity
     lastChange = service.clock.now
+    if hasReadFile(version: version, changes: changes) { return }
     switch buffer.didChange(version: version, rev: rev, changes: changes, source: source) {
     case .splices(let splices):
       if wasLost { keepRecovered(before: splices) }
@@ -39,15 +40,6 @@ extension Attachment {
   func resync(_ reason: String) {
     buffer.awaitsFullText = true
     session.connection.notify("notes/resync", ["uri": .string(uri), "reason": .string(reason)])
-  }
-
-  /// The working file holds the client's text now.
-  func didSave() {
-    let base = TextBase(heads: handle.document.heads(), steps: [buffer.clientToDocument])
-    countWords()
-    service.notebook.update(key) { $0.fileBase = base }
-    saves.made += 1
-    handle.storeSoon()
   }
 
   /// Makes splices that bring an earlier text back, which this person can undo.
@@ -125,7 +117,6 @@ extension Attachment {
       service.company.peersChanged(on: handle)
       statusChanged()
     case .storageChanged:
-      if handle.storageProblem == nil { saves.stored = saves.offered }
       statusChanged()
     case .forgedChanges(let peer, let author):
       session.forged(by: peer, author: author, in: self)

@@ -79,7 +79,7 @@ extension Service {
   func write(_ recovered: RecoveredText, title: String) async -> String? {
     let path = RecoveredText.path(title: title, time: recovered.time, in: notesDirectory)
     do {
-      if try await !files.create(path, recovered.text) { try await files.replace(path, recovered.text) }
+      _ = try await files.write(path, recovered.text, replacing: true)
       return path
     } catch {
       log.error("\(path) could not be written: \(error)")

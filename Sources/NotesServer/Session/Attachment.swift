@@ -47,9 +47,10 @@ final class Attachment {
   var lastChange: Duration?
   var waitingSince: Duration?
   var hasEnteredName = false
-  /// How often the editor has written the working file; up to which of these times the file base was handed to the store,
-  /// and up to which it is there.
-  var saves = (made: 0, offered: 0, stored: 0)
+  /// What the working file holds.
+  private(set) lazy var file = service.openFiles.open(self)
+  /// What another program wrote there, and a plain client may show at any moment by reading its file again.
+  var mergedFile: [UInt8]?
   /// Tells the other processes of this person that the note is open here.
   private var claim: (any NoteClaim)?
   var lastStatus: JSONValue?
@@ -78,6 +79,7 @@ final class Attachment {
     // A merge may have gone both ways.
     scheduleCheck(after: Self.checkDelay)
     service.company.enter(handle)
+    file.look()
     if !service.company.people(in: id).isEmpty { sendCursors() }
     loadUndo()
   }
@@ -111,6 +113,24 @@ final class Attachment {
   /// The same, to be stored.
   var clientBaseItem: StoredItem { clientBase.item(key, run: service.run) }
 
+  /// What the client surely has, and may have besides.
+  var clientTextBase: TextBase {
+    TextBase(heads: handle.document.heads(), steps: buffer.inFlight.map(\.delta) + [buffer.unsent])
+  }
+
+  /// Stores what the client has for the day when the note comes back, and the client shows this buffer again.
+  func rememberLeftBuffer() {
+    let item = clientBase.leftItem(key, run: service.run)
+    service.notebook.update(key) { $0.hasLeftBuffers = true }
+    Task { @AutomergeRepo [service, id] in
+      do {
+        try await service.repo.storage?.commit([.save(item)])
+      } catch {
+        service.log.warning("What the editor has of \(id) could not be stored: \(error)")
+      }
+    }
+  }
+
   /// Notes in the record what this person has seen of the note.
   func rememberSeen() {
     let heads = handle.document.heads()
@@ -125,14 +145,9 @@ final class Attachment {
   /// What goes to disk right after the document's chunks.
   private func companions() -> [StoredItem] {
     guard let record = service.notebook[key] else { return [] }
-    saves.offered = saves.made
     guard record.deletedSince == nil else { return [] }
-    return [record.storedItem, clientBaseItem, undoItem, saves.made > saves.stored ? record.baseItem : nil].compactMap(
-      \.self)
+    return [record.storedItem, clientBaseItem, undoItem].compactMap(\.self)
   }
-
-  /// Whether the store has not been told yet what the editor last wrote to the working file.
-  var hasUnstoredSave: Bool { saves.made > saves.stored }
 
   /// Another process may be writing the working file right now; that takes milliseconds.
   private func claimNote() {
@@ -150,6 +165,7 @@ final class Attachment {
     isAttached = false
     rememberSeen()
     claim = nil
+    file.close()
     check?.cancel()
     statusTimer?.cancel()
     editTimer?.cancel()

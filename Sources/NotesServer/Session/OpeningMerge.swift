@@ -9,15 +9,19 @@ struct OpeningMerge: Sendable {
   let isExact: Bool
   let encoding: PositionEncoding
   let gate: OpenBuffer.Gate
+  /// What it may have grown out of besides: counts only if it lacks nothing of that.
+  let possibleBases: [TextBase]
   /// The document as it was found: what is compared must not change under way.
   private let heads: Set<ChangeHash>
   private let source: PlainText
 
   /// - Complexity: O(n) in the document's text
   init(
-    note: NoteDocument, bases: [TextBase], isExact: Bool = false, encoding: PositionEncoding, gate: OpenBuffer.Gate
+    note: NoteDocument, bases: [TextBase], isExact: Bool = false, encoding: PositionEncoding, gate: OpenBuffer.Gate,
+    possibleBases: [TextBase] = []
   ) {
     (self.note, self.bases, self.isExact, self.encoding, self.gate) = (note, bases, isExact, encoding, gate)
+    self.possibleBases = possibleBases
     heads = note.document.heads()
     source = PlainText(DocumentText(note).allUTF8)
   }
@@ -32,7 +36,7 @@ struct OpeningMerge: Sendable {
       return OpenBuffer.openKeepingBoth(version: version, encoding: encoding, gate: gate, text: text, source: source)
     }
     return OpenBuffer.open(
-      version: version, encoding: encoding, gate: gate, text: text, base: nearest, source: source)
+      version: version, encoding: encoding, gate: gate, text: text, base: nearest.way, source: source)
   }
 
   /// The same off the loop: to compare large texts takes a while. Nil if the document changed meanwhile.
@@ -40,6 +44,25 @@ struct OpeningMerge: Sendable {
   func openOffLoop(version: Int, text: [UInt8]) async -> (buffer: OpenBuffer, splices: [TextSplice])? {
     let opened = open(version: version, text: text)
     return note.document.heads() == heads ? opened : nil
+  }
+
+  /// What other programs did to the working file, which holds `text`, since it held one of the bases.
+  func takeIn(file text: [UInt8]) -> FileMerge {
+    guard let nearest = nearest(to: text) else {
+      let (buffer, splices) = OpenBuffer.openKeepingBoth(
+        version: 0, encoding: encoding, gate: .plain, text: text, source: source)
+      return FileMerge(splices: splices, lacking: buffer.clientToDocument)
+    }
+    if nearest.distance == 0 { return FileMerge(splices: [], lacking: nearest.way, base: nearest.base) }
+    let old = TextView(of: source, through: nearest.way.inverted).allUTF8
+    return FileMerge(base: old, way: nearest.way, document: source.allUTF8, file: text)
+  }
+
+  /// The same off the loop. Nil if the document changed meanwhile.
+  @concurrent
+  func takeInOffLoop(file text: [UInt8]) async -> FileMerge? {
+    let merge = takeIn(file: text)
+    return note.document.heads() == heads ? merge : nil
   }
 
   /// A text that the client may have had, and how the client's text differs from it.
@@ -54,20 +77,20 @@ struct OpeningMerge: Sendable {
   ///
   /// What the client lacks of that text counts as deleted. So a text that the client surely had at least goes before all
   /// others; one that it may have had counts only if the client lacks nothing of it. At worst, words stand twice.
-  private func nearest(to text: [UInt8]) -> TextDelta? {
+  private func nearest(to text: [UInt8]) -> Found? {
     var best: Found?
-    for base in bases {
+    for (index, base) in (bases + possibleBases).enumerated() where best?.distance != 0 {
       for candidate in candidates(of: base) where best?.distance != 0 {
         let found = compare(text, candidate.way, base)
-        guard candidate.isSure || found.deletedBytes == 0 else { continue }
+        guard candidate.isSure && index < bases.count || found.deletedBytes == 0 else { continue }
         if found.distance < best?.distance ?? .max { best = found }
       }
     }
     guard let best else { return nil }
     guard best.distance > 0, let actor = best.base.actor, source.measure.utf8 <= Self.largestSearched else {
-      return best.way
+      return best
     }
-    return withShownChanges(best, by: actor, text).way
+    return withShownChanges(best, by: actor, text)
   }
 
   private func compare(_ text: [UInt8], _ way: TextDelta, _ base: TextBase) -> Found {

@@ -55,6 +55,8 @@ public final class Service {
   private(set) lazy var siblingRequests = SiblingRequests(repo: repo, sharing: sharing, clock: clock)
   let siblingEvents: SiblingEvents
   private(set) lazy var caretaker = Caretaker(service: self)
+  private(set) lazy var openFiles = OpenFiles(service: self)
+  private(set) lazy var elsewhere = NotesElsewhere(service: self)
   let log = Logger(label: "notes")
 
   public init(
@@ -111,14 +113,18 @@ public final class Service {
   public func load(watching folders: (any FolderWatching)? = nil) async throws(StorageError) {
     try await notebook.load()
     isLoaded = true
-    notebook.onChange = { [weak self] change in self?.onCatalogueChange?(change) }
+    notebook.onChange = { [weak self] change in
+      self?.onCatalogueChange?(change)
+      if self?.outside != nil { self?.elsewhere.refresh() }
+    }
+    if folders != nil { elsewhere.refresh() }
     notebook.onStored = { [weak self] id in self?.tellSiblings(of: id) }
     repo.onMessage(ofType: Self.newsType) { [weak self] fields, peer in self?.heard(fields, from: peer) }
     if let folders {
       let outside = OutsideChanges(service: self, folders: folders)
       self.outside = outside
       notebook.onPath = { [weak outside] path in outside?.watch(path: path) }
-      for record in notebook.records.values { record.path.map(outside.watch) }
+      for record in notebook.records.values { record.path.map { outside.watch(path: $0) } }
     }
     sweepLater()
     recovery = Task { @AutomergeRepo in await journal.recover(repo, notebook.storage) }
@@ -208,6 +214,7 @@ public final class Service {
   func opened(_ key: NoteKey, _ handle: DocHandle, companions: @escaping () -> [StoredItem]) {
     openNotes[key] = companions
     caretaker.watch(handle)
+    if let path = notebook[key]?.path { outside?.watch(path: path, isOpen: true) }
     let id = handle.id
     handle.companions = { [weak self] in
       self?.openNotes.filter { $0.key.document == id }.values.flatMap { $0() } ?? []
@@ -310,4 +317,7 @@ public final class Service {
 
   /// False if there is no more waiting: the process ends.
   private func pause() async -> Bool { await clock.pause(for: Self.lookAgain.interval) }
+
+  /// Another program may have written this file.
+  func fileChanged(_ path: String) { outside?.changed(path) }
 }

@@ -95,6 +95,8 @@ extension Session {
     guard case .attached(let attachment)? = buffers[uri] else { return }
     let title = service.notebook[attachment.key]?.title ?? title(of: attachment.id)
     let event = NoteNews.detached(reason).parameters(uri: uri, id: attachment.id, title: title, peer: nil, name: nil)
+    attachment.finishComparing()
+    attachment.rememberLeftBuffer()
     attachment.detach()
     buffers[uri] = .plain(
       PlainBuffer(version: attachment.version, text: attachment.clientText, farewell: event))

@@ -58,6 +58,7 @@ extension Session {
     record.fileBase = TextBase(heads: heads, steps: steps)
     record.words = Words.count(text)
     service.notebook.remember(record)
+    service.caretaker.watch(handle)
     if case .plain(let buffer)? = open { try attachAdopted(uri: uri, handle: handle, version: buffer.version) }
     try await service.notebook.save(handle.id)
     return record

@@ -26,11 +26,7 @@ extension Session {
       plain: PlainBuffer(version: version, text: text))
     nextOpening += 1
     buffers[uri] = .opening(opening)
-    if !isReattached, service.repo.siblings.isEmpty, service.notebook.knowsBase(of: record.key),
-      let handle = service.repo.handle(of: record.id), text.count < Self.largestComparedAtOnce
-    {
-      return attach(uri: uri, handle: handle, item: record.item, .file, opening: opening.number)
-    }
+    if !isReattached, attachAtOnce(uri: uri, record, opening) { return }
     openings[opening.number] = Task { @AutomergeRepo in
       defer { openings[opening.number] = nil }
       do {
@@ -46,8 +42,13 @@ extension Session {
           await caughtUp(handle)
         }
         await service.followSiblings(to: handle)
+        await service.openFiles.settle(record.key)
         try await service.notebook.loadBase(of: record.key)
-        if isGuessed { origin = .oneOf(try await service.notebook.clientBases(of: record.key, run: run)) }
+        if isGuessed {
+          origin = .oneOf(try await service.notebook.clientBases(of: record.key, run: run))
+        } else if !isReattached {
+          origin = try await self.origin(of: text, at: path, record.key)
+        }
         let merged = await mergedOffLoop(text, handle, record.item, origin ?? .file, version: version)
         attach(
           uri: uri, handle: handle, item: record.item, origin ?? .file, opening: opening.number, merged: merged)
@@ -56,6 +57,20 @@ extension Session {
         notOpened(uri: uri, opening: opening.number, error: error)
       }
     }
+  }
+
+  /// Attaches a buffer that shows what the file is known to hold, if the document is here. False if there is more to find out.
+  private func attachAtOnce(uri: String, _ record: NoteRecord, _ opening: Opening) -> Bool {
+    guard service.repo.siblings.isEmpty, service.notebook.knowsBase(of: record.key), !record.hasLeftBuffers,
+      !service.openFiles.isBusy(record.key), let handle = service.repo.handle(of: record.id),
+      !opening.text.isEmpty, opening.text.count < Self.largestComparedAtOnce,
+      let note = NoteDocument(handle.document, item: record.item)
+    else { return false }
+    let (buffer, splices) = merge(note, handle, record.item, .file).open(version: opening.version, text: opening.text)
+    guard splices.isEmpty else { return false }
+    let merged = (buffer, splices, handle.document.heads())
+    attach(uri: uri, handle: handle, item: record.item, .file, opening: opening.number, merged: merged)
+    return true
   }
 
   func didChange(_ params: Parameters) throws {
@@ -93,11 +108,6 @@ extension Session {
           "notes": ["reattach": true],
         ]))
     }
-  }
-
-  func didSave(_ params: Parameters) throws {
-    let uri = try params.object("textDocument").string("uri")
-    whenAttached(uri) { $0.didSave() }
   }
 
   func didClose(_ params: Parameters) throws {
@@ -146,7 +156,7 @@ extension Session {
   }
 
   /// Now, or when the document is there; never for what is no note.
-  private func whenAttached(_ uri: String, _ action: @escaping @AutomergeRepo (Attachment) -> Void) {
+  func whenAttached(_ uri: String, _ action: @escaping @AutomergeRepo (Attachment) -> Void) {
     switch buffers[uri] {
     case .attached(let attachment): attachment.whenCompared(action)
     case .opening(var opening):
@@ -213,7 +223,7 @@ extension Session {
 
   /// What opening the buffer comes to, found out off the loop; nil if that is as well done on it.
   private func mergedOffLoop(
-    _ text: [UInt8], _ handle: DocHandle, _ item: String?, _ origin: Origin, version: Int
+    _ text: [UInt8], _ handle: DocHandle, _ item: String?, _ origin: BufferOrigin, version: Int
   ) async -> Merged? {
     for _ in 0..<Self.mostComparisons {
       guard let note = NoteDocument(handle.document, item: item) else { return nil }
@@ -226,18 +236,8 @@ extension Session {
     return nil
   }
 
-  /// What the text of an opened buffer grew out of.
-  private enum Origin {
-    /// What the working file held.
-    case file
-    /// This very text; of a meeting's item, as long as the text object is the same.
-    case known(TextBase, object: String?)
-    /// One of these, or what the working file held if there are none.
-    case oneOf([TextBase])
-  }
-
   /// Finds out what a buffer grew out of that has outlived services; nil if that is not known.
-  private func origin(of key: NoteKey, _ memories: [RunJournal.Memory], _ handle: DocHandle) async -> Origin? {
+  private func origin(of key: NoteKey, _ memories: [RunJournal.Memory], _ handle: DocHandle) async -> BufferOrigin? {
     switch await service.journal.origin(of: key, memories, handle, service.notebook.storage) {
     case .known(let base, let object): .known(base, object: object)
     case .reloaded: .file
@@ -246,7 +246,7 @@ extension Session {
   }
 
   private func merge(
-    _ note: NoteDocument, _ handle: DocHandle, _ item: String?, _ origin: Origin
+    _ note: NoteDocument, _ handle: DocHandle, _ item: String?, _ origin: BufferOrigin
   ) -> OpeningMerge {
     let record = service.notebook[NoteKey(handle.id, item: item)]
     // Of a meeting's item that was moved since, the bases are about another text.
@@ -254,6 +254,8 @@ extension Session {
     var (bases, isExact) = (record?.fileBase.map { [$0] } ?? [], false)
     switch origin {
     case .file: break
+    case .missingFile: bases = []
+    case .stayed(let found): bases = found + bases
     case .oneOf(let found): if !found.isEmpty { bases = found }
     case .known(let base, let object): if object == note.textObject { (bases, isExact) = ([base], true) }
     }
@@ -263,7 +265,7 @@ extension Session {
   }
 
   private func attach(
-    uri: String, handle: DocHandle, item: String?, _ origin: Origin, opening number: Int, merged: Merged? = nil
+    uri: String, handle: DocHandle, item: String?, _ origin: BufferOrigin, opening number: Int, merged: Merged? = nil
   ) {
     // It may have been closed, or opened once more, while the document was being fetched.
     guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
@@ -276,6 +278,9 @@ extension Session {
       (buffer, splices) = (merged.buffer, merged.splices)
     } else {
       (buffer, splices) = merge(note, handle, item, origin).open(version: opening.version, text: opening.text)
+    }
+    if origin.isDoubtful, splices.contains(where: { $0.deleteUTF8 > 0 }) {
+      service.keepSoon(handle.id, "an old buffer of it replaced parts of it", DocumentText(note).allUTF8)
     }
     let attachment = Attachment(
       uri: uri, handle: handle, note: note, buffer: buffer, splices: splices, session: self)

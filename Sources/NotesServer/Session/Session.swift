@@ -267,6 +267,8 @@ public final class Session {
     }
     finishComparing()
     for case .attached(let attachment) in buffers.values { attachment.rememberSeen() }
+    await service.openFiles.settleAll()
+    await service.elsewhere.settle()
     var isStored = true
     do {
       try await service.repo.flush()
@@ -276,7 +278,7 @@ public final class Session {
     }
     for case .attached(let attachment) in buffers.values {
       do {
-        try await service.notebook.save(attachment.key, withBase: attachment.hasUnstoredSave)
+        try await service.notebook.save(attachment.key, withBase: false)
         try await service.repo.storage?.commit(
           [attachment.clientBaseItem, attachment.undoItem].compactMap(\.self).map { .save($0) })
       } catch {
@@ -338,6 +340,8 @@ public final class Session {
     "textDocument/didChange": { try $0.didChange($1) },
     "textDocument/didSave": { try $0.didSave($1) },
     "textDocument/didClose": { try $0.didClose($1) },
+    "workspace/didChangeWatchedFiles": { try $0.didChangeWatchedFiles($1) },
+    "notes/file": { try $0.fileFound($1) },
     "notes/ack": { try $0.ack($1) },
     "notes/cursor": { try $0.cursor($1) },
   ]

@@ -11,6 +11,7 @@ import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
 import autoload 'notes_lsp/undo.vim'
+import autoload 'notes_lsp/workingfile.vim'
 
 # Note by buffer number. A note: {bufnr, id, uri, path, version, rev, shadow, bytes, queue, tick, isOpen, wasOpen, …}.
 var notes: dict<dict<any>> = {}
@@ -47,7 +48,7 @@ export def Attach(bufnr: number, uri: string, id: string): dict<any>
     bufnr: bufnr, id: id, uri: uri, path: fnamemodify(bufname(bufnr), ':p'), version: 1, rev: 0, shadow: lines,
     bytes: text.ByteCount(lines), queue: [], tick: getbufvar(bufnr, 'changedtick'), hint: {}, timer: 0, isOpen: false,
     wasOpen: false, had: [], lastSeen: 0, changes: [], peers: [], lateCarets: {},
-    listener: listener_add(OnChange, bufnr), info: {},
+    listener: listener_add(OnChange, bufnr), info: {}, fileStamp: [], fileHash: '', isFileNews: false,
   }
   notes[bufnr] = note
   setbufvar(bufnr, 'notes_lsp', note.info)
@@ -66,6 +67,8 @@ def SetOptions(bufnr: number)
   setbufvar(bufnr, '&swapfile', false)
   setbufvar(bufnr, '&undofile', false)
   setbufvar(bufnr, '&undolevels', -1)
+  # What another program writes comes as an edit, which keeps the cursor, the marks and what is not written yet.
+  setbufvar(bufnr, '&autoread', false)
 enddef
 
 def SetAutocommands(bufnr: number)
@@ -73,8 +76,7 @@ def SetAutocommands(bufnr: number)
     execute $'autocmd! * <buffer={bufnr}>'
     execute $'autocmd TextChanged,TextChangedI,TextChangedP,InsertLeave <buffer={bufnr}> OnHint({bufnr})'
     execute $'autocmd BufReadPost,FileChangedShellPost <buffer={bufnr}> OnReload({bufnr})'
-    execute $'autocmd BufWritePre <buffer={bufnr}> OnHint({bufnr})'
-    execute $'autocmd BufWritePost <buffer={bufnr}> OnWritten({bufnr})'
+    workingfile.SetAutocommands(bufnr)
     execute $'autocmd BufFilePost <buffer={bufnr}> OnRenamed({bufnr})'
     execute $'autocmd BufUnload <buffer={bufnr}> OnUnload({bufnr})'
     execute $'autocmd CursorMoved,CursorMovedI,ModeChanged,BufEnter <buffer={bufnr}> OnCursor({bufnr})'
@@ -100,6 +102,7 @@ export def Detach(bufnr: number)
     setbufvar(bufnr, 'notes_lsp', {})
     setbufvar(bufnr, '&undolevels', &g:undolevels)
     setbufvar(bufnr, '&swapfile', &g:swapfile)
+    setbufvar(bufnr, '&autoread', &g:autoread)
   endif
 enddef
 
@@ -224,14 +227,6 @@ def Reopen(note: dict<any>)
   presence.SendSoon(note)
 enddef
 
-def OnWritten(bufnr: number)
-  Guarded(bufnr, (note) => {
-    if note.isOpen && fnamemodify(expand('<afile>'), ':p') ==# note.path
-      service.Notify('textDocument/didSave', {textDocument: {uri: note.uri}})
-    endif
-  })
-enddef
-
 def OnRenamed(bufnr: number)
   Guarded(bufnr, (note) => {
     if fnamemodify(bufname(bufnr), ':p') !=# note.path
@@ -257,7 +252,7 @@ def OnCursor(bufnr: number)
 enddef
 
 # An error in a callback would stop Vim for a second and scroll the screen, so it is told in one line.
-def Guarded(bufnr: number, Act: func)
+export def Guarded(bufnr: number, Act: func)
   final note = Of(bufnr)
   if empty(note)
     return

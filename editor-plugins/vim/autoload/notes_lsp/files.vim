@@ -6,9 +6,13 @@ import autoload 'notes_lsp/condition.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
 import autoload 'notes_lsp/text.vim'
+import autoload 'notes_lsp/workingfile.vim'
 
 # {uri, id} by path, for files that are opened without a command of this plugin.
 var known: dict<dict<string>> = {}
+# What the service's list of notes outside the notes directory says, and by what it is known again.
+var elsewhere: dict<bool> = {}
+var elsewhereStamp: list<number> = []
 
 export def Know(path: string, uri: string, id: string)
   known[Canonical(path)] = {uri: uri, id: id}
@@ -84,25 +88,52 @@ def LeaveList()
   endif
 enddef
 
-# A file was read: if it is a note, it is one from now on. Asks the service only about files where notes live.
+# A file was read: if it is a note, it is one from now on. Asks the service only about files where notes live. Of others it
+# keeps a list, which is read when it has changed.
 export def OnRead(bufnr: number)
   if getbufvar(bufnr, '&buftype') != '' || !empty(buffer.Of(bufnr)) || bufname(bufnr) == ''
     return
   endif
   const path = Canonical(bufname(bufnr))
   if known->has_key(path) && service.State() !=# 'stopped'
-    buffer.Attach(bufnr, known[path].uri, known[path].id)
-  elseif path->stridx(NotesDirectory() .. '/') == 0
+    AttachRead(bufnr, known[path])
+  elseif path->stridx(NotesDirectory() .. '/') == 0 || Elsewhere()->has_key(path)
     service.Request('notes/list', {}, (answer) => {
       KnowAll(answer->get('result', {})->get('notes', []))
       if known->has_key(path) && bufloaded(bufnr)
-        buffer.Attach(bufnr, known[path].uri, known[path].id)
+        AttachRead(bufnr, known[path])
       endif
     })
   endif
 enddef
 
+def AttachRead(bufnr: number, place: dict<string>)
+  if empty(buffer.Of(bufnr))
+    final note = buffer.Attach(bufnr, place.uri, place.id)
+    note.fileStamp = getbufvar(bufnr, '&modified') ? [] : workingfile.Stamp(note.path)
+  endif
+enddef
+
+# The files outside the notes directory that are notes. The service keeps the list, a line each.
+def Elsewhere(): dict<bool>
+  const list = NotesDirectory() .. '/.elsewhere'
+  const stamp = workingfile.Stamp(list)
+  if stamp != elsewhereStamp
+    elsewhereStamp = stamp
+    elsewhere = {}
+    for line in filereadable(list) ? readfile(list) : []
+      const path = line->matchstr(' \zs.*')
+      if path != ''
+        elsewhere[Canonical(path)] = true
+      endif
+    endfor
+  endif
+  return elsewhere
+enddef
+
 def NotesDirectory(): string
-  const set = g:->get('notes_lsp_dir', $NOTES_DIR)
+  const command = g:->get('notes_lsp_command', [])
+  const option = command->index('--notes')
+  const set = g:->get('notes_lsp_dir', option >= 0 ? command->get(option + 1, '') : $NOTES_DIR)
   return Canonical(set != '' ? set : '~/Notes')->substitute('/\+$', '', '')
 enddef

@@ -12,6 +12,7 @@ import autoload 'notes_lsp/frames.vim'
 import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/status.vim'
+import autoload 'notes_lsp/workingfile.vim'
 
 const protocolVersion = 1
 # A process that lived shorter than this has died quickly.
@@ -361,6 +362,8 @@ def OnMessage(message: any)
     sync.OnCursors(params)
   elseif message.method ==# 'notes/check'
     sync.OnCheck(params)
+  elseif message.method ==# 'notes/file'
+    workingfile.OnFile(params)
   elseif message.method ==# 'notes/resync'
     sync.OnResync(params)
   elseif message.method ==# 'notes/event'

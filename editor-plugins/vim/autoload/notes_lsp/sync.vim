@@ -11,6 +11,7 @@ import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
+import autoload 'notes_lsp/workingfile.vim'
 
 var isDraining = false
 # While an edit goes in, the shadow is ahead of the buffer, and what autocommands report is not the user's.
@@ -115,6 +116,9 @@ export def Drain(note: dict<any>, isSafe: bool)
     endif
     if empty(note.queue) && !empty(note.lateCarets)
       OnCursors(note.lateCarets)
+    endif
+    if empty(note.queue) && note.isFileNews
+      workingfile.ShowNews(note)
     endif
     buffer.Publish(note)
   finally

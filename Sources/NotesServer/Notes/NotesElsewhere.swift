@@ -1,0 +1,61 @@
+import AutomergeRepo
+import Logging
+
+/// A list of the notes whose files are not in the notes directory, kept as a file there for the editors.
+///
+/// An editor that opens a file must know whether that is a note, and must not ask a service about every file that it opens.
+/// One line a note: its id, a space, the path.
+@AutomergeRepo
+final class NotesElsewhere {
+  static let fileName = ".elsewhere"
+
+  private unowned let service: Service
+  private var written: [UInt8]?
+  private var work: Task<Void, Never>?
+  private var isOutdated = false
+  private let log = Logger(label: "files")
+
+  init(service: Service) { self.service = service }
+
+  private var path: String { service.notesDirectory + "/" + Self.fileName }
+
+  /// Brings the file up to date, if it is not.
+  func refresh() {
+    isOutdated = true
+    guard work == nil else { return }
+    work = Task { @AutomergeRepo in
+      while isOutdated {
+        isOutdated = false
+        await write()
+      }
+      work = nil
+    }
+  }
+
+  /// Returns when the file is up to date.
+  func settle() async {
+    while let work { await work.value }
+  }
+
+  private func write() async {
+    let list = list
+    do {
+      if written == nil { written = try await service.files.read(path) ?? [] }
+      guard list != written else { return }
+      _ = try await service.files.write(path, list, replacing: true)
+      written = list
+    } catch {
+      log.warning("Editors cannot find the notes outside \(service.notesDirectory): \(error)")
+    }
+  }
+
+  private var list: [UInt8] {
+    let prefix = service.notesDirectory + "/"
+    var lines: [String] = []
+    for record in service.notebook.records.values where record.deletedSince == nil {
+      guard let path = record.path, !path.hasPrefix(prefix), !path.utf8.contains(0x0A) else { continue }
+      lines.append("\(record.id) \(path)\n")
+    }
+    return Array(lines.sorted().joined().utf8)
+  }
+}

@@ -1,0 +1,57 @@
+import Automerge
+import AutomergeRepo
+import JSONRPC
+
+/// The way to the working file: what the editor writes there, and what other programs do.
+extension Attachment {
+  /// The editor says that the working file holds its text now.
+  func didSave() {
+    mergedFile = nil
+    countWords()
+    file.wrote(clientTextBase)
+    handle.storeSoon()
+  }
+
+  /// Makes in the note what another program did to the working file, which holds `contents` now.
+  func takeIn(_ splices: [TextSplice], of note: NoteDocument, file contents: [UInt8]) throws {
+    let before = handle.document.heads()
+    try handle.change { document in
+      for splice in splices {
+        try document.spliceText(
+          obj: note.content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
+      }
+    }
+    if buffer.gate == .plain { mergedFile = contents }
+    let edits = try note.document.textEdits(obj: note.content, since: before)
+    buffer.documentChanged(edits, cause: .reload)
+    undoGroups.othersTyped(edits)
+    service.notebook.update(key) { $0.modified = service.clock.date }
+    sendPendingEdit()
+    scheduleCheck(after: Self.checkDelay)
+  }
+
+  /// The note has all that the working file holds, so that the editor may write over that without asking.
+  ///
+  /// - Parameter digest: of the file's bytes, in hexadecimal.
+  func fileIsKnown(_ digest: String) {
+    guard buffer.gate == .notes else { return }
+    session.connection.notify("notes/file", ["uri": .string(uri), "sha256": .string(digest)])
+  }
+
+  /// Whether a plain client's changes only show that it has read its file again, and not what its person did. Then its buffer
+  /// is one that was opened anew.
+  func hasReadFile(version: Int, changes: [ContentChange]) -> Bool {
+    guard buffer.gate == .plain, let mergedFile, let base = service.notebook[key]?.base(for: note) else { return false }
+    let lacking = buffer.clientToDocument
+    var client = PlainBuffer(version: version, text: TextView(of: source, through: lacking.inverted).allUTF8)
+    client.apply(changes, version: version, in: buffer.encoding)
+    guard client.text == mergedFile else { return false }
+    self.mergedFile = nil
+    let merge = OpeningMerge(note: note, bases: [base], encoding: buffer.encoding, gate: .plain)
+    let (opened, splices) = merge.open(version: version, text: client.text)
+    buffer = opened
+    apply(splices)
+    sendPendingEdit()
+    return true
+  }
+}

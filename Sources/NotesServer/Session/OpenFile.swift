@@ -1,0 +1,250 @@
+import Automerge
+import AutomergeRepo
+import Crypto
+import Foundation
+import JSONRPC
+import Logging
+
+/// The working file of a note that an editor has open: what it holds, and what other programs do to it.
+///
+///     an editor says that it wrote ──the file holds it──► known ──another program writes──► merged, and known
+///
+/// Nobody is believed but the file. An editor that reports a write which failed leaves the file as it was known, and nothing
+/// changes. Words of another program are merged three ways, and reach the editor as an edit. Files are read off the loop.
+@AutomergeRepo
+final class OpenFile {
+  /// How long after the last event the file is read: programs write in several steps, and an editor's report of its own
+  /// write may still be on its way.
+  static let quietTime: Duration = .milliseconds(200)
+  /// A file that was read sooner after it was written may be written again without a new mark.
+  private static let markGranularity: TimeInterval = 0.05
+  /// How often a merge is tried off the loop if the document changes meanwhile.
+  private static let mostComparisons = 3
+
+  let key: NoteKey
+  private let service: Service
+  private let handle: DocHandle
+  /// Who is told; nil once the buffer is closed.
+  private weak var attachment: Attachment?
+  /// What the editor says that it has written, or read, and that the file was not seen to hold yet.
+  private var claims: [TextBase] = []
+  /// How many of these there were when the file was last read: what came later may be about what it holds since.
+  private var readClaims = 0
+  /// What the file was last seen to hold, as its SHA-256.
+  private var digest: [UInt8]?
+  /// By what that is known again; nil if it would not be.
+  private var mark: FileMark?
+  private var lastMark: FileMark?
+  private var work: Task<Void, Never>?
+  private var workNumber = 0
+  private var looksAgain = false
+  private var planned: (any ScheduledAction)?
+  /// The claims were not true yet when the file was last looked at.
+  private var hasWaited = false
+
+  init(_ attachment: Attachment) {
+    (key, service, handle) = (attachment.key, attachment.service, attachment.handle)
+    self.attachment = attachment
+  }
+
+  /// The editor says that the file holds its text.
+  func wrote(_ base: TextBase) {
+    claims.append(base)
+    hasWaited = false
+    look()
+  }
+
+  /// Something may have written the file.
+  func changed() {
+    planned?.cancel()
+    planned = service.clock.schedule(after: Self.quietTime) { [weak self] in self?.look() }
+  }
+
+  /// The editor has read a file that another program wrote, and is about to write over it.
+  func found(_ bytes: [UInt8]) {
+    enqueue { [weak self] in await self?.take(bytes, nil) }
+  }
+
+  func look() {
+    planned?.cancel()
+    planned = nil
+    guard work == nil else { return looksAgain = true }
+    enqueue { [weak self] in await self?.lookOnce() }
+  }
+
+  var isBusy: Bool { work != nil }
+
+  /// Returns when nothing is being read or merged.
+  func settle() async {
+    while let work { await work.value }
+  }
+
+  /// The buffer is closed. What it says that it wrote is still looked for.
+  func close() {
+    attachment = nil
+    planned?.cancel()
+  }
+
+  private func enqueue(_ step: @escaping @AutomergeRepo () async -> Void) {
+    let before = work
+    workNumber += 1
+    let number = workNumber
+    work = Task { @AutomergeRepo in
+      await before?.value
+      await step()
+      while looksAgain {
+        looksAgain = false
+        await lookOnce()
+      }
+      if workNumber == number { work = nil }
+    }
+  }
+
+  private func lookOnce() async {
+    guard let path = service.notebook[key]?.path else { return }
+    guard let turn = await service.openFiles.turn(of: key) else { return changed() }
+    defer { withExtendedLifetime(turn) {} }
+    do {
+      if !service.repo.siblings.isEmpty {
+        try await service.notebook.reloadBase(of: key)
+      }
+      try await service.notebook.loadBase(of: key)
+      readClaims = claims.count
+      switch try await service.files.look(path, since: mark) {
+      case .unchanged: forgetClaims()
+      case .missing:
+        // Nothing that could be compared. Should another program put an old file there, it is compared with this.
+        if let claim = claims.last { try await know(claim) }
+      case .found(let bytes, let mark): try await take(bytes, at: mark)
+      }
+    } catch {
+      log.warning("The working file of \(key.document) could not be read: \(error)")
+    }
+  }
+
+  private func take(_ bytes: [UInt8], _ mark: FileMark?) async {
+    guard let turn = await service.openFiles.turn(of: key) else { return changed() }
+    defer { withExtendedLifetime(turn) {} }
+    do {
+      try await service.notebook.loadBase(of: key)
+      readClaims = claims.count
+      try await take(bytes, at: mark)
+    } catch {
+      log.warning("The working file of \(key.document) could not be merged: \(error)")
+    }
+  }
+
+  /// Compares what the file holds with what it may hold, and merges the rest.
+  private func take(_ bytes: [UInt8], at mark: FileMark?) async throws {
+    let (digest, read) = await Self.parsed(bytes)
+    // An editor knows by itself what it wrote.
+    let isNews = mark == nil || claims.isEmpty && lastMark != nil && mark != lastMark
+    lastMark = mark ?? lastMark
+    self.mark = isSteady(mark) ? mark : nil
+    if digest == self.digest {
+      if isNews { tell(digest) }
+      return forgetClaims()
+    }
+    guard let contents = read else {
+      // No text that could be compared: the editor writes in an encoding of its own.
+      if let claim = claims.last { try await know(claim, digest) }
+      return
+    }
+    guard handle.document.unknown(service.notebook[key]?.fileBase?.heads ?? []).isEmpty,
+      let (merge, note) = await merged(contents)
+    else { return later() }
+    if !merge.splices.isEmpty {
+      // The editor may have written once more, and say so in a moment.
+      if !claims.isEmpty, !hasWaited {
+        hasWaited = true
+        return later()
+      }
+      // A file that nobody has open is looked after by the service's own care.
+      guard let attachment else { return }
+      guard service.mayWrite(key.document) else { return try await refuse(contents.text, besides: note, digest) }
+      try attachment.takeIn(merge.splices, of: note, file: contents.text)
+      log.notice("Merged what another program wrote to the working file of \(key.document).")
+    }
+    service.notebook.update(key) { $0.shape = contents.shape }
+    if let base = merge.base, base == service.notebook[key]?.fileBase {
+      self.digest = digest
+      forgetClaims()
+    } else {
+      try await know(TextBase(heads: handle.document.heads(), steps: [merge.lacking]), digest)
+    }
+    if isNews || !merge.splices.isEmpty { tell(digest) }
+  }
+
+  /// The person may only read the note: what was written to the file is kept, and the editor need not ask.
+  private func refuse(_ text: [UInt8], besides note: NoteDocument, _ digest: [UInt8]) async throws {
+    let lacking = TextDiff.delta(from: text, to: DocumentText(note).allUTF8)
+    let base = TextBase(heads: handle.document.heads(), steps: [lacking])
+    try await service.caretaker.refuse(text, key)
+    try await know(base, digest)
+    tell(digest)
+  }
+
+  /// Whether a later change would give another mark.
+  private func isSteady(_ mark: FileMark?) -> Bool {
+    guard let mark else { return false }
+    return service.clock.date.timeIntervalSince1970 - Double(mark.nanoseconds) / 1e9 > Self.markGranularity
+  }
+
+  private func later() {
+    mark = nil
+    changed()
+  }
+
+  private func merged(_ contents: FileContents) async -> (FileMerge, NoteDocument)? {
+    for _ in 0..<Self.mostComparisons {
+      guard let note = NoteDocument(handle.document, item: key.item) else { return nil }
+      let heads = handle.document.heads()
+      let recorded = service.notebook[key]?.base(for: note)
+      let merge = OpeningMerge(
+        note: note, bases: [recorded].compactMap(\.self), encoding: .utf8, gate: .plain,
+        possibleBases: claims.reversed() + [attachment?.clientTextBase].compactMap(\.self))
+      let text = contents.text(besides: DocumentText(note).allUTF8)
+      let found = await merge.takeInOffLoop(file: text)
+      if let found, heads == handle.document.heads() { return (found, note) }
+    }
+    return nil
+  }
+
+  /// The file holds what it held before: what the editor says that it wrote is this very text, or has not come there.
+  private func forgetClaims() {
+    claims.removeFirst(min(readClaims, claims.count))
+    (readClaims, hasWaited) = (0, false)
+  }
+
+  private func know(_ base: TextBase, _ digest: [UInt8]? = nil) async throws {
+    self.digest = digest
+    forgetClaims()
+    service.notebook.update(key) { $0.fileBase = base }
+    // On disk before another process of this person looks at the file.
+    try await handle.flush()
+    try await service.notebook.save(key)
+  }
+
+  /// The note has everything that the file with this digest holds: the editor need not ask before it writes.
+  private func tell(_ digest: [UInt8]) {
+    attachment?.fileIsKnown(digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())
+  }
+
+  @concurrent
+  private static func parsed(_ bytes: [UInt8]) async -> (digest: [UInt8], contents: FileContents?) {
+    (Array(SHA256.hash(data: bytes)), try? FileContents(reading: bytes))
+  }
+
+  private let log = Logger(label: "files")
+}
+
+extension FileContents {
+  /// The text as the note may have it, which can lack the final newline, too: then its absence in the file is nobody's edit.
+  /// A Mac of long ago ended its lines by `\r`, and some editors still do.
+  func text(besides note: [UInt8]) -> [UInt8] {
+    var text = text
+    if shape.lacksFinalNewline, note.last != 0x0A { text.removeLast() }
+    guard text.contains(0x0D), !text.dropLast().contains(0x0A), !note.contains(0x0D) else { return text }
+    return text.map { $0 == 0x0D ? 0x0A : $0 }
+  }
+}

@@ -1,0 +1,48 @@
+import AutomergeRepo
+
+/// The working files of the notes that the editor has open, and had open a moment ago.
+@AutomergeRepo
+final class OpenFiles {
+  /// How often, and how soon again, the right to a file is asked for that another process of this person has.
+  private static let (mostTurns, turnInterval): (Int, Duration) = (50, .milliseconds(20))
+
+  private unowned let service: Service
+  private var files: [NoteKey: OpenFile] = [:]
+
+  init(service: Service) { self.service = service }
+
+  func open(_ attachment: Attachment) -> OpenFile {
+    let file = OpenFile(attachment)
+    files[attachment.key] = file
+    return file
+  }
+
+  /// Something may have written this file. False if the note is not open here.
+  func changed(_ key: NoteKey) -> Bool {
+    guard service.isOpen(key), let file = files[key] else { return false }
+    file.changed()
+    return true
+  }
+
+  /// Returns when what this file holds is known.
+  func settle(_ key: NoteKey) async {
+    await files[key]?.settle()
+    if !service.isOpen(key) { files[key] = nil }
+  }
+
+  func settleAll() async {
+    for key in Array(files.keys) { await settle(key) }
+  }
+
+  /// Whether something is still being found out about this file.
+  func isBusy(_ key: NoteKey) -> Bool { files[key]?.isBusy ?? false }
+
+  /// The right to say what a working file holds, which one process has at a time. Nil after a while.
+  func turn(of key: NoteKey) async -> (any NoteClaim)? {
+    for _ in 0..<Self.mostTurns {
+      if let claim = service.files.claim("file-" + key.lockName, exclusively: true) { return claim }
+      guard await service.clock.pause(for: Self.turnInterval) else { return nil }
+    }
+    return nil
+  }
+}

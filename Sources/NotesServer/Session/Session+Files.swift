@@ -1,0 +1,63 @@
+import AutomergeRepo
+import JSONRPC
+
+/// What the text of an opened buffer grew out of.
+enum BufferOrigin {
+  /// What the working file held.
+  case file
+  /// Nothing: there is no file, and the buffer is empty.
+  case missingFile
+  /// Something else than what the file holds: what a client had whose buffer stayed when the note was put away, or what the
+  /// file held once.
+  case stayed([TextBase])
+  /// This very text; of a meeting's item, as long as the text object is the same.
+  case known(TextBase, object: String?)
+  /// One of these, or what the working file held if there are none.
+  case oneOf([TextBase])
+
+  /// The buffer may lack what its person never deleted.
+  var isDoubtful: Bool {
+    switch self {
+    case .stayed, .missingFile: true
+    case .file, .known, .oneOf: false
+    }
+  }
+}
+
+/// The notifications about working files: what the editor writes, and what other programs do.
+extension Session {
+  func didSave(_ params: Parameters) throws {
+    let uri = try params.object("textDocument").string("uri")
+    whenAttached(uri) { $0.didSave() }
+  }
+
+  /// An editor has noticed that other programs wrote files. Only where to look is taken from it.
+  func didChangeWatchedFiles(_ params: Parameters) throws {
+    for change in try params.array("changes") {
+      if let path = FileURI.path(uri: try change.string("uri")) { service.fileChanged(path) }
+    }
+  }
+
+  /// An editor is about to write over a file that another program wrote, and says what it found there.
+  func fileFound(_ params: Parameters) throws {
+    let bytes = Array(try params.string("text").utf8)
+    whenAttached(try params.string("uri")) { $0.file.found(bytes) }
+  }
+
+  /// Where the text of a buffer comes from that the editor says to have opened: the file, as a rule. A buffer that has stayed
+  /// while the note was put away, or is older than the file for another reason, lacks what others wrote meanwhile.
+  func origin(of text: [UInt8], at path: String, _ key: NoteKey) async throws -> BufferOrigin {
+    guard let bytes = try await service.files.read(path) else {
+      // An editor shows nothing of a file that is not there: nobody has deleted the text.
+      return text.isEmpty ? .missingFile : .stayed([])
+    }
+    if await Self.holds(bytes, text) { return .file }
+    let left = service.notebook[key]?.hasLeftBuffers == true ? try await service.notebook.leftBases(of: key) : []
+    return .stayed(left)
+  }
+
+  @concurrent
+  private static func holds(_ file: [UInt8], _ text: [UInt8]) async -> Bool {
+    (try? FileContents(reading: file))?.text(besides: text) == text
+  }
+}

@@ -1,0 +1,201 @@
+import Foundation
+import JSONRPC
+import NotesHarness
+import TestSupport
+import Testing
+
+/// Notes and their files in real editors: saving, saving that fails, and what other programs write.
+@Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
+struct EditorFileTests {
+  @Test func vimMergesWhatAnotherProgramWrites() throws { try mergeOutside(VimUnderTest.self) }
+  @Test func emacsMergesWhatAnotherProgramWrites() throws { try mergeOutside(EmacsUnderTest.self) }
+
+  private func mergeOutside<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
+    let ana = try Editor(user: NotesUser("Ana"), seed: 21, maximumDelay: .zero)
+    try ana.createNote("List")
+    let id = try ana.waitUntilAttached()
+    let path = ana.session.user.notes + "/List.md"
+    try ana.type("first")
+    try ana.save()
+    try ana.session.wait(for: "the saved file") { read(path)?.contains("first") ?? false }
+
+    // The buffer has nothing unsaved: it shows the new line, and has nothing to save.
+    _ = try ChildProcess.run(["sed", "-i", "1i from sed", path])
+    try ana.waitForText("from sed\nfirst")
+    try ana.waitForScreen("from sed")
+    try ana.session.wait(for: "an unmodified buffer") { try !ana.isModified() }
+
+    // It has: both are in the buffer, and in the file after the next save, which asks nothing.
+    try ana.type(" typed")
+    _ = try ChildProcess.run(["sed", "-i", "1i also from sed", path])
+    try ana.waitForText("also from sed\nfrom sed\nfirst typed")
+    try ana.save()
+    try ana.session.wait(for: "both in the file") { read(path) == "also from sed\nfrom sed\nfirst typed\n" }
+
+    // So soon before the save that nobody has noticed it.
+    try ana.type(" again")
+    _ = try ChildProcess.run(["sed", "-i", "1i at the last moment", path])
+    try ana.save()
+    try ana.waitForText("at the last moment\nalso from sed\nfrom sed\nfirst typed again")
+    try ana.session.wait(for: "nothing that is not saved, or another save") {
+      if try ana.isModified() { try ana.save() }
+      return read(path) == "at the last moment\nalso from sed\nfrom sed\nfirst typed again\n"
+    }
+    let screen = try ana.session.terminal.screen()
+    for question in ["WARNING", "y/n", "yes or no", "W11", "W12", "Press ENTER"] {
+      #expect(!screen.contains(question), "\(screen)")
+    }
+    try ana.quit()
+    try ana.session.waitForEnd()
+    #expect(
+      try ana.session.user.storedText(of: id) == "at the last moment\nalso from sed\nfrom sed\nfirst typed again\n")
+    #expect(try ana.session.audits().flatMap(\.complaints) == [])
+  }
+
+  @Test func aSaveThatFailsInVimLosesNothing() throws { try failToSave(VimUnderTest.self) }
+  @Test func aSaveThatFailsInEmacsLosesNothing() throws { try failToSave(EmacsUnderTest.self) }
+
+  private func failToSave<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
+    let ana = try Editor(user: NotesUser("Ana"), seed: 22, maximumDelay: .zero)
+    try ana.createNote("Full")
+    let id = try ana.waitUntilAttached()
+    let path = ana.session.user.notes + "/Full.md"
+    try ana.type("saved")
+    try ana.save()
+    try ana.session.wait(for: "the saved file") { read(path) == "saved\n" }
+    _ = try ana.waitUntilAttached()
+
+    // A disk that is full, for this file only.
+    let aside = ana.session.user.directory.file("aside")
+    try FileManager.default.moveItem(atPath: path, toPath: aside)
+    try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/dev/full")
+    try ana.type(" and not saved")
+    _ = try ana.waitUntilAttached()
+    try ana.saveInSpite()
+    try ana.waitForScreen("ull")
+    try ana.session.terminal.press("Enter")
+    try FileManager.default.removeItem(atPath: path)
+    try FileManager.default.moveItem(atPath: aside, toPath: path)
+    #expect(read(path) == "saved\n")
+    try ana.readFileAgain()
+    try ana.waitForText("saved and not saved")
+    _ = try ana.waitUntilAttached()
+    try ana.quit()
+    try ana.session.waitForEnd()
+    #expect(try ana.session.user.storedText(of: id) == "saved and not saved\n")
+  }
+
+  @Test func aBufferThatStayedInVimTakesNobodysWordsWhenItsNoteComesBack() throws {
+    try undelete(VimUnderTest.self)
+  }
+  @Test func aBufferThatStayedInEmacsTakesNobodysWordsWhenItsNoteComesBack() throws {
+    try undelete(EmacsUnderTest.self)
+  }
+
+  private func undelete<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
+    let ana = try VimUnderTest(user: NotesUser("Ana"), seed: 23, maximumDelay: .zero)
+    let ben = try Editor(user: NotesUser("Ben"), seed: 24, maximumDelay: .zero)
+    let id = try ana.createAndShare("Plan", with: ben)
+    try ana.type("before")
+    try ana.endTyping()
+    try ben.waitForText("before")
+    _ = try ben.waitUntilAttached()
+    try ben.deleteNote()
+    try ben.session.wait(for: "a buffer that is no note") { try ben.documentId() == nil }
+    try ana.type(" by Ana meanwhile")
+    try ana.endTyping()
+    _ = try ana.waitUntilAttached()
+    try ben.undeleteNote("Plan")
+    try ben.waitForText("before by Ana meanwhile")
+    _ = try ben.waitUntilAttached()
+    try ben.type(" and Ben")
+    try ana.waitForText("before by Ana meanwhile and Ben")
+    for editor in [ana, ben] as [any EditorUnderTest] {
+      try editor.quit()
+      try editor.session.waitForEnd()
+      #expect(try editor.session.user.storedText(of: id).contains("before by Ana meanwhile and Ben"))
+    }
+  }
+
+  @Test func vimKnowsAnAdoptedFileAgain() throws { try knowAgain(VimUnderTest.self) }
+  @Test func emacsKnowsAnAdoptedFileAgain() throws { try knowAgain(EmacsUnderTest.self) }
+
+  private func knowAgain<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
+    let user = try NotesUser("Ana")
+    let path = user.directory.file("a plan.txt")
+    try "one\n".write(toFile: path, atomically: true, encoding: .utf8)
+    let service = try user.startInitialized()
+    let adopted = try service.request(
+      "notes/adopt", ["uri": .string("file://" + path.replacingOccurrences(of: " ", with: "%20"))])
+    try service.shutdown()
+    let ana = try Editor(user: user, seed: 25, maximumDelay: .zero)
+    let other = user.directory.file("ordinary.txt")
+    try "ordinary\n".write(toFile: other, atomically: true, encoding: .utf8)
+    try ana.visit(other)
+    try ana.waitForScreen("ordinary")
+    #expect(try ana.documentId() == nil)
+    #expect(ana.session.records.isEmpty, "an ordinary file starts no service")
+    try ana.visit(path)
+    #expect(try ana.waitUntilAttached() == adopted["id"]?.stringValue)
+    try ana.type(" more")
+    _ = try ana.waitUntilAttached()
+    try ana.quit()
+    try ana.session.waitForEnd()
+    #expect(try user.storedText(of: adopted["id"]?.stringValue ?? "") == "one more\n")
+  }
+
+  private func read(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
+}
+
+extension EditorUnderTest {
+  /// Types at the end of the last line with text.
+  fileprivate func type(_ words: String) throws {
+    try beginTypingAtEnd()
+    if Self.kind == "Emacs" {
+      _ = try evaluate("(with-current-buffer (window-buffer) (when (and (bolp) (not (bobp))) (backward-char)) t)")
+    }
+    try session.terminal.type(words)
+    try waitForText(words)
+    try endTyping()
+  }
+
+  fileprivate func save() throws {
+    if Self.kind == "Vim" {
+      try session.terminal.press("Escape")
+      try session.terminal.type(":w")
+      try session.terminal.press("Enter")
+    } else {
+      try session.terminal.press("C-x", "C-s")
+    }
+  }
+
+  /// Saves to something that is no ordinary file.
+  fileprivate func saveInSpite() throws {
+    guard Self.kind == "Vim" else { return try save() }
+    try session.terminal.press("Escape")
+    try session.terminal.type(":w!")
+    try session.terminal.press("Enter")
+  }
+
+  fileprivate func isModified() throws -> Bool {
+    Self.kind == "Vim"
+      ? try evaluate("&modified").intValue == 1
+      : try evaluate("(if (buffer-modified-p (window-buffer)) 1 0)").intValue == 1
+  }
+
+  fileprivate func readFileAgain() throws {
+    if Self.kind == "Vim" {
+      try session.send(["ex", "edit!"])
+    } else {
+      _ = try evaluate("(with-current-buffer (window-buffer) (revert-buffer t t) t)")
+    }
+  }
+
+  fileprivate func visit(_ path: String) throws {
+    if Self.kind == "Vim" {
+      try session.send(["ex", .string("edit " + path.replacingOccurrences(of: " ", with: "\\ "))])
+    } else {
+      _ = try evaluate("(progn (switch-to-buffer (find-file-noselect \"\(path)\")) t)")
+    }
+  }
+}

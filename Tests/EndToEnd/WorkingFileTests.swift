@@ -1,0 +1,232 @@
+import Foundation
+import JSONRPC
+import NotesHarness
+import TestSupport
+import Testing
+
+/// A note, its working file and its buffer: who writes what, and what comes of it.
+@Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
+struct WorkingFileTests {
+  private struct Open {
+    let note: OpenNote
+    let path: String
+    var process: NotesProcess { note.process }
+    var client: ModelClient { note.client }
+
+    init(_ text: String) throws {
+      note = try OpenNote(text: text)
+      path = note.user.notes + "/Shopping.md"
+    }
+
+    func write(_ text: String, atomically: Bool = true) throws {
+      try text.write(toFile: path, atomically: atomically, encoding: .utf8)
+    }
+
+    var file: String? { try? String(contentsOfFile: path, encoding: .utf8) }
+
+    func say(saved client: ModelClient) {
+      process.notify("textDocument/didSave", ["textDocument": ["uri": .string(client.uri)]])
+    }
+
+    /// The editor saves as editors do.
+    func save(_ client: ModelClient) throws {
+      client.flush()
+      try write(client.text.string)
+      say(saved: client)
+    }
+
+    /// Opens the file once more, as an editor that was closed, or reloads it.
+    func openAgain() throws -> ModelClient {
+      try ModelClient(
+        process, note: ["id": .string(note.id), "uri": .string(client.uri), "path": .string(path)], version: 100)
+    }
+  }
+
+  @Test(arguments: [true, false]) func anotherProgramsWordsComeIntoTheOpenBuffer(atomically: Bool) throws {
+    let open = try Open("one\ntwo\n")
+    open.client.edit(0..<0, with: "mine ")
+    open.client.flush()
+    try open.write("one\ntwo\nthree\n", atomically: atomically)
+    try open.process.waitFor("the line") { open.client.text.string == "mine one\ntwo\nthree\n" }
+    try ModelClient.waitForConvergence([open.client])
+    // What is typed later, and what comes from outside later, is merged as well.
+    open.client.edit(0..<0, with: "more ")
+    open.client.flush()
+    try open.write("one\n2\nthree\n", atomically: atomically)
+    try open.process.waitFor("the change") { open.client.text.string == "more mine one\n2\nthree\n" }
+    try open.save(open.client)
+    open.client.close()
+    try open.process.waitFor("both in the file") { open.file == "more mine one\n2\nthree\n" }
+    try open.process.shutdown()
+    #expect(try open.note.user.storedText(of: open.note.id) == "more mine one\n2\nthree\n")
+    expectNoComplaints(open.client)
+  }
+
+  @Test func theEditorIsToldWhichFileItMayWriteOver() throws {
+    let open = try Open("one\n")
+    var known: [String] = []
+    let before = open.process.onNotification
+    open.process.onNotification = { method, params in
+      if method == "notes/file" { known.append(params["sha256"]?.stringValue ?? "") }
+      before(method, params)
+    }
+    try open.write("one\ntwo\n")
+    let wanted = ModelText("one\ntwo\n", encoding: .utf8).sha256
+    try open.process.waitFor("the file's hash") { known.contains(wanted) }
+    // An editor finds a file that it must not lose, and is about to write over it.
+    open.process.notify("notes/file", ["uri": .string(open.client.uri), "text": "one\ntwo\nfound\n"])
+    try open.process.waitFor("the found line") { open.client.text.string == "one\ntwo\nfound\n" }
+    let found = ModelText("one\ntwo\nfound\n", encoding: .utf8).sha256
+    try open.process.waitFor("the found file's hash") { known.contains(found) }
+    expectNoComplaints(open.client)
+  }
+
+  @Test func aSaveThatFailedIsNotBelieved() throws {
+    let open = try Open("one\n")
+    open.client.edit(0..<0, with: "typed ")
+    open.client.flush()
+    open.say(saved: open.client)
+    // The file holds what it held, and is read again: nobody deleted what was typed.
+    let again = try open.openAgain()
+    try open.process.waitFor("what was typed") { again.text.string == "typed one\n" }
+    try ModelClient.waitForConvergence([again])
+  }
+
+  @Test func aSaveThatFailedBesideAnotherProgramsChangeLosesNeither() throws {
+    let open = try Open("one\n")
+    open.client.edit(0..<0, with: "typed ")
+    open.client.flush()
+    try open.write("one\noutside\n")
+    open.say(saved: open.client)
+    let again = try open.openAgain()
+    try open.process.waitFor("both") { again.text.string == "typed one\noutside\n" }
+    try ModelClient.waitForConvergence([again])
+  }
+
+  @Test func whatAnEditorWroteAndDidNotReportIsNotTakenInTwice() throws {
+    let open = try Open("one\n")
+    open.client.edit(4..<4, with: "typed\n")
+    open.client.flush()
+    try open.write("one\ntyped\n")
+    open.client.edit(10..<10, with: "later\n")
+    open.client.flush()
+    try open.write("one\ntyped\noutside\n")
+    try open.process.waitFor("the line from outside") { open.client.text.string.contains("outside") }
+    try ModelClient.waitForConvergence([open.client])
+    #expect(open.client.text.string.components(separatedBy: "typed").count == 2, "\(open.client.text.string)")
+    #expect(open.client.text.string.contains("later"))
+  }
+
+  @Test func aFileThatIsReadAgainWithUnsavedWordsBesideNewsFromOutsideDoublesNothing() throws {
+    let open = try Open("one\n")
+    open.client.edit(0..<0, with: "unsaved ")
+    open.client.flush()
+    try open.write("one\noutside\n")
+    var client = try open.openAgain()
+    try open.process.waitFor("both") { client.text.string == "unsaved one\noutside\n" }
+    client = try ModelClient(
+      open.process, note: ["id": .string(open.note.id), "uri": .string(client.uri), "path": .string(open.path)],
+      version: 200)
+    try open.process.waitFor("both again") { client.text.string == "unsaved one\noutside\n" }
+    try ModelClient.waitForConvergence([client])
+    #expect(client.text.string == "unsaved one\noutside\n")
+  }
+
+  @Test func aBufferThatStayedWhileItsNoteWasDeletedTakesNobodysWords() throws {
+    let open = try Open("one\n")
+    let ben = try JoinedNote("Ben", ticket: open.note.ticket())
+    try ModelClient.waitForConvergence([open.client, ben.client])
+    try ben.process.request("notes/delete", ["uri": .string(ben.client.uri)])
+    let stale = ben.client.text.string
+    open.client.edit(4..<4, with: "Ana's words\n")
+    open.client.flush()
+    let back = try ben.process.request("notes/undelete", ["id": .string(open.note.id)])
+    let path = try #require(back["path"]?.stringValue)
+    try ben.process.waitFor("Ana's words in Ben's file") {
+      (try? String(contentsOfFile: path, encoding: .utf8)) == "one\nAna's words\n"
+    }
+    // The editor shows the buffer that it still has, with a word typed meanwhile.
+    let typed = ben.user.directory.file("buffer")
+    try ("typed " + stale).write(toFile: typed, atomically: true, encoding: .utf8)
+    let again = try ModelClient(
+      ben.process, note: ["id": .string(open.note.id), "uri": back["uri"] ?? .null, "path": .string(typed)],
+      version: 100)
+    try ben.process.waitFor("all words here") { again.text.string == "typed one\nAna's words\n" }
+    try open.process.waitFor("all words there") { open.client.text.string == "typed one\nAna's words\n" }
+  }
+
+  @Test func aFileThatIsRemovedRightAfterItWasClosedStaysRemoved() throws {
+    let open = try Open("one\n")
+    open.client.edit(0..<0, with: "saved ")
+    try open.save(open.client)
+    open.client.close()
+    try FileManager.default.removeItem(atPath: open.path)
+    // Long enough for the service's own care of the file.
+    let deadline = ContinuousClock.now + .milliseconds(1500)
+    try? open.process.waitFor("the file", within: deadline - .now) { open.file != nil }
+    #expect(open.file == nil)
+    // It is made again when it is wanted.
+    try open.process.request("notes/open", ["id": .string(open.note.id)])
+    #expect(open.file == "saved one\n")
+  }
+
+  @Test func anEditorThatShowsNothingOfAMissingFileDeletesNothing() throws {
+    let open = try Open("one\n")
+    open.client.close()
+    try FileManager.default.removeItem(atPath: open.path)
+    let empty = open.note.user.directory.file("empty")
+    try "".write(toFile: empty, atomically: true, encoding: .utf8)
+    let client = try ModelClient(
+      open.process, note: ["id": .string(open.note.id), "uri": .string(open.client.uri), "path": .string(empty)],
+      version: 100)
+    try open.process.waitFor("the text") { client.text.string == "one\n" }
+  }
+
+  @Test func anAdoptedFileIsFollowedAlthoughNobodyOpensIt() throws {
+    let user = try NotesUser("Ana")
+    let process = try user.startInitialized()
+    let path = user.directory.file("plan.txt")
+    try "one\n".write(toFile: path, atomically: true, encoding: .utf8)
+    let id = try #require(
+      process.request("notes/adopt", ["uri": .string("file://" + path)])["id"]?.stringValue)
+    let ticket = try #require(process.request("notes/share", ["id": .string(id)])["ticket"]?.stringValue)
+    let ben = try JoinedNote("Ben", ticket: ticket)
+    try "one\nfrom outside\n".write(toFile: path, atomically: true, encoding: .utf8)
+    try ben.process.waitFor("the words from outside") { ben.client.text.string == "one\nfrom outside\n" }
+    ben.client.edit(0..<0, with: "from Ben, ")
+    ben.client.flush()
+    try process.waitFor("Ben's words in the file") {
+      (try? String(contentsOfFile: path, encoding: .utf8)) == "from Ben, one\nfrom outside\n"
+    }
+    // Editors find it without asking.
+    let list = try String(contentsOfFile: user.notes + "/.elsewhere", encoding: .utf8)
+    #expect(list == "\(id) \(path)\n")
+    try process.request("notes/delete", ["id": .string(id)])
+    try process.waitFor("an empty list") {
+      (try? String(contentsOfFile: user.notes + "/.elsewhere", encoding: .utf8)) == ""
+    }
+  }
+
+  @Test func anEditorWithoutAPluginThatReadsItsFileAgainDoublesNothing() throws {
+    let user = try NotesUser("Ana")
+    let process = try user.start()
+    try process.request("initialize", ["capabilities": [:]])
+    let note = try process.request("notes/create", ["title": "Plain", "text": "one\n"])
+    let (uri, path) = (note["uri"] ?? .null, note["path"]?.stringValue ?? "")
+    func change(_ text: String, version: Int) {
+      process.notify(
+        "textDocument/didChange",
+        ["textDocument": ["uri": uri, "version": JSONValue(version)], "contentChanges": [["text": .string(text)]]])
+    }
+    process.notify(
+      "textDocument/didOpen",
+      ["textDocument": ["uri": uri, "languageId": "markdown", "version": 1, "text": "one\n"]])
+    try "one\ntwo\n".write(toFile: path, atomically: true, encoding: .utf8)
+    process.notify("workspace/didChangeWatchedFiles", ["changes": [["uri": uri, "type": 2]]])
+    func stored() throws -> String { try user.storedText(of: note["id"]?.stringValue ?? "") }
+    try process.waitFor("the line in the note") { try stored() == "one\ntwo\n" }
+    change("one\ntwo\n", version: 2)
+    change("one\ntwo\nthree\n", version: 3)
+    try process.waitFor("each line once") { try stored() == "one\ntwo\nthree\n" }
+  }
+}

@@ -1,0 +1,58 @@
+import TestSupport
+import Testing
+
+@testable import NotesServer
+
+@Suite struct FileMergeTests {
+  private func merge(_ base: String, ours: String, theirs: String) -> String {
+    let (base, ours, theirs) = (Array(base.utf8), Array(ours.utf8), Array(theirs.utf8))
+    let way = TextDiff.delta(from: base, to: ours)
+    let merge = FileMerge(base: base, way: way, document: ours, file: theirs)
+    let merged = TextDelta(merge.splices, in: ours).applied(to: ours)
+    #expect(merge.lacking.applied(to: theirs) == merged, "the way from the file leads to the document")
+    return String(decoding: merged, as: UTF8.self)
+  }
+
+  @Test(arguments: [
+    ("a\nb\n", "x a\nb\n", "a\nb\nc\n", "x a\nb\nc\n"),
+    ("a\nb\n", "a\nb\n", "a\n", "a\n"),
+    ("a\nb\nc\n", "a\nb mine\nc\n", "a\nc\n", "a\n mine\nc\n"),
+    ("a\n", "a\nmine\n", "a\ntheirs\n", "a\ntheirs\nmine\n"),
+    // The file was written by the same editor, a moment ago.
+    ("a\n", "a\nmine\n", "a\nmine\n", "a\nmine\n"),
+    ("a\n", "a\nmine\nmore\n", "a\nmine\n", "a\nmine\nmore\n"),
+    ("a\nb\n", "a\n", "a\n", "a\n"),
+    ("milk\n", "oat milk\n", "oat milk\n", "oat milk\n"),
+    ("", "a\n", "a\n", "a\n"),
+  ]) func whatBothSidesDidIsInTheMerge(base: String, ours: String, theirs: String, merged: String) {
+    #expect(merge(base, ours: ours, theirs: theirs) == merged)
+  }
+
+  @Test(arguments: UInt64(0)..<300) func noWordOfEitherSideIsLost(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    let base = (0..<Int.random(in: 0...12, using: &random)).map { "line \($0)" }
+    func edited(by name: String) -> (text: String, words: [String]) {
+      var lines = base
+      var words: [String] = []
+      for number in 0..<Int.random(in: 0...4, using: &random) {
+        let word = "<\(name)\(number)>"
+        let place = Int.random(in: 0...lines.count, using: &random)
+        if place < lines.count, Bool.random(using: &random) {
+          lines[place] += word
+          words.append(word)
+        } else if place < lines.count, !lines[place].contains("<"), Bool.random(using: &random) {
+          lines.remove(at: place)
+        } else {
+          lines.insert(word, at: place)
+          words.append(word)
+        }
+      }
+      return (lines.map { $0 + "\n" }.joined(), words)
+    }
+    let (ours, theirs) = (edited(by: "mine"), edited(by: "theirs"))
+    let merged = merge(base.map { $0 + "\n" }.joined(), ours: ours.text, theirs: theirs.text)
+    for word in ours.words + theirs.words {
+      #expect(merged.components(separatedBy: word).count == 2, "\(word) in \(merged), seed \(seed)")
+    }
+  }
+}

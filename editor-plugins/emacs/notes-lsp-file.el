@@ -1,0 +1,131 @@
+;;; notes-lsp-file.el --- The working file of a note  -*- lexical-binding: t -*-
+
+;; SPDX-License-Identifier: Apache-2.0
+
+;;; Commentary:
+
+;; The file of a note is written by this Emacs, and now and then by another
+;; program.  What another program writes there, the service merges into the
+;; note, and it comes into the buffer as an edit.  So while the note is open
+;; Emacs has nothing to ask about a file that has changed: it is told that it
+;; does not know when the file was last written.  Files in places of their
+;; own are found in a list that the service keeps.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'notes-lsp-service)
+(require 'notes-lsp-capture)
+
+(declare-function notes-lsp--drain "notes-lsp-buffer" (note))
+(declare-function notes-lsp--enqueue "notes-lsp-buffer" (method params))
+(defvar notes-lsp--running)
+
+(defconst notes-lsp--merge-seconds 0.1
+  "How long saving waits until a file that has changed is merged.")
+
+(defun notes-lsp--file-stamp ()
+  "Return by what the current buffer's file is known again, nil without one."
+  (let ((attributes (and buffer-file-name (file-attributes buffer-file-name))))
+    (and attributes
+         (cons (file-attribute-modification-time attributes)
+               (file-attribute-size attributes)))))
+
+(defun notes-lsp--watch-file (note)
+  "Leave it to the service from now on to watch NOTE's file."
+  (with-current-buffer (notes-lsp--note-buffer note)
+    (when buffer-file-name
+      (unless (or (buffer-modified-p) (equal 0 (visited-file-modtime))
+                  (not (verify-visited-file-modtime)))
+        (setf (notes-lsp--note-file-stamp note) (notes-lsp--file-stamp)))
+      (set-visited-file-modtime 0))))
+
+(defun notes-lsp--unwatch-file (note)
+  "Let Emacs watch NOTE's file again: nobody else does."
+  (when (buffer-live-p (notes-lsp--note-buffer note))
+    (with-current-buffer (notes-lsp--note-buffer note)
+      (when (and buffer-file-name (notes-lsp--note-file-stamp note))
+        (set-visited-file-modtime (car (notes-lsp--note-file-stamp note)))))))
+
+(defun notes-lsp--before-save ()
+  "Merge what another program has just written to the file of this note."
+  (let ((note (notes-lsp--current)))
+    (when (and note (notes-lsp--note-open note))
+      (notes-lsp--flush note)
+      (unless (equal (notes-lsp--file-stamp) (notes-lsp--note-file-stamp note))
+        (notes-lsp--guarded "saving" (notes-lsp--merge-file note))))))
+
+(defun notes-lsp--merge-file (note)
+  "Show the service NOTE's file as it is, and wait for what comes of it."
+  (pcase-let ((`(,hash . ,text) (notes-lsp--file-contents buffer-file-name)))
+    (unless (or (null text) (equal hash (notes-lsp--note-file-hash note)))
+      (notes-lsp-service-notify :notes/file
+                                `(:uri ,(notes-lsp--note-uri note) :text ,text))
+      (let ((notes-lsp--running nil))
+        (notes-lsp--wait notes-lsp--merge-seconds
+                         (lambda ()
+                           (notes-lsp--drain note)
+                           (equal hash (notes-lsp--note-file-hash note))))))))
+
+(defun notes-lsp--file-contents (path)
+  "Return (HASH . TEXT) of the file at PATH; TEXT is nil if it is none."
+  (when (and (file-regular-p path) (file-readable-p path))
+    (with-temp-buffer
+      (set-buffer-multibyte nil)
+      (insert-file-contents-literally path)
+      (let ((text (decode-coding-string (buffer-string) 'utf-8-unix)))
+        (cons (secure-hash 'sha256 (current-buffer))
+              (unless (string-match-p notes-lsp--invalid-character text) text))))))
+
+(defun notes-lsp--after-save ()
+  "Tell the service that the working file was written.
+What a hook has changed since then is not in the file."
+  (let ((note (notes-lsp--current)))
+    (when note
+      (setf (notes-lsp--note-file-stamp note) (notes-lsp--file-stamp))
+      (when (notes-lsp--note-open note)
+        (set-visited-file-modtime 0)
+        (unless (buffer-modified-p) (notes-lsp--flush note))
+        (notes-lsp-service-notify :textDocument/didSave
+                                  `(:textDocument (:uri ,(notes-lsp--note-uri note))))))))
+
+(defun notes-lsp--file-known (note params)
+  "Take in that NOTE has all that the file with the hash in PARAMS holds.
+A buffer that holds the same has nothing to be saved."
+  (setf (notes-lsp--note-file-hash note) (plist-get params :sha256)
+        (notes-lsp--note-file-stamp note) nil)
+  (with-current-buffer (notes-lsp--note-buffer note)
+    (when (and (buffer-modified-p)
+               (equal (plist-get params :sha256)
+                      (secure-hash 'sha256 (encode-coding-string (notes-lsp--text note)
+                                                                 'utf-8-unix))))
+      (set-buffer-modified-p nil))))
+
+(notes-lsp--handle 'notes/file (lambda (params) (notes-lsp--enqueue 'notes/file params)))
+
+;;; Files outside the notes directory
+
+(defvar notes-lsp--elsewhere '(nil)
+  "(STAMP . NOTES): the service's list as last read, with (PATH . TRUENAME).")
+
+(defun notes-lsp--elsewhere (directory)
+  "Return the notes outside DIRECTORY, where the service keeps a list of them."
+  (let* ((list (expand-file-name ".elsewhere" directory))
+         (attributes (file-attributes list))
+         (stamp (and attributes (cons (file-attribute-modification-time attributes)
+                                      (file-attribute-size attributes)))))
+    (unless (equal stamp (car notes-lsp--elsewhere))
+      (setq notes-lsp--elsewhere
+            (cons stamp
+                  (and stamp
+                       (with-temp-buffer
+                         (insert-file-contents list)
+                         (let (notes)
+                           (while (re-search-forward "^[^ \n]+ \\(.+\\)$" nil t)
+                             (let ((path (match-string 1)))
+                               (push (cons path (file-truename path)) notes)))
+                           notes))))))
+    (cdr notes-lsp--elsewhere)))
+
+(provide 'notes-lsp-file)
+;;; notes-lsp-file.el ends here

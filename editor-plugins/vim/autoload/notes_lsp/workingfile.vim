@@ -1,0 +1,127 @@
+vim9script
+# The working file of a note: written by this Vim, and now and then by another program.
+#
+# What another program writes there, the service merges into the note, and it comes into the buffer as an edit. So Vim has
+# nothing to ask: neither what to do about a file that has changed, nor whether to write over it.
+
+import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/service.vim'
+import autoload 'notes_lsp/status.vim'
+import autoload 'notes_lsp/sync.vim'
+import autoload 'notes_lsp/text.vim'
+
+# How long a write waits for the service to merge what another program has just written, in milliseconds.
+const mergeTimeout = 100
+
+# Called while the autocommands of a note's buffer are being made, in their group.
+export def SetAutocommands(bufnr: number)
+  execute $'autocmd FileChangedShell <buffer={bufnr}> OnChanged({bufnr})'
+  execute $'autocmd BufWritePre <buffer={bufnr}> ++nested OnWriting({bufnr})'
+  execute $'autocmd BufWritePost <buffer={bufnr}> OnWritten({bufnr})'
+enddef
+
+# By what a file is known again without reading it.
+export def Stamp(path: string): list<number>
+  return [getftime(path), getfsize(path)]
+enddef
+
+def IsFile(path: string): bool
+  return getftype(resolve(path)) ==# 'file' && filereadable(path)
+enddef
+
+# The text of a file, with a last "\n" if it has one.
+def Text(path: string): string
+  return IsFile(path) ? readfile(path, 'b')->join("\n") : ''
+enddef
+
+# Vim has noticed that the file is not as it was.
+def OnChanged(bufnr: number)
+  v:fcs_choice = 'ask'
+  buffer.Guarded(bufnr, (note) => {
+    if !note.isOpen
+      return
+    endif
+    v:fcs_choice = ''
+    if v:fcs_reason ==# 'deleted'
+      status.Say('The file is gone; :w writes it again')
+    elseif v:fcs_reason !=# 'mode'
+      service.Notify('workspace/didChangeWatchedFiles', {changes: [{uri: note.uri, type: 2}]})
+    endif
+  })
+enddef
+
+# The service says that the note has all that the file with this hash holds.
+export def OnFile(params: dict<any>)
+  final note = buffer.WithURI(params.uri)
+  if !empty(note)
+    note.fileHash = params.sha256
+    note.fileStamp = []
+    note.isFileNews = true
+    sync.Drain(note, false)
+  endif
+enddef
+
+# Everything that came with such news is in the buffer. One that holds what the file holds has nothing to be written.
+export def ShowNews(note: dict<any>)
+  note.isFileNews = false
+  if note.tick == getbufvar(note.bufnr, 'changedtick') && getbufvar(note.bufnr, '&modified')
+      && sha256(note.shadow->join("\n")) ==# note.fileHash
+    setbufvar(note.bufnr, '&modified', false)
+  endif
+enddef
+
+# Before Vim writes the file: what another program wrote there is merged first, and is no question then.
+def OnWriting(bufnr: number)
+  buffer.Guarded(bufnr, (note) => {
+    sync.Drain(note, false)
+    if !note.isOpen || fnamemodify(expand('<afile>'), ':p') !=# note.path || Stamp(note.path) == note.fileStamp
+      return
+    endif
+    const found = Text(note.path)
+    const hash = sha256(found)
+    if hash !=# note.fileHash && IsFile(note.path) && text.IsSendable(found->substitute("\n", '', 'g'))
+      service.Notify('notes/file', {uri: note.uri, text: found})
+      const start = reltime()
+      while hash !=# note.fileHash && reltimefloat(reltime(start)) * 1000 < mergeTimeout
+        sleep 2m
+      endwhile
+      sync.Drain(note, true)
+    endif
+    if hash ==# note.fileHash
+      Believe(note)
+    endif
+  })
+enddef
+
+# Vim asks before it writes over a file that has changed since it was read or written, and remembers when that was. A
+# BufWriteCmd that writes nothing counts as writing, so Vim takes the file as it is for its own.
+def Believe(note: dict<any>)
+  if note.bufnr != bufnr()
+    return
+  endif
+  const modified = &l:modified
+  execute $'autocmd notes_lsp_buffer BufWriteCmd <buffer={note.bufnr}> ++once setlocal nomodified'
+  try
+    lockmarks keepalt keepjumps silent write!
+    note.fileStamp = Stamp(note.path)
+  finally
+    execute $'autocmd! notes_lsp_buffer BufWriteCmd <buffer={note.bufnr}>'
+    &l:modified = modified
+  endtry
+enddef
+
+# Vim reports a write that failed, or was refused, as well; then the buffer is still modified, as a rule.
+def OnWritten(bufnr: number)
+  buffer.Guarded(bufnr, (note) => {
+    if !note.isOpen || fnamemodify(expand('<afile>'), ':p') !=# note.path
+      return
+    endif
+    if !getbufvar(bufnr, '&modified')
+      sync.Flush(note, false)
+    elseif !IsFile(note.path) || Text(note.path) !=# note.shadow->join("\n")
+      return
+    endif
+    note.fileStamp = Stamp(note.path)
+    service.Notify('textDocument/didSave', {textDocument: {uri: note.uri}})
+  })
+enddef
