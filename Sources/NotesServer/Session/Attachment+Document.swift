@@ -142,6 +142,7 @@ extension Attachment {
   func follow(_ moved: NoteDocument) {
     finishComparing()
     let before = source.allUTF8
+    let fromFile = wayFromFile
     let words = RemadeText(old: note, new: moved).wordsLeftBehind(by: note.document.actor, since: headsWithText)
     (note, headsWithText) = (moved, handle.document.heads())
     // What can be taken back of it stands in the old text.
@@ -152,7 +153,8 @@ extension Attachment {
       service.keepSoon(id, "its agenda item was moved by somebody else while it was open", before)
     }
     buffer.documentChanged(by: delta)
-    service.notebook.update(key) { $0.textObject = moved.textObject }
+    let base = fromFile.map { TextBase(heads: handle.document.heads(), steps: [$0.composed(with: delta)]) }
+    service.notebook.update(key) { ($0.textObject, $0.fileBase) = (moved.textObject, base) }
     service.journal.clientHas(key)
     handle.storeSoon()
     sendPendingEdit()

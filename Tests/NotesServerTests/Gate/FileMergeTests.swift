@@ -16,7 +16,8 @@ import Testing
   @Test(arguments: [
     ("a\nb\n", "x a\nb\n", "a\nb\nc\n", "x a\nb\nc\n"),
     ("a\nb\n", "a\nb\n", "a\n", "a\n"),
-    ("a\nb\nc\n", "a\nb mine\nc\n", "a\nc\n", "a\n mine\nc\n"),
+    // A line that one side changed and the other deleted stays.
+    ("a\nb\nc\n", "a\nb mine\nc\n", "a\nc\n", "a\nb mine\nc\n"),
     ("a\n", "a\nmine\n", "a\ntheirs\n", "a\ntheirs\nmine\n"),
     // The file was written by the same editor, a moment ago.
     ("a\n", "a\nmine\n", "a\nmine\n", "a\nmine\n"),
