@@ -155,6 +155,7 @@ extension Attachment {
     buffer.documentChanged(by: delta)
     let base = fromFile.map { TextBase(heads: handle.document.heads(), steps: [$0.composed(with: delta)]) }
     service.notebook.update(key) { ($0.textObject, $0.fileBase) = (moved.textObject, base) }
+    storeFileBase()
     service.journal.clientHas(key)
     handle.storeSoon()
     sendPendingEdit()

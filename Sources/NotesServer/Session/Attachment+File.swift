@@ -38,6 +38,18 @@ extension Attachment {
     return base.steps.reduce(into: TextDelta.identity) { $0 = $0.composed(with: $1) }.composed(with: TextDelta(edits))
   }
 
+  /// Stores what the working file holds, which is said of another text object now.
+  func storeFileBase() {
+    Task { @AutomergeRepo [service, handle, key] in
+      do {
+        try await handle.flush()
+        try await service.notebook.save(key)
+      } catch {
+        service.log.warning("What the working file of \(key.document) holds could not be stored: \(error)")
+      }
+    }
+  }
+
   /// The note has all that the working file holds, so that the editor may write over that without asking.
   ///
   /// - Parameter digest: of the file's bytes, in hexadecimal.
