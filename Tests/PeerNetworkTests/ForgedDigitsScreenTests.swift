@@ -58,7 +58,8 @@ struct ForgedDigitsScreenTests {
       #expect(lines.count == 1, "\(prompt)")
       // First on their line, or in the button; the frame of a popup may stand before them.
       let before = lines.first?.prefix { !$0.isNumber } ?? ""
-      #expect(!before.contains(where: \.isLetter), "\(prompt)")
+      let hasWords = before.contains { $0.isLetter }
+      #expect(!hasWords, "\(prompt)")
       #expect(lines.first?.dropFirst(before.count).hasPrefix(spaced) == true, "\(prompt)")
       try await eve.stop()
     }
