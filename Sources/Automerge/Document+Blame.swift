@@ -36,6 +36,20 @@ extension Document {
   }
 }
 
+extension Document {
+  /// The change that made an object. Nil for the root and for an unknown object.
+  /// - Complexity: O(log m) in the changes of its author; the first time after changes also O(m) in those.
+  public func change(thatMade obj: ObjId) -> Change? {
+    withCore { core in
+      core.commitPending()
+      guard obj != .ROOT, let id = core.opId(obj) else { return nil }
+      core.computeHashes()
+      core.changeLookup.update(from: core.graph)
+      return core.changeLookup.row(of: id).map { core.change(ofRow: $0) }
+    }
+  }
+}
+
 extension DocumentCore {
   /// Stretches of a text, in some unit, with the row of the change that wrote each. No transaction is pending.
   fileprivate func authors(of tree: TextTree, unit: TextUnit) -> [(start: Int, end: Int, row: Int)] {

@@ -112,6 +112,32 @@ struct EditorExchangeTests {
     try ana.renameNote("Pie")
     try ana.session.wait(for: "the new title") { try shown().contains("## Pie\n") }
     #expect(try shown().contains("apple cake with cream"))
+    // The list of items is in the agenda's order, and opens them.
+    func choose(_ place: Int, _ title: String) throws {
+      let terminal = ana.session.terminal
+      if ana is VimUnderTest {
+        try terminal.press("Escape")
+        try terminal.type(":NotesAgenda")
+        try terminal.press("Enter")
+        try ana.waitForScreen("1. Pie")
+        #expect(try terminal.screen().contains("2. Weekly"))
+        for _ in 1..<place { try terminal.press("Down") }
+      } else {
+        try terminal.press("M-x")
+        try terminal.type("notes-agenda")
+        try terminal.press("Enter")
+        try ana.waitForScreen("Item:")
+        try terminal.press("Tab", "Tab")
+        try ana.waitForScreen("2. Weekly")
+        try terminal.type("\(place). \(title)")
+      }
+      try terminal.press("Enter")
+    }
+    try choose(2, "Weekly")
+    try waitForFile("Weekly.md")
+    try choose(1, "Pie")
+    try ana.session.wait(for: "the other item") { try ana.state()?.text.contains("apple cake") ?? false }
+    _ = try ana.waitUntilAttached()
     try ana.deleteNote()
     try ana.session.wait(for: "one item") { try !shown().contains("Pie") && shown().contains("green tea") }
     try ana.session.wait(for: "a buffer that is no note") { try ana.documentId() == nil }

@@ -136,5 +136,24 @@ automerge-repo's layout.  A document that is here already is merged."
                     (mapconcat (lambda (item) (plist-get item :title))
                                (plist-get result :items) ", "))))
 
+;;;###autoload
+(defun notes-agenda ()
+  "Choose one of the items of the meeting the current buffer is of; open it."
+  (interactive)
+  (let* ((meeting (notes-lsp--request-for (notes-lsp--this-note) :notes/items))
+         (items (append (plist-get meeting :items) nil))
+         (choices (cl-loop for item in items for number from 1
+                           collect (cons (format "%d. %s" number (plist-get item :title)) item)))
+         ;; In the agenda's order, not sorted.
+         (table (lambda (string predicate action)
+                  (if (eq action 'metadata)
+                      '(metadata (display-sort-function . identity) (cycle-sort-function . identity))
+                    (complete-with-action action choices string predicate))))
+         (item (cdr (assoc (completing-read "Item: " table nil t) choices))))
+    (when item
+      (notes-lsp--visit (notes-lsp-service-request
+                         :notes/open `(:id ,(plist-get meeting :id) :item ,(plist-get item :item)))
+                        (plist-get item :title)))))
+
 (provide 'notes-lsp-exchange)
 ;;; notes-lsp-exchange.el ends here

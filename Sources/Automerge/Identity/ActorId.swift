@@ -36,3 +36,16 @@ extension ActorId: Comparable {
   /// Byte order; a prefix is smaller. It decides which of two operations with equal counters is the greater.
   public static func < (left: ActorId, right: ActorId) -> Bool { left.bytes.lexicographicallyPrecedes(right.bytes) }
 }
+
+extension ActorId {
+  /// The actor that `description` has named; nil unless it is an even number of hexadecimal digits, at most 256.
+  public init?(hexadecimal: String) {
+    let digits = Array(hexadecimal.utf8)
+    guard digits.count.isMultiple(of: 2) else { return nil }
+    let bytes = stride(from: 0, to: digits.count, by: 2).compactMap {
+      UInt8(String(decoding: digits[$0..<$0 + 2], as: UTF8.self), radix: 16)
+    }
+    guard bytes.count * 2 == digits.count else { return nil }
+    self.init(data: Data(bytes))
+  }
+}

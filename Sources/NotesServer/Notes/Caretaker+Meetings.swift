@@ -2,18 +2,68 @@ import Automerge
 import AutomergeRepo
 import Foundation
 
+/// Which items of a meeting are to be brought together with their files, by their texts.
+enum UnsettledItems {
+  case all
+  case some(Set<ObjId>)
+
+  mutating func insert(_ text: ObjId) {
+    guard case .some(let texts) = self else { return }
+    self = .some(texts.union([text]))
+  }
+
+  func contains(_ text: ObjId) -> Bool {
+    switch self {
+    case .all: true
+    case .some(let texts): texts.contains(text)
+    }
+  }
+}
+
 /// The files of meetings: one for each item of the agenda, in a folder.
 extension Caretaker {
-  /// Brings all items and their files together: new ones get a file, those of deleted ones go.
+  /// A meeting with more items than this has files for the first ones, and for those that were opened here.
+  static let mostFiles = 100
+
+  /// All items are compared with their files next time, not only those that changed.
+  func examineAll(of id: DocumentId) { unsettled[id] = .all }
+
+  func textsChanged(_ edits: [TextEdit], in handle: DocHandle) {
+    guard service.notebook[handle.id]?.folder != nil else { return }
+    for edit in edits { unsettled[handle.id, default: .some([])].insert(edit.object) }
+  }
+
+  /// Brings the items and their files together: new ones get a file, changed ones another text, and those of deleted ones go.
+  ///
+  /// - Complexity: O(n) in the items, without the files of those that did not change
   func synchronizeMeeting(_ handle: DocHandle, makingFiles: Bool = true) async throws {
     let id = handle.id
-    try await service.notebook.refresh(id)
+    try await service.notebook.refresh(NoteKey(id))
     guard let meeting = MeetingDocument(handle.document), let folder = service.notebook[id]?.folder else { return }
     let items = meeting.items
-    for item in items where item.discussion != nil {
-      let key = NoteKey(id, item: item.id)
-      if service.notebook[key]?.path == nil { try await makeFile(of: item, key, in: folder, handle) }
-      try await synchronize(key, handle, makingFiles: makingFiles)
+    noteAgenda(of: id, items)
+    let due = unsettled.removeValue(forKey: id) ?? .some([])
+    do {
+      var count = service.notebook.items(of: id).count { $0.path != nil }
+      for item in items {
+        guard let text = item.discussion else { continue }
+        let key = NoteKey(id, item: item.id)
+        if let record = service.notebook[key], let path = record.path {
+          let isDue = due.contains(text) || record.textObject != text.description
+          guard isDue || !FileName.isName((path as NSString).lastPathComponent, forTitle: record.title) else {
+            continue
+          }
+        } else {
+          guard count < Self.mostFiles else { continue }
+          try await makeFile(of: item, key, in: folder, handle)
+          count += 1
+          continue
+        }
+        try await synchronize(key, handle, item: item, makingFiles: makingFiles)
+      }
+    } catch {
+      examineAll(of: id)
+      throw error
     }
     let present = Set(items.map(\.id))
     for record in service.notebook.items(of: id) where record.item.map({ !present.contains($0) }) ?? false {
@@ -25,6 +75,51 @@ extension Caretaker {
     }
     try await service.notebook.save(id, withBase: false)
     try await followTitle(ofMeeting: id)
+  }
+
+  /// Lists and buffers have the items as the agenda has them: their order, and their titles.
+  func noteAgenda(of id: DocumentId, _ items: [MeetingDocument.Item]) {
+    service.notebook.update(id) { $0.agenda = items.map { AgendaEntry(id: $0.id, title: $0.title) } }
+    for item in items {
+      let key = NoteKey(id, item: item.id)
+      guard let title = service.notebook[key]?.title, title != item.title, !item.title.isEmpty else { continue }
+      service.notebook.update(key) { $0.title = item.title }
+    }
+  }
+
+  /// Of an item that several people moved at the same moment one copy stays: the others go by those who made them. A title that
+  /// was given to one that does not count goes to the one that does.
+  func tidyAgenda(_ meeting: MeetingDocument, _ items: [MeetingDocument.Item], _ handle: DocHandle) {
+    let before = service.notebook[handle.id]
+    defer {
+      noteAgenda(of: handle.id, MeetingDocument(handle.document)?.items ?? items)
+      if service.notebook[handle.id]?.agenda != before?.agenda { saveSoon(handle.id) }
+    }
+    guard service.mayWrite(handle.id) else { return }
+    let author = handle.document.actor
+    let isOwn = items.filter { item in item.object.actor == author || item.copies.contains { $0.object.actor == author }
+    }
+    do {
+      for item in isOwn {
+        guard let title = meeting.titleLeftBehind(of: item, by: author) else { continue }
+        try handle.change { _ in try meeting.rename(item, to: title) }
+      }
+      if isOwn.contains(where: { !$0.copies.isEmpty }) {
+        try handle.change { _ in try meeting.removeCopies(of: isOwn, by: author) }
+      }
+    } catch {
+      log.error("The agenda of \(handle.id) could not be put in order: \(error)")
+    }
+  }
+
+  private func saveSoon(_ id: DocumentId) {
+    Task { @AutomergeRepo in
+      do {
+        try await service.notebook.save(id, withBase: false)
+      } catch {
+        log.warning("The agenda of \(id) was not stored: \(error)")
+      }
+    }
   }
 
   /// A name for a meeting's folder that nothing has yet.
@@ -61,15 +156,23 @@ extension Caretaker {
     try await service.notebook.save(id, withBase: false)
   }
 
+  /// Sees to it that the item has a file, whose place is in its record then; nothing if there is no such item.
+  func makeFile(of key: NoteKey, _ handle: DocHandle) async throws {
+    guard service.notebook[key]?.path == nil, let folder = service.notebook[key.document]?.folder,
+      let item = key.item.flatMap({ MeetingDocument(handle.document)?.item($0) })
+    else { return }
+    try await makeFile(of: item, key, in: folder, handle)
+  }
+
   private func makeFile(
     of item: MeetingDocument.Item, _ key: NoteKey, in folder: String, _ handle: DocHandle
   ) async throws {
     guard let claim = service.files.claim(key.lockName, exclusively: true) else { return }
     defer { withExtendedLifetime(claim) {} }
-    try await service.notebook.refresh(key.document)
-    guard service.notebook[key]?.path == nil else { return }
+    try await service.notebook.refresh(key)
+    guard service.notebook[key]?.path == nil, let note = NoteDocument(handle.document, item: item) else { return }
     try await service.makeWorkingFile(
-      for: handle, item: item.id, title: item.title.isEmpty ? "Item" : item.title, directory: folder)
+      for: handle, note, title: item.title.isEmpty ? "Item" : item.title, directory: folder)
   }
 
   /// Removes the file of an item that is in the agenda no more. What stands in it is kept as a recovered text.

@@ -15,15 +15,22 @@ final class Caretaker {
   unowned let service: Service
   private var watched: [DocumentId: Observation] = [:]
   private var planned: [DocumentId: any ScheduledAction] = [:]
-  private let log = Logger(label: "files")
+  /// Which items of meetings are to be brought together with their files.
+  var unsettled: [DocumentId: UnsettledItems] = [:]
+  let log = Logger(label: "files")
 
   init(service: Service) { self.service = service }
 
   /// From now on the note's file follows the note. Calling it again does nothing.
   func watch(_ handle: DocHandle) {
     guard watched[handle.id] == nil else { return }
+    examineAll(of: handle.id)
     watched[handle.id] = handle.observe { [weak self, weak handle] event in
-      if case .headsChanged(by: .some) = event, let handle { self?.noteChanged(handle) }
+      switch event {
+      case .textEdits(let edits, _): if let handle { self?.textsChanged(edits, in: handle) }
+      case .headsChanged(by: .some): if let handle { self?.noteChanged(handle) }
+      default: break
+      }
     }
   }
 
@@ -66,13 +73,19 @@ final class Caretaker {
   }
 
   /// The document is not in memory any more.
-  func forget(_ id: DocumentId) { watched.removeValue(forKey: id)?.cancel() }
+  func forget(_ id: DocumentId) {
+    watched.removeValue(forKey: id)?.cancel()
+    unsettled[id] = nil
+  }
 
   func isPlanned(_ id: DocumentId) -> Bool { planned[id] != nil }
 
   /// Brings note and file together a little later.
-  func plan(_ handle: DocHandle) {
+  ///
+  /// - Parameter text: which text has changed, if the document has several
+  func plan(_ handle: DocHandle, text: ObjId? = nil) {
     let id = handle.id
+    if let text { unsettled[id, default: .some([])].insert(text) }
     planned[id]?.cancel()
     planned[id] = service.clock.schedule(after: Self.writeDelay) { [weak self] in
       self?.planned[id] = nil
@@ -89,7 +102,10 @@ final class Caretaker {
 
   /// Plans for every note in memory: a process that had some of them open is gone.
   func planAll() {
-    for handle in service.repo.handles where service.notebook[handle.id]?.hasPlace ?? false { plan(handle) }
+    for handle in service.repo.handles where service.notebook[handle.id]?.hasPlace ?? false {
+      examineAll(of: handle.id)
+      plan(handle)
+    }
   }
 
   /// Takes in what other programs wrote to the note's file since we did, then writes the note's text to it if that differs.
@@ -107,19 +123,24 @@ final class Caretaker {
   }
 
   /// The same for one text of the document.
-  func synchronize(_ key: NoteKey, _ handle: DocHandle, makingFiles: Bool = true) async throws {
+  ///
+  /// - Parameter item: the agenda item that `key` names, if the caller has it at hand.
+  func synchronize(
+    _ key: NoteKey, _ handle: DocHandle, item: MeetingDocument.Item? = nil, makingFiles: Bool = true
+  ) async throws {
     await service.openFiles.settle(key)
     guard service.notebook[key]?.path != nil, !service.isOpen(key),
       let claim = service.files.claim(key.lockName, exclusively: true)
     else { return }
     defer { withExtendedLifetime(claim) {} }
     // Another process may have written the file since we looked.
-    try await service.notebook.refresh(key.document)
-    guard let record = service.notebook[key], let path = record.path,
-      let note = NoteDocument(handle.document, item: key.item)
-    else { return }
+    try await service.notebook.refresh(key)
+    let found = item.map { NoteDocument(handle.document, item: $0) } ?? NoteDocument(handle.document, item: key.item)
+    guard let record = service.notebook[key], let path = record.path, let note = found else { return }
     // What it wrote there, it also sends.
-    guard handle.document.unknown(record.fileBase?.heads ?? []).isEmpty else { return plan(handle) }
+    guard handle.document.unknown(record.fileBase?.heads ?? []).isEmpty else {
+      return plan(handle, text: note.content)
+    }
     // Nothing if somebody deleted it. The note is still here, and so is its text.
     let contents = try await service.files.read(path).map { bytes in try FileContents(reading: bytes) }
     guard !service.isOpen(key) else { return }

@@ -4,6 +4,10 @@ import Foundation
 /// A meeting's document: `{title, attendees: [text], agendas: [{id, title, discussion: Text}]}`.
 ///
 /// Reading is lenient. An item without an id goes by its place; of items with equal ids the later ones get a number.
+///
+/// A list of Automerge knows no moving: an item that is moved is made anew, and says so by two more members: `from`, the map
+/// that it was made of, and `origin`, the first map of all. Items that were moved by several people at the same moment are
+/// therefore known as copies of one item. The copy made last counts, by the order of object ids, which is the same everywhere.
 struct MeetingDocument {
   struct Item: Hashable {
     /// Unique in the document.
@@ -14,6 +18,16 @@ struct MeetingDocument {
     let object: ObjId
     /// Nil if the discussion is missing, or no text object.
     var discussion: ObjId?
+    /// The map that was in the agenda before the item was first moved, as text.
+    var origin: String
+    /// Others that the item stands as in `agendas`, because several people moved it at the same moment.
+    var copies: [Copy] = []
+  }
+
+  /// One of several places where an item stands.
+  struct Copy: Hashable {
+    var index: Int
+    let object: ObjId
   }
 
   let document: Document
@@ -38,7 +52,7 @@ struct MeetingDocument {
     }
     agendas = try document.putObject(obj: .ROOT, key: "agendas", ty: .List)
     (self.document, heads) = (document, nil)
-    for (index, item) in content.agendas.enumerated() { try insert(item, at: index) }
+    for (index, item) in content.agendas.enumerated() { try make(item, inPlace: index) }
   }
 
   var title: String { OneLine.shown(text(.ROOT, "title") ?? "") }
@@ -57,25 +71,55 @@ struct MeetingDocument {
   /// - Complexity: O(n) in the items.
   var items: [Item] {
     var (items, taken): ([Item], Set<String>) = ([], [])
-    let values = try? heads.map { try document.valuesAt(obj: agendas, heads: $0) } ?? document.values(obj: agendas)
-    for (index, value) in (values ?? []).enumerated() {
-      guard case .Object(let object, .Map) = value else { continue }
-      let own = text(object, "id") ?? "\(index + 1)"
+    for copies in places {
+      guard let last = copies.max(by: { $0.object < $1.object }) else { continue }
+      let own = text(last.object, "id") ?? "\(last.index + 1)"
       var (id, number) = (own, 1)
       while !taken.insert(id).inserted {
         number += 1
         id = "\(own)#\(number)"
       }
-      var discussion: ObjId?
-      if case .Object(let text, .Text)? = Self.value(document, object, "discussion", heads) { discussion = text }
       items.append(
         Item(
-          id: id, title: OneLine.shown(text(object, "title") ?? ""), index: index, object: object,
-          discussion: discussion))
+          id: id, title: title(of: last.object), index: last.index, object: last.object,
+          discussion: discussion(of: last.object), origin: origin(of: last.object),
+          copies: copies.filter { $0.object != last.object }))
     }
-    return items
+    return items.sorted { $0.index < $1.index }
   }
 
+  /// Where the items stand in `agendas`, each with its copies; in the order of their first ones.
+  private var places: [[Copy]] {
+    var (places, known): ([[Copy]], [[String]: Int]) = ([], [:])
+    let values = try? heads.map { try document.valuesAt(obj: agendas, heads: $0) } ?? document.values(obj: agendas)
+    for (index, value) in (values ?? []).enumerated() {
+      guard case .Object(let object, .Map) = value else { continue }
+      let copy = Copy(index: index, object: object)
+      guard let id = text(object, "id") else {
+        places.append([copy])
+        continue
+      }
+      let place = known[[id, origin(of: object)]] ?? places.count
+      if place == places.count {
+        known[[id, origin(of: object)]] = place
+        places.append([copy])
+      } else {
+        places[place].append(copy)
+      }
+    }
+    return places
+  }
+
+  private func origin(of object: ObjId) -> String { text(object, "origin") ?? object.description }
+
+  func title(of object: ObjId) -> String { OneLine.shown(text(object, "title") ?? "") }
+
+  func discussion(of object: ObjId) -> ObjId? {
+    guard case .Object(let text, .Text)? = Self.value(document, object, "discussion", heads) else { return nil }
+    return text
+  }
+
+  /// - Complexity: O(n) in the items.
   func item(_ id: String) -> Item? { items.first { $0.id == id } }
 
   var content: MeetingContent {
@@ -100,12 +144,20 @@ struct MeetingDocument {
   }
 
   /// - Parameter index: among `items`; after the last if there is none there.
-  func insert(_ item: MeetingContent.Item, at index: Int) throws {
-    let place = items.dropFirst(max(0, index)).first?.index ?? Int(document.length(obj: agendas))
+  /// - Returns: the item's map
+  @discardableResult
+  func insert(_ item: MeetingContent.Item, at index: Int) throws -> ObjId {
+    let end = Int(document.length(obj: agendas))
+    return try make(item, inPlace: index < end ? items.dropFirst(max(0, index)).first?.index ?? end : end)
+  }
+
+  @discardableResult
+  private func make(_ item: MeetingContent.Item, inPlace place: Int) throws -> ObjId {
     let object = try document.insertObject(obj: agendas, index: UInt64(place), ty: .Map)
     try document.put(obj: object, key: "id", value: .String(item.id))
     try document.put(obj: object, key: "title", value: .String(item.title))
     try write(item.discussion, to: object, "discussion")
+    return object
   }
 
   func rename(_ item: Item, to title: String) throws {
@@ -124,16 +176,46 @@ struct MeetingDocument {
     }
   }
 
-  func delete(_ item: Item) throws { try document.delete(obj: agendas, index: UInt64(item.index)) }
+  func delete(_ item: Item) throws {
+    try remove([item.index] + item.copies.map(\.index))
+  }
 
-  /// Puts an item elsewhere. A list knows no moving: it is made anew there with its text, and deleted here. What somebody
-  /// else types into the old one at the same moment is not in the new one.
+  /// Takes items out of those places that do not count and that `author` has made.
+  func removeCopies(of items: [Item], by author: ActorId) throws {
+    try remove(items.flatMap(\.copies).filter { $0.object.actor == author }.map(\.index))
+  }
+
+  private func remove(_ indices: [Int]) throws {
+    for index in indices.sorted(by: >) { try document.delete(obj: agendas, index: UInt64(index)) }
+  }
+
+  /// Puts an item elsewhere: makes it anew there with its text, and deletes it here. What somebody else types into the old one
+  /// at the same moment is not in the new one; see `RemadeText`.
   func move(_ item: Item, to index: Int) throws {
     let moved = MeetingContent.Item(
       id: text(item.object, "id") ?? item.id, title: item.title, discussion: text(item.object, "discussion") ?? "")
     try delete(item)
-    try insert(moved, at: index)
+    let object = try insert(moved, at: index)
+    try document.put(obj: object, key: "from", value: .String(item.object.description))
+    try document.put(obj: object, key: "origin", value: .String(item.origin))
   }
+
+  /// A title that somebody gave to what an item was made of, or to a copy of it by `author`, while others moved it; nil if it
+  /// has been given another one since, or has that one.
+  func titleLeftBehind(of item: Item, by author: ActorId) -> String? {
+    func isRenamed(_ object: ObjId) -> Bool { title(of: object) != titleWhenMade(of: object) }
+    guard !isRenamed(item.object) else { return nil }
+    var earlier = item.copies.map(\.object).filter { $0.actor == author }
+    if item.object.actor == author, let source = source(of: item.object) { earlier.append(source) }
+    return earlier.first(where: isRenamed).map(title).flatMap { $0 == item.title ? nil : $0 }
+  }
+
+  private func titleWhenMade(of object: ObjId) -> String? {
+    document.change(thatMade: object).flatMap { MeetingDocument(document, at: [$0.hash])?.title(of: object) }
+  }
+
+  /// The map that an item's map was made of when it was moved, whether or not that is still in the agenda.
+  func source(of object: ObjId) -> ObjId? { text(object, "from").flatMap(ObjId.init(description:)) }
 
   private func write(_ value: String, to object: ObjId, _ key: String) throws {
     let text = try document.putObject(obj: object, key: key, ty: .Text)

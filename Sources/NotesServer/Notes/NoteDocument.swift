@@ -11,12 +11,22 @@ struct NoteDocument: Sendable {
   let content: ObjId
   /// Which item of a meeting's agenda the text is about.
   var item: String?
+  /// That item's map.
+  private var itemObject: ObjId?
 
   /// Nil if there is no text in the document's root, or no such item.
+  ///
+  /// - Complexity: O(1), of an item O(n) in the agenda
   init?(_ document: Document, item: String? = nil) {
-    let text = item.map { MeetingDocument(document)?.item($0)?.discussion } ?? Self.contentText(of: document)
-    guard let text else { return nil }
-    (self.document, content, self.item) = (document, text, item)
+    let found = item.flatMap { MeetingDocument(document)?.item($0) }
+    guard let text = item == nil ? Self.contentText(of: document) : found?.discussion else { return nil }
+    (self.document, content, self.item, itemObject) = (document, text, item, found?.object)
+  }
+
+  /// Nil if the item has no text.
+  init?(_ document: Document, item: MeetingDocument.Item) {
+    guard let text = item.discussion else { return nil }
+    (self.document, content, self.item, itemObject) = (document, text, item.id, item.object)
   }
 
   /// Writes a new note into `document`: the text is its first content. The caller commits.
@@ -41,7 +51,7 @@ struct NoteDocument: Sendable {
 
   /// Cut off behind `longestTitle` scalars.
   var title: String? {
-    if let item { return MeetingDocument(document)?.item(item)?.title }
+    if let itemObject { return MeetingDocument(document)?.title(of: itemObject) }
     let title: String? =
       switch try? document.get(obj: .ROOT, key: "title") {
       case .Object(let text, .Text): try? document.text(obj: text)
@@ -77,9 +87,10 @@ struct NoteDocument: Sendable {
 
   /// Notes that `person` (16 hexadecimal digits) has written here under `name`. Makes no change if that is known.
   /// The caller commits.
-  func enter(person: String, name: String) throws {
-    // A meeting's document has a schema of its own.
-    guard item == nil else { return }
+  func enter(person: String, name: String) throws { try Self.enter(person: person, name: name, in: document) }
+
+  /// The same of a meeting as a whole.
+  static func enter(person: String, name: String, in document: Document) throws {
     let people: ObjId
     if case .Object(let object, .Map) = try document.get(obj: .ROOT, key: "people") {
       people = object
@@ -92,6 +103,7 @@ struct NoteDocument: Sendable {
     } else {
       entry = try document.putObject(obj: people, key: person, ty: .Map)
     }
+    if case .Scalar(.String(name))? = try document.get(obj: entry, key: "name") { return }
     try document.put(obj: entry, key: "name", value: .String(name))
   }
 

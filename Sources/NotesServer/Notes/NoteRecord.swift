@@ -14,6 +14,8 @@ struct NoteRecord: Hashable {
   var path: String?
   /// Of a meeting: where the files of its items are.
   var folder: String?
+  /// Of a meeting: its items in the agenda's order.
+  var agenda: [AgendaEntry] = []
   /// The text object that the bases are about. A meeting's item that was moved has another one.
   var textObject: String?
   var words = 0
@@ -84,6 +86,7 @@ extension NoteRecord {
       "item": item.map(CBOR.text),
       "path": path.map(CBOR.text),
       "folder": folder.map(CBOR.text),
+      "agenda": agenda.isEmpty ? nil : .array(agenda.map(\.cbor)),
       "object": textObject.map(CBOR.text),
       "words": .integer(words),
       "unread": .bool(isUnread),
@@ -118,6 +121,7 @@ extension NoteRecord {
     case "item": item = value.text
     case "path": path = value.text
     case "folder": folder = value.text
+    case "agenda": agenda = (value.array ?? []).compactMap(AgendaEntry.init)
     case "object": textObject = value.text
     case "words": words = value.integer ?? 0
     case "unread": isUnread = value.bool ?? false

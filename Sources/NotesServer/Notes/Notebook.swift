@@ -26,6 +26,8 @@ final class Notebook {
 
     var kind: Kind
     var id: DocumentId
+    /// Which item of a meeting's agenda has another name; nil for a note, and for a meeting as a whole.
+    var item: String?
     var title: String
     var path: String?
   }
@@ -93,8 +95,26 @@ final class Notebook {
 
   func record(atPath path: String) -> NoteRecord? { keysByPath[path].flatMap { records[$0] } }
 
-  /// The records of a meeting's items, in no particular order.
-  func items(of id: DocumentId) -> [NoteRecord] { (itemsByMeeting[id] ?? []).compactMap { records[$0] } }
+  /// Reads one record again; see `refresh(_:)` for all of a document.
+  func refresh(_ key: NoteKey) async throws(StorageError) {
+    guard let data = try await storage.load([NoteRecord.collection] + key.names),
+      var record = NoteRecord(id: key.document, data), record.key == key
+    else { return }
+    record.takeBase(try await storage.load([NoteRecord.baseCollection] + key.names))
+    remember(record)
+  }
+
+  /// The records of those items of a meeting that have a file, in the agenda's order.
+  /// - Complexity: O(n log n)
+  func items(of id: DocumentId) -> [NoteRecord] {
+    let found = (itemsByMeeting[id] ?? []).compactMap { records[$0] }
+    let agenda = self[id]?.agenda ?? []
+    let places = Dictionary(agenda.enumerated().map { ($1.id, $0) }) { first, _ in first }
+    func place(_ record: NoteRecord) -> (Int, String) {
+      (record.item.flatMap { places[$0] } ?? .max, record.title)
+    }
+    return found.map { (place($0), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+  }
 
   /// Newest first, without those that were deleted.
   /// - Complexity: O(n), after a change O(n log n)
@@ -137,8 +157,9 @@ final class Notebook {
     if let path = record.path, path != old?.path { onPath?(path) }
     guard let kind = Self.change(from: old, to: record) else { return }
     unstored.insert(key)
-    if record.item == nil {
-      onChange?(Change(kind: kind, id: record.id, title: record.title, path: record.path))
+    // Of items the meeting's agenda tells; but a buffer shows the name of its own.
+    if record.item == nil || kind == .renamed {
+      onChange?(Change(kind: kind, id: record.id, item: record.item, title: record.title, path: record.path))
     }
   }
 
@@ -160,7 +181,8 @@ final class Notebook {
   private static func change(from old: NoteRecord?, to new: NoteRecord) -> Change.Kind? {
     guard let old else { return .created }
     if (old.deletedSince == nil) != (new.deletedSince == nil) { return new.deletedSince == nil ? .restored : .deleted }
-    return old.title != new.title || old.path != new.path || old.folder != new.folder ? .renamed : nil
+    return old.title != new.title || old.path != new.path || old.folder != new.folder || old.agenda != new.agenda
+      ? .renamed : nil
   }
 
   // MARK: What clients had

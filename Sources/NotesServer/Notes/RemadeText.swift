@@ -1,11 +1,18 @@
 import Automerge
 import Foundation
 
-/// An agenda item's text that others have moved to another place of the agenda, once or several times, and so made anew.
+/// An agenda item's text that was made anew when somebody moved the item, once or several times, perhaps beside others who
+/// moved it too.
 ///
-/// A list of Automerge knows no moving. Who moves an item makes it again, with the text as they had it, and deletes the one
-/// before. What others typed into that at the same moment is not in the new one; each process that wrote such words writes
-/// them there once more. Nobody else does, so they come once.
+/// A list of Automerge knows no moving. The service that moves an item makes it again, with the text as it knows it, and deletes
+/// the one before. What others typed into that at the same moment is not in the new one; each process that wrote such words
+/// writes them there once more. Nobody else does, so they come once.
+///
+///     root ──move──► a ──move──► new        the text that counts
+///       └────move──► b ──move──► old        the text that this process has open
+///
+/// Of two branches, one counts. The process that made `old` brings what that was made of; its author's process brings what was
+/// typed into it since.
 struct RemadeText {
   let old: NoteDocument
   let new: NoteDocument
@@ -17,78 +24,103 @@ struct RemadeText {
     let to: ObjId
 
     var before: Set<ChangeHash> { Set(change.deps) }
+    var after: Set<ChangeHash> { [change.hash] }
   }
 
-  /// What `author` wrote in the old text and the new one lacks.
+  /// What `author` wrote in the old text, or brought to it, and the new one lacks.
   ///
-  /// - Parameter heads: a state in which the old text was still in the agenda
   /// - Returns: nil if it cannot be told how the new text came to be
-  func wordsLeftBehind(by author: ActorId, since heads: Set<ChangeHash>) -> [TextSplice]? {
-    guard let moves = moves(since: heads), let first = moves.first else { return nil }
-    // Who moves it knows all that they wrote themselves.
-    guard first.change.actorId != author else { return [] }
-    guard let all = edits(of: old.content, since: first.before),
-      let others = try? new.document.textEdits(obj: old.content, since: first.before, andAllBy: author)
-    else { return nil }
-    var own = all.composed(with: TextDelta(others).inverted)
-    for (number, move) in moves.enumerated() {
-      guard var later = edits(of: move.to, since: [move.change.hash]) else { return nil }
-      if number + 1 < moves.count {
-        // What comes after the next move is left behind as well, and for others to say.
-        guard let leftBehind = edits(of: move.to, since: moves[number + 1].before) else { return nil }
-        later = later.composed(with: leftBehind.inverted)
-      }
-      own = own.transformed(over: later).0
+  func wordsLeftBehind(by author: ActorId) -> [TextSplice]? {
+    guard let newMoves = moves(to: new.content), let oldMoves = moves(to: old.content) else { return nil }
+    let shared = zip(newMoves, oldMoves).prefix { $0.to == $1.to }.count
+    let (way, branch) = (Array(newMoves[shared...]), oldMoves[shared...])
+    guard let first = way.first, branch.first.map({ $0.from == first.from }) ?? (old.content == first.from) else {
+      return nil
     }
+    var own: TextDelta?
+    if !branch.isEmpty {
+      own = words(of: Array(branch), by: author, beside: first)
+    } else {
+      // The process that moves an item knows all its own words.
+      guard first.change.actorId != author else { return [] }
+      own = words(in: old.content, since: first.before, by: author)
+    }
+    guard var own else { return nil }
+    guard let counted = way.last, let before = edits(along: way),
+      let later = edits(of: counted.to, since: counted.after)
+    else { return nil }
+    // What was typed behind a later move is left behind as well, and for others to say.
+    own = own.transformed(over: before).mine.transformed(over: later).mine
     return own.splices
+  }
+
+  /// Whether the new text was not made of the old one, but of one before it.
+  var isBranch: Bool { !(moves(to: new.content)?.contains { $0.from == old.content } ?? false) }
+
+  /// What the process of `author` has to bring from a branch that does not count. `counted` was made of the same text.
+  private func words(of branch: [Move], by author: ActorId, beside counted: Move) -> TextDelta? {
+    guard let first = branch.first, let last = branch.last else { return nil }
+    let both = first.before.union(counted.before)
+    guard let ofBranch = edits(along: branch), let caughtUp = edits(of: first.from, from: first.before, to: both),
+      let unknown = edits(of: first.from, from: counted.before, to: both),
+      let typed = words(in: last.to, since: last.after, by: author)
+    else { return nil }
+    guard last.change.actorId == author else {
+      return typed.transformed(over: ofBranch.inverted).mine.transformed(over: caughtUp).mine
+        .transformed(over: unknown.inverted).mine
+    }
+    return unknown.composed(with: ofBranch.composed(with: typed).transformed(over: caughtUp).mine)
+  }
+
+  /// What was done to the texts from the first move to the last one.
+  private func edits(along moves: [Move]) -> TextDelta? {
+    var all = TextDelta.identity
+    for (move, next) in zip(moves, moves.dropFirst()) {
+      guard let edits = edits(of: move.to, from: move.after, to: next.before) else { return nil }
+      all = all.composed(with: edits)
+    }
+    return all
+  }
+
+  /// What one author did to a text since a state, without what others did.
+  private func words(in text: ObjId, since heads: Set<ChangeHash>, by author: ActorId) -> TextDelta? {
+    guard let all = edits(of: text, since: heads),
+      let others = try? new.document.textEdits(obj: text, since: heads, andAllBy: author)
+    else { return nil }
+    return all.composed(with: TextDelta(others).inverted)
   }
 
   private func edits(of text: ObjId, since heads: Set<ChangeHash>) -> TextDelta? {
     (try? new.document.textEdits(obj: text, since: heads)).map { TextDelta($0) }
   }
 
-  /// How the old text became the new one, the first move first.
+  /// What turned the text at one state into that at a later one.
+  private func edits(of text: ObjId, from heads: Set<ChangeHash>, to later: Set<ChangeHash>) -> TextDelta? {
+    guard let all = edits(of: text, since: heads), let rest = edits(of: text, since: later) else { return nil }
+    return all.composed(with: rest.inverted)
+  }
+
+  private func text(_ object: ObjId, at heads: Set<ChangeHash>) -> [UInt8]? {
+    (try? new.document.textAt(obj: object, heads: heads)).map { Array($0.utf8) }
+  }
+
+  /// How a text came to be, the first move first; empty if it never was another one.
   ///
-  /// - Complexity: O(c · n) for c changes of the movers since `heads` and n items.
-  private func moves(since heads: Set<ChangeHash>) -> [Move]? {
-    let document = new.document
-    let changes = document.changes(since: heads)
-    var moves: [Move] = []
-    var text = new.content
-    while text != old.content {
-      let mover = Self.actor(of: text)
-      let change = changes.first { $0.actorId == mover && discussion(at: [$0.hash]) == text }
-      guard let change, !change.deps.isEmpty, let before = discussion(at: Set(change.deps)), before != text,
-        let content = try? document.textAt(obj: before, heads: Set(change.deps)),
-        content == (try? document.textAt(obj: text, heads: [change.hash]))
+  /// - Complexity: O(m) in the moves, each with O(n) in the text then.
+  private func moves(to last: ObjId) -> [Move]? {
+    guard let meeting = MeetingDocument(new.document), var item = map(of: last) else { return nil }
+    var (moves, text): ([Move], ObjId) = ([], last)
+    while let source = meeting.source(of: item) {
+      guard source < item, let before = meeting.discussion(of: source),
+        let change = new.document.change(thatMade: text), !change.deps.isEmpty,
+        self.text(before, at: Set(change.deps)) == self.text(text, at: [change.hash])
       else { return nil }
       moves.append(Move(change: change, from: before, to: text))
-      text = before
+      (item, text) = (source, before)
     }
     return moves.reversed()
   }
 
-  /// The item's text in a state of the past.
-  private func discussion(at heads: Set<ChangeHash>) -> ObjId? {
-    new.item.flatMap { MeetingDocument(new.document, at: heads)?.item($0)?.discussion }
-  }
-
-  /// Who made an object.
-  private static func actor(of object: ObjId) -> ActorId? {
-    let parts = object.description.split(separator: "@")
-    return parts.count == 2 ? ActorId(hexadecimal: String(parts[1])) : nil
-  }
-}
-
-extension ActorId {
-  /// Nil unless it is an even number of hexadecimal digits.
-  init?(hexadecimal: String) {
-    let digits = Array(hexadecimal.utf8)
-    guard digits.count.isMultiple(of: 2) else { return nil }
-    let bytes = stride(from: 0, to: digits.count, by: 2).compactMap {
-      UInt8(String(decoding: digits[$0..<$0 + 2], as: UTF8.self), radix: 16)
-    }
-    guard bytes.count * 2 == digits.count else { return nil }
-    self.init(data: Data(bytes))
-  }
+  /// The item's map that a text stands in.
+  private func map(of text: ObjId) -> ObjId? { (try? new.document.path(obj: text))?.last?.obj }
 }

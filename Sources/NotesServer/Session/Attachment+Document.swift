@@ -143,13 +143,15 @@ extension Attachment {
     finishComparing()
     let before = source.allUTF8
     let fromFile = wayFromFile
-    let words = RemadeText(old: note, new: moved).wordsLeftBehind(by: note.document.actor, since: headsWithText)
-    (note, headsWithText) = (moved, handle.document.heads())
+    let remade = RemadeText(old: note, new: moved)
+    let words = remade.wordsLeftBehind(by: note.document.actor)
+    note = moved
     // What can be taken back of it stands in the old text.
     undoGroups = UndoGroups()
     if mayWrite { apply(words ?? []) }
     let delta = TextDiff.delta(from: before, to: source.allUTF8)
-    if words == nil || !mayWrite, delta.deletedBytes > 0 {
+    // What others left behind their own services bring, if they still run.
+    if delta.deletedBytes > 0, words == nil || remade.isBranch || !mayWrite {
       service.keepSoon(id, "its agenda item was moved by somebody else while it was open", before)
     }
     buffer.documentChanged(by: delta)

@@ -32,8 +32,6 @@ final class Attachment {
   var note: NoteDocument
   var id: DocumentId { handle.id }
   var key: NoteKey { NoteKey(handle.id, item: note.item) }
-  /// Of an agenda item: a state in which its text was in the agenda.
-  var headsWithText: Set<ChangeHash> = []
   var buffer: OpenBuffer
   unowned let session: Session
   private var observation: Observation?
@@ -67,7 +65,6 @@ final class Attachment {
   {
     (self.uri, self.handle, self.note, self.buffer, self.session) = (uri, handle, note, buffer, session)
     opened = buffer.version
-    if note.item != nil { headsWithText = handle.document.heads() }
     observation = handle.observe { [weak self] event in self?.documentDid(event) }
     service.opened(key, handle) { [weak self] in self?.companions() ?? [] }
     claimNote()

@@ -156,15 +156,15 @@ public final class Service {
   /// Finds a free name in `directory`, writes the note's text there, and keeps the record.
   @discardableResult
   func makeWorkingFile(
-    for handle: DocHandle, item: String? = nil, title: String, directory: String
+    for handle: DocHandle, _ note: NoteDocument? = nil, title: String, directory: String
   ) async throws -> NoteRecord {
-    guard let note = NoteDocument(handle.document, item: item) else {
+    guard let note = note ?? NoteDocument(handle.document) else {
       throw NotesError(.notANote, "The document \(handle.id) holds no text.")
     }
     let now = clock.date
     var record =
-      notebook[NoteKey(handle.id, item: item)]
-      ?? NoteRecord(id: handle.id, item: item, title: title, created: note.created ?? now, modified: now)
+      notebook[NoteKey(handle.id, item: note.item)]
+      ?? NoteRecord(id: handle.id, item: note.item, title: title, created: note.created ?? now, modified: now)
     for name in FileName.candidates(for: title) {
       let path = (directory as NSString).appendingPathComponent(name)
       if notebook.record(atPath: path) != nil { continue }

@@ -50,7 +50,9 @@ extension Session {
           best = ((part, match.match), match.count)
         }
       }
-      if found.count == search.count { notes.append((key, best?.found)) }
+      guard found.count == search.count else { continue }
+      if let part = best?.found.part { best?.found.part = await withFile(part) }
+      notes.append((key, best?.found))
     }
     return notes
   }
@@ -87,14 +89,29 @@ extension Session {
 
   // MARK: Parts
 
-  /// The note itself, or a meeting's items.
+  /// The note itself, or a meeting's items in the agenda's order; those that have no file yet, too.
   private func parts(of record: NoteRecord) -> [NoteRecord] {
-    record.folder == nil ? [record] : service.notebook.items(of: record.id).sorted { $0.title < $1.title }
+    guard record.folder != nil else { return [record] }
+    // An earlier version did not keep the agenda.
+    guard !record.agenda.isEmpty else { return service.notebook.items(of: record.id) }
+    return record.agenda.map { entry in
+      service.notebook[NoteKey(record.id, item: entry.id)]
+        ?? NoteRecord(
+          id: record.id, item: entry.id, title: entry.title, created: record.created, modified: record.modified)
+    }
+  }
+
+  /// An item that was found is about to be looked at.
+  private func withFile(_ part: NoteRecord) async -> NoteRecord {
+    guard part.path == nil, let handle = service.repo.handle(of: part.id) else { return part }
+    try? await service.caretaker.makeFile(of: part.key, handle)
+    return service.notebook[part.key] ?? part
   }
 
   /// The text as it is in memory, else as it is in the working file, which is the same half a second later.
   private func text(of record: NoteRecord) async -> [UInt8]? {
-    if let handle = service.repo.handle(of: record.id) {
+    let loaded = service.repo.handle(of: record.id)
+    if let handle = record.path == nil ? try? await find(record.id) : loaded {
       // A search goes through many notes, and typing is not to wait for all of them.
       await Task.yield()
       return NoteDocument(handle.document, item: record.item).map { DocumentText($0).allUTF8 }
@@ -127,7 +144,7 @@ extension Session {
         writer.member("folder", folder)
         writer.key("items")
         writer.array { writer in
-          for item in service.notebook.items(of: record.id) { writeItem(item, to: &writer) }
+          for item in parts(of: record) { writeItem(item, to: &writer) }
         }
       }
       writer.key("words")
@@ -182,7 +199,8 @@ extension Session {
     connection.notify(
       "notes/event",
       .object(present: [
-        "kind": .string(change.kind.rawValue), "id": .string(change.id.description), "title": .string(change.title),
+        "kind": .string(change.kind.rawValue), "id": .string(change.id.description),
+        "item": change.item.map(JSONValue.string), "title": .string(change.title),
         "uri": change.path.map { .string(FileURI.uri(path: $0)) },
         "peer": .string(service.identity.peer.description), "name": .string(service.identity.name),
       ]))

@@ -159,6 +159,7 @@ extension Session {
         }
       }
       service.notebook.update(record.key) { $0.modified = service.clock.date }
+      service.caretaker.examineAll(of: record.id)
       try await service.caretaker.synchronize(handle)
     }
     return [:]

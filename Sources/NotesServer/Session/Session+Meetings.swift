@@ -21,6 +21,7 @@ extension Session {
       service.notebook.remember(record)
       try await service.notebook.save(handle.id, withBase: false)
     }
+    service.caretaker.examineAll(of: handle.id)
     try await service.caretaker.synchronize(handle)
     return service.notebook[handle.id] ?? record
   }
@@ -52,8 +53,9 @@ extension Session {
     let position = try params.nonNegativeIntIfPresent("position") ?? .max
     try checkMayWrite(handle.id)
     let item = MeetingContent.Item(id: UUID().uuidString, title: title, discussion: text)
-    try handle.change { _ in try meeting.insert(item, at: position) }
+    try change(handle) { try meeting.insert(item, at: position) }
     try await meetingChanged(handle)
+    try await service.caretaker.makeFile(of: NoteKey(handle.id, item: item.id), handle)
     guard let record = service.notebook[NoteKey(handle.id, item: item.id)] else {
       throw NotesError(.conflict, "The item has no file yet, since another process is at work on it.")
     }
@@ -70,7 +72,7 @@ extension Session {
     guard let meeting = MeetingDocument(handle.document), let item = meeting.item(id) else {
       throw NotesError(.notFound, "The item is not in the agenda any more.")
     }
-    try handle.change { _ in try meeting.move(item, to: position) }
+    try change(handle) { try meeting.move(item, to: position) }
     try await meetingChanged(handle)
     return ["items": .array(itemPlaces(of: handle))]
   }
@@ -91,25 +93,47 @@ extension Session {
     try await service.caretaker.synchronize(handle)
   }
 
-  /// Buffers of items that were moved are attached to their new texts; those of deleted ones become plain files'.
+  /// Buffers of items that were moved are attached to their new texts; those of deleted ones become plain files'. Of an item
+  /// that several people moved at the same moment one copy stays.
   func followItems(of handle: DocHandle) {
+    guard let meeting = MeetingDocument(handle.document) else { return }
+    let items = meeting.items
+    let byId = Dictionary(items.map { ($0.id, $0) }) { first, _ in first }
     for attachment in attachments(of: handle.id) {
       guard let item = attachment.key.item else { continue }
-      guard let note = NoteDocument(handle.document, item: item) else {
+      guard let note = byId[item].flatMap({ NoteDocument(handle.document, item: $0) }) else {
         let text = attachment.clientText
         detach(uri: attachment.uri, .itemDeleted)
         if !text.isEmpty { service.keepSoon(handle.id, "its agenda item was deleted while it was open", text) }
         continue
       }
-      if note.content != attachment.note.content {
-        attachment.follow(note)
-      } else {
-        attachment.headsWithText = handle.document.heads()
-      }
+      if note.content != attachment.note.content { attachment.follow(note) }
     }
+    service.caretaker.tidyAgenda(meeting, items, handle)
+  }
+
+  /// The item's place, with a file that is made now if there is none yet.
+  func openItem(_ item: String, of handle: DocHandle) async throws -> NoteRecord {
+    let key = NoteKey(handle.id, item: item)
+    guard MeetingDocument(handle.document)?.item(item) != nil else {
+      throw NotesError(.notFound, "The item is not in the agenda any more.")
+    }
+    try await service.caretaker.makeFile(of: key, handle)
+    guard let record = service.notebook[key] else {
+      throw NotesError(.conflict, "The item has no file yet, since another process is at work on it.")
+    }
+    return record
   }
 
   // MARK: Parts
+
+  /// Changes the agenda, having said who does.
+  private func change(_ handle: DocHandle, _ body: () throws -> Void) throws {
+    try handle.change { document in
+      try NoteDocument.enter(person: service.identity.person, name: service.identity.name, in: document)
+      try body()
+    }
+  }
 
   private func meeting(_ params: Parameters) async throws -> (DocHandle, MeetingDocument) {
     guard let record = try target(params) else { throw NotesError(.notANote, "This is not a note.") }

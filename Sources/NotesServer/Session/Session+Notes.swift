@@ -76,7 +76,9 @@ extension Session {
       guard let record = found.first else { throw NotesError(.notFound, "There is no note \"\(title)\".") }
       id = record.id
     }
-    return place(try await open(id))
+    let record = try await open(id)
+    guard let item = try params.stringIfPresent("item") else { return place(record) }
+    return place(try await openItem(item, of: try await find(id)))
   }
 
   /// Sees to it that the note is here and its working file exists.

@@ -128,7 +128,7 @@ extension Session {
     attachment.detach()
     closed(attachment.key, attachment.undoItem)
     service.caretaker.watch(attachment.handle)
-    service.caretaker.plan(attachment.handle)
+    service.caretaker.plan(attachment.handle, text: attachment.note.content)
   }
 
   /// Stores what the person has seen of a note, and forgets what the editor had.

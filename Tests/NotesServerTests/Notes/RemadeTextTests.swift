@@ -9,8 +9,6 @@ import Testing
   private let ana: Document
   private let bob: Document
   private let old: NoteDocument
-  /// A state in which the item was where it was.
-  private let before: Set<ChangeHash>
 
   init() throws {
     ana = Document(textEncoding: .utf8)
@@ -25,7 +23,6 @@ import Testing
     ana.commitWith()
     bob = ana.fork()
     old = try #require(NoteDocument(ana, item: "cake"))
-    before = ana.heads()
   }
 
   private func type(_ text: String, at offset: Int, deleting count: Int = 0, in document: Document) throws {
@@ -44,7 +41,7 @@ import Testing
   private func follow() throws -> [TextSplice]? {
     let new = try #require(NoteDocument(ana, item: "cake"))
     #expect(new.content != old.content)
-    return RemadeText(old: old, new: new).wordsLeftBehind(by: ana.actor, since: before)
+    return RemadeText(old: old, new: new).wordsLeftBehind(by: ana.actor)
   }
 
   private func makeSplices(_ splices: [TextSplice]) throws {
@@ -126,6 +123,57 @@ import Testing
     try moveCake(in: ana)
     #expect(try follow() == [])
     #expect(try text(ana) == "fresh apple\n")
+  }
+
+  /// Ana and Bob move the item at the same moment, and both type before and after.
+  @Test func ofTwoMovesOneCountsAndAllWordsComeToIt() throws {
+    try type("fresh ", at: 0, in: ana)
+    try type("pie", at: 6, in: bob)
+    try moveCake(in: ana)
+    try moveCake(in: bob)
+    let texts = try [ana, bob].map { try #require(NoteDocument($0, item: "cake")) }
+    try type("my ", at: 0, in: ana)
+    try type(" now", at: 9, in: bob)
+    try ana.merge(other: bob)
+    try bob.merge(other: ana)
+    for (document, text) in zip([ana, bob], texts) {
+      let counted = try #require(NoteDocument(document, item: "cake"))
+      guard counted.content != text.content else { continue }
+      let remade = RemadeText(old: text, new: counted)
+      #expect(remade.isBranch)
+      for splice in try #require(remade.wordsLeftBehind(by: document.actor)) {
+        try document.spliceText(
+          obj: counted.content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
+      }
+      let meeting = try #require(MeetingDocument(document))
+      #expect(meeting.items.count == 2)
+      try meeting.removeCopies(of: meeting.items, by: document.actor)
+      document.commitWith()
+    }
+    try ana.merge(other: bob)
+    try bob.merge(other: ana)
+    #expect(try text(ana) == "my fresh apple\npie now")
+    #expect(try text(bob) == text(ana))
+    #expect(MeetingDocument(ana)?.content.agendas.map(\.title).sorted() == ["Cake", "Tea"])
+    guard case .Object(let agendas, _)? = try ana.get(obj: .ROOT, key: "agendas") else { throw CancellationError() }
+    #expect(ana.length(obj: agendas) == 2, "the copy that does not count is gone")
+  }
+
+  /// A third one has heard of one move only, types there, and then of the other, which counts or does not.
+  @Test func whatAThirdOneTypedIntoTheMoveThatDoesNotCountComesToo() throws {
+    let cleo = ana.fork()
+    try type("fresh ", at: 0, in: ana)
+    try moveCake(in: ana)
+    try moveCake(in: bob)
+    try cleo.merge(other: ana.heads().isEmpty ? bob : ana)
+    let seen = try #require(NoteDocument(cleo, item: "cake"))
+    try type("sour ", at: 6, in: cleo)
+    try cleo.merge(other: bob)
+    let counted = try #require(NoteDocument(cleo, item: "cake"))
+    guard counted.content != seen.content else { return }
+    let splices = try #require(RemadeText(old: seen, new: counted).wordsLeftBehind(by: cleo.actor))
+    #expect(
+      splices.map { String(decoding: $0.insert, as: UTF8.self) }.joined() == "sour ", "what Ana typed is hers to bring")
   }
 
   @Test func anItemThatSomethingElseReplacedIsNotTakenForAMovedOne() throws {

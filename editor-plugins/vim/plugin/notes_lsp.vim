@@ -24,6 +24,7 @@ vim9script
 #   :NotesMerge {file}     takes in what another copy of the current note has
 #   :NotesMeeting [title]  makes a meeting: a note of which each agenda item is a buffer
 #   :NotesItem [title]     adds an item to the current meeting; :NotesMoveItem {place} moves the current one
+#   :NotesAgenda           shows the current meeting's items in order, and opens the one you choose
 #   :NotesRecovered        texts that an overwrite would have lost
 #   :NotesPeers            who is there
 #   :NotesGo [peer]        goes to a peer's caret; :NotesFollow [peer] stays with it, again to stop
@@ -76,6 +77,7 @@ command! -nargs=1 -bang -complete=file NotesExport call notes_lsp#exchange#Expor
 command! -nargs=1 -complete=file NotesMerge call notes_lsp#exchange#Merge(<q-args>)
 command! -nargs=? NotesMeeting call notes_lsp#exchange#Meeting(<q-args>)
 command! -nargs=? NotesItem call notes_lsp#exchange#AddItem(<q-args>)
+command! NotesAgenda call notes_lsp#exchange#Agenda()
 command! -nargs=1 NotesMoveItem call notes_lsp#exchange#MoveItem(<q-args>)
 command! -nargs=? NotesUndelete call notes_lsp#commands#Undelete(<q-args>)
 command! -bar NotesRecovered call notes_lsp#commands#Recovered()

@@ -134,3 +134,20 @@ export def MoveItem(place: string)
     status.Say('Agenda: ' .. result.items->mapnew((_, it) => it.title)->join(', '))
   }))
 enddef
+
+# Shows the agenda of the meeting that the current buffer is of; the item that is chosen there is opened.
+export def Agenda()
+  const note = Current()
+  if empty(note)
+    return
+  endif
+  service.Request('notes/items', {uri: note.uri}, commands.Then((result) => {
+    const titles = result.items->mapnew((index, it) => $'{index + 1}. {it.title}')
+    popup_menu(titles, {title: $' {result.title} ', maxwidth: &columns - 6, zindex: 210, callback: (_, choice) => {
+      if choice > 0
+        const item = result.items[choice - 1].item
+        service.Request('notes/open', {id: result.id, item: item}, commands.Then((found) => files.Open(found)))
+      endif
+    }})
+  }))
+enddef
