@@ -38,6 +38,22 @@ if git grep -nE 'Thread\.sleep|Task\.sleep|\busleep\(' -- 'Tests/*.swift'; then
   fail "the lines above: wait for a condition with a deadline"
 fi
 
+# A test that a busy machine fails, or that cannot fail. What is bound to come is waited for until Patience.hang, which only ends a
+# hang; work is measured by ProcessorTime. What random or long pauses there are say so in the line.
+if git grep -nE 'waitFor\([^)]*\) *\{ *false *\}|== nil \|\| [a-z.]+ != nil' -- 'Tests/*.swift'; then
+  fail "the lines above: nothing is waited for, or nothing is tested"
+fi
+if git grep -nE '(within:|until: \.now \+) *\.seconds\(' -- Tests ':!Tests/Benchmarks' | grep -v 'shutdownThenClose'; then
+  fail "the lines above: leave the deadline to Patience.hang"
+fi
+if git grep -nE 'ContinuousClock(\(\)|\.now) *- *[a-z]+ *<|#expect\((pause|took|time) < \.' -- Tests ':!Tests/Benchmarks' \
+  | grep -vE 'world\.clock|pause < limit|took < .seconds\(8\) && loading' ; then
+  fail "the lines above: a clock on the wall proves nothing on a busy machine; measure ProcessorTime, or print it"
+fi
+if git grep -nE 'EditorSession\.pause\(' -- 'Tests/*Tests/*.swift' 'Tests/EndToEnd/*.swift' | grep -vE 'random|next - \.now|milliseconds\((10|50)\)'; then
+  fail "the lines above: wait for a condition"
+fi
+
 # The plugins compile.
 editor-plugins/vim/test/run.sh lint || fail "the Vim plugin does not compile"
 editor-plugins/emacs/test/run.sh lint || fail "the Emacs plugin does not byte-compile without a warning"

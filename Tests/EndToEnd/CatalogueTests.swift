@@ -87,9 +87,13 @@ struct CatalogueTests {
     }
     // A file that goes is not made again under somebody's hands.
     try FileManager.default.removeItem(atPath: path)
-    #expect(throws: ProcessError.self) {
-      try ana.process.waitFor("a file", within: .seconds(1)) { FileManager.default.fileExists(atPath: path) }
+    // What happens to another file there is noticed later.
+    let other = try ana.process.request("notes/create", ["title": "Other", "text": "old\n"])
+    try "new\n".write(toFile: try #require(other["path"]?.stringValue), atomically: true, encoding: .utf8)
+    try ana.process.waitFor("what another program wrote") {
+      try ana.process.request("notes/list", ["query": "new"])["notes"]?.arrayValue?.isEmpty == false
     }
+    #expect(!FileManager.default.fileExists(atPath: path))
     try ana.process.request("notes/open", ["id": .string(ana.id)])
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "fresh butter\neggs\n")
     expectNoComplaints(bob.client)

@@ -9,7 +9,7 @@ import Testing
     let child = try ChildProcess(["cat"], input: input)
     let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 % 251) }
     child.write(bytes)
-    try child.wait(for: "the bytes", until: .now + .seconds(10)) { $0.output.count >= bytes.count }
+    try child.wait(for: "the bytes", until: .now + Patience.hang) { $0.output.count >= bytes.count }
     #expect(child.output == bytes)
     if case .terminal = input { return }
     child.closeInput()
@@ -42,7 +42,8 @@ import Testing
     let program = try #require(try terminal?.programProcessId())
     #expect(kill(program, 0) == 0)
     terminal = nil
-    let deadline = ContinuousClock.now + .seconds(10)
+    let deadline = ContinuousClock.now + Patience.hang
+    // A process that is no child of this one says nothing when it ends.
     while EditorSession.isRunning(program), ContinuousClock.now < deadline { EditorSession.pause(.milliseconds(10)) }
     #expect(!EditorSession.isRunning(program))
   }

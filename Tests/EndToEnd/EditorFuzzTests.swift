@@ -81,8 +81,7 @@ struct EditorFuzzTests {
   private func waitForQuiet(_ editors: [any EditorUnderTest]) throws -> String {
     var states: [EditorState] = []
     do {
-      try editors[0].session.wait(for: "equal buffers", within: .seconds(90)) {
-        EditorSession.pause(.milliseconds(200))
+      try editors[0].session.wait(for: "equal buffers") {
         states = try editors.compactMap { try $0.state() }
         guard states.count == editors.count, let text = states.first?.text.utf8 else { return false }
         guard states.allSatisfy({ $0.isSynced && $0.text.utf8.elementsEqual(text) }) else { return false }

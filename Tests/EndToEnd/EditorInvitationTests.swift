@@ -15,13 +15,15 @@ struct EditorInvitationTests {
     return (ana, ben)
   }
 
+  private let askedAgainAfter: Duration = .seconds(2)
+
   /// Asks how things are until the editor shows it: what was sent may be on its way when it is asked first.
   private func ask(_ editor: any EditorUnderTest, until part: String, _ question: () throws -> Void) throws {
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + Patience.hang
     while true {
       try question()
       do {
-        return try editor.waitForScreen(part, within: .seconds(2))
+        return try editor.waitForScreen(part, within: askedAgainAfter)
       } catch {
         if ContinuousClock.now > deadline { throw error }
       }

@@ -151,8 +151,7 @@ struct KeepingTests {
       }
       client.close()
       // Half a second later the file is written; the process dies some time around that.
-      let deadline = ContinuousClock.now + .milliseconds(Int.random(in: 0...900, using: &random))
-      try? process.waitFor("the moment", within: deadline - .now) { false }
+      try process.listen(for: .milliseconds(Int.random(in: 0...900, using: &random)))
       try process.kill()
       process = try user.startInitialized()
       client = try ModelClient(process, note: try process.request("notes/open", ["id": .string(id)]))

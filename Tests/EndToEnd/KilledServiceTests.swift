@@ -110,7 +110,7 @@ struct KilledServiceTests {
     /// Expects in every buffer each word that was called stored or that a living editor has typed, and no word twice.
     func check() throws {
       try start()
-      try ModelClient.waitForConvergence(present, within: .seconds(60))
+      try ModelClient.waitForConvergence(present)
       let expected = persisted.union(sent.joined())
       for client in present {
         let words = client.text.string.matches(of: /<(\d+)>/).compactMap { Int($0.output.1) }
@@ -133,7 +133,7 @@ struct KilledServiceTests {
       persistedCount += persisted.count
       persisted = []
       sent = [[], []]
-      try ModelClient.waitForConvergence(present, checked: false, within: .seconds(60))
+      try ModelClient.waitForConvergence(present, checked: false)
     }
   }
 
@@ -191,7 +191,7 @@ struct KilledServiceTests {
       "inject=fsync,fdatasync:error=EIO",
     ])
     do {
-      try strace.wait(for: "strace", until: .now + .seconds(10)) {
+      try strace.wait(for: "strace", until: .now + Patience.hang) {
         String(decoding: $0.errorOutput, as: UTF8.self).contains("attached")
       }
     } catch {

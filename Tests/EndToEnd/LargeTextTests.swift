@@ -30,7 +30,7 @@ struct LargeTextTests {
       bob.client.flush()
       ana.client.edit(0..<0, with: "second \(round)\n")
       ana.client.flush(asFullText: true)
-      try ModelClient.waitForConvergence([ana.client, bob.client], within: .seconds(60))
+      try ModelClient.waitForConvergence([ana.client, bob.client])
       let text = ana.client.text.string
       for word in ["second \(round)\n", "first \(round)\n", "ana\(round) 3999 of", "from Bob \(round)\n"] {
         #expect(text.components(separatedBy: word).count == 2, "\(word)")

@@ -105,7 +105,7 @@ struct LifecycleTests {
     try process.request("notes/list")
     editor.killGroup()
     try editor.waitForExit()
-    try process.child.waitForExit(within: .seconds(30))
+    try process.child.waitForExit()
     #expect(try user.storedText(of: client.id) == "bread\n")
   }
 

@@ -18,7 +18,7 @@ struct PlainClientTests {
     }
 
     func wait(for what: String, _ condition: () throws -> Bool) throws {
-      try NotesProcess.wait(for: what, of: [ana.process, bob.process], within: .seconds(60), condition)
+      try NotesProcess.wait(for: what, of: [ana.process, bob.process], condition)
     }
   }
 

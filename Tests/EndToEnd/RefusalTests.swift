@@ -99,7 +99,7 @@ struct RefusalTests {
           print(len(got) <= 7)
       """
     let before = try host.processorMilliseconds()
-    let result = try ChildProcess.run([python, "-c", script, host.port], within: .seconds(60))
+    let result = try ChildProcess.run([python, "-c", script, host.port])
     let each = (try host.processorMilliseconds() - before) / 4
     print("refused, plain TCP: \((each * 100).rounded() / 100) ms of the processor each")
     #expect(each < 5)
@@ -196,7 +196,7 @@ struct RefusalTests {
           print(len(rest(s)) < 4096)
       """
     let before = try host.processorMilliseconds()
-    let result = try ChildProcess.run([python, "-c", script, host.port], within: .seconds(60))
+    let result = try ChildProcess.run([python, "-c", script, host.port])
     let each = (try host.processorMilliseconds() - before) / 1002
     print("refused, a thousand callers: \((each * 100).rounded() / 100) ms of the processor each")
     #expect(each < 5)

@@ -146,6 +146,5 @@ struct StoreCommandTests {
     try process.waitFor("it is stored after all") { try isStored() }
     let time = ContinuousClock.now - start
     print("full disk: stored \(time) after there was room")
-    #expect(time < .seconds(5), "tried every second")
   }
 }

@@ -19,7 +19,7 @@ struct OracleSyncTests {
       let count = bytes[0..<4].reduce(0) { $0 << 8 | Int($1) }
       return bytes.count < 4 + count ? nil : count
     }
-    try child.wait(for: "a frame", until: .now + .seconds(60)) { length($0.output) != nil }
+    try child.wait(for: "a frame", until: .now + Patience.hang) { length($0.output) != nil }
     let count = try #require(length(child.output))
     defer { child.output.removeFirst(4 + count) }
     return count == 0 ? nil : Data(child.output[4..<4 + count])

@@ -29,7 +29,7 @@ enum Reference {
   /// Runs a command of `oracle.py` and reads the JSON it prints.
   static func ask(_ arguments: String...) throws -> Verdict {
     guard let python, let oracle else { throw CocoaError(.fileNoSuchFile) }
-    let result = try ChildProcess.run([python, oracle] + arguments, within: .seconds(60))
+    let result = try ChildProcess.run([python, oracle] + arguments)
     return Verdict(
       json: try JSON.parse(Data(result.output)), errorOutput: String(decoding: result.errorOutput, as: UTF8.self))
   }

@@ -14,7 +14,7 @@ final class ReferencePeer {
   }
 
   private let child: ChildProcess
-  private let deadline: Duration = .seconds(60)
+  private let deadline = Patience.hang
 
   init() throws {
     guard let python = Reference.python else { throw CocoaError(.fileNoSuchFile) }

@@ -33,7 +33,7 @@ public final class EditorSession {
         "NOTES_DIR": user.notes,
       ])
     do {
-      try control.acceptConnection(until: .now + .seconds(20))
+      try control.acceptConnection(until: .now + Patience.hang)
     } catch {
       throw ProcessError.timedOut(waitingFor: "\(kind) to connect", details: (try? terminal.screen()) ?? "no screen")
     }
@@ -45,7 +45,7 @@ public final class EditorSession {
     nextId += 1
     try send(["expr", .string(code), JSONValue(id)])
     // Completion in a note of ten thousand lines takes Vim half a minute on a busy machine.
-    let deadline = ContinuousClock.now + .seconds(120)
+    let deadline = ContinuousClock.now + Patience.hang
     do {
       while true {
         let answer = try JSONValue(parsing: control.receiveLine(until: deadline))
@@ -60,7 +60,7 @@ public final class EditorSession {
 
   /// Asks again and again, with a short pause between, until the condition holds.
   public func wait(
-    for what: String, within duration: Duration = .seconds(20), _ condition: () throws -> Bool
+    for what: String, within duration: Duration = Patience.hang, _ condition: () throws -> Bool
   ) throws {
     let deadline = ContinuousClock.now + duration
     while try !condition() {
@@ -98,7 +98,7 @@ public final class EditorSession {
   }
 
   /// Waits until the editor and all services it started have ended.
-  public func waitForEnd(within duration: Duration = .seconds(20)) throws {
+  public func waitForEnd(within duration: Duration = Patience.hang) throws {
     try wait(for: "the end of the services", within: duration) {
       !records.contains { Self.isRunning($0.processId) }
     }

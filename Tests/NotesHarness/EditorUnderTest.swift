@@ -72,7 +72,7 @@ public protocol EditorUnderTest: AnyObject {
 
 extension EditorUnderTest {
   /// Waits until the current buffer is a note and everything is sent and applied.
-  public func waitUntilAttached(within duration: Duration = .seconds(20)) throws -> String {
+  public func waitUntilAttached(within duration: Duration = Patience.hang) throws -> String {
     var found: String?
     try session.wait(for: "a note in \(Self.kind)", within: duration) {
       guard let id = try documentId(), let state = try state(), state.isSynced else { return false }
@@ -91,13 +91,13 @@ extension EditorUnderTest {
     return found ?? ""
   }
 
-  public func waitForText(_ part: String, within duration: Duration = .seconds(20)) throws {
+  public func waitForText(_ part: String, within duration: Duration = Patience.hang) throws {
     try session.wait(for: "\(part) in \(Self.kind)", within: duration) {
       try state()?.text.contains(part) ?? false
     }
   }
 
-  public func waitForScreen(_ part: String, within duration: Duration = .seconds(20)) throws {
+  public func waitForScreen(_ part: String, within duration: Duration = Patience.hang) throws {
     try session.wait(for: "\(part) on the screen of \(Self.kind)", within: duration) {
       try session.terminal.screen().contains(part)
     }

@@ -1,4 +1,5 @@
 import JSONRPC
+import TestSupport
 
 extension ModelClient {
   private static let pieces = [
@@ -46,7 +47,7 @@ extension ModelClient {
   /// Waits until the buffers are equal and, if they are `checked`, each service has proved that it knows its buffer.
   /// A service proves it only after edits.
   public static func waitForConvergence(
-    _ clients: [ModelClient], checked: Bool = true, within duration: Duration = .seconds(30)
+    _ clients: [ModelClient], checked: Bool = true, within duration: Duration = Patience.hang
   ) throws {
     for client in clients {
       client.isUnsafe = false

@@ -66,7 +66,7 @@ public final class NotesProcess {
 
   /// Sends a request and waits for the whole response.
   public func respond(
-    _ method: String, _ params: JSONValue?, within duration: Duration = .seconds(20)
+    _ method: String, _ params: JSONValue?, within duration: Duration = Patience.hang
   ) throws -> JSONValue {
     let id = startRequest(method, params)
     try waitFor("the answer to \(method)", within: duration) { self.responses[id] != nil }
@@ -76,7 +76,7 @@ public final class NotesProcess {
   /// Sends a request and waits for its result.
   @discardableResult
   public func request(
-    _ method: String, _ params: JSONValue? = [:], within duration: Duration = .seconds(20)
+    _ method: String, _ params: JSONValue? = [:], within duration: Duration = Patience.hang
   ) throws -> JSONValue {
     let response = try respond(method, params, within: duration)
     if let error = response["error"] { throw Refusal(method: method, error: error) }
@@ -120,14 +120,23 @@ public final class NotesProcess {
 
   /// Waits until the condition holds, taking in what arrives.
   public func waitFor(
-    _ what: String, within duration: Duration = .seconds(20), _ condition: () throws -> Bool
+    _ what: String, within duration: Duration = Patience.hang, _ condition: () throws -> Bool
   ) throws {
     try Self.wait(for: what, of: [self], within: duration, condition)
   }
 
+  /// Takes in what arrives for so long, as a person types at some tempo, or until a random moment. No result may rest on it.
+  public func listen(for duration: Duration) throws {
+    let end = ContinuousClock.now + duration
+    repeat {
+      try collect()
+      ChildProcess.waitForActivity(of: [child], until: end)
+    } while ContinuousClock.now < end && child.exit == nil
+  }
+
   /// Waits until the condition holds, taking in what arrives from all of these processes.
   public static func wait(
-    for what: String, of processes: [NotesProcess], within duration: Duration = .seconds(20),
+    for what: String, of processes: [NotesProcess], within duration: Duration = Patience.hang,
     _ condition: () throws -> Bool
   ) throws {
     let deadline = ContinuousClock.now + duration
@@ -147,7 +156,7 @@ public final class NotesProcess {
   /// Waits for a notification, also one that has come already since the message with number `start`.
   @discardableResult
   public func waitForNotification(
-    _ method: String, from start: Int = 0, within duration: Duration = .seconds(20),
+    _ method: String, from start: Int = 0, within duration: Duration = Patience.hang,
     where predicate: (JSONValue) -> Bool = { _ in true }
   ) throws -> JSONValue {
     var found: JSONValue?

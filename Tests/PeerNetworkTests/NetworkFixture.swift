@@ -2,6 +2,7 @@ import Automerge
 import AutomergeRepo
 import Foundation
 import RepoTestSupport
+import TestSupport
 import UV
 
 @testable import PeerNetwork
@@ -89,7 +90,7 @@ struct NeverHappened: Error, CustomStringConvertible {
 /// Returns when the condition is true; throws when it has not come true after a generous time.
 @AutomergeRepo
 func eventually(
-  _ what: String, on loop: Loop, within limit: Duration = .seconds(60), _ condition: @AutomergeRepo () -> Bool
+  _ what: String, on loop: Loop, within limit: Duration = Patience.hang, _ condition: @AutomergeRepo () -> Bool
 ) async throws {
   let clock = LoopClock(loop)
   let deadline = clock.now + limit

@@ -74,7 +74,9 @@ import UV
     try await TestLoop.run { loop in
       let (one, two) = (try Station(loop), try Station(loop))
       one.provider.keepConnected(to: two.peerId, at: [two.address])
-      try await eventually("both know", on: loop) { two.heard.connected == [one.peerId] }
+      try await eventually("both know", on: loop) {
+        one.heard.connected == [two.peerId] && two.heard.connected == [one.peerId]
+      }
       let long = Data(count: Frame.maximumByteCount)
       one.provider.send(.other(type: "long", fields: ["data": .bytes(long)]), to: two.peerId)
       one.provider.send(.other(type: "short", fields: [:]), to: two.peerId)

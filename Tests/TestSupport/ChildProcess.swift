@@ -133,7 +133,7 @@ public final class ChildProcess {
 
   /// Waits for the end of the process; what it wrote before is in `output`.
   @discardableResult
-  public func waitForExit(within duration: Duration = .seconds(20)) throws -> Exit {
+  public func waitForExit(within duration: Duration = Patience.hang) throws -> Exit {
     let deadline = ContinuousClock.now + duration
     collect()
     while true {
@@ -147,11 +147,11 @@ public final class ChildProcess {
 
   /// Runs a command to its end and returns its exit and everything it wrote.
   public static func run(
-    _ command: [String], environment: [String: String] = [:], within duration: Duration = .seconds(20)
+    _ command: [String], environment: [String: String] = [:], within duration: Duration = Patience.hang
   ) throws -> (exit: Exit, output: [UInt8], errorOutput: [UInt8]) {
     let child = try ChildProcess(command, environment: environment, input: .null)
     let exit = try child.waitForExit(within: duration)
-    try child.wait(for: "the rest of its output", until: .now + .seconds(5)) { $0.isOutputAtEnd }
+    try child.wait(for: "the rest of its output", until: .now + Patience.hang) { $0.isOutputAtEnd }
     return (exit, child.output, child.errorOutput)
   }
 

@@ -1,9 +1,10 @@
 import Synchronization
+import TestSupport
 import Testing
 import UV
 
 /// Runs a loop on the calling thread until a callback stops it; a test that never does so fails at the deadline.
-func runLoop(deadline: Duration = .seconds(30), _ body: (Loop) throws -> Void) throws {
+func runLoop(deadline: Duration = Patience.hang, _ body: (Loop) throws -> Void) throws {
   let loop = try Loop()
   defer { loop.closeHandles() }
   try body(loop)
