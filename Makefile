@@ -5,7 +5,7 @@ PREFIX ?= $(HOME)/.local
 CHECK := --explicit-target-dependency-import-check error
 RELEASE := -c release --static-swift-stdlib $(CHECK)
 
-.PHONY: all build test lint format demo demo-record bench bench-store bench-peers partitions kills fuzz install uninstall setup setup-test clean
+.PHONY: all build test lint format demo demo-record bench bench-store bench-peers partitions kills chaos fuzz install uninstall setup setup-test clean
 
 all: build
 
@@ -73,6 +73,11 @@ kills: setup-test
 	NOTES_SEEDS=$${NOTES_SEEDS:-1,2,3,4,5,6,7,8,9,10} NOTES_KILLS=$${NOTES_KILLS:-2000} swift test --skip-build \
 	  --filter KilledServiceTests
 	NOTES_KILLS=200 swift test --skip-build --filter KilledWriterTests
+
+# Two people type in real editors while everything happens to their note, NOTES_CHAOS times (default 200).
+chaos: setup-test
+	swift build --build-tests $(CHECK)
+	NOTES_CHAOS=$${NOTES_CHAOS:-200} swift test --skip-build --filter ChaosTests
 
 # Foreign bytes, for FUZZ_SECONDS each (default 60), with coverage. Not a part of `make test`.
 fuzz: setup

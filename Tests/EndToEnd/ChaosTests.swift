@@ -1,0 +1,260 @@
+import Foundation
+import JSONRPC
+import NotesHarness
+import TestSupport
+import Testing
+
+/// Two people type at random in real editors, while everything happens to their note that can happen to one: at the end every
+/// word is in the note, or in a copy that a person finds.
+///
+/// `NOTES_CHAOS=200` tries as many seeds, `NOTES_CHAOS_SEEDS=17,18` just these.
+@Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
+struct ChaosTests {
+  private static let seeds: [UInt64] =
+    numbers(fromEnvironment: "NOTES_CHAOS_SEEDS")?.map { UInt64($0) }
+    ?? (1...(numbers(fromEnvironment: "NOTES_CHAOS")?.first.map { UInt64(max(1, $0)) } ?? 2)).map(\.self)
+
+  @Test(arguments: seeds) func everyWordTypedIsInTheNoteOrInACopy(seed: UInt64) throws {
+    let chaos = try Chaos(seed: seed)
+    do {
+      try chaos.run()
+      try chaos.settle()
+      try chaos.check()
+    } catch {
+      Issue.record("\(error)\n\(chaos.report)")
+    }
+  }
+}
+
+/// One run: the two people, what happens to them, and what has happened so far.
+private final class Chaos {
+  private static let stepCount = 30
+  private static let title = "Chaos"
+
+  private let seed: UInt64
+  private var random: SplitMix64
+  private let host: ChaosPerson
+  private let guest: ChaosPerson
+  /// A second process of the host's, by which things happen that the host does elsewhere.
+  private var host2: NotesProcess?
+  private let isMeeting: Bool
+  private var id = ""
+  private var events: [String] = []
+  private var isUnshared = false
+  private var hasDeleted: Set<String> = []
+  /// Whose disk is full.
+  private var full: Set<String> = []
+
+  init(seed: UInt64) throws {
+    self.seed = seed
+    random = SplitMix64(seed: seed)
+    let kinds: [any EditorUnderTest.Type] = [VimUnderTest.self, EmacsUnderTest.self]
+    let pair = [(0, 1), (1, 0), (0, 0), (1, 1)][Int(seed % 4)]
+    isMeeting = seed % 3 == 0
+    host = try ChaosPerson("Ana", kinds[pair.0], key: "j", seed: seed)
+    guest = try ChaosPerson("Ben", kinds[pair.1], key: "k", seed: seed &+ 500)
+  }
+
+  private var shell: NotesProcess {
+    get throws {
+      if let host2 { return host2 }
+      // Started after the editor's, which so has the network.
+      let process = try host.user.startInitialized()
+      host2 = process
+      return process
+    }
+  }
+
+  private var people: [ChaosPerson] { [host, guest] }
+  private func isIntact(_ person: ChaosPerson) -> Bool { !hasDeleted.contains(person.user.name) }
+
+  var report: String {
+    let feet = people.map { "\($0.user.name) in \($0.kind.kind): \((try? $0.foot()) ?? "no screen")" }
+    let logs = people.map { "\($0.user.name)'s service: …\($0.user.log.suffix(1200))" }
+    return "seed \(seed)\(isMeeting ? ", a meeting" : "")\n" + (events + feet + logs).joined(separator: "\n")
+  }
+
+  private func did(_ event: String) { events.append("\(events.count + 1). \(event)") }
+
+  // MARK: The run
+
+  func run() throws {
+    if isMeeting {
+      try host.editor.perform(.meeting(Self.title))
+      id = try host.editor.waitUntilAttached()
+    } else {
+      try host.editor.createNote(Self.title)
+      id = try host.editor.waitUntilAttached()
+    }
+    try invite()
+    for _ in 0..<Self.stepCount {
+      let person = people[random.below(2)]
+      if random.chance(75) { try write(person) } else { try happen(to: person) }
+    }
+  }
+
+  private func write(_ person: ChaosPerson) throws {
+    for _ in 0...random.below(3) { try person.typeWord(aboveLine: 1 + random.below(30)) }
+  }
+
+  private func invite() throws {
+    let shared = try shell.request("notes/share", ["id": .string(id), "uses": 5])
+    try guest.editor.join(shared["ticket"]?.stringValue ?? "")
+    try guest.editor.session.wait(for: "the note at Ben's") { try guest.editor.documentId() == id }
+    isUnshared = false
+  }
+
+  private func happen(to person: ChaosPerson) throws {
+    switch random.below(10) {
+    case 0: try setAccess("read")
+    case 1: try setAccess("write")
+    case 2: try unshareOrInvite()
+    case 3: try deleteOrRestore(person)
+    case 4: try moveItem(person)
+    case 5: try writeFromOutside(person)
+    case 6:
+      did("\(person.user.name) saves")
+      try person.save()
+    case 7:
+      did("the service of \(person.user.name) is killed")
+      person.editor.session.killService()
+    case 8:
+      let isFull = full.insert(person.user.name).inserted
+      if !isFull { full.remove(person.user.name) }
+      if try person.fillDisk(isFull) { did("\(person.user.name)'s disk \(isFull ? "is full" : "has room again")") }
+    default: try killEditor(of: person)
+    }
+  }
+
+  private func setAccess(_ access: String) throws {
+    guard !isUnshared else { return }
+    did("Ana gives Ben \(access)")
+    guard let peer = try bensPeer() else { return }
+    _ = try shell.respond("notes/setAccess", ["id": .string(id), "peer": .string(peer), "access": .string(access)])
+  }
+
+  private func bensPeer() throws -> String? {
+    let peers = try shell.request("notes/peers")["peers"]?.arrayValue ?? []
+    return peers.first { $0["name"] == "Ben" }?["peer"]?.stringValue
+  }
+
+  private func unshareOrInvite() throws {
+    guard isIntact(host), isIntact(guest), full.isEmpty else { return }
+    if isUnshared {
+      did("Ana shares it again, and Ben joins")
+      try invite()
+    } else {
+      did("Ana shares it no more")
+      _ = try shell.respond("notes/unshare", ["id": .string(id)])
+      isUnshared = true
+    }
+  }
+
+  private func deleteOrRestore(_ person: ChaosPerson) throws {
+    guard !isMeeting, !full.contains(person.user.name) else { return }
+    if isIntact(person) {
+      guard try person.editor.documentId() == id else { return }
+      did("\(person.user.name) deletes it")
+      try person.waitUntilSent()
+      try person.editor.deleteNote()
+      hasDeleted.insert(person.user.name)
+      try person.editor.session.wait(for: "the deletion") { try person.editor.documentId() == nil }
+    } else {
+      did("\(person.user.name) undeletes it")
+      try restore(person)
+    }
+  }
+
+  private func restore(_ person: ChaosPerson) throws {
+    try person.editor.undeleteNote(Self.title)
+    try person.editor.session.wait(for: "the undeleted note") { try person.editor.documentId() == id }
+    hasDeleted.remove(person.user.name)
+  }
+
+  private func moveItem(_ person: ChaosPerson) throws {
+    guard isMeeting, try person.editor.documentId() == id else { return }
+    if random.chance(40) {
+      let title = "Point \(events.count)"
+      did("Ana adds an item")
+      _ = try shell.respond("notes/addItem", ["id": .string(id), "title": .string(title)])
+    } else {
+      did("\(person.user.name) moves the item")
+      try person.editor.perform(.moveItem(1 + random.below(3)))
+    }
+  }
+
+  private func writeFromOutside(_ person: ChaosPerson) throws {
+    guard isIntact(person), !full.contains(person.user.name), let path = try person.editor.filePath(),
+      let file = FileHandle(forWritingAtPath: path)
+    else { return }
+    let word = person.newWord()
+    did("another program writes \(word) to \(person.user.name)'s file")
+    try file.seekToEnd()
+    try file.write(contentsOf: Data("\n\(word)\n".utf8))
+    try file.close()
+    person.expect(word)
+  }
+
+  private func killEditor(of person: ChaosPerson) throws {
+    guard isIntact(person), try person.editor.documentId() == id else { return }
+    try person.waitUntilSent()
+    did("the editor of \(person.user.name) is killed")
+    try person.killEditor()
+    try open(person)
+  }
+
+  private func open(_ person: ChaosPerson) throws {
+    try person.editor.openNote(Self.title)
+    try person.editor.session.wait(for: "the note in the new editor") { try person.editor.documentId() == id }
+  }
+
+  // MARK: The end
+
+  /// Everything is put right again that can be, and the two have the same text then.
+  func settle() throws {
+    for person in people { _ = try person.fillDisk(false) }
+    for person in people where !isIntact(person) { try restore(person) }
+    if isUnshared { try invite() }
+    for person in people where try person.editor.documentId() != id { try open(person) }
+    try setAccess("write")
+    did("everything is right again")
+    var states: [EditorState] = []
+    do {
+      try host.editor.session.wait(for: "equal texts") {
+        try shell.collect()
+        states = try people.compactMap { try $0.editor.state() }
+        guard states.count == 2, states.allSatisfy(\.isSynced), states[0].text == states[1].text else { return false }
+        return try stored() == states[0].text.trimmingCharacters(in: .newlines)
+      }
+    } catch {
+      throw ProcessError.timedOut(waitingFor: "equal texts", details: "\(states.map(\.text))")
+    }
+  }
+
+  private func stored() throws -> String? {
+    guard !isMeeting else { return try host.editor.state()?.text.trimmingCharacters(in: .newlines) }
+    let shown = try host.user.run(["show", id])
+    return shown.exit == .code(0) ? shown.output.trimmingCharacters(in: .newlines) : nil
+  }
+
+  func check() throws {
+    let text = try host.editor.state()?.text ?? ""
+    // Whoever asks what was recovered has it as files.
+    _ = try shell.respond("notes/recovered", [:])
+    let other = try guest.user.startInitialized()
+    _ = try other.respond("notes/recovered", [:])
+    let copies = try people.flatMap { try $0.copies() }
+    let absent = people.flatMap(\.words).filter { !text.contains($0) }
+    let lost = absent.filter { word in !copies.contains { $0.contains(word) } }
+    let twice = people.flatMap(\.words).filter { text.components(separatedBy: $0).count > 2 }
+    if !lost.isEmpty { Issue.record("lost: \(lost)\n\(report)\ntext: \(text.debugDescription)") }
+    if !twice.isEmpty { Issue.record("twice: \(twice)\n\(report)\ntext: \(text.debugDescription)") }
+    let inCopies = absent.count
+    print(
+      "chaos, seed \(seed): \(host.words.count) and \(guest.words.count) words, \(events.count) events,"
+        + " \(inCopies) words in copies")
+    try shell.shutdown()
+    try other.shutdown()
+    for person in people { try person.editor.quit() }
+  }
+}

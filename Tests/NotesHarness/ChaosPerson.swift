@@ -1,0 +1,123 @@
+import Foundation
+import JSONRPC
+import TestSupport
+
+/// One of two people in a chaos run: an editor that is killed and started again, and every word that was typed into it.
+public final class ChaosPerson {
+  public let user: NotesUser
+  public let kind: any EditorUnderTest.Type
+  public private(set) var editor: any EditorUnderTest
+  /// Words that the buffer took, so that they must not be lost; each stands on a line of its own.
+  public private(set) var words: [String] = []
+  private let key: Character
+  private let seed: UInt64
+  private var starts: UInt64 = 0
+  private var count = 0
+  /// Whether the folder of notes is a small file system of its own, which can be full.
+  private let hasOwnDisk: Bool
+
+  /// - Parameter key: begins and ends each word. With `j` or `k`, digits between them do no harm where nothing can be typed.
+  public init(_ name: String, _ kind: any EditorUnderTest.Type, key: Character, seed: UInt64) throws {
+    (user, self.kind, self.key, self.seed) = (try NotesUser(name), kind, key, seed)
+    // Needs rights that not everybody has; without them no write is refused.
+    let mount = try ChildProcess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", user.notes])
+    hasOwnDisk = mount.exit == .code(0)
+    editor = try kind.init(user: user, seed: seed, maximumDelay: .zero)
+  }
+
+  deinit {
+    if hasOwnDisk { _ = try? ChildProcess.run(["umount", "-l", user.notes]) }
+  }
+
+  /// From now on nothing can be written to the folder of notes, or everything again. False if that cannot be had here.
+  public func fillDisk(_ isFull: Bool) throws -> Bool {
+    guard hasOwnDisk else { return false }
+    let filler = user.notes + "/.filler"
+    if isFull {
+      _ = try ChildProcess.run(["dd", "if=/dev/zero", "of=" + filler, "bs=1k", "count=600"])
+    } else if FileManager.default.fileExists(atPath: filler) {
+      try FileManager.default.removeItem(atPath: filler)
+    }
+    return true
+  }
+
+  /// A word that nobody else types. Its number has as many digits as the others', so that none is a part of another.
+  public func newWord() -> String {
+    count += 1
+    return "\(key)\(1000 + count)\(key)"
+  }
+
+  /// Types a word on a new line above the line with this number, as a person would. Whether it counts is seen afterwards: the
+  /// buffer may have become read-only while it was typed.
+  ///
+  /// At the end of a line, where the other one may be in the middle of a word, both would type behind the same letter, and the
+  /// word could be torn in two. At the beginning each types behind what that one has typed.
+  public func typeWord(aboveLine line: Int) throws {
+    let word = newWord()
+    switch editor {
+    case is VimUnderTest:
+      try editor.session.terminal.press("Escape")
+      try editor.session.terminal.type("\(line)GO\(word)")
+      try editor.session.terminal.press("Escape")
+    default:
+      try editor.session.terminal.press("Escape", "Escape", "Escape", "M-g", "g")
+      try editor.session.terminal.type("\(line)")
+      try editor.session.terminal.press("Enter", "C-a")
+      try editor.session.terminal.type(word)
+      try editor.session.terminal.press("Enter")
+    }
+    // The answer comes when the keys before it have been taken in.
+    if try buffers().contains(where: { $0.contains(word) }) { words.append(word) }
+  }
+
+  /// A word that came to this person's note in another way, by a program that wrote to the file.
+  public func expect(_ word: String) { words.append(word) }
+
+  /// The texts of all buffers that have a file.
+  public func buffers() throws -> [String] {
+    let code =
+      editor is VimUnderTest
+      ? #"map(filter(getbufinfo({'bufloaded': 1}), {_, b -> getbufvar(b.bufnr, '&buftype') == ''}), {_, b -> join(getbufline(b.bufnr, 1, '$'), "\n")})"#
+      : #"(vconcat (delq nil (mapcar (lambda (b) (with-current-buffer b (and buffer-file-name (save-restriction (widen) (buffer-substring-no-properties (point-min) (point-max)))))) (buffer-list))))"#
+    return try editor.evaluate(code).arrayValue?.compactMap(\.stringValue) ?? []
+  }
+
+  /// Saves as a person would, and answers no question that comes of it.
+  public func save() throws {
+    if editor is VimUnderTest {
+      try editor.session.terminal.press("Escape")
+      try editor.session.terminal.type(":w")
+      try editor.session.terminal.press("Enter")
+    } else {
+      try editor.session.terminal.press("C-x", "C-s")
+    }
+  }
+
+  /// Waits until the service knows everything that was typed.
+  public func waitUntilSent() throws {
+    try editor.session.wait(for: "\(user.name)'s words to be sent") { try editor.state()?.isSynced ?? true }
+  }
+
+  /// The editor dies with all that it has not sent, and another one is started; no note is open in it.
+  public func killEditor() throws {
+    let program = try editor.session.terminal.programProcessId()
+    kill(program, SIGKILL)
+    try editor.session.waitForEnd()
+    editor.session.terminal.killServer()
+    starts += 1
+    editor = try kind.init(user: user, seed: seed &+ 1000 &* starts, maximumDelay: .zero)
+  }
+
+  /// What is kept for this person beside the note: recovered texts, which `notes/recovered` lists, and buffers.
+  public func copies() throws -> [String] {
+    let folder = user.notes + "/.recovered"
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return try buffers() + names.compactMap { try? String(contentsOfFile: folder + "/" + $0, encoding: .utf8) }
+  }
+
+  /// The last three lines of the terminal: the status line, and what the editor says.
+  public func foot() throws -> String {
+    let lines = try editor.session.terminal.screen().split(separator: "\n", omittingEmptySubsequences: false)
+    return lines.filter { !$0.allSatisfy(\.isWhitespace) }.suffix(3).joined(separator: "\n")
+  }
+}
