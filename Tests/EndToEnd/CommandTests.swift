@@ -20,7 +20,7 @@ struct CommandTests {
   private func run(_ user: NotesUser, _ arguments: String..., before: [String] = []) throws -> Result {
     let binary = try #require(NotesBinary.path)
     let result = try ChildProcess.run(
-      [binary] + before + arguments + ["--home", user.home, "--notes", user.notes], within: .seconds(60))
+      [binary] + before + arguments + ["--home", user.home, "--notes", user.notes])
     return Result(
       exit: result.exit, output: String(decoding: result.output, as: UTF8.self),
       errors: String(decoding: result.errorOutput, as: UTF8.self))

@@ -28,7 +28,7 @@ struct WaitingTests {
     try ben.beginTypingAtEnd()
     try ben.session.terminal.type("for Ben alone")
     // Each key is heard while the join still waits.
-    try ben.waitForScreen("for Ben alone", within: .seconds(5))
+    try ben.waitForScreen("for Ben alone")
     #expect(try ben.isWaiting())
     kill(host, SIGCONT)
     try ben.session.wait(for: "the announcement") { try ben.messages().contains("\"Silence\" is ready") }
@@ -62,7 +62,7 @@ struct WaitingTests {
     try ben.waitForScreen("Joining")
     try ben.beginTypingAtEnd()
     try ben.session.terminal.type("quick")
-    try ben.waitForScreen("quick", within: .seconds(5))
+    try ben.waitForScreen("quick")
     #expect(try ben.isWaiting())
     try ben.endTyping()
     // Given up, it says so, and nothing opens later.
@@ -92,7 +92,7 @@ struct WaitingTests {
       let screen = try ana.session.terminal.screen()
       try #require(!screen.contains("Auto-save") && !screen.contains("Abort"), "\(screen)")
     }
-    try ana.session.wait(for: "all that Ben wrote", within: .seconds(60)) { try ana.state()?.text == ben.text.string }
+    try ana.session.wait(for: "all that Ben wrote") { try ana.state()?.text == ben.text.string }
   }
 }
 
