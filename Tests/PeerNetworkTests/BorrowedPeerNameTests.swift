@@ -43,6 +43,31 @@ import UV
     }
   }
 
+  /// Both sides see the same digits at any time, and a second key under one name is a warning on every way to it.
+  @Test func digitsAreEqualOnBothSidesAndAnotherKeyOfANameIsAWarning() async throws {
+    try await TestLoop.run { loop in
+      let (ana, ben) = try await self.friends(loop)
+      let code = ana.directory.verificationCode(with: ben.peerId)
+      #expect(code?.count == 30 && code == ben.directory.verificationCode(with: ana.peerId))
+      #expect(!ana.directory.isNameShared(by: ben.peerId) && !ben.directory.isNameShared(by: ana.peerId))
+      let eve = try await RawPeer.connect(to: try #require(ana.directory.listening), on: loop)
+      try eve.join(called: "Ben")
+      try await eventually("connected", on: loop) { ana.repo.peers[eve.peerId] != nil }
+      #expect(ana.directory.isNameShared(by: ben.peerId) && ana.directory.isNameShared(by: eve.peerId))
+      #expect(ana.directory.verificationCode(with: eve.peerId) != code)
+      #expect(ana.events.contains(.namesake(eve.peerId, name: "Ben")))
+      // Said once an hour, however often she comes.
+      eve.stream.close()
+      try await eventually("gone", on: loop) { ana.repo.peers[eve.peerId] == nil }
+      #expect(!ana.directory.isNameShared(by: ben.peerId))
+      let again = try await RawPeer.connect(to: try #require(ana.directory.listening), on: loop)
+      try again.join(called: "ben")
+      try await eventually("connected", on: loop) { ana.repo.peers[again.peerId] != nil }
+      #expect(ana.events.count { if case .namesake = $0 { true } else { false } } == 1)
+      for person in [ana, ben] { try await person.stop() }
+    }
+  }
+
   @Test func spoofedAnnouncementsDoNotPushAwayWhereAFriendWas() async throws {
     try await TestLoop.run { loop in
       let (ana, ben) = try await self.friends(loop)
