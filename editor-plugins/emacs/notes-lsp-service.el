@@ -407,8 +407,10 @@ everything is stored, must do."
       (run-hooks 'notes-lsp--down-hook)
       (let ((exit (lambda (&rest _)
                     (notes-lsp--soon (jsonrpc-notify link :exit (notes-lsp--empty))))))
-        (jsonrpc-async-request link :shutdown nil :timeout 3
-                               :success-fn exit :error-fn exit :timeout-fn #'ignore))
+        ;; Emacs refuses to write to a suspended process; that one is killed at the deadline.
+        (ignore-errors
+          (jsonrpc-async-request link :shutdown nil :timeout 3
+                                 :success-fn exit :error-fn exit :timeout-fn #'ignore)))
       (notes-lsp--await-end link (+ (float-time) 4) then))))
 
 (defun notes-lsp--await-end (link deadline then)

@@ -88,6 +88,8 @@
     (let ((process (jsonrpc--process notes-lsp--link)))
       ;; It hangs.
       (signal-process process 'SIGSTOP)
+      ;; Emacs knows, and refuses to write to it.
+      (notes-test-wait (lambda () (eq (process-status process) 'stop)))
       (notes-test-quickly (notes-restart))
       (signal-process process 'SIGCONT)
       (notes-test-wait #'notes-lsp-service-ready-p)
