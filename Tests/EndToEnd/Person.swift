@@ -61,7 +61,8 @@ struct Person {
       try terminal.type(":" + vim)
     } else {
       try terminal.press("M-x")
-      try sees("M-x ")
+      // The captured screen ends where the last character is that can be seen.
+      try sees("M-x")
       try terminal.type(emacs)
       try sees("M-x " + emacs)
     }
