@@ -11,8 +11,8 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 failed=0
 
-# No stage takes a third of this.
-stage_seconds=${NOTES_STAGE_SECONDS:-600}
+# Ends a stage that hangs; on a quiet machine none takes half of this.
+stage_seconds=${NOTES_STAGE_SECONDS:-1200}
 
 # run NAME COMMAND…: notes what failed, shows what it prints. A stage that never ends is ended, and has failed.
 run() {

@@ -56,13 +56,13 @@ struct TerminalCommandTests {
       ["list"], ["show", id], ["history", id], ["find", "milk"], ["list", "--json"], ["show", id, "--json"],
     ] {
       let screen = try wait(for: "[ended]", on: terminal(ana, verb))
-      let shown = verb.contains("--json") ? "\\u202E" : "<U+202E>"
+      // Of a title the service shows only what stays in its line.
+      let shown = verb[0] == "list" ? "Shop 2Jping" : verb.contains("--json") ? "\\u202E" : "<U+202E>"
       #expect(screen.contains(shown), "\(verb): \(screen)")
       #expect(!screen.unicodeScalars.contains { [0x1B, 0x9B, 0x202E].contains($0.value) }, "\(verb): \(screen)")
     }
     // A pipe gets what is there.
     #expect(try ana.run(["show", id]).output == "milk \(attack)\nbread\n")
-    #expect(try ana.run(["list"]).output.contains("Shop\u{202E}\u{9B}2Jping"))
   }
 
   @Test func aLineBreakInATitleForgesNoLine() throws {
@@ -70,7 +70,7 @@ struct TerminalCommandTests {
     let process = try ana.startInitialized()
     try process.request("notes/create", ["title": "Shopping\nforged  line"])
     let lines = try ana.run(["list"]).output.split(separator: "\n")
-    #expect(lines.count == 1 && lines[0].contains("Shopping<U+000A>forged"), "\(lines)")
+    #expect(lines.count == 1 && lines[0].contains("Shopping forged"), "\(lines)")
   }
 
   @Test func purgingAsksFirst() throws {
