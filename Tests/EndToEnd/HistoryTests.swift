@@ -133,11 +133,11 @@ struct HistoryTests {
         method, ["version": JSONValue(table.ana.client.version), "rev": JSONValue(table.ana.client.rev)])
     }
     #expect(try undo("redo")["applied"] == false)
-    #expect(try undo() == ["applied": true])
+    #expect(try undo() == ["applied": true, "count": 1])
     try table.waitForBoth("oat milk\n")
     let nothing = try undo()
     #expect(nothing["applied"] == false && nothing["message"]?.stringValue?.isEmpty == false)
-    #expect(try undo("redo") == ["applied": true])
+    #expect(try undo("redo") == ["applied": true, "count": 1])
     try table.waitForBoth("oat milk\nbread 🥖\n")
     // Typing ends what can be done again.
     #expect(try undo()["applied"] == true)
