@@ -46,6 +46,9 @@ struct EditorExchangeTests {
     client.flush()
     let changed = ana.session.user.directory.file("changed.automerge")
     try elsewhere.request("notes/export", ["id": copy["id"] ?? .null, "path": .string(changed)])
+    // A refusal stays on the screen until the person does something, as by typing the next command.
+    try ana.beginTypingAtEnd()
+    try ana.endTyping()
     try ana.perform(.merge(changed))
     try ana.waitForText("from elsewhere: a needle, and bread")
     try ana.waitForScreen("new change")
