@@ -36,7 +36,8 @@ run "the Emacs plugin's tests" editor-plugins/emacs/test/run.sh
 run "documents" swift test --skip-build --filter '^(Automerge|AutomergeUtilities|JSONRPC|NotesServer)Tests\.'
 run "repositories, stores and loops" swift test --skip-build --filter '^(AutomergeRepo|Store|UV)Tests\.|^Interop\.'
 run "peers" swift test --skip-build --filter '^PeerNetworkTests\.' --skip '(HostilePeer|CrowdedListener|HostileGuest|Authors)Tests'
-run "peers that are hostile" swift test --skip-build --filter '^PeerNetworkTests\.(HostilePeer|CrowdedListener)Tests'
+run "peers that are hostile" swift test --skip-build --filter '^PeerNetworkTests\.HostilePeerTests'
+run "peers that crowd" swift test --skip-build --filter '^PeerNetworkTests\.CrowdedListenerTests'
 run "guests that are hostile" swift test --skip-build --filter '^PeerNetworkTests\.(HostileGuest|Authors)Tests'
 run "editors" swift test --skip-build --filter '^EndToEnd\.'
 
