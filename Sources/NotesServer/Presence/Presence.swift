@@ -35,6 +35,8 @@ struct Presence: Sendable {
     /// A peer that shares the document is connected now, or no longer.
     case connected(document: String, peer: String)
     case disconnected(peer: String)
+    /// A peer shares the document no longer. The carets go without a word: what happened is told elsewhere.
+    case unshared(document: String, peer: String)
   }
 
   enum Effect: Hashable, Sendable {
@@ -107,6 +109,9 @@ struct Presence: Sendable {
       receive(payload, from: peer, in: document, at: now, &effects)
     case .connected(let document, _):
       if rooms[document]?.ranges != nil { want(.snapshot, in: document) }
+    case .unshared(let document, let peer):
+      guard rooms[document]?.people.removeValue(forKey: peer) != nil else { break }
+      rooms[document]?.mustShow = true
     case .disconnected(let peer):
       for document in rooms.keys.sorted() { remove(peer, from: document, &effects) }
     }

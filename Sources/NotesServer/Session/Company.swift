@@ -89,6 +89,11 @@ final class Company {
       .received(document: message.documentId.description, peer: message.senderId.description, payload))
   }
 
+  /// The peer shares the document no longer, which is told elsewhere.
+  func unshared(_ document: DocumentId, by peer: PeerId) {
+    receive(.unshared(document: document.description, peer: peer.description))
+  }
+
   func peersChanged(on handle: DocHandle) {
     guard handles[handle.id] != nil else { return }
     let now = Set(handle.peers)

@@ -97,7 +97,9 @@ extension Session {
     case .accessChanged(let peer, let name, let id, let access):
       accessChanged(.access(access, host: name), id, peer, name)
     case .unshared(let peer, let name, let id): accessChanged(.unshared(host: name), id, peer, name)
-    case .gaveUp(let peer, let name, let id): accessChanged(.gaveUp(guest: name), id, peer, name)
+    case .gaveUp(let peer, let name, let id):
+      accessChanged(.gaveUp(guest: name), id, peer, name)
+      service.company.unshared(id, by: peer)
     default: break
     }
     if let notice = notice(of: event) {

@@ -130,6 +130,15 @@ import Testing
     #expect(presence.receive(.textChanged(document: "elsewhere"), at: .seconds(4)) == [])
   }
 
+  @Test func ofAPeerThatSharesNoLongerTheCaretsGoWithoutAWord() {
+    var presence = Presence(name: "Ana")
+    _ = presence.receive(.received(document: "d", peer: "p", .update(state("Ben"))), at: .zero)
+    #expect(
+      presence.receive(.unshared(document: "d", peer: "p"), at: .seconds(1)) == [.cursorsChanged(document: "d")])
+    #expect(presence.people(in: "d") == [])
+    #expect(presence.receive(.unshared(document: "d", peer: "p"), at: .seconds(2)) == [])
+  }
+
   @Test func closingSaysGoodbye() {
     var presence = opened()
     #expect(presence.receive(.closed(document: "d"), at: .seconds(1)) == [.broadcast(document: "d", .goodbye)])
