@@ -36,13 +36,14 @@ struct EditorInvitationTests {
     try ana.session.wait(for: "the second note") {
       try ana.evaluate("fnamemodify(bufname(), ':t')").stringValue == "Second.md"
     }
-    _ = try ana.waitUntilAttached()
+    let second = try ana.waitUntilAttached()
     try ana.session.send(["ex", "NotesInvite Ben"])
     try ben.session.wait(for: "the invitation") {
       try ben.evaluate("(length (notes-lsp--invitations))").intValue == 1
     }
     try ben.waitForScreen("Ana invites you to \"Second\"")
     _ = try ben.evaluate("(progn (notes-lsp-answer (car (notes-lsp--invitations)) 'accept) t)")
+    try ben.session.wait(for: "the second note in Emacs") { try ben.documentId() == second }
     _ = try ben.waitUntilAttached()
     try ben.beginTypingAtEnd()
     try ben.session.terminal.type("by Ben")

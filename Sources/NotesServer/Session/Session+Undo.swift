@@ -3,15 +3,17 @@ import AutomergeRepo
 import JSONRPC
 
 /// `notes/undo` and `notes/redo`. They are answered at once, before the editor's next message is looked at: what is typed
-/// after them must not be what they take back. Only right after opening they wait for what was done before.
+/// after them must not be what they take back. While a note is being opened they wait for it, and for what was done before.
 extension Session {
   private static let mostUndoSteps = 1_000_000
 
   func undo(_ id: RequestId, _ params: Parameters, _ direction: UndoGroups.Direction) {
-    var loading: Task<Void, Never>?
-    if let uri = try? params.string("uri"), case .attached(let attachment)? = buffers[uri] {
-      loading = attachment.undoLoading
+    let uri = try? params.string("uri")
+    if let uri, case .opening(let opening)? = buffers[uri] {
+      return undo(id, params, direction, whenOpen: opening, uri)
     }
+    var loading: Task<Void, Never>?
+    if let uri, case .attached(let attachment)? = buffers[uri] { loading = attachment.undoLoading }
     guard let loading else {
       connection.reply(to: id, Result { () throws(ResponseError) in try undo(params, direction) })
       return
@@ -19,6 +21,26 @@ extension Session {
     Task { @AutomergeRepo in
       await loading.value
       connection.reply(to: id, Result { () throws(ResponseError) in try undo(params, direction) })
+    }
+  }
+
+  /// In its turn among what the editor has said since, or with a refusal if the note cannot be opened.
+  private func undo(
+    _ id: RequestId, _ params: Parameters, _ direction: UndoGroups.Direction, whenOpen opening: Opening, _ uri: String
+  ) {
+    var isAnswered = false
+    let answer = { @AutomergeRepo [weak self] in
+      guard !isAnswered else { return }
+      isAnswered = true
+      self?.undo(id, params, direction)
+    }
+    var opening = opening
+    opening.waiting.append { _ in answer() }
+    buffers[uri] = .opening(opening)
+    let task = openings[opening.number]
+    Task { @AutomergeRepo in
+      await task?.value
+      answer()
     }
   }
 
