@@ -21,16 +21,26 @@ struct FileMerge: Hashable, Sendable {
   /// What both sides did in the same way is done once, as in other three-way merges: the file may hold words that an editor
   /// wrote there before anybody said so, and that the document has from the same editor.
   init(base: [UInt8], way: TextDelta, document: [UInt8], file: [UInt8]) {
+    self.init(base: base, way: way, document: document, file: file, looksForShared: true)
+  }
+
+  private init(base: [UInt8], way: TextDelta, document: [UInt8], file: [UInt8], looksForShared: Bool) {
     let whole = TextDiff.delta(from: base, to: file)
     guard !whole.isIdentity, !way.isIdentity else {
       self.init(splices: whole.splices, lacking: way)
       return
     }
     let ours = LineHunk.hunks(from: base, to: document)
+    let theirs = LineHunk.hunks(from: base, to: file)
+    if looksForShared, let shared = LineHunk.shared(by: ours, and: theirs, in: base) {
+      let way = TextDiff.delta(from: shared, to: document)
+      self.init(base: shared, way: way, document: document, file: file, looksForShared: false)
+      return
+    }
     var news = base[...]
     var result: [UInt8] = []
     var hasRepeats = false
-    for hunk in LineHunk.hunks(from: base, to: file) {
+    for hunk in theirs {
       result += base[news.startIndex..<hunk.base.lowerBound]
       news = base[hunk.base.upperBound...]
       if ours.contains(where: { $0.repeats(hunk) }) {
@@ -41,11 +51,11 @@ struct FileMerge: Hashable, Sendable {
       }
     }
     result += news
-    let theirs = hasRepeats ? TextDiff.delta(from: base, to: result) : whole
-    let (carried, rest) = theirs.transformed(over: way)
+    let rest = hasRepeats ? TextDiff.delta(from: base, to: result) : whole
+    let (carried, lacking) = rest.transformed(over: way)
     self.init(
       splices: carried.splices,
-      lacking: hasRepeats ? whole.inverted.composed(with: theirs).composed(with: rest) : rest)
+      lacking: hasRepeats ? whole.inverted.composed(with: rest).composed(with: lacking) : lacking)
   }
 }
 
@@ -66,6 +76,36 @@ private struct LineHunk {
       start = newline + 1
     }
     return false
+  }
+
+  /// The base with the lines that both sides put at one place, where each goes on in another way; nil if there are none.
+  static func shared(by ours: [LineHunk], and theirs: [LineHunk], in base: [UInt8]) -> [UInt8]? {
+    let byPlace = Dictionary(ours.map { ($0.base, $0.lines) }) { first, _ in first }
+    var (result, copied): ([UInt8], Int) = ([], 0)
+    for hunk in theirs {
+      guard let lines = byPlace[hunk.base] else { continue }
+      let (start, end) = sharedEnds(lines[...], hunk.lines[...])
+      result += base[copied..<hunk.base.lowerBound] + start + base[hunk.base] + end
+      copied = hunk.base.upperBound
+    }
+    result += base[copied...]
+    return result.count > base.count ? result : nil
+  }
+
+  /// The whole lines that both begin with, and those that both end with then.
+  private static func sharedEnds(
+    _ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>
+  ) -> (start: ArraySlice<UInt8>, end: ArraySlice<UInt8>) {
+    var (one, other) = (one, other)
+    let equal = zip(one, other).prefix { $0 == $1 }.count
+    let start = one.prefix(one.prefix(equal).lastIndex(of: 0x0A).map { $0 + 1 - one.startIndex } ?? 0)
+    one = one.dropFirst(start.count)
+    other = other.dropFirst(start.count)
+    let equalAtEnd = zip(one.reversed(), other.reversed()).prefix { $0 == $1 }.count
+    let end = one.suffix(equalAtEnd)
+    let isWhole = [one, other].allSatisfy { $0.count == equalAtEnd || $0.dropLast(equalAtEnd).last == 0x0A }
+    // Else the first of these lines is the end of two different ones.
+    return (start, isWhole ? end : end.firstIndex(of: 0x0A).map { one[($0 + 1)...] } ?? [])
   }
 
   static func hunks(from base: [UInt8], to text: [UInt8]) -> [LineHunk] {

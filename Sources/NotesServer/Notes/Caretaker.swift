@@ -144,7 +144,7 @@ final class Caretaker {
     // Nothing if somebody deleted it. The note is still here, and so is its text.
     let contents = try await service.files.read(path).map { bytes in try FileContents(reading: bytes) }
     guard !service.isOpen(key) else { return }
-    if let contents, try await !takeIn(contents, record.base(for: note), note, handle) { return }
+    if let contents, try await !takeIn(contents, record.fileBase, note, handle) { return }
     if contents == nil, !makingFiles, holdsNothingNew(note, record.base(for: note)) { return }
     guard !service.isOpen(key) else { return }
     let text = DocumentText(note).allUTF8
@@ -153,7 +153,8 @@ final class Caretaker {
     if let contents, file.bytes != contents.bytes {
       // Should this process die between writing the file and saying so, the file holds one of the two.
       let step = TextDiff.delta(from: contents.text, to: text)
-      service.notebook.update(key) { $0.fileBase = TextBase(heads: heads, steps: [step, file.finalNewlineStep]) }
+      let base = TextBase(heads: heads, steps: [step, file.finalNewlineStep], object: note.textObject)
+      service.notebook.update(key) { $0.fileBase = base }
       try await handle.flush()
       try await service.notebook.save(key)
     }
@@ -163,7 +164,7 @@ final class Caretaker {
       try await takeIn(others, thatReplaced: contents, of: note, key, handle)
     }
     service.notebook.update(key) {
-      $0.fileBase = TextBase(heads: heads, steps: [file.finalNewlineStep])
+      $0.fileBase = TextBase(heads: heads, steps: [file.finalNewlineStep], object: note.textObject)
       $0.textObject = note.textObject
       $0.shape = file.shape
       $0.words = Words.count(text)
@@ -198,7 +199,7 @@ final class Caretaker {
     }
     let now = DocumentText(note).allUTF8
     let way = contents.map { TextDiff.delta(from: $0.text, to: now) }
-    let base = way.map { TextBase(heads: handle.document.heads(), steps: [$0]) }
+    let base = way.map { TextBase(heads: handle.document.heads(), steps: [$0], object: note.textObject) }
     _ = try await takeIn(others, base, note, handle)
     plan(handle)
   }

@@ -16,7 +16,7 @@ struct NoteRecord: Hashable {
   var folder: String?
   /// Of a meeting: its items in the agenda's order.
   var agenda: [AgendaEntry] = []
-  /// The text object that the bases are about. A meeting's item that was moved has another one.
+  /// The text object that the working file was last brought together with. A meeting's item that was moved has another one.
   var textObject: String?
   var words = 0
   /// Others wrote since a client last had it open.
@@ -44,6 +44,9 @@ struct TextBase: Hashable {
   /// From the base's text to the text at `heads`, in steps. The text may have been that before any of the steps that
   /// were still on their way to the client.
   var steps: [TextDelta]
+  /// The text object it is about, where that may become another one: a meeting's item that is moved gets a new text. Nil in
+  /// what an earlier version stored.
+  var object: String?
 }
 
 extension NoteRecord {
@@ -57,7 +60,13 @@ extension NoteRecord {
 
   /// What the working file held; nil if that was another text than the note's now.
   func base(for note: NoteDocument) -> TextBase? {
-    textObject == nil || textObject == note.textObject ? fileBase : nil
+    isBaseAbout(note) ? fileBase : nil
+  }
+
+  /// Whether the file base is about the note's text, and not about the one that it had before its item was moved.
+  func isBaseAbout(_ note: NoteDocument) -> Bool {
+    guard let object = fileBase?.object ?? textObject else { return true }
+    return object == note.textObject
   }
 
   /// Whether it has a working file, or several.
@@ -75,7 +84,9 @@ extension NoteRecord {
 
   /// Takes the file base from where it lies by itself; records of an earlier version have it in them.
   mutating func takeBase(_ data: Data?) {
-    if let base = data.flatMap({ try? CBOR($0, limits: .stored) }).flatMap(TextBase.init) { fileBase = base }
+    guard var base = data.flatMap({ try? CBOR($0, limits: .stored) }).flatMap(TextBase.init) else { return }
+    base.object = base.object ?? textObject
+    fileBase = base
   }
 
   func encoded() -> Data {
@@ -143,6 +154,7 @@ extension TextBase {
       "heads": heads.cbor,
       "actor": actor.map { .bytes($0.data) },
       "steps": .array(steps.map(\.cbor)),
+      "object": object.map(CBOR.text),
     ])
   }
 
@@ -155,7 +167,7 @@ extension TextBase {
       guard let delta = TextDelta(step) else { return nil }
       deltas.append(delta)
     }
-    (self.heads, self.steps) = (hashes, deltas)
+    (self.heads, self.steps, object) = (hashes, deltas, cbor["object"]?.text)
     actor = cbor["actor"]?.bytes.flatMap { ActorId(data: $0) }
   }
 }

@@ -57,6 +57,15 @@ struct RemadeText {
   /// Whether the new text was not made of the old one, but of one before it.
   var isBranch: Bool { !(moves(to: new.content)?.contains { $0.from == old.content } ?? false) }
 
+  /// Whether the new text was made, at once or in several moves, by processes that knew all of the old one at `heads`.
+  static func knows(_ heads: Set<ChangeHash>, of old: ObjId, new: NoteDocument) -> Bool {
+    let remade = RemadeText(old: new, new: new)
+    guard let moves = remade.moves(to: new.content), let move = moves.first(where: { $0.from == old }) else {
+      return false
+    }
+    return remade.edits(of: old, from: move.before, to: move.before.union(heads))?.isIdentity ?? false
+  }
+
   /// What the process of `author` has to bring from a branch that does not count. `counted` was made of the same text.
   private func words(of branch: [Move], by author: ActorId, beside counted: Move) -> TextDelta? {
     guard let first = branch.first, let last = branch.last else { return nil }

@@ -142,7 +142,6 @@ extension Attachment {
   func follow(_ moved: NoteDocument) {
     finishComparing()
     let before = source.allUTF8
-    let fromFile = wayFromFile
     let remade = RemadeText(old: note, new: moved)
     let words = remade.wordsLeftBehind(by: note.document.actor)
     note = moved
@@ -155,9 +154,7 @@ extension Attachment {
       service.keepSoon(id, "its agenda item was moved by somebody else while it was open", before)
     }
     buffer.documentChanged(by: delta)
-    let base = fromFile.map { TextBase(heads: handle.document.heads(), steps: [$0.composed(with: delta)]) }
-    service.notebook.update(key) { ($0.textObject, $0.fileBase) = (moved.textObject, base) }
-    storeFileBase()
+    file.follow(moved)
     service.journal.clientHas(key)
     handle.storeSoon()
     sendPendingEdit()

@@ -30,26 +30,6 @@ extension Attachment {
     scheduleCheck(after: Self.checkDelay)
   }
 
-  /// What leads from the text that the working file holds to the document's; nil if that is not known.
-  var wayFromFile: TextDelta? {
-    guard let base = service.notebook[key]?.base(for: note), note.document.unknown(base.heads).isEmpty,
-      let edits = try? note.document.textEdits(obj: note.content, since: base.heads)
-    else { return nil }
-    return base.steps.reduce(into: TextDelta.identity) { $0 = $0.composed(with: $1) }.composed(with: TextDelta(edits))
-  }
-
-  /// Stores what the working file holds, which is said of another text object now.
-  func storeFileBase() {
-    Task { @AutomergeRepo [service, handle, key] in
-      do {
-        try await handle.flush()
-        try await service.notebook.save(key)
-      } catch {
-        service.log.warning("What the working file of \(key.document) holds could not be stored: \(error)")
-      }
-    }
-  }
-
   /// The note has all that the working file holds, so that the editor may write over that without asking.
   ///
   /// - Parameter digest: of the file's bytes, in hexadecimal.

@@ -112,7 +112,8 @@ final class Attachment {
 
   /// What the client surely has, and may have besides.
   var clientTextBase: TextBase {
-    TextBase(heads: handle.document.heads(), steps: buffer.inFlight.map(\.delta) + [buffer.unsent])
+    TextBase(
+      heads: handle.document.heads(), steps: buffer.inFlight.map(\.delta) + [buffer.unsent], object: note.textObject)
   }
 
   /// Stores what the client has for the day when the note comes back, and the client shows this buffer again.

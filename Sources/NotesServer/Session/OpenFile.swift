@@ -41,9 +41,12 @@ final class OpenFile {
   private var planned: (any ScheduledAction)?
   /// The claims were not true yet when the file was last looked at.
   private var hasWaited = false
+  /// The text that the buffer has open. A meeting's item that is moved gets another one, and the buffer follows.
+  private var content: ObjId
 
   init(_ attachment: Attachment) {
     (key, service, handle) = (attachment.key, attachment.service, attachment.handle)
+    content = attachment.note.content
     self.attachment = attachment
   }
 
@@ -58,6 +61,12 @@ final class OpenFile {
   func changed() {
     planned?.cancel()
     planned = service.clock.schedule(after: Self.quietTime) { [weak self] in self?.look() }
+  }
+
+  /// The buffer has another text open now: what the file holds is to be said of that.
+  func follow(_ moved: NoteDocument) {
+    (content, digest, mark) = (moved.content, nil, nil)
+    look()
   }
 
   /// The editor has read a file that another program wrote, and is about to write over it.
@@ -153,6 +162,8 @@ final class OpenFile {
     guard handle.document.unknown(service.notebook[key]?.fileBase?.heads ?? []).isEmpty,
       let (merge, note) = await merged(contents)
     else { return later() }
+    // The item was moved, and the buffer is about to follow.
+    guard note.content == content else { return attachment == nil ? () : later() }
     if !merge.splices.isEmpty {
       // The editor may have written once more, and say so in a moment.
       if !claims.isEmpty, !hasWaited {
@@ -170,7 +181,8 @@ final class OpenFile {
       self.digest = digest
       forgetClaims()
     } else {
-      try await know(TextBase(heads: handle.document.heads(), steps: [merge.lacking]), digest)
+      let heads = handle.document.heads()
+      try await know(TextBase(heads: heads, steps: [merge.lacking], object: note.textObject), digest)
     }
     if isNews || !merge.splices.isEmpty { tell(digest) }
   }
@@ -178,7 +190,7 @@ final class OpenFile {
   /// The person may only read the note: what was written to the file is kept, and the editor need not ask.
   private func refuse(_ text: [UInt8], besides note: NoteDocument, _ digest: [UInt8]) async throws {
     let lacking = TextDiff.delta(from: text, to: DocumentText(note).allUTF8)
-    let base = TextBase(heads: handle.document.heads(), steps: [lacking])
+    let base = TextBase(heads: handle.document.heads(), steps: [lacking], object: note.textObject)
     try await service.caretaker.refuse(text, key)
     try await know(base, digest)
     tell(digest)
@@ -199,10 +211,10 @@ final class OpenFile {
     for _ in 0..<Self.mostComparisons {
       guard let note = NoteDocument(handle.document, item: key.item) else { return nil }
       let heads = handle.document.heads()
-      let recorded = service.notebook[key]?.base(for: note)
+      let recorded = service.notebook[key]?.fileBase
       let merge = OpeningMerge(
         note: note, bases: [recorded].compactMap(\.self), encoding: .utf8, gate: .plain,
-        possibleBases: claims.reversed() + [attachment?.clientTextBase].compactMap(\.self))
+        possibleBases: claims.reversed() + [attachment?.clientTextBase].compactMap(\.self), isFollowed: true)
       let text = contents.text(besides: DocumentText(note).allUTF8)
       let found = await merge.takeInOffLoop(file: text)
       if let found, heads == handle.document.heads() { return (found, note) }
@@ -219,7 +231,7 @@ final class OpenFile {
   private func know(_ base: TextBase, _ digest: [UInt8]? = nil) async throws {
     self.digest = digest
     forgetClaims()
-    service.notebook.update(key) { $0.fileBase = base }
+    service.notebook.update(key) { ($0.fileBase, $0.textObject) = (base, base.object ?? $0.textObject) }
     // On disk before another process of this person looks at the file.
     try await handle.flush()
     try await service.notebook.save(key)

@@ -11,6 +11,9 @@ struct OpeningMerge: Sendable {
   let gate: OpenBuffer.Gate
   /// What it may have grown out of besides: counts only if it lacks nothing of that.
   let possibleBases: [TextBase]
+  /// Whether what was typed into the text of an item that others moved meanwhile is brought to its new text in any case: the
+  /// processes that have it open do that.
+  let isFollowed: Bool
   /// The document as it was found: what is compared must not change under way.
   private let heads: Set<ChangeHash>
   private let source: PlainText
@@ -18,10 +21,10 @@ struct OpeningMerge: Sendable {
   /// - Complexity: O(n) in the document's text
   init(
     note: NoteDocument, bases: [TextBase], isExact: Bool = false, encoding: PositionEncoding, gate: OpenBuffer.Gate,
-    possibleBases: [TextBase] = []
+    possibleBases: [TextBase] = [], isFollowed: Bool = false
   ) {
     (self.note, self.bases, self.isExact, self.encoding, self.gate) = (note, bases, isExact, encoding, gate)
-    self.possibleBases = possibleBases
+    (self.possibleBases, self.isFollowed) = (possibleBases, isFollowed)
     heads = note.document.heads()
     source = PlainText(DocumentText(note).allUTF8)
   }
@@ -79,6 +82,8 @@ struct OpeningMerge: Sendable {
   /// others; one that it may have had counts only if the client lacks nothing of it. At worst, words stand twice.
   private func nearest(to text: [UInt8]) -> Found? {
     var best: Found?
+    let bases = bases.compactMap { ofThisText($0) }
+    let possibleBases = possibleBases.compactMap { ofThisText($0) }
     for (index, base) in (bases + possibleBases).enumerated() where best?.distance != 0 {
       for candidate in candidates(of: base) where best?.distance != 0 {
         let found = compare(text, candidate.way, base)
@@ -91,6 +96,19 @@ struct OpeningMerge: Sendable {
       return best
     }
     return withShownChanges(best, by: actor, text)
+  }
+
+  /// A base that is about the text that the item had before it was moved, said of the text that it has now. Nil if the
+  /// document does not know that text, or if its words may be missing from the new one though nobody deleted them.
+  private func ofThisText(_ base: TextBase) -> TextBase? {
+    guard let object = base.object, let now = note.textObject, object != now else { return base }
+    guard note.document.unknown(base.heads).isEmpty, let old = ObjId(description: object),
+      let text = try? note.document.textAt(obj: old, heads: base.heads),
+      isFollowed || RemadeText.knows(base.heads, of: old, new: note)
+    else { return nil }
+    let move = TextDiff.delta(from: Array(text.utf8), to: source.allUTF8)
+    let last = base.steps.last.map { $0.composed(with: move) } ?? move
+    return TextBase(heads: heads, steps: base.steps.dropLast() + [last], object: now)
   }
 
   private func compare(_ text: [UInt8], _ way: TextDelta, _ base: TextBase) -> Found {

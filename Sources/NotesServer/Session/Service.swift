@@ -173,7 +173,7 @@ public final class Service {
       let bytes = FileContents(text: text, shape: record.shape).bytes
       guard try await files.create(path, bytes) else { continue }
       record.path = path
-      record.fileBase = TextBase(heads: heads, steps: [])
+      record.fileBase = TextBase(heads: heads, steps: [], object: note.textObject)
       record.textObject = note.textObject
       record.deletionSeen = record.deletionSeen ?? NoteDocument.deletion(of: handle.document)
       record.words = Words.count(text)

@@ -15,6 +15,11 @@ enum BufferOrigin {
   /// One of these, or what the working file held if there are none.
   case oneOf([TextBase])
 
+  /// It is what the working file held, for certain.
+  var isFile: Bool {
+    if case .file = self { true } else { false }
+  }
+
   /// The buffer may lack what its person never deleted.
   var isDoubtful: Bool {
     switch self {

@@ -249,8 +249,8 @@ extension Session {
     _ note: NoteDocument, _ handle: DocHandle, _ item: String?, _ origin: BufferOrigin
   ) -> OpeningMerge {
     let record = service.notebook[NoteKey(handle.id, item: item)]
-    // Of a meeting's item that was moved since, the bases are about another text.
-    let isSame = record?.textObject == nil || record?.textObject == note.textObject
+    // Of a meeting's item that was moved since, the bases are about another text. Of the file's, the merge knows which.
+    let isSame = record?.isBaseAbout(note) ?? true
     var (bases, isExact) = (record?.fileBase.map { [$0] } ?? [], false)
     switch origin {
     case .file: break
@@ -260,7 +260,7 @@ extension Session {
     case .known(let base, let object): if object == note.textObject { (bases, isExact) = ([base], true) }
     }
     return OpeningMerge(
-      note: note, bases: isSame || isExact ? bases : [], isExact: isExact, encoding: encoding,
+      note: note, bases: isSame || isExact || origin.isFile ? bases : [], isExact: isExact, encoding: encoding,
       gate: isNotesClient ? .notes : .plain)
   }
 

@@ -25,6 +25,11 @@ import Testing
     ("a\nb\n", "a\n", "a\n", "a\n"),
     ("milk\n", "oat milk\n", "oat milk\n", "oat milk\n"),
     ("", "a\n", "a\n", "a\n"),
+    // It was written by the same editor, and by another program since, while typing went on.
+    ("a\n", "a\ntyped\nlater\n", "a\ntyped\noutside\n", "a\ntyped\noutside\nlater\n"),
+    ("a\n", "a\nlater\ntyped\n", "a\noutside\ntyped\n", "a\noutside\nlater\ntyped\n"),
+    ("a\n", "a\ntyped\n", "a\noutside\ntyped\n", "a\noutside\ntyped\n"),
+    ("a\n", "a\nunmine\n", "a\nmine\n", "a\nmine\nunmine\n"),
   ]) func whatBothSidesDidIsInTheMerge(base: String, ours: String, theirs: String, merged: String) {
     #expect(merge(base, ours: ours, theirs: theirs) == merged)
   }
