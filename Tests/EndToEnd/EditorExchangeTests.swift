@@ -49,6 +49,10 @@ struct EditorExchangeTests {
     // A refusal stays on the screen until the person does something, as by typing the next command.
     try ana.beginTypingAtEnd()
     try ana.endTyping()
+    if Editor.kind == VimUnderTest.kind {
+      // The key that ends Insert mode takes away what is on the last line.
+      try ana.session.wait(for: "Normal mode") { try ana.evaluate("mode()").stringValue == "n" }
+    }
     try ana.perform(.merge(changed))
     try ana.waitForText("from elsewhere: a needle, and bread")
     try ana.waitForScreen("new change")

@@ -52,7 +52,7 @@ enddef
 
 augroup notes_lsp_condition
   autocmd!
-  autocmd SafeState * OnSafeState()
+  autocmd SafeState,SafeStateAgain * OnSafeState()
 augroup END
 
 # A buffer is a plain file from now on.

@@ -7,9 +7,11 @@ import autoload 'notes_lsp/status.vim'
 var isBlockInsert = false
 var waiting: list<func> = []
 
+# SafeStateAgain comes after each message of the service: without it, what waits because a message has scrolled the screen
+# would wait for a key.
 augroup notes_lsp_gate
   autocmd!
-  autocmd SafeState * Release()
+  autocmd SafeState,SafeStateAgain * Release()
 augroup END
 
 # Whether a change that does not come from the user would hit the wrong text now.

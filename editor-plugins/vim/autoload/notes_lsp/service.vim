@@ -98,7 +98,7 @@ enddef
 def SetAutocommands()
   augroup notes_lsp_service
     autocmd!
-    autocmd SafeState * buffer.OnSafeState()
+    autocmd SafeState,SafeStateAgain * buffer.OnSafeState()
     autocmd ModeChanged * gate.OnModeChanged()
     autocmd OptionSet endofline,fixendofline,binary buffer.OnOptionSet()
     autocmd ColorScheme * presence.DefineHighlights()
