@@ -11,7 +11,8 @@ struct ConditionTests {
 
   // MARK: Journeys
 
-  @Test(arguments: kinds) func aNoteOfOnesOwn(kind: String) throws {
+  @Test(.enabled(if: Requirements.unsteady, Requirements.unsteadyComment), arguments: kinds)
+  func aNoteOfOnesOwn(kind: String) throws {
     let person = try Person(kind)
     try person.makeNote()
     try person.shows("new")
@@ -37,7 +38,8 @@ struct ConditionTests {
     #expect(try person.editor.state()?.text == "milk kept\n")
   }
 
-  @Test(arguments: kinds) func aNoteThatOthersJoin(kind: String) throws {
+  @Test(.enabled(if: Requirements.unsteady, Requirements.unsteadyComment), arguments: kinds)
+  func aNoteThatOthersJoin(kind: String) throws {
     let person = try Person(kind)
     try person.makeNote()
     try person.editor.share()
