@@ -24,6 +24,11 @@ public final class DocHandle {
     /// A peer has brought changes that their author does not know, or that claim to be ours if it is nil. They were not taken;
     /// it is said once of each peer.
     case forgedChanges(from: PeerId, author: PeerId?)
+    /// What was done and is not in the document yet is to be written now: something may be discarded.
+    case preparingToDiscard
+    /// The document is about to go back to these heads, without changes that peers do not take; and it has.
+    case discarding(leaving: Set<ChangeHash>)
+    case discarded
     /// It has been deleted here; the handle hears nothing more.
     case deleted
   }
@@ -38,7 +43,7 @@ public final class DocHandle {
   private var heads: Set<ChangeHash>
   /// What the journal has.
   private var journaledHeads: Set<ChangeHash> = []
-  private var status: [PeerId: Bool] = [:]
+  private var status: [PeerId: PeerStatus] = [:]
   /// How often the document has changed in memory, and how often it had when a peer last had all of it.
   private var changeNumber = 0
   private var equalAt: [PeerId: Int] = [:]
@@ -50,6 +55,8 @@ public final class DocHandle {
   /// As whom we have told each peer that we write.
   var authorsTold: [PeerId: Set<ActorId>] = [:]
   private var toldActor: ActorId?
+  /// Changes that were here and are not any more: their authors still know them.
+  public internal(set) var discarded: Set<ChangeHash> = []
   private var writers: [PeerId] = []
   private var reportTimer: (any ScheduledAction)?
   private var quietTimer: (any ScheduledAction)?
@@ -83,7 +90,7 @@ public final class DocHandle {
   private var now: Date { repo?.clock.date ?? Date(timeIntervalSince1970: 0) }
 
   /// Runs `body`, which may change the document, and whose changes the caller publishes.
-  private func ignoringWatch<Result>(_ body: () throws -> Result) rethrows -> Result {
+  func ignoringWatch<Result>(_ body: () throws -> Result) rethrows -> Result {
     guard let watch else { return try body() }
     return try watch.ignoring(body)
   }
@@ -115,10 +122,20 @@ public final class DocHandle {
   ///
   /// - Throws: `LoadError` if no chunk is good.
   public func take(_ changes: Data) throws {
-    let edits = try ignoringWatch { try document.applyEncodedChangesWithTextEdits(encoded: changes) }
+    let edits = try ignoringWatch { try applyKept(changes) }
     keepJournal()
     if let repo, !edits.isEmpty { observers.send(.textEdits(edits, from: repo.peerId)) }
     publishChange()
+  }
+
+  /// Leaves out what was discarded since it was kept.
+  private func applyKept(_ changes: Data) throws -> [TextEdit] {
+    let unwanted = document.unknown(discarded)
+    guard !unwanted.isEmpty else { return try document.applyEncodedChangesWithTextEdits(encoded: changes) }
+    let scratch = document.fork()
+    try scratch.applyEncodedChanges(encoded: changes)
+    scratch.discardAgain(unwanted)
+    return try document.mergeWithTextEdits(other: scratch)
   }
 
   private func publishChange() {
@@ -131,6 +148,17 @@ public final class DocHandle {
     store?.changed()
     observers.send(.headsChanged(by: nil))
     tellWhenQuiet()
+    refreshStatus()
+  }
+
+  /// The document has another history than before, of which it was told.
+  func contentReplaced(without gone: Set<ChangeHash>) {
+    heads = document.heads()
+    journaledHeads = heads
+    changeNumber += 1
+    store?.discard(gone)
+    repo?.rememberHeads(of: self)
+    perform(sync.receive(.rewound, document: document))
     refreshStatus()
   }
 
@@ -208,6 +236,12 @@ public final class DocHandle {
     sync.heads(of: peer) == heads
   }
 
+  private struct PeerStatus: Equatable {
+    var isEqual: Bool
+    /// It lacks something that is here, and takes nothing.
+    var refuses: Bool
+  }
+
   /// How many times the document has changed, here or by what came, since the peer had all of it; 0 if it has.
   public func pendingCount(for peer: PeerId) -> Int {
     inSync(with: peer) ? 0 : max(1, changeNumber - (equalAt[peer] ?? 0))
@@ -266,8 +300,9 @@ public final class DocHandle {
   }
 
   private func refreshStatus() {
-    let now = Dictionary(uniqueKeysWithValues: sync.peers.map { ($0, inSync(with: $0)) })
-    for (peer, isEqual) in now where isEqual { equalAt[peer] = changeNumber }
+    let now = Dictionary(
+      uniqueKeysWithValues: sync.peers.map { ($0, PeerStatus(isEqual: inSync(with: $0), refuses: isRefused(by: $0))) })
+    for (peer, status) in now where status.isEqual { equalAt[peer] = changeNumber }
     if sync.writers != writers || Set(now.keys) != Set(status.keys) { refreshRelays() }
     if toldActor != document.actor || authorsTold.count != now.count {
       toldActor = document.actor

@@ -42,7 +42,7 @@ extension Repo {
       let known = known.intersection(changes)
       handle.receive(.authorship(.answered(known: known, unknown: changes.subtracting(known), by: peer)))
     } else {
-      let known = changes.subtracting(handle.document.unknown(changes))
+      let known = changes.subtracting(handle.document.unknown(changes)).union(changes.intersection(handle.discarded))
       send(
         type: OwnMessage.vouch.rawValue,
         fields: [

@@ -160,6 +160,7 @@ extension Repo {
     let isReady = chunks.document.map { !$0.heads().isEmpty } ?? false
     let document = chunks.document ?? Document()
     let handle = DocHandle(id: slot.id, document: document, phase: isReady ? .ready : .searching, repo: self)
+    handle.discarded = chunks.discarded
     slot.handle = handle
     attachStore(to: handle, loaded: chunks)
     let queue = slot.takeQueue()

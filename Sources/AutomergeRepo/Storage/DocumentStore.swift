@@ -32,11 +32,19 @@ final class DocumentStore {
   private var current = Generation()
   private var stored = Generation()
   private var pending: [StoredItem] = []
+  /// How many of them are being written.
+  private var writing = 0
   private var snapshotByteCount = 0
   private var incrementalByteCount = 0
   private var work: Task<Void, Never>?
   private var compaction: Task<Void, Never>?
   private var isClosed = false
+  /// Changes that were removed from the document, and the rows in which the store says so.
+  private var discarded: Set<ChangeHash> = []
+  private var discardedRows: Set<StorageKey> = []
+  private var isDiscardedStated = true
+  /// Whether some of them may lie in the chunks yet.
+  private var mustMerge = false
   private var waiters: [(generation: Generation, continuation: CheckedContinuation<StorageError?, Never>)] = []
 
   /// How often the document, and what is stored with it, have changed; of what is stored: up to which of these times.
@@ -55,6 +63,11 @@ final class DocumentStore {
       incrementalByteCount = loaded.incrementalByteCount
       damaged = loaded.damaged
       storedHeads = document.heads()
+      (discarded, discardedRows) = (loaded.discarded, loaded.discardedRows)
+      if loaded.hasDiscarded {
+        mustMerge = true
+        changed()
+      }
     }
   }
 
@@ -67,6 +80,17 @@ final class DocumentStore {
     guard !document.heads().isEmpty else { return }
     let snapshot = document.save()
     pending.append(StoredItem(key: StoredChunks.key(.snapshot, id, snapshot), data: snapshot))
+    changed()
+  }
+
+  /// The document has lost these changes: they go from the store, too, and nothing else does that others may have put there.
+  func discard(_ changes: Set<ChangeHash>) {
+    if !changes.isSubset(of: discarded) { isDiscardedStated = false }
+    discarded.formUnion(changes)
+    mustMerge = true
+    // What waits for being written may have them.
+    let snapshot = document.save()
+    pending = pending.prefix(writing) + [StoredItem(key: StoredChunks.key(.snapshot, id, snapshot), data: snapshot)]
     changed()
   }
 
@@ -126,20 +150,41 @@ final class DocumentStore {
     let (items, companions, generation) = (pending, companions?() ?? [], current)
     let heads = document.heads()
     let record = items.isEmpty ? [] : [StoredHeads.item(id, heads)]
-    let changes = (items + record + companions).map { StorageChange.save($0) }
-    work = Task { [storage] in
+    let changes = (items + record + companions).map { StorageChange.save($0) } + changesOfDiscarded()
+    let merges = mustMerge
+    writing = items.count
+    work = Task { [id, storage] in
       do throws(StorageError) {
         if !changes.isEmpty { try await storage.commit(changes) }
+        // Merging that is under way may write once more what goes now: then it is done again afterwards.
+        if merges, self.compaction == nil {
+          self.mustMerge = false
+          self.merged(try await DocumentStore.compact(id, in: storage))
+        }
         self.storedHeads = heads
         self.wrote(items, generation: generation, time: self.clock.now - start, error: nil)
       } catch {
+        self.isDiscardedStated = false
         self.wrote([], generation: generation, time: self.clock.now - start, error: error)
       }
     }
   }
 
+  /// What there is to say to the store of discarded changes. Those that another person has brought again stay in the document.
+  private func changesOfDiscarded() -> [StorageChange] {
+    let gone = document.unknown(discarded)
+    let outdated = gone.count == discarded.count ? [] : discardedRows
+    guard !outdated.isEmpty || !isDiscardedStated else { return [] }
+    (discarded, isDiscardedStated) = (gone, true)
+    let rows = gone.isEmpty ? [] : [DiscardedChanges.item(id, gone)]
+    let keys = Set(rows.map(\.key))
+    discardedRows = discardedRows.subtracting(outdated).union(keys)
+    return outdated.subtracting(keys).map { .remove($0) } + rows.map { .save($0) }
+  }
+
   private func wrote(_ items: [StoredItem], generation: Generation, time: Duration, error: StorageError?) {
     pending.removeFirst(items.count)
+    writing = 0
     for item in items {
       if item.key.dropLast().last == StoredChunks.Kind.snapshot.rawValue {
         snapshotByteCount += item.data.count
@@ -171,10 +216,9 @@ final class DocumentStore {
     else { return }
     compaction = Task { [id, storage] in
       do throws(StorageError) {
-        if let result = try await DocumentStore.compact(id, in: storage) {
-          self.snapshotByteCount = result.snapshotByteCount
-          self.incrementalByteCount = max(0, self.incrementalByteCount - result.mergedByteCount)
-        } else {
+        let result = try await DocumentStore.compact(id, in: storage)
+        self.merged(result)
+        if result == nil {
           // Try again when as much has come in again. What is in memory mends the store meanwhile, if it is whole.
           self.snapshotByteCount = max(self.snapshotByteCount, self.incrementalByteCount * 2)
           if StoredChunks.isComplete(self.document) { self.storeWhole() }
@@ -184,15 +228,24 @@ final class DocumentStore {
         self.onChange?()
       }
       self.compaction = nil
+      if self.mustMerge { self.changed() }
     }
   }
+
+  private func merged(_ result: Merged?) {
+    guard let result else { return }
+    snapshotByteCount = result.snapshotByteCount
+    incrementalByteCount = max(0, incrementalByteCount - result.mergedByteCount)
+  }
+
+  private typealias Merged = (snapshotByteCount: Int, mergedByteCount: Int)
 
   /// Merges the chunks as they lie in the store, whoever wrote them, and removes exactly those that were merged. The
   /// live document is not touched. Nil if a chunk is damaged or waits for another: then everything stays.
   @concurrent
   private static func compact(
     _ id: DocumentId, in storage: any StorageProvider
-  ) async throws(StorageError) -> (snapshotByteCount: Int, mergedByteCount: Int)? {
+  ) async throws(StorageError) -> Merged? {
     let chunks = try await StoredChunks.load(id, from: storage)
     guard chunks.isComplete, let document = chunks.document else { return nil }
     let snapshot = document.save()

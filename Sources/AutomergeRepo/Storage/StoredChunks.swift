@@ -17,12 +17,17 @@ struct StoredChunks: Sendable {
   /// Those of them that are not what their names say. The store puts them aside, so that the true ones can take their
   /// place.
   private var forged: [StoredItem] = []
+  /// Changes that were removed from the document for good, and in which rows the store says so.
+  private(set) var discarded: Set<ChangeHash> = []
+  private(set) var discardedRows: Set<StorageKey> = []
+  /// Whether the chunks still had some of them.
+  private(set) var hasDiscarded = false
 
   static func key(_ kind: Kind, _ id: DocumentId, _ data: Data) -> StorageKey {
     [id.description, kind.rawValue, hash(data)]
   }
 
-  private static func hash(_ data: Data) -> String {
+  static func hash(_ data: Data) -> String {
     SHA256.hash(data: data).map { byte in
       String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
     }.joined()
@@ -39,6 +44,11 @@ struct StoredChunks: Sendable {
       chunks.snapshotByteCount += item.data.count
     }
     for item in incrementals where chunks.merge(item) { chunks.incrementalByteCount += item.data.count }
+    for item in try await storage.loadRange(DiscardedChanges.prefix(id)) {
+      chunks.discarded.formUnion(DiscardedChanges.decode(item))
+      chunks.discardedRows.insert(item.key)
+    }
+    chunks.hasDiscarded = chunks.document?.discardAgain(chunks.discarded) ?? false
     for item in chunks.forged { try await storage.setAside(item) }
     // What was just read is not new: the next incremental chunk begins after it.
     _ = chunks.document?.encodeNewChanges()

@@ -66,8 +66,10 @@ enum StoredHeads {
   }
 
   /// Nil unless these are whole hashes, and not too many.
-  static func decode(_ data: Data) -> Set<ChangeHash>? {
-    guard data.count % hashByteCount == 0, data.count / hashByteCount <= mostHeads else { return nil }
+  static func decode(_ data: Data) -> Set<ChangeHash>? { decode(data, atMost: mostHeads) }
+
+  static func decode(_ data: Data, atMost count: Int) -> Set<ChangeHash>? {
+    guard data.count % hashByteCount == 0, data.count / hashByteCount <= count else { return nil }
     let bytes = Array(data)
     var heads: Set<ChangeHash> = []
     for start in stride(from: 0, to: bytes.count, by: hashByteCount) {

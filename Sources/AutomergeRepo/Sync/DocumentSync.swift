@@ -33,6 +33,8 @@ struct DocumentSync {
     case accessChanged(PeerId, Access)
     /// The document has changed here.
     case changed
+    /// The document has gone back to an earlier state: nobody can be sure what the other side has.
+    case rewound
     case received(Payload, from: PeerId, access: Access)
     /// A peer has said what it has, outside of the exchange of changes.
     case told(heads: Set<ChangeHash>, by: PeerId)
@@ -147,6 +149,7 @@ struct DocumentSync {
       return []
     case .idle(let peers): return setIdle(peers, document)
     case .changed: return phase == .ready ? settleWithheld(document) + sendToAll(document) : []
+    case .rewound: return startOver(document)
     case .authorship(let event): return tell(event, document)
     case .received(.unavailable, let peer, _): return unavailable(peer)
     case .received(.request(let data), let peer, let access):
@@ -226,6 +229,15 @@ struct DocumentSync {
     let state = encoded.flatMap { try? SyncState(bytes: $0) } ?? SyncState()
     state.isReadOnly = access < .write
     return state
+  }
+
+  private mutating func startOver(_ document: Document) -> [Effect] {
+    remembered = [:]
+    for index in links.indices {
+      links[index].state = DocumentSync.state(nil, links[index].access)
+      (links[index].lastEmpty, links[index].difference) = (nil, nil)
+    }
+    return phase == .ready ? sendToAll(document) : []
   }
 
   // MARK: Messages

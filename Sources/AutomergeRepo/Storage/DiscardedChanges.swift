@@ -1,0 +1,52 @@
+import Automerge
+import Foundation
+
+/// Changes that were removed from a document because its host does not take them, as the store remembers them. An older chunk,
+/// the journal of a process or another process may still have them, and must not bring them back.
+///
+/// Each removal is a row of its own, named by what is in it, so that several processes write them side by side.
+enum DiscardedChanges {
+  /// One person's changes of years. Source: Storage.md, "Compaction".
+  static let mostChanges = 1 << 20
+
+  static func prefix(_ id: DocumentId) -> StorageKey { [id.description, "discarded"] }
+
+  static func item(_ id: DocumentId, _ changes: Set<ChangeHash>) -> StoredItem {
+    let data = StoredHeads.encode(changes)
+    return StoredItem(key: prefix(id) + [StoredChunks.hash(data)], data: data)
+  }
+
+  static func decode(_ item: StoredItem) -> Set<ChangeHash> {
+    StoredHeads.decode(item.data, atMost: mostChanges) ?? []
+  }
+}
+
+extension Document {
+  /// Removes changes that were discarded earlier, from wherever they came. If anything else was made on top of them, all of it
+  /// stays: nobody has decided about that.
+  ///
+  /// - Returns: whether any were here and are gone
+  /// - Complexity: O(n) in the history if `discarded` is not empty
+  @discardableResult
+  func discardAgain(_ discarded: Set<ChangeHash>) -> Bool {
+    guard !discarded.isEmpty else { return false }
+    let gone = changesOnTop(of: discarded)
+    guard !gone.isEmpty, gone.isSubset(of: discarded) else { return false }
+    return (try? discard(gone, goingOnAs: ActorId())) != nil
+  }
+}
+
+extension DocHandle {
+  /// Stores which changes are about to be discarded, together with whatever speaks of the document without them. From then on
+  /// the document is loaded without them.
+  public func announceDiscarding(
+    _ changes: Set<ChangeHash>, with items: [StoredItem]
+  ) async throws(StorageError) {
+    try await repo?.storage?.commit(([DiscardedChanges.item(id, changes)] + items).map { .save($0) })
+  }
+
+  /// Takes back what `announceDiscarding` stored: the changes stay.
+  public func keepAnnounced(_ changes: Set<ChangeHash>) async throws(StorageError) {
+    try await repo?.storage?.commit([.remove(DiscardedChanges.item(id, changes).key)])
+  }
+}
