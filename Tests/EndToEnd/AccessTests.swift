@@ -121,6 +121,167 @@ struct AccessTests {
     expectNoComplaints(pair.ana.client, pair.ben.client)
   }
 
+  @Test func whatWasTypedOfflineBeforeTheNewsCameIsKeptAndTheDocumentsAreEqualAgain() throws {
+    let pair = try Pair("write")
+    pair.ben.client.close()
+    try pair.ben.process.shutdown()
+    let offline = try pair.ben.user.start(extra: ["--no-network"])
+    try offline.initialize(userName: "Ben")
+    let away = try ModelClient(offline, note: offline.request("notes/open", ["id": .string(pair.ana.id)]))
+    away.edit(0..<0, with: "on the train ")
+    try ModelClient.waitForConvergence([away])
+    try offline.shutdown()
+    try pair.setAccess("read")
+    pair.ana.client.edit(5..<5, with: "butter\n")
+    pair.ana.client.flush()
+
+    let process = try pair.ben.user.startInitialized()
+    let back = try ModelClient(process, note: process.request("notes/open", ["id": .string(pair.ana.id)]))
+    let processes = [pair.ana.process, process]
+    let refused = try NotesProcess.event("refused", of: process, [pair.ana.process])
+    let path = try #require(refused["recovered"]?.stringValue)
+    #expect(try String(contentsOfFile: path, encoding: .utf8).contains("on the train milk"))
+    try NotesProcess.wait(for: "equal texts", of: processes) { back.text.string == "milk\nbutter\n" }
+    try ModelClient.waitForConvergence([pair.ana.client, back], checked: false)
+    try NotesProcess.wait(for: "both in sync", of: processes) {
+      try [(pair.ana.process, pair.ana.client.uri), (process, back.uri)].allSatisfy {
+        try status($0, $1)["peers"]?[0]?["state"] == "inSync"
+      }
+    }
+    try process.shutdown()
+    #expect(try pair.ben.user.storedText(of: pair.ana.id) == "milk\nbutter\n")
+    // Once it may write again, typing goes on.
+    try pair.setAccess("write")
+    let again = try pair.ben.user.startInitialized()
+    let last = try ModelClient(again, note: again.request("notes/open", ["id": .string(pair.ana.id)]))
+    try again.waitFor("the news") { try status(again, last.uri)["access"] == "write" }
+    last.edit(0..<0, with: "oat ")
+    try ModelClient.waitForConvergence([pair.ana.client, last], checked: false)
+    #expect(pair.ana.client.text.string == "oat milk\nbutter\n")
+  }
+
+  @Test func whatWasWrittenToTheClosedFileBeforeTheNewsCameIsKeptToo() throws {
+    let pair = try Pair("write")
+    pair.ben.client.close()
+    let path = try #require(pair.joined["path"]?.stringValue)
+    try pair.ben.process.shutdown()
+    let offline = try pair.ben.user.start(extra: ["--no-network"])
+    try offline.initialize(userName: "Ben")
+    try "by hand\nmilk\n".write(toFile: path, atomically: true, encoding: .utf8)
+    _ = try offline.request("notes/open", ["id": .string(pair.ana.id)])
+    try offline.shutdown()
+    try pair.setAccess("read")
+    let process = try pair.ben.user.startInitialized()
+    let refused = try event(process, "refused")
+    let copy = try String(contentsOfFile: try #require(refused["recovered"]?.stringValue), encoding: .utf8)
+    #expect(copy == "by hand\nmilk\n")
+    try process.waitFor("the file to be the note's") { try String(contentsOfFile: path, encoding: .utf8) == "milk\n" }
+    #expect(pair.ana.client.text.string == "milk\n")
+  }
+
+  /// Ben types while Ana is not there, who makes the note read-only for him before she hears from him, or from `others`.
+  private func typeAlone(_ words: String, _ pair: Pair, others: [JoinedNote] = []) throws -> NotesProcess {
+    try pair.ana.process.shutdown()
+    pair.ben.client.edit(0..<0, with: words)
+    pair.ben.client.flush()
+    try ModelClient.waitForConvergence([pair.ben.client] + others.map(\.client), checked: false)
+    let guests = ([pair.ben] + others).map(\.process.child.processId)
+    for guest in guests { kill(guest, SIGSTOP) }
+    defer { for guest in guests { kill(guest, SIGCONT) } }
+    let host = try pair.ana.user.startInitialized()
+    try host.request(
+      "notes/setAccess", ["id": .string(pair.ana.id), "peer": .string(pair.benPeer), "access": "read"])
+    return host
+  }
+
+  @Test func whatWasRemovedDoesNotComeBackOutOfTheJournalOfAKilledProcess() throws {
+    let pair = try Pair("write")
+    let host = try typeAlone("alone ", pair)
+    let refused = try NotesProcess.event("refused", of: pair.ben.process, [host])
+    let path = try #require(refused["recovered"]?.stringValue)
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "alone milk\n")
+    try NotesProcess.wait(for: "the host's text", of: [host, pair.ben.process]) {
+      pair.ben.client.text.string == "milk\n"
+    }
+    try NotesProcess.wait(for: "both in sync", of: [host, pair.ben.process]) {
+      try status(pair.ben.process, pair.ben.client.uri)["peers"]?[0]?["state"] == "inSync"
+    }
+    // The journal of this process still has the words.
+    try pair.ben.process.kill()
+    try host.request(
+      "notes/setAccess", ["id": .string(pair.ana.id), "peer": .string(pair.benPeer), "access": "write"])
+    let again = try pair.ben.user.startInitialized()
+    let client = try ModelClient(again, note: again.request("notes/open", ["id": .string(pair.ana.id)]))
+    try NotesProcess.wait(for: "the news", of: [again, host]) { try status(again, client.uri)["access"] == "write" }
+    client.edit(0..<0, with: "oat ")
+    client.flush()
+    let ana = try ModelClient(host, note: host.request("notes/open", ["id": .string(pair.ana.id)]))
+    try ModelClient.waitForConvergence([ana, client], checked: false)
+    #expect(ana.text.string == "oat milk\n")
+    #expect(try again.request("notes/recovered")["texts"]?.arrayValue?.count == 1)
+  }
+
+  @Test func aProcessOfTheGuestWithoutTheNetworkGoesBackAndHearsOfItToo() throws {
+    let pair = try Pair("write")
+    pair.ben.client.close()
+    try pair.ben.process.shutdown()
+    let offline = try pair.ben.user.start(extra: ["--no-network"])
+    try offline.initialize(userName: "Ben")
+    let away = try ModelClient(offline, note: offline.request("notes/open", ["id": .string(pair.ana.id)]))
+    away.edit(0..<0, with: "on the train ")
+    try ModelClient.waitForConvergence([away])
+    try pair.setAccess("read")
+    let process = try pair.ben.user.startInitialized()
+    let refused = try NotesProcess.event("refused", of: offline, [process, pair.ana.process])
+    let path = try #require(refused["recovered"]?.stringValue)
+    #expect(refused["uri"]?.stringValue == away.uri)
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "on the train milk\n")
+    try NotesProcess.wait(for: "the host's text", of: [offline, process, pair.ana.process]) {
+      away.text.string == "milk\n"
+    }
+    try ModelClient.waitForConvergence([pair.ana.client, away], checked: false)
+    #expect(pair.ana.client.text.string == "milk\n")
+    #expect(try process.request("notes/recovered")["texts"]?.arrayValue?.count == 1)
+  }
+
+  @Test func whatAnotherGuestHasTakenMeanwhileIsEverybodys() throws {
+    let pair = try Pair("write")
+    let shared = try pair.ana.process.request("notes/share", ["id": .string(pair.ana.id)])
+    let cleo = try JoinedNote("Cleo", ticket: try #require(shared["ticket"]?.stringValue))
+    try ModelClient.waitForConvergence([pair.ana.client, pair.ben.client, cleo.client], checked: false)
+    // Ben and Cleo are linked without Ana.
+    try NotesProcess.wait(for: "the guests", of: [pair.ana.process, pair.ben.process, cleo.process]) {
+      try status(cleo.process, cleo.client.uri)["peers"]?.arrayValue?.count { $0["state"] == "inSync" } == 2
+    }
+    let host = try typeAlone("for Cleo ", pair, others: [cleo])
+    let ana = try ModelClient(host, note: host.request("notes/open", ["id": .string(pair.ana.id)]))
+    let all = [ana, pair.ben.client, cleo.client]
+    try NotesProcess.wait(for: "Cleo's copy at Ana", of: all.map(\.process)) { ana.text.string == "for Cleo milk\n" }
+    try NotesProcess.wait(for: "the news", of: all.map(\.process)) {
+      try status(pair.ben.process, pair.ben.client.uri)["access"] == "read"
+    }
+    try ModelClient.waitForConvergence(all, checked: false)
+    #expect(pair.ben.client.text.string == "for Cleo milk\n")
+    #expect(events(pair.ben.process, "refused") == 0)
+  }
+
+  @Test func anotherProcessOfTheGuestKeepsToItAsWell() throws {
+    let pair = try Pair("write")
+    let second = try pair.ben.user.startInitialized()
+    let other = try ModelClient(second, note: second.request("notes/open", ["id": .string(pair.ana.id)]))
+    other.edit(0..<0, with: "oat ")
+    try ModelClient.waitForConvergence([pair.ana.client, pair.ben.client, other], checked: false)
+    try pair.setAccess("read")
+    let news = try event(second, "access")
+    #expect(news["access"] == "read" && news["uri"]?.stringValue == other.uri)
+    #expect(try status(second, other.uri)["access"] == "read")
+    other.edit(0..<0, with: "too late ")
+    other.flush()
+    _ = try event(second, "refused")
+    try ModelClient.waitForConvergence([pair.ana.client, pair.ben.client, other], checked: false)
+    #expect(other.text.string == "oat milk\n")
+  }
+
   @Test func whatAnotherProgramWritesToTheFileOfAReadOnlyNoteIsKeptAndTheFileIsTheNotesAgain() throws {
     let pair = try Pair("read")
     pair.ben.client.close()
@@ -214,5 +375,20 @@ struct AccessTests {
       let listed = try process.request("notes/list")["notes"]?.arrayValue?.first { $0["title"] == "Shopping" }
       #expect(listed?["peers"] == [.string(name)])
     }
+  }
+}
+
+extension NotesProcess {
+  /// Waits for an event while other processes that bring it about are read, too.
+  fileprivate static func event(
+    _ kind: String, of process: NotesProcess, _ others: [NotesProcess]
+  ) throws -> JSONValue {
+    var found: JSONValue?
+    try wait(for: kind, of: [process] + others) {
+      let event = process.messages.first { $0["method"] == "notes/event" && $0["params"]?["kind"]?.stringValue == kind }
+      found = event?["params"]
+      return found != nil
+    }
+    return found ?? .null
   }
 }

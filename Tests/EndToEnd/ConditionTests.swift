@@ -100,13 +100,41 @@ struct ConditionTests {
     try setAccess("write")
     try person.shows("made writable")
     try person.type("milk ")
-    try ana.process.waitFor("what Ben typed") { ana.client.text.string.contains("milk") }
+    try ana.process.waitFor("what Ben typed") { ana.client.text.string.contains("milk ") }
     try setAccess("read")
     try person.shows("made read-only")
     try setAccess("none")
     try person.shows("unshared by the host")
     try person.type("mine ")
     try person.editor.waitForText("mine")
+  }
+
+  @Test(arguments: kinds) func aNoteThatWasTypedIntoBeforeTheNewsCame(kind: String) throws {
+    let ana = try OpenNote("Ana", text: "bread\n")
+    let person = try Person(kind, "Ben")
+    try person.editor.join(try ana.ticket())
+    try person.editor.waitForText("bread")
+    let peer = try #require(try ana.process.request("notes/people", ["id": .string(ana.id)])["people"]?[0]?["peer"])
+    try person.editor.setServiceCommand { $0 + ["--no-network"] }
+    try person.editor.give(vim: "NotesRestart", emacs: "(notes-restart)")
+    try person.sees("Ana unreachable")
+    try person.type(" on the train")
+    try ana.process.request("notes/setAccess", ["id": .string(ana.id), "peer": peer, "access": "read"])
+    ana.client.edit(0..<0, with: "rye ")
+    ana.client.flush()
+    try person.act()
+    try person.editor.setServiceCommand { $0.filter { $0 != "--no-network" } }
+    try person.editor.give(vim: "NotesRestart", emacs: "(notes-restart)")
+    try person.shows("made read-only")
+    // That was read; what came after it waits for this.
+    try person.act()
+    try person.shows("words typed before the news came")
+    try person.editor.session.wait(for: "the host's text") { try person.editor.state()?.text == "rye bread\n" }
+    #expect(ana.client.text.string == "rye bread\n")
+    let folder = person.user.notes + "/.recovered"
+    let copies = try FileManager.default.contentsOfDirectory(atPath: folder)
+    let texts = try copies.map { try String(contentsOfFile: folder + "/" + $0, encoding: .utf8) }
+    #expect(texts.contains { $0.contains("bread on the train") })
   }
 
   @Test(arguments: kinds) func aNoteThatIsDeleted(kind: String) throws {

@@ -164,7 +164,7 @@ final class Caretaker {
       try await takeIn(others, thatReplaced: contents, of: note, key, handle)
     }
     service.notebook.update(key) {
-      $0.fileBase = TextBase(heads: heads, steps: [file.finalNewlineStep], object: note.textObject)
+      $0.fileBase = TextBase(writing: text, file.finalNewlineStep, at: heads, of: note)
       $0.textObject = note.textObject
       $0.shape = file.shape
       $0.words = Words.count(text)

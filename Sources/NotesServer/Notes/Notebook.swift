@@ -95,6 +95,9 @@ final class Notebook {
 
   func record(atPath path: String) -> NoteRecord? { keysByPath[path].flatMap { records[$0] } }
 
+  /// The note itself, and the items of a meeting.
+  func keys(of id: DocumentId) -> [NoteKey] { [NoteKey(id)] + (itemsByMeeting[id] ?? []) }
+
   /// Reads one record again; see `refresh(_:)` for all of a document.
   func refresh(_ key: NoteKey) async throws(StorageError) {
     guard let data = try await storage.load([NoteRecord.collection] + key.names),

@@ -121,6 +121,12 @@ extension Attachment {
     case .forgedChanges(let peer, let author):
       session.forged(by: peer, author: author, in: self)
       statusChanged()
+    case .preparingToDiscard: finishComparing()
+    case .discarding(let heads):
+      let edits = (try? note.document.textEdits(obj: note.content, since: heads)) ?? []
+      goingBack = (TextDelta(edits).inverted, source.allUTF8)
+      file.rebase(to: heads, in: note)
+    case .discarded: wentBack()
     case .headsChanged, .refusedChanges: break
     case .deleted: session.detach(uri: uri, .purged)
     }
@@ -135,6 +141,25 @@ extension Attachment {
     caretsMayHaveMoved()
     service.notebook.update(key) { $0.modified = service.clock.date }
     scheduleCheck(after: Self.checkDelay)
+  }
+
+  /// The document has gone back to what all have; what that took away is kept already.
+  private func wentBack() {
+    guard let (delta, before) = goingBack else { return }
+    goingBack = nil
+    guard let now = NoteDocument(handle.document, item: note.item) else {
+      return session.detach(uri: uri, .itemDeleted)
+    }
+    let isSame = now.content == note.content
+    note = now
+    undoGroups.keepKnown(in: handle.document)
+    hasEnteredName = false
+    buffer.documentChanged(by: isSame ? delta : TextDiff.delta(from: before, to: source.allUTF8))
+    service.journal.clientHas(key)
+    sendPendingEdit()
+    caretsMayHaveMoved()
+    scheduleCheck(after: Self.checkDelay)
+    statusChanged()
   }
 
   /// The text of the note is another object now, as a meeting's item is that was moved. What was typed here meanwhile goes

@@ -57,6 +57,8 @@ final class Attachment {
   /// What this person did before the note was opened is being read.
   var undoLoading: Task<Void, Never>?
   var refusedTyping = RefusedTyping()
+  /// While the document goes back to what all have: how its text changes by that, and what it was.
+  var goingBack: (TextDelta, [UInt8])?
   /// When the person is told of what was refused.
   var tellOfRefusal: (any ScheduledAction)?
 

@@ -69,6 +69,11 @@ final class OpenFile {
     look()
   }
 
+  /// The document is about to go back to these heads.
+  func rebase(to heads: Set<ChangeHash>, in note: NoteDocument) {
+    claims = claims.map { $0.rebased(to: heads, in: note) ?? $0 }
+  }
+
   /// The editor has read a file that another program wrote, and is about to write over it.
   func found(_ bytes: [UInt8]) {
     enqueue { [weak self] in await self?.take(bytes, nil) }

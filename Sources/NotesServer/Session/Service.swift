@@ -57,6 +57,7 @@ public final class Service {
   private(set) lazy var caretaker = Caretaker(service: self)
   private(set) lazy var openFiles = OpenFiles(service: self)
   private(set) lazy var elsewhere = NotesElsewhere(service: self)
+  private(set) lazy var readOnlyCopies = ReadOnlyCopies(service: self)
   let log = Logger(label: "notes")
 
   public init(
@@ -72,6 +73,7 @@ public final class Service {
     company = Company(name: identity.name, repo: repo, clock: clock)
     nameKeeper = NameKeeper(name, repo: repo, storage: storage)
     nameKeeper.onChange = { [weak self] name in self?.rename(name) }
+    _ = readOnlyCopies
     repo.observe { [weak self] event in
       guard let self else { return }
       switch event {
@@ -102,7 +104,7 @@ public final class Service {
 
   /// Who writes in a document: nobody twice. A document that was removed and comes again from a peer brings changes of ours
   /// that we no longer have; under the same actor they would look forged, and a new one could take the number of an old one.
-  private func actor(for document: DocumentId) -> ActorId {
+  func actor(for document: DocumentId) -> ActorId {
     if writtenIn.insert(document).inserted { return identity.actor }
     return ActorId(data: identity.actor.data.prefix(8) + ActorId().data.suffix(8)) ?? ActorId()
   }
@@ -173,7 +175,7 @@ public final class Service {
       let bytes = FileContents(text: text, shape: record.shape).bytes
       guard try await files.create(path, bytes) else { continue }
       record.path = path
-      record.fileBase = TextBase(heads: heads, steps: [], object: note.textObject)
+      record.fileBase = TextBase(writing: text, .identity, at: heads, of: note)
       record.textObject = note.textObject
       record.deletionSeen = record.deletionSeen ?? NoteDocument.deletion(of: handle.document)
       record.words = Words.count(text)
@@ -280,6 +282,7 @@ public final class Service {
     Task { @AutomergeRepo in
       do {
         try await notebook.refresh(id)
+        await sharing.refresh()
       } catch {
         log.warning("What another process knows of \(id) could not be read: \(error)")
       }

@@ -57,6 +57,7 @@ extension Session {
     // Only one process of this person hears of it.
     service.siblingEvents.tell(event)
     deliver(event, to: id)
+    service.readOnlyCopies.accessChanged(id)
   }
 
   /// Another process of this person has heard something.
@@ -81,13 +82,22 @@ extension Session {
     }
   }
 
-  /// What was typed, or written to the file, is not in the note, for this person may only read it.
+  /// What was typed is not in the note, for this person may only read it.
   func refused(_ key: NoteKey, uri: String?, recovered: String) {
-    let news = NoteNews.refused(recovered: recovered)
-    deliver(
-      news.parameters(
-        uri: uri ?? service.notebook[key]?.path.map(FileURI.uri(path:)), id: key.document,
-        title: service.notebook[key]?.title ?? title(of: key.document), peer: nil, name: nil))
+    deliver(refusal(of: key, uri: uri, recovered: recovered))
+  }
+
+  /// What was typed elsewhere or earlier, or written to the file, is not in the note: the person may look at any editor.
+  func refusedForAll(_ key: NoteKey, recovered: String) {
+    let uri = service.notebook[key]?.path.map(FileURI.uri(path:))
+    let event = refusal(of: key, uri: uri, recovered: recovered)
+    service.siblingEvents.tell(event)
+    deliver(event)
+  }
+
+  private func refusal(of key: NoteKey, uri: String?, recovered: String) -> JSONValue {
+    NoteNews.refused(recovered: recovered).parameters(
+      uri: uri, id: key.document, title: service.notebook[key]?.title ?? title(of: key.document), peer: nil, name: nil)
   }
 
   /// The buffer is no note any more, and stays as a plain file's.

@@ -60,7 +60,7 @@ public final class Session {
     }
     service.siblingEvents.onEvent = { [weak self] event in self?.heardFromSibling(event) }
     service.onDeletion = { [weak self] handle in self?.deletedForEveryone(handle) }
-    service.onRefusal = { [weak self] key, path in self?.refused(key, uri: nil, recovered: path) }
+    service.onRefusal = { [weak self] key, path in self?.refusedForAll(key, recovered: path) }
     service.onRename = { [weak self] in self?.renamed() }
     service.onMeetingChange = { [weak self] handle in self?.followItems(of: handle) }
     service.company.onArrival = { [weak self] id, person, isHere in self?.arrived(person, in: id, isHere: isHere) }

@@ -102,6 +102,17 @@ struct UndoGroups {
 
   init() {}
 
+  /// Forgets what the document does not know any more.
+  mutating func keepKnown(in document: Document) {
+    func isKnown(_ group: Group) -> Bool {
+      document.unknown(Set(group.changes)).isEmpty
+        && group.places.allSatisfy { document.changes(by: $0.actor, $0.numbers).count == $0.numbers.count }
+    }
+    undoable.removeAll { !isKnown($0) }
+    redoable.removeAll { !isKnown($0) }
+    place = nil
+  }
+
   private func isSmall(_ splice: TextSplice) -> Bool {
     splice.insert.isEmpty
       ? splice.deleteUTF8 <= Self.mostDeletedBytes

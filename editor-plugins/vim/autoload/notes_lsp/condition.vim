@@ -209,6 +209,8 @@ def Prove(note: dict<any>)
       OnStatus(note, told)
       note.proven = version
       note.patience = firstQuestion
+      # What the answer said was drawn as not proven yet.
+      Refresh()
     else
       note.patience = min([note.patience * 2, rarestQuestion])
       if note.proven == 0 && note.prover == 0

@@ -1,0 +1,275 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import Logging
+
+/// Keeps the documents that this person may only read equal with their hosts' copies.
+///
+/// Nothing is changed in them here. But what was typed while the host took the right to write away, or offline before the news
+/// came, is in the document already, and the host is never going to take it. It is removed again, in all processes of this
+/// person:
+///
+///     refused ──its texts are kept──► announced in the store ──► removed from memory, then from the store
+///
+/// A process that dies anywhere on this way has lost nothing, and the next one goes on where it stopped.
+@AutomergeRepo
+final class ReadOnlyCopies {
+  /// How soon it is tried again after the store has failed.
+  private static let retryInterval: Duration = .seconds(1)
+  /// How long changes may be on their way to a host that we do not speak to directly. Source: PeerProtocol.md, "Access".
+  private static let longestDetour: Duration = .seconds(10)
+  private static let messageType = "notes-discard"
+
+  unowned let service: Service
+  private var watched: [DocumentId: Observation] = [:]
+  private var timers: [DocumentId: any ScheduledAction] = [:]
+  /// Since when a copy has changes that its host lacks, and may get by others.
+  private var differing: [DocumentId: Duration] = [:]
+  /// Documents from which something is being removed.
+  private var removing: Set<DocumentId> = []
+  /// What other processes removed, and this one has passed on.
+  private var relayed: Set<ChangeHash> = []
+  private let log = Logger(label: "notes")
+
+  init(service: Service) {
+    self.service = service
+    service.repo.observe { [weak self] event in
+      switch event {
+      case .documentOpened(let handle): self?.watch(handle)
+      case .documentReleased(let id), .documentDeleted(let id): self?.forget(id)
+      case .peerConnected, .peerDisconnected, .siblingConnected, .siblingDisconnected: break
+      }
+    }
+    service.repo.onMessage(ofType: Self.messageType) { [weak self] fields, peer in self?.heard(fields, from: peer) }
+  }
+
+  private func watch(_ handle: DocHandle) {
+    watched[handle.id] = handle.observe { [weak self, weak handle] event in
+      switch event {
+      case .peersChanged, .headsChanged: if let handle { self?.look(handle) }
+      default: break
+      }
+    }
+    look(handle)
+  }
+
+  private func forget(_ id: DocumentId) {
+    watched.removeValue(forKey: id)?.cancel()
+    timers.removeValue(forKey: id)?.cancel()
+    differing[id] = nil
+  }
+
+  /// The host of a document has changed what this person may do.
+  func accessChanged(_ id: DocumentId) {
+    guard !service.mayWrite(id) else { return }
+    Task { @AutomergeRepo in if case .found(let handle) = await service.repo.find(id) { look(handle) } }
+  }
+
+  /// Looks whether the copy has what its host does not take.
+  private func look(_ handle: DocHandle) {
+    let id = handle.id
+    guard !service.mayWrite(id) else { return }
+    timers.removeValue(forKey: id)?.cancel()
+    switch difference(of: handle) {
+    case .none: differing[id] = nil
+    case .onItsWay(let time): lookAgain(handle, after: time)
+    case .refused:
+      // Not in this turn: the document may be in the middle of telling its peers what it has.
+      guard removing.insert(id).inserted else { return }
+      Task { @AutomergeRepo in
+        let isDone = await remove(from: handle)
+        removing.remove(id)
+        if isDone { look(handle) } else { lookAgain(handle, after: Self.retryInterval) }
+      }
+    }
+  }
+
+  private func lookAgain(_ handle: DocHandle, after time: Duration) {
+    timers[handle.id] = service.clock.schedule(after: time) { [weak self, weak handle] in
+      if let handle { self?.look(handle) }
+    }
+  }
+
+  /// How a copy that may only be read differs from its host's.
+  private enum Difference {
+    /// Not at all, or not as far as is known: its handle tells when that changes.
+    case none
+    /// By changes that others may bring the host within this time.
+    case onItsWay(Duration)
+    /// By changes of this person that the host is never going to take.
+    case refused(Set<ChangeHash>)
+  }
+
+  private func difference(of handle: DocHandle) -> Difference {
+    let id = handle.id
+    // Only what the host says to have while it takes nothing is all that it ever takes.
+    guard !service.mayWrite(id), let host = service.sharing.host(of: id)?.peer, handle.peers.contains(host),
+      let heads = handle.heads(of: host), !heads.isEmpty, handle.isRefused(by: host)
+    else { return .none }
+    var own = handle.ownChanges(since: heads)
+    for peer in others(on: handle, besides: host) {
+      // What another person has who may write is everybody's, and comes to the host from there.
+      if peer.mayWrite { own.formIntersection(handle.changes(missingAt: peer.id)) }
+      // What has come back from another person stays: it would come again and again.
+      own.subtract(handle.discarded)
+    }
+    guard !own.isEmpty else { return .none }
+    guard handle.isIdle(with: host) else { return .refused(own) }
+    let since = differing[id] ?? service.clock.now
+    differing[id] = since
+    let left = Self.longestDetour - (service.clock.now - since)
+    return left > .zero ? .onItsWay(left) : .refused(own)
+  }
+
+  private func others(on handle: DocHandle, besides host: PeerId) -> [(id: PeerId, mayWrite: Bool)] {
+    let peers = handle.peers.filter { $0 != host && !service.repo.siblings.contains($0) }
+    guard !peers.isEmpty else { return [] }
+    let writers = service.sharing.people(on: handle.id).filter { $0.access == .write }.map(\.peer)
+    return peers.map { ($0, writers.contains($0)) }
+  }
+
+  // MARK: Removing
+
+  /// Removes what the host does not take. False if that is to be tried again.
+  private func remove(from handle: DocHandle) async -> Bool {
+    let isDone = await keepAndDiscard(handle, announced: handle.discarded) {
+      if case .refused(let changes) = self.difference(of: handle) { changes } else { [] }
+    }
+    differing[handle.id] = nil
+    return isDone
+  }
+
+  /// Removes changes as soon as every text that loses something by it is stored, or not at all.
+  ///
+  /// - Parameter announced: changes whose words are kept already
+  /// - Parameter changes: asked again after everything that takes time, for the document goes on meanwhile
+  /// - Returns: false if the store has failed
+  private func keepAndDiscard(
+    _ handle: DocHandle, announced: Set<ChangeHash>, _ changes: () -> Set<ChangeHash>
+  ) async -> Bool {
+    let keys = service.notebook.keys(of: handle.id).filter { service.notebook[$0] != nil }
+    var kept: [NoteKey: RecoveredText] = [:]
+    var stored: Set<ChangeHash> = []
+    do {
+      for key in keys { try await service.notebook.loadBase(of: key) }
+      while true {
+        handle.prepareToDiscard()
+        let changes = changes()
+        guard !changes.isEmpty else {
+          if !stored.isEmpty { try await handle.keepAnnounced(stored) }
+          return true
+        }
+        let all = service.notebook.keys(of: handle.id)
+        let lost = try KeptWords.lost(changes, of: handle.document, all, announced)
+        if let (key, words) = lost.first(where: { kept[$0.key]?.text != $0.value.text }) {
+          kept[key] = try await keep(words, of: key, insteadOf: kept[key])
+          continue
+        }
+        let going = handle.document.changesOnTop(of: changes)
+        rebase(keys, of: handle, to: handle.document.heads(without: changes))
+        guard stored == going else {
+          if !stored.isEmpty { try await handle.keepAnnounced(stored) }
+          // Together: what is known of the working files is about what the document is then.
+          let items = keys.compactMap { service.notebook[$0] }.flatMap { [$0.storedItem, $0.baseItem] }
+          try await handle.announceDiscarding(going, with: items.compactMap(\.self))
+          stored = going
+          continue
+        }
+        tellSiblings(of: handle.id, going, except: nil)
+        let gone = try handle.discard(going, goingOnAs: service.actor(for: handle.id))
+        log.notice("\(gone.count) changes of \(handle.id) were removed, which its host does not take.")
+        break
+      }
+      handle.storeSoon()
+      for key in keys {
+        try await service.notebook.save(key)
+        if !service.isOpen(key) { service.caretaker.plan(handle) }
+      }
+    } catch {
+      log.error("The changes of \(handle.id) that its host does not take could not be removed: \(error)")
+      return false
+    }
+    for (key, text) in kept {
+      if let path = await service.write(text, title: title(of: key)) { service.onRefusal?(key, path) }
+    }
+    return true
+  }
+
+  /// What is known of the working files is about states that the document will not know any more.
+  private func rebase(_ keys: [NoteKey], of handle: DocHandle, to heads: Set<ChangeHash>) {
+    for key in keys {
+      guard let note = NoteDocument(handle.document, item: key.item) else { continue }
+      service.notebook.update(key) { record in
+        if let seen = record.seen, seen != heads { record.seen = heads }
+        guard record.isBaseAbout(note), let base = record.fileBase?.rebased(to: heads, in: note) else { return }
+        record.fileBase = base
+      }
+    }
+  }
+
+  /// Stores a text with words that are about to go from the document. What was stored before a process died is not stored twice.
+  private func keep(
+    _ words: KeptWords, of key: NoteKey, insteadOf earlier: RecoveredText?
+  ) async throws(StorageError) -> RecoveredText {
+    let reason = "the host took the right to write away before it had this"
+    var time = earlier?.time ?? service.clock.date.milliseconds
+    if earlier == nil {
+      let found = try await service.notebook.storage.loadRange([RecoveredText.collection, key.document.description])
+        .compactMap(RecoveredText.init)
+      if let same = found.first(where: { $0.reason == reason && $0.text == words.text }) { return same }
+      while found.contains(where: { $0.time == time }) { time += 1 }
+    }
+    let kept = RecoveredText(id: key.document, time: time, reason: reason, text: words.text)
+    try await service.keep(kept)
+    return kept
+  }
+
+  private func title(of key: NoteKey) -> String {
+    service.notebook[key]?.title ?? service.notebook[key.document]?.title ?? ""
+  }
+
+  // MARK: Other processes
+
+  private func tellSiblings(of id: DocumentId, _ changes: Set<ChangeHash>, except teller: PeerId?) {
+    let fields: [String: CBOR] = [
+      "documentId": .text(id.description), "changes": .array(changes.sorted().map { .bytes(Data($0.bytes)) }),
+    ]
+    for sibling in service.repo.siblings where sibling != teller {
+      service.repo.send(type: Self.messageType, fields: fields, to: sibling)
+    }
+  }
+
+  private func heard(_ fields: [String: CBOR], from sibling: PeerId) {
+    guard service.repo.siblings.contains(sibling), let id = fields["documentId"]?.text.flatMap({ DocumentId($0) })
+    else { return }
+    let hashes = (fields["changes"]?.array ?? []).compactMap { $0.bytes.flatMap { ChangeHash(bytes: Array($0)) } }
+    let changes = Set(hashes)
+    if let handle = service.repo.handle(of: id), handle.document.unknown(changes) != changes {
+      discard(changes, of: handle)
+    }
+    guard !changes.isSubset(of: relayed) else { return }
+    if relayed.count > Self.mostRelayed { relayed = [] }
+    relayed.formUnion(changes)
+    tellSiblings(of: id, changes, except: sibling)
+  }
+
+  private static let mostRelayed = 4096
+
+  /// Removes what another process has removed, and kept: at once, unless something stands on it that nobody has kept yet.
+  private func discard(_ changes: Set<ChangeHash>, of handle: DocHandle) {
+    handle.prepareToDiscard()
+    let keys = service.notebook.keys(of: handle.id).filter { service.notebook[$0] != nil }
+    if handle.document.changesOnTop(of: changes).isSubset(of: changes) {
+      rebase(keys, of: handle, to: handle.document.heads(without: changes))
+      do {
+        try handle.discard(changes, goingOnAs: service.actor(for: handle.id))
+        return handle.storeSoon()
+      } catch {
+        log.error("What another process removed from \(handle.id) could not be removed here: \(error)")
+      }
+    }
+    Task { @AutomergeRepo in
+      _ = await keepAndDiscard(handle, announced: changes) { changes.subtracting(handle.document.unknown(changes)) }
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import Automerge
+
+/// What is known of a text stays true when the document goes back to what all have.
+extension TextBase {
+  /// The same text, said of the state that the document is about to go back to. Nil if the document does not know the state
+  /// that this one is about.
+  func rebased(to heads: Set<ChangeHash>, in note: NoteDocument) -> TextBase? {
+    let document = note.document
+    guard self.heads != heads else { return self }
+    guard document.unknown(self.heads).isEmpty,
+      let toNow = try? document.textEdits(obj: note.content, since: self.heads),
+      let fromThere = try? document.textEdits(obj: note.content, since: heads)
+    else { return nil }
+    let way = TextDelta(toNow).composed(with: TextDelta(fromThere).inverted)
+    return TextBase(heads: heads, actor: actor, steps: steps + [way], object: object)
+  }
+
+  /// What a file holds that was given the note's text at `heads`, some time ago. The document may have gone back to an earlier
+  /// state meanwhile.
+  ///
+  /// - Parameter step: from what the file holds to the note's text
+  init(writing text: [UInt8], _ step: TextDelta, at heads: Set<ChangeHash>, of note: NoteDocument) {
+    guard !note.document.unknown(heads).isEmpty else {
+      self.init(heads: heads, steps: [step], object: note.textObject)
+      return
+    }
+    let way = TextDiff.delta(from: text, to: DocumentText(note).allUTF8)
+    self.init(heads: note.document.heads(), steps: [step, way], object: note.textObject)
+  }
+}
