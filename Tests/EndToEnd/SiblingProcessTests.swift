@@ -34,6 +34,22 @@ struct SiblingProcessTests {
     #expect(try note.user.storedText(of: note.id) == client.text.string)
   }
 
+  @Test func aNoteThatTheFirstIsJustJoiningIsFoundByTheSecond() throws {
+    let ana = try OpenNote("Ana", text: "milk\n")
+    let ben = try NotesUser("Ben")
+    let first = try ben.startInitialized()
+    let second = try ben.startInitialized()
+    let joining = first.startRequest("notes/join", ["ticket": .string(try ana.ticket())])
+    let opening = second.startRequest("notes/open", ["id": .string(ana.id)])
+    let opened = try second.result(of: opening)
+    #expect(opened["path"]?.stringValue?.isEmpty == false)
+    #expect(try first.result(of: joining)["id"]?.stringValue == ana.id)
+    let client = try ModelClient(second, note: opened)
+    client.edit(0..<0, with: "oat ")
+    try ModelClient.waitForConvergence([ana.client, client], checked: false)
+    #expect(ana.client.text.string == "oat milk\n")
+  }
+
   @Test func whoIsLeftGoesOnWhenTheFirstIsKilled() throws {
     let note = try OpenNote(text: "start\n")
     let clients = try (0..<2).map { _ in

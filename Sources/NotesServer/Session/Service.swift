@@ -247,6 +247,29 @@ public final class Service {
     }
   }
 
+  /// Looks for a document, also with other processes of this person that are only just being found, or that are about to have
+  /// it themselves.
+  func find(_ id: DocumentId) async -> FindOutcome {
+    var outcome = await repo.find(id)
+    guard case .unavailable = outcome else { return outcome }
+    await siblingsAreThere()
+    for _ in 0..<Self.lookAgain.times / 2 where !repo.siblings.isEmpty {
+      outcome = await repo.find(id)
+      guard case .unavailable = outcome else { return outcome }
+      guard await pause() else { return outcome }
+    }
+    return outcome
+  }
+
+  /// Returns when this process knows what the one with the network has stored of who may do what; or after a while.
+  func learnAccess(to id: DocumentId, saidToBe access: Access?) async {
+    for _ in 0..<Self.lookAgain.times {
+      await sharing.refresh()
+      if access == nil || sharing.access(to: id) == access { return }
+      guard await pause() else { return }
+    }
+  }
+
   /// Returns when this process knows what the others wrote to the note's working file, and has the changes that this was
   /// made of; or after a while.
   func followSiblings(to handle: DocHandle) async {

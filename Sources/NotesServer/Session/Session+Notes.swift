@@ -98,7 +98,7 @@ extension Session {
   // MARK: Parts
 
   func find(_ id: DocumentId) async throws(NotesError) -> DocHandle {
-    switch await service.repo.find(id) {
+    switch await service.find(id) {
     case .found(let handle): return handle
     case .unavailable: throw NotesError(.notFound, "The note \(id) is not here, and nobody who is connected has it.")
     case .timedOut: throw NotesError(.timedOut, "Nobody answered for the note \(id).")

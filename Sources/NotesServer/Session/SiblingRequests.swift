@@ -146,7 +146,10 @@ extension Session {
     }
     guard let answer = await service.siblingRequests.ask(method, .object(members)) else { return nil }
     let result = try answer.get()
-    if let id = result["id"]?.stringValue.flatMap({ DocumentId($0) }) { try await service.notebook.refresh(id) }
+    if let id = result["id"]?.stringValue.flatMap({ DocumentId($0) }) {
+      try await service.notebook.refresh(id)
+      await service.learnAccess(to: id, saidToBe: result["access"]?.stringValue.flatMap(Access.init))
+    }
     return result
   }
 
