@@ -221,6 +221,28 @@ struct AccessTests {
     #expect(try again.request("notes/recovered")["texts"]?.arrayValue?.count == 1)
   }
 
+  @Test(arguments: ["access", "refused", "a copy"])
+  func aGuestThatIsKilledWhileItRemovesWordsLosesNoneAndKeepsThemOnce(moment: String) throws {
+    let pair = try Pair("write")
+    let host = try typeAlone("alone ", pair)
+    let folder = pair.ben.user.notes + "/.recovered"
+    if moment == "a copy" {
+      // Read neither from nor about: the process is killed as soon as anything of what it does can be seen.
+      try host.waitFor("the copy") { FileManager.default.fileExists(atPath: folder) }
+    } else {
+      _ = try NotesProcess.event(moment, of: pair.ben.process, [host])
+    }
+    try pair.ben.process.kill()
+    let again = try pair.ben.user.startInitialized()
+    let client = try ModelClient(again, note: again.request("notes/open", ["id": .string(pair.ana.id)]))
+    try NotesProcess.wait(for: "the host's text", of: [again, host]) {
+      try client.text.string == "milk\n" && status(again, client.uri)["peers"]?[0]?["state"] == "inSync"
+    }
+    let texts = try again.request("notes/recovered")["texts"]?.arrayValue ?? []
+    let copies = try texts.map { try String(contentsOfFile: $0["path"]?.stringValue ?? "", encoding: .utf8) }
+    #expect(copies == ["alone milk\n"])
+  }
+
   @Test func aProcessOfTheGuestWithoutTheNetworkGoesBackAndHearsOfItToo() throws {
     let pair = try Pair("write")
     pair.ben.client.close()
@@ -345,6 +367,36 @@ struct AccessTests {
     #expect(try status(pair.ana.process, pair.ana.client.uri)["peers"] == [])
     #expect(try pair.ana.process.request("notes/people", ["id": .string(pair.ana.id)])["people"] == [])
     #expect(try pair.ben.process.request("notes/list")["notes"]?[0]?["shared"] == false)
+  }
+
+  @Test func aHostHearsOfAGuestThatRemovesItsCopyForGood() throws {
+    let pair = try Pair("write")
+    try pair.ben.process.request("notes/delete", ["id": .string(pair.ana.id)])
+    try pair.ben.process.request("notes/purge", ["id": .string(pair.ana.id)])
+    // That Ben has closed it is told, too.
+    _ = try pair.ana.process.waitForNotification("notes/event") {
+      $0["kind"] == "left" && $0["name"] == "Ben" && $0["message"] == "Ben no longer shares \"Shopping\""
+    }
+    #expect(try status(pair.ana.process, pair.ana.client.uri)["peers"] == [])
+    #expect(try pair.ana.process.request("notes/list")["notes"]?[0]?["shared"] == false)
+  }
+
+  @Test func aGuestHearsOfAHostThatRemovesTheNoteForGoodAndKeepsItsCopy() throws {
+    let pair = try Pair("write")
+    let second = try pair.ana.user.startInitialized()
+    try pair.ana.process.request("notes/delete", ["id": .string(pair.ana.id)])
+    try NotesProcess.wait(for: "the deletion", of: [second, pair.ana.process]) {
+      try second.request("notes/list")["notes"] == []
+    }
+    // The second process has no network of its own.
+    try second.request("notes/purge", ["id": .string(pair.ana.id)])
+    let event = try event(pair.ben.process, "unshared")
+    #expect(event["message"] == "Ana stopped sharing \"Shopping\"; your copy stays")
+    #expect(try status(pair.ben.process, pair.ben.client.uri)["peers"] == [])
+    #expect(try pair.ben.process.request("notes/list")["notes"]?[0]?["shared"] == false)
+    pair.ben.client.edit(0..<0, with: "mine: ")
+    try ModelClient.waitForConvergence([pair.ben.client])
+    #expect(pair.ben.client.text.string == "mine: milk\n")
   }
 
   @Test func aBufferWhoseNoteIsDeletedIsToldOnceMoreWhenItIsTypedInto() throws {

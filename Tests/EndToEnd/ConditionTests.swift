@@ -154,6 +154,19 @@ struct ConditionTests {
     try person.shows("undeleted")
   }
 
+  @Test(arguments: kinds) func aNoteThatIsRemovedForGood(kind: String) throws {
+    let person = try Person(kind)
+    try person.makeNote()
+    try person.type("milk")
+    try person.editor.deleteNote()
+    try person.shows("deleted here")
+    try person.act()
+    let result = try person.user.run(["purge", "Shopping", "--yes"])
+    #expect(result.exit == .code(0), "\(result.output)")
+    try person.shows("removed for good")
+    #expect(try person.editor.state()?.text.contains("milk") == true)
+  }
+
   @Test(arguments: kinds) func aNoteThatIsDeletedForEveryone(kind: String) throws {
     let ana = try OpenNote("Ana", text: "bread\n")
     let person = try Person(kind, "Ben")

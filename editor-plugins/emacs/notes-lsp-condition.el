@@ -33,6 +33,8 @@
 
 (defvar-local notes-lsp--gone nil "Why this buffer is no note any more, or nil.")
 (put 'notes-lsp--gone 'permanent-local t)
+(defvar-local notes-lsp--gone-id nil "The note that this buffer was, or nil.")
+(put 'notes-lsp--gone-id 'permanent-local t)
 (add-to-list 'minor-mode-alist
              '(notes-lsp--gone (" Not a note[" notes-lsp--gone "]")) t)
 
@@ -73,13 +75,28 @@
   (when (buffer-live-p (notes-lsp--note-buffer note))
     (with-current-buffer (notes-lsp--note-buffer note)
       (notes-lsp-mode -1)
-      (setq notes-lsp--gone
-            (pcase reason
-              ("deletedForEveryone" "deleted for everyone") ("itemDeleted" "item deleted")
-              ("purged" "removed for good") ("renamed" "plain copy") (_ reason)))
-      ;; What is nowhere else is not to be killed without a question.
-      (when (equal reason "purged") (set-buffer-modified-p t))
-      (force-mode-line-update))))
+      (setq notes-lsp--gone-id (notes-lsp--note-id note))
+      (notes-lsp--set-gone reason))))
+
+(defun notes-lsp--set-gone (reason)
+  "Let the mode line say that the current buffer is no note any more, for REASON."
+  (setq notes-lsp--gone
+        (pcase reason
+          ("deletedForEveryone" "deleted for everyone") ("itemDeleted" "item deleted")
+          ("purged" "removed for good") ("renamed" "plain copy") (_ reason)))
+  ;; What is nowhere else is not to be killed without a question.
+  (when (equal reason "purged") (set-buffer-modified-p t))
+  (force-mode-line-update))
+
+(defun notes-lsp--last-of-p (params)
+  "Let buffers that stayed of a deleted note say that it is removed for good.
+PARAMS is the event.  Return non-nil if there are any."
+  (let (found)
+    (dolist (buffer (buffer-list) found)
+      (with-current-buffer buffer
+        (when (and notes-lsp--gone notes-lsp--gone-id (equal notes-lsp--gone-id (plist-get params :id)))
+          (setq found t)
+          (notes-lsp--set-gone (plist-get params :reason)))))))
 
 (defun notes-lsp--on-condition (params)
   "Do what the event PARAMS says of a buffer; return non-nil if it is such.
@@ -87,7 +104,9 @@ Called from a message handler."
   (let ((kind (plist-get params :kind)))
     (when (member kind '("access" "refused" "unshared" "detached"))
       (let ((note (notes-lsp--find-note (or (plist-get params :uri) ""))))
-        ;; Without a note it was told already, by what this person did.
+        ;; Words of a note that no buffer shows.  Anything else without a note was told already, by what this person did.
+        (when (and (not note) (or (equal kind "refused") (and (equal kind "detached") (notes-lsp--last-of-p params))))
+          (notes-lsp--warn (or (plist-get params :message) "")))
         (when note
           (pcase kind
             ("access" (notes-lsp--set-access note (or (plist-get params :access) "write")))

@@ -96,8 +96,22 @@ extension Session {
     guard record.deletedSince != nil else {
       throw NotesError(.conflict, "\"\(record.title)\" is not deleted; only a deleted note can be removed for good.")
     }
+    await endSharing(of: id, params)
     try await service.purge(id)
+    // The buffers that stayed when it was deleted say that it can be had back.
+    let event = NoteNews.detached(.purged).parameters(uri: nil, id: id, title: record.title, peer: nil, name: nil)
+    service.siblingEvents.tell(event)
+    if isNotesClient { deliver(event) }
     return [:]
+  }
+
+  /// Tells those with whom a note is shared that it is so no more: guests keep their copies, a host hears of a guest that is gone.
+  private func endSharing(of id: DocumentId, _ params: Parameters) async {
+    do {
+      if try await forward("notes/unshare", params) == nil { try await service.sharing.unshare(id, from: nil) }
+    } catch {
+      log.notice("Nobody was told that \(id) is removed here: \(error)")
+    }
   }
 
   /// Every text that an overwrite would have lost, newest first, as files to look at.

@@ -140,7 +140,11 @@
     (notes-test-told
       (notes-test-event "refused" :message "Read-only: \"X\" stays" :recovered "/tmp/x.md")
       (should (equal notes-test-told
-                     '("Notes: M-x notes-recovered has your words; this note is read-only"))))))
+                     '("Notes: M-x notes-recovered has your words; this note is read-only")))
+      ;; Also of a note that no buffer shows.
+      (notes-lsp--news-read)
+      (notes-lsp--on-event '(:uri "file:///closed.md" :kind "refused" :message "Read-only: \"Closed\" stays"))
+      (should (equal (car notes-test-told) "Notes: Read-only: \"Closed\" stays")))))
 
 (ert-deftest notes-test-offline-says-why-and-that-typing-is-kept ()
   (notes-test-with "x\n"

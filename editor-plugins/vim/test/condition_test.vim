@@ -164,6 +164,9 @@ def RefusedWordsAreTold()
   const note = Note('Refused', [])
   Event(note, 'refused', {message: 'Read-only: "Refused" stays; your words are in a copy', recovered: '/tmp/x.md'})
   IsTold(':NotesRecovered has your words; this note is read-only')
+  # Also of a note that no buffer shows.
+  Say('notes/event', {uri: 'file:///closed.md', kind: 'refused', message: 'Read-only: "Closed" stays', recovered: '/tmp/x.md'})
+  IsTold('Read-only: "Closed" stays')
 enddef
 
 def OfflineSaysWhyAndThatTypingIsKept()

@@ -131,7 +131,10 @@ export def OnEvent(event: dict<any>): bool
   endif
   final note = buffer.WithURI(event->get('uri', ''))
   if empty(note)
-    # Told already, by the answer to what this person did.
+    # Words of a note that no buffer shows. Anything else was told already, by the answer to what this person did.
+    if kind ==# 'refused' && event->get('message', '') != '' || kind ==# 'detached' && IsLastOf(event)
+      status.Warn(event.message)
+    endif
     return true
   endif
   if kind ==# 'access'
@@ -153,15 +156,31 @@ export def OnEvent(event: dict<any>): bool
   return true
 enddef
 
+# A note that was deleted is removed for good: it cannot be had back any more. Returns whether a buffer has stayed of it.
+def IsLastOf(event: dict<any>): bool
+  const left = range(1, bufnr('$'))->filter((_, bufnr) => getbufvar(bufnr, 'notes_lsp_gone', '') != ''
+    && getbufvar(bufnr, 'notes_lsp_gone_id', '') ==# event->get('id', '-'))
+  for bufnr in left
+    SetGone(bufnr, event->get('reason', ''))
+  endfor
+  Refresh()
+  return !empty(left)
+enddef
+
+def SetGone(bufnr: number, reason: string)
+  setbufvar(bufnr, 'notes_lsp_gone', goneWords->get(reason, reason))
+  # What is nowhere else is not to be closed without a question.
+  if reason ==# 'purged'
+    setbufvar(bufnr, '&modified', true)
+  endif
+enddef
+
 # Makes the buffer a plain file's, and its status line say why.
 export def Leave(note: dict<any>, reason: string)
   buffer.Detach(note.bufnr)
   if bufexists(note.bufnr)
-    setbufvar(note.bufnr, 'notes_lsp_gone', goneWords->get(reason, reason))
-    # What is nowhere else is not to be closed without a question.
-    if reason ==# 'purged'
-      setbufvar(note.bufnr, '&modified', true)
-    endif
+    setbufvar(note.bufnr, 'notes_lsp_gone_id', note.id)
+    SetGone(note.bufnr, reason)
   endif
   Refresh()
 enddef
