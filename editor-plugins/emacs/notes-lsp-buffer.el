@@ -183,7 +183,7 @@ Return its state."
     (when (setq invalid (notes-lsp--invalid-position note))
       (user-error "Notes: Not UTF-8: %s is an invalid character"
                   (notes-lsp--describe-position note invalid)))
-    (setq notes-lsp--note note notes-lsp--gone nil)
+    (setq notes-lsp--note note notes-lsp--gone nil notes-lsp--gone-id nil)
     (push note notes-lsp--notes)
     (notes-lsp--prepare-buffer)
     (notes-lsp--did-open note nil)

@@ -242,7 +242,10 @@ Ask first unless SURE.  Each of them can bring it back for 30 days."
   "Delete NOTE, with PARAMS, for REASON, and say so, unless the service has."
   (notes-lsp--with-answer (_ :notes/delete (apply #'notes-lsp--about note params)
                              :waiting "Deleting…" :background t)
-    (when (memq note notes-lsp--notes)
+    (when (and (memq note notes-lsp--notes)
+               ;; The service's own word may not have been acted on yet.
+               (not (and (buffer-live-p (notes-lsp--note-buffer note))
+                         (buffer-local-value 'notes-lsp--gone-id (notes-lsp--note-buffer note)))))
       (notes-lsp--leave note reason)
       (notes-lsp--say "Deleted%s. :NotesUndelete restores it for 30 days"
                       (if (equal reason "deleted") "" " for everyone")))))

@@ -94,9 +94,10 @@ PARAMS is the event.  Return non-nil if there are any."
   (let (found)
     (dolist (buffer (buffer-list) found)
       (with-current-buffer buffer
-        (when (and notes-lsp--gone notes-lsp--gone-id (equal notes-lsp--gone-id (plist-get params :id)))
+        (when (and (equal "purged" (plist-get params :reason)) notes-lsp--gone notes-lsp--gone-id
+                   (equal notes-lsp--gone-id (plist-get params :id)))
           (setq found t)
-          (notes-lsp--set-gone (plist-get params :reason)))))))
+          (notes-lsp--set-gone "purged"))))))
 
 (defun notes-lsp--on-condition (params)
   "Do what the event PARAMS says of a buffer; return non-nil if it is such.
@@ -117,8 +118,11 @@ Called from a message handler."
                    (notes-lsp--note-status note)
                    (plist-put (copy-sequence (notes-lsp--note-status note)) :peers nil))
              (notes-lsp--forget-peers note))
-            ("detached" (notes-lsp--soon
-                          (notes-lsp--leave note (or (plist-get params :reason) "deleted")))))
+            ("detached"
+             (when (buffer-live-p (notes-lsp--note-buffer note))
+               (with-current-buffer (notes-lsp--note-buffer note)
+                 (setq notes-lsp--gone-id (notes-lsp--note-id note))))
+             (notes-lsp--soon (notes-lsp--leave note (or (plist-get params :reason) "deleted")))))
           ;; What to do is said first, by the names that this editor has for it.
           (notes-lsp--warn
            (if (equal kind "refused") ":NotesRecovered has your words; this note is read-only"

@@ -158,10 +158,13 @@ enddef
 
 # A note that was deleted is removed for good: it cannot be had back any more. Returns whether a buffer has stayed of it.
 def IsLastOf(event: dict<any>): bool
+  if event->get('reason', '') !=# 'purged'
+    return false
+  endif
   const left = range(1, bufnr('$'))->filter((_, bufnr) => getbufvar(bufnr, 'notes_lsp_gone', '') != ''
     && getbufvar(bufnr, 'notes_lsp_gone_id', '') ==# event->get('id', '-'))
   for bufnr in left
-    SetGone(bufnr, event->get('reason', ''))
+    SetGone(bufnr, 'purged')
   endfor
   Refresh()
   return !empty(left)
