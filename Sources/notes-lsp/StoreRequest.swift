@@ -86,6 +86,7 @@ final class StoreRequest {
     let session = Session(service: service) { _ in }
     let result = try await work(session)
     try await repo.flush()
+    await service.settleName()
     await wait { repo.handles.allSatisfy { handle in repo.siblings.allSatisfy { handle.inSync(with: $0) } } }
     return result
   }

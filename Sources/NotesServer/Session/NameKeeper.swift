@@ -13,6 +13,8 @@ final class NameKeeper {
   private let repo: Repo
   private let storage: any StorageProvider
   private let log = Logger(label: "name")
+  /// Stores the name as it was last, after all those before it.
+  private var storing: Task<Void, Never>?
 
   init(_ person: PersonName, repo: Repo, storage: any StorageProvider) {
     (self.person, self.repo, self.storage) = (person, repo, storage)
@@ -36,11 +38,13 @@ final class NameKeeper {
     if new.set(name, by: source) { change(to: new) }
   }
 
-  /// Stores the name and tells the other processes of it.
+  /// Stores the name and tells the other processes of it. One is stored after the other: two writes at once may arrive in
+  /// either order, and the older name would be the one that stays.
   @discardableResult
   func keep() -> Task<Void, Never> {
-    let record = person.record
-    return Task { @AutomergeRepo in
+    let (record, earlier) = (person.record, storing)
+    let task = Task { @AutomergeRepo in
+      await earlier?.value
       do {
         try await storage.saveRecord(record, at: PersonName.storageKey)
       } catch {
@@ -48,6 +52,13 @@ final class NameKeeper {
       }
       tell(record, except: nil)
     }
+    storing = task
+    return task
+  }
+
+  /// Returns when every name given so far is stored, or could not be. A process does not end before.
+  func settle() async {
+    await storing?.value
   }
 
   private func change(to new: PersonName) {
@@ -84,8 +95,12 @@ final class NameKeeper {
 
   private func readAgain() {
     Task { @AutomergeRepo in
+      await settle()
+      let before = person
       do {
-        if let record = try await storage.record(at: PersonName.storageKey) { take(record) }
+        // A name that was given meanwhile is newer than what was read.
+        guard let record = try await storage.record(at: PersonName.storageKey), person == before else { return }
+        take(record)
       } catch {
         log.warning("Your name could not be read: \(error)")
       }
@@ -96,4 +111,7 @@ final class NameKeeper {
 extension Service {
   /// Stores a name that an option gave, and tells the other processes of it.
   public func keepName() { nameKeeper.keep() }
+
+  /// Returns when every name given so far is stored.
+  public func settleName() async { await nameKeeper.settle() }
 }

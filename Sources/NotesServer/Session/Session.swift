@@ -269,6 +269,7 @@ public final class Session {
     for case .attached(let attachment) in buffers.values { attachment.rememberSeen() }
     await service.openFiles.settleAll()
     await service.elsewhere.settle()
+    await service.settleName()
     var isStored = true
     do {
       try await service.repo.flush()
