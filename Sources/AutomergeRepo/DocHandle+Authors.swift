@@ -5,6 +5,11 @@ extension DocHandle {
   /// Peers who have brought changes that their author does not know, or that claim to be ours.
   public var forgers: Set<PeerId> { sync.authorship.forgers }
 
+  /// Whether a peer that is on the document now says that it writes as this actor.
+  public func isWritten(by actor: ActorId) -> Bool {
+    sync.peers.contains { sync.authorship.actors(of: $0).contains(actor) }
+  }
+
   /// The actors that a peer is told we write as: our own and those of our other processes, which it reaches through us.
   private func actorsToTell(_ peer: PeerId) -> Set<ActorId> {
     guard let repo else { return [] }

@@ -100,16 +100,31 @@ extension Caretaker {
     let isOwn = items.filter { item in item.object.actor == author || item.copies.contains { $0.object.actor == author }
     }
     do {
-      for item in isOwn {
-        guard let title = meeting.titleLeftBehind(of: item, by: author) else { continue }
-        try handle.change { _ in try meeting.rename(item, to: title) }
-      }
+      try bringTitles(meeting, items, handle)
       if isOwn.contains(where: { !$0.copies.isEmpty }) {
         try handle.change { _ in try meeting.removeCopies(of: isOwn, by: author) }
       }
     } catch {
       log.error("The agenda of \(handle.id) could not be put in order: \(error)")
     }
+  }
+
+  /// Gives items the titles that were given to what they were made of. Whoever moved the item does, and if that process is not
+  /// there, everybody: the same title given twice is one title.
+  private func bringTitles(_ meeting: MeetingDocument, _ items: [MeetingDocument.Item], _ handle: DocHandle) throws {
+    let seen = settledTitles[handle.id] ?? [:]
+    var settled: [ObjId: [ObjId: String]] = [:]
+    for item in items {
+      let titles = LeftTitle.titles(of: item, in: meeting)
+      guard titles.count > 1 else { continue }
+      guard seen[item.object] != titles, let left = LeftTitle.find(of: item, in: meeting) else {
+        settled[item.object] = titles
+        continue
+      }
+      guard left.mover == handle.document.actor || !handle.isWritten(by: left.mover) else { continue }
+      try handle.change { _ in try meeting.rename(item, to: left.title) }
+    }
+    settledTitles[handle.id] = settled
   }
 
   private func saveSoon(_ id: DocumentId) {

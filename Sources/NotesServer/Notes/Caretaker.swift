@@ -17,6 +17,8 @@ final class Caretaker {
   private var planned: [DocumentId: any ScheduledAction] = [:]
   /// Which items of meetings are to be brought together with their files.
   var unsettled: [DocumentId: UnsettledItems] = [:]
+  /// The titles of each item and of what it was made of, when nothing was left to be done about them.
+  var settledTitles: [DocumentId: [ObjId: [ObjId: String]]] = [:]
   let log = Logger(label: "files")
 
   init(service: Service) { self.service = service }
@@ -76,6 +78,7 @@ final class Caretaker {
   func forget(_ id: DocumentId) {
     watched.removeValue(forKey: id)?.cancel()
     unsettled[id] = nil
+    settledTitles[id] = nil
   }
 
   func isPlanned(_ id: DocumentId) -> Bool { planned[id] != nil }

@@ -200,17 +200,7 @@ struct MeetingDocument {
     try document.put(obj: object, key: "origin", value: .String(item.origin))
   }
 
-  /// A title that somebody gave to what an item was made of, or to a copy of it by `author`, while others moved it; nil if it
-  /// has been given another one since, or has that one.
-  func titleLeftBehind(of item: Item, by author: ActorId) -> String? {
-    func isRenamed(_ object: ObjId) -> Bool { title(of: object) != titleWhenMade(of: object) }
-    guard !isRenamed(item.object) else { return nil }
-    var earlier = item.copies.map(\.object).filter { $0.actor == author }
-    if item.object.actor == author, let source = source(of: item.object) { earlier.append(source) }
-    return earlier.first(where: isRenamed).map(title).flatMap { $0 == item.title ? nil : $0 }
-  }
-
-  private func titleWhenMade(of object: ObjId) -> String? {
+  func titleWhenMade(of object: ObjId) -> String? {
     document.change(thatMade: object).flatMap { MeetingDocument(document, at: [$0.hash])?.title(of: object) }
   }
 
