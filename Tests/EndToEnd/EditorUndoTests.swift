@@ -58,10 +58,8 @@ struct EditorUndoTests {
     }
   }
 
-  @Test(.enabled(if: Requirements.unsteady, Requirements.unsteadyComment))
-  func undoInVimReachesBackBehindRestarts() throws { try undoBehindRestarts(VimUnderTest.self) }
-  @Test(.enabled(if: Requirements.unsteady, Requirements.unsteadyComment))
-  func undoInEmacsReachesBackBehindRestarts() throws { try undoBehindRestarts(EmacsUnderTest.self) }
+  @Test func undoInVimReachesBackBehindRestarts() throws { try undoBehindRestarts(VimUnderTest.self) }
+  @Test func undoInEmacsReachesBackBehindRestarts() throws { try undoBehindRestarts(EmacsUnderTest.self) }
 
   /// Types two lines and kills the service; ends the editor and starts another. Each time it undoes and redoes.
   private func undoBehindRestarts<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {

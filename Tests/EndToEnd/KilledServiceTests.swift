@@ -218,4 +218,38 @@ struct KilledServiceTests {
     #expect(try note.user.run(["fsck"]).exit == .code(0))
     expectNoComplaints(note.client)
   }
+
+  /// What was made is in the store when its maker is told so.
+  @Test func aNoteMadeAMomentBeforeAKillIsThereAfterwards() throws {
+    let user = try NotesUser("Ana")
+    for number in 0..<5 {
+      let process = try user.startInitialized()
+      let note = try process.request("notes/create", ["title": "Made \(number)", "text": "milk \(number)\n"])
+      try process.kill()
+      let id = try #require(note["id"]?.stringValue)
+      #expect(try user.storedText(of: id) == "milk \(number)\n")
+    }
+  }
+
+  @Test func whatWasTypedAMomentBeforeAKillCanBeUndoneAfterwards() throws {
+    let note = try OpenNote(text: "milk\n")
+    let place: JSONValue = ["uri": .string(note.client.uri), "version": 1, "rev": 0]
+    #expect(try note.process.request("notes/undo", place)["applied"] == false, "the creation is none of it")
+    // When this is stored, so is everything before it.
+    _ = try note.process.request("notes/create", ["title": "Another"])
+    note.client.edit(0..<0, with: "oat ")
+    note.client.flush()
+    _ = try note.process.request("notes/status", ["uri": .string(note.client.uri)])
+    try note.process.kill()
+    let process = try note.user.startInitialized()
+    note.client.reattach(to: process)
+    try ModelClient.waitForConvergence([note.client])
+    let now: JSONValue = [
+      "uri": .string(note.client.uri), "version": JSONValue(note.client.version), "rev": JSONValue(note.client.rev),
+    ]
+    #expect(try process.request("notes/undo", now)["applied"] == true)
+    try process.waitFor("the text before") { note.client.text.string == "milk\n" }
+    #expect(try process.request("notes/undo", now)["applied"] == false)
+    expectNoComplaints(note.client)
+  }
 }

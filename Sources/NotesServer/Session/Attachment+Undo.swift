@@ -61,9 +61,13 @@ extension Attachment {
 
   // MARK: What is kept
 
-  /// What can be undone, to be stored; nil if there is nothing.
+  /// What can be undone, to be stored; nil where there will never be anything. Before the person has typed, it says with which
+  /// change their typing begins: a service that is killed before it stores a group leaves the words in the journal, and they
+  /// can be undone all the same.
   var undoItem: StoredItem? {
-    guard undoLoading == nil, !undoGroups.undoable.isEmpty || !undoGroups.redoable.isEmpty else { return nil }
+    guard undoLoading == nil, mayWrite || !undoGroups.undoable.isEmpty || !undoGroups.redoable.isEmpty else {
+      return nil
+    }
     let document = handle.document
     undoGroups.locate(in: document)
     return UndoRecord(

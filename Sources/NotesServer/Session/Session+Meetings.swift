@@ -19,6 +19,7 @@ extension Session {
       record.folder = try await service.caretaker.freeFolder(for: title, in: service.notesDirectory)
       record.deletedSince = nil
       service.notebook.remember(record)
+      try await handle.flush()
       try await service.notebook.save(handle.id, withBase: false)
     }
     service.caretaker.examineAll(of: handle.id)

@@ -60,6 +60,7 @@ extension Session {
     service.notebook.remember(record)
     service.caretaker.watch(handle)
     if case .plain(let buffer)? = open { try attachAdopted(uri: uri, handle: handle, version: buffer.version) }
+    try await handle.flush()
     try await service.notebook.save(handle.id)
     return record
   }
