@@ -11,8 +11,7 @@ struct ConditionTests {
 
   // MARK: Journeys
 
-  @Test(.enabled(if: Requirements.unsteady, Requirements.unsteadyComment), arguments: kinds)
-  func aNoteOfOnesOwn(kind: String) throws {
+  @Test(arguments: kinds) func aNoteOfOnesOwn(kind: String) throws {
     let person = try Person(kind)
     try person.makeNote()
     try person.shows("new")
@@ -38,8 +37,7 @@ struct ConditionTests {
     #expect(try person.editor.state()?.text == "milk kept\n")
   }
 
-  @Test(.enabled(if: Requirements.unsteady, Requirements.unsteadyComment), arguments: kinds)
-  func aNoteThatOthersJoin(kind: String) throws {
+  @Test(arguments: kinds) func aNoteThatOthersJoin(kind: String) throws {
     let person = try Person(kind)
     try person.makeNote()
     try person.editor.share()

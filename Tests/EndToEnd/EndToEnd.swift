@@ -6,10 +6,6 @@ import Testing
 
 /// What the suites of this target need to run.
 enum Requirements {
-  /// Tests that fail now and then for reasons not yet found run when asked for: `NOTES_UNSTEADY=1`.
-  static var unsteady: Bool { ProcessInfo.processInfo.environment["NOTES_UNSTEADY"] != nil }
-  static let unsteadyComment: Comment = "SKIPPED: fails now and then; NOTES_UNSTEADY=1 runs it"
-
   static var binary: Bool { NotesBinary.path != nil }
   static let binaryComment: Comment = "needs notes-lsp, built or named by NOTES_LSP_BINARY"
 

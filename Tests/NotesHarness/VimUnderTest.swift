@@ -14,7 +14,7 @@ public final class VimUnderTest: EditorUnderTest {
       try EditorSession.serviceCommand(
         user: user, recordPrefix: recordPrefix, seed: seed, maximumDelay: maximumDelay))
     let settings = """
-      set nocompatible encoding=utf-8 noswapfile nobackup nowritebackup shortmess+=I nomore hidden
+      set nocompatible encoding=utf-8 noswapfile nobackup nowritebackup shortmess+=I nomore hidden ttimeout ttimeoutlen=20
       set runtimepath^=\(plugin)
       let g:notes_lsp_command = \(command)
       let g:notes_lsp_name = '\(user.name)'
@@ -64,7 +64,12 @@ public final class VimUnderTest: EditorUnderTest {
     try session.terminal.type("A")
   }
 
-  public func endTyping() throws { try session.terminal.press("Escape") }
+  /// Vim holds an Escape back that may begin a longer key, while commands that come over the channel are carried out: what
+  /// they say would be taken off the screen when Insert mode ends at last.
+  public func endTyping() throws {
+    try session.terminal.press("Escape")
+    try session.wait(for: "the end of Insert mode") { try evaluate("mode(1)").stringValue == "n" }
+  }
   public func undo() throws { try session.terminal.press("u") }
   public func redo() throws { try session.terminal.press("C-r") }
   public func settle() throws { _ = try evaluate("NotesTestSettle()") }

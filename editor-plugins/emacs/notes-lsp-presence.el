@@ -349,6 +349,8 @@ After an edit of others the same place may be before other letters."
                    (notes-lsp--find-note (plist-get params :uri)))))
     (when note
       (notes-lsp--take-status note params)
+      ;; While nobody else had the note, its later versions were not proved.
+      (notes-lsp--prove-soon note)
       (with-current-buffer (notes-lsp--note-buffer note) (force-mode-line-update))
       (notes-lsp--set-here note (mapcar (lambda (peer)
                                           (cons (plist-get peer :peer) (plist-get peer :name)))

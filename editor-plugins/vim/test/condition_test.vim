@@ -66,6 +66,19 @@ def SyncedIsSaidOnlyOfATextThatWasProved()
   Shows('[note: synced with Ana]')
 enddef
 
+# Nobody asks about a version while nobody else has the note.
+def SyncedIsSaidOfATextThatIsOlderThanItsCompany()
+  final note = Note('Older', ['one'])
+  StatusIs(note, [])
+  Wait('the first proof', () => note.proven == note.version)
+  setline(1, 'two')
+  listener_flush()
+  sync.Flush(note, false)
+  assert_true(note.proven != note.version)
+  StatusIs(note, [{peer: 'a', name: 'Ana', inSync: true, pending: 0, state: 'inSync'}])
+  Shows('[note: synced with Ana]')
+enddef
+
 def WhatIsNotStoredForLongIsSaid()
   const note = Note('Stored', [])
   StatusIs(note, [], {stored: false})
@@ -243,6 +256,7 @@ enddef
 verdict.Run([
   ['TheStatusLineSaysHowFarTheOthersAre', TheStatusLineSaysHowFarTheOthersAre],
   ['SyncedIsSaidOnlyOfATextThatWasProved', SyncedIsSaidOnlyOfATextThatWasProved],
+  ['SyncedIsSaidOfATextThatIsOlderThanItsCompany', SyncedIsSaidOfATextThatIsOlderThanItsCompany],
   ['WhatIsNotStoredForLongIsSaid', WhatIsNotStoredForLongIsSaid],
   ['AReadOnlyNoteIsReadOnlyAndFollowsTheHost', AReadOnlyNoteIsReadOnlyAndFollowsTheHost],
   ['ANoteThatIsOneNoLongerIsAPlainFile', ANoteThatIsOneNoLongerIsAPlainFile],

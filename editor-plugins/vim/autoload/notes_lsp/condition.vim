@@ -188,13 +188,20 @@ export def Leave(note: dict<any>, reason: string)
   Refresh()
 enddef
 
-# {stored, network, peers, access} of a note, as the service says without being asked.
-export def OnStatus(note: dict<any>, told: dict<any>)
+# {stored, network, peers, access} of a note, as the service says without being asked, or as its answer about the text that
+# had this version.
+export def OnStatus(note: dict<any>, told: dict<any>, version: number = 0)
+  const isFirst = note.proven == 0
+  # Before anything is drawn: what was proved is on the status line then.
+  if version > 0
+    note.proven = version
+    note.patience = firstQuestion
+  endif
   note.status = told
   if told->has_key('access')
     const was = note.access
     SetAccess(note, told.access)
-    if was ==# 'write' && IsReadOnly(note) && note.proven == 0
+    if was ==# 'write' && IsReadOnly(note) && isFirst
       status.Warn(readOnlyLine)
     endif
   endif
@@ -208,6 +215,8 @@ export def OnStatus(note: dict<any>, told: dict<any>)
     timer_start(float2nr(storingTime * 1000) + 50, (_) => Refresh())
   endif
   Refresh()
+  # While nobody else had the note, its later versions were not proved.
+  ProveSoon(note)
 enddef
 
 # Asks the service whether all have what this buffer has, soon, if that is not known yet.
@@ -228,18 +237,14 @@ def Prove(note: dict<any>)
     const told = answer->get('result', {})
     # While the note is being opened, the answer is about the service.
     if !answer->has_key('error') && !told->has_key('documents')
-      OnStatus(note, told)
-      note.proven = version
-      note.patience = firstQuestion
-      # What the answer said was drawn as not proven yet.
-      Refresh()
+      OnStatus(note, told, version)
     else
       note.patience = min([note.patience * 2, rarestQuestion])
       if note.proven == 0 && note.prover == 0
         note.prover = timer_start(note.patience, (_) => Prove(note))
       endif
+      ProveSoon(note)
     endif
-    ProveSoon(note)
   })
 enddef
 
