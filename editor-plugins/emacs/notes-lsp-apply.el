@@ -54,13 +54,10 @@ Insert first: a mark at BEGIN stays, one inside or at END follows the text."
 (defun notes-lsp--replace-all (spans)
   "Replace each of SPANS, a list of (BEGIN END TEXT), the last first.
 None is left out: a quit is heard between two of them, and takes place when
-all are done.  Were it left pending, a second one would bring up the
-emergency prompt."
-  (let ((quit nil))
-    (pcase-dolist (`(,begin ,end ,text) spans)
-      (notes-lsp--replace begin end text)
-      (when quit-flag (setq quit t quit-flag nil)))
-    (when quit (setq quit-flag t))))
+all are done."
+  (pcase-dolist (`(,begin ,end ,text) spans)
+    (notes-lsp--replace begin end text)
+    (notes-lsp--hear-quit)))
 
 (defmacro notes-lsp--without-file-prompts (&rest body)
   "Evaluate BODY; a file that changed on disk raises no question now."

@@ -68,7 +68,8 @@ recursive edit, a keyboard macro, or an input method's draft."
   (setf (notes-lsp--note-timer note) nil)
   (when (buffer-live-p (notes-lsp--note-buffer note))
     (notes-lsp--guarded (buffer-name (notes-lsp--note-buffer note))
-      (notes-lsp--drain note))))
+      (notes-lsp--drain note))
+    (notes-lsp--hear-quit)))
 
 (defun notes-lsp--drain (note)
   "Send NOTE's own changes, then do what its queue says, as far as is safe."
@@ -87,6 +88,7 @@ recursive edit, a keyboard macro, or an input method's draft."
               ;; C-g is heard between two slices of time.
               (while (and clean (not over) (notes-lsp--note-queue note))
                 (notes-lsp--obey note (pop (notes-lsp--note-queue note)))
+                (notes-lsp--hear-quit)
                 (setq clean (notes-lsp--flush note)
                       over (> (float-time) deadline)))
               (when (and clean (notes-lsp--note-queue note)) (notes-lsp--schedule note))

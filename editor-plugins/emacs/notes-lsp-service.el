@@ -102,6 +102,20 @@ The other, if it cannot be started, with a line that says why.")
   (declare (indent 0) (debug t))
   `(run-with-timer 0 nil (lambda () (notes-lsp--guarded "later" ,@body))))
 
+;;; Quitting
+
+(defvar notes-lsp--running)
+
+(defun notes-lsp--hear-quit ()
+  "Turn a quit that came while quitting is inhibited into a key typed next.
+Timers call this every few milliseconds.  Were the quit left pending, a
+second one would bring up the emergency prompt of Emacs.  One that is
+meant for a command that waits meanwhile is left to it."
+  (when (and quit-flag (not (eql (car (bound-and-true-p notes-lsp--running)) (recursion-depth))))
+    (setq quit-flag nil)
+    (unless (memq ?\C-g unread-command-events)
+      (setq unread-command-events (append unread-command-events (list ?\C-g))))))
+
 ;;; What the process says
 
 (defun notes-lsp--on-output (process text)
@@ -130,7 +144,8 @@ The other, if it cannot be started, with a line that says why.")
       (process-put process 'notes-lsp-unread nil)
       (unwind-protect
           (while (and texts (or everything (< (float-time) deadline)))
-            (jsonrpc--process-filter process (pop texts)))
+            (jsonrpc--process-filter process (pop texts))
+            (notes-lsp--hear-quit))
         (process-put process 'notes-lsp-unread
                      (nconc (process-get process 'notes-lsp-unread) (nreverse texts)))
         (process-put process 'notes-lsp-reading nil)))
