@@ -167,8 +167,6 @@ public final class Service {
     var record =
       notebook[NoteKey(handle.id, item: note.item)]
       ?? NoteRecord(id: handle.id, item: note.item, title: title, created: note.created ?? now, modified: now)
-    // The record is worth nothing without the document: a service that was killed in between would not find it any more.
-    try await handle.flush()
     for name in FileName.candidates(for: title) {
       let path = (directory as NSString).appendingPathComponent(name)
       if notebook.record(atPath: path) != nil { continue }

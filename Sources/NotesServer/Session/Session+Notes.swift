@@ -17,6 +17,8 @@ extension Session {
     }
     let directory = try params.stringIfPresent("directory") ?? service.notesDirectory
     let handle = try makeDocument(title: title, text: text)
+    // The record is worth nothing without the document: a service that was killed in between would not find it any more.
+    try await handle.flush()
     let record = try await writeWorkingFile(for: handle, title: title, directory: directory)
     return place(record)
   }
