@@ -19,6 +19,7 @@
 (require 'notes-lsp-apply)
 (require 'notes-lsp-condition)
 (require 'notes-lsp-file)
+(require 'notes-lsp-shown)
 
 (defvar notes-lsp-mode)
 (defvar global-auto-revert-ignore-buffer)
@@ -281,6 +282,7 @@ are new to it."
 (defun notes-lsp--prepare-buffer ()
   "Make the current buffer fit to be a note."
   (notes-lsp--ensure-hooks)
+  (notes-lsp--watch-order)
   (pcase-dolist (`(,hook . ,function) notes-lsp--local-hooks)
     (add-hook hook function nil t))
   (setq-local create-lockfiles nil
@@ -293,6 +295,7 @@ In an indirect buffer that is all there is to do: its changes are noticed
 by the base buffer."
   (remove-hook 'before-change-functions #'notes-lsp--before-change t)
   (remove-hook 'after-change-functions #'notes-lsp--after-change t)
+  (notes-lsp--unwatch-order)
   (pcase-dolist (`(,hook . ,function) notes-lsp--local-hooks)
     (remove-hook hook function t))
   (mapc #'kill-local-variable

@@ -95,10 +95,11 @@ automerge-repo's layout.  A document that is here already is merged."
           (dolist (note notes)
             (let ((match (plist-get note :match)))
               (cond (match (insert (format "%s:%d:%s\n" (plist-get match :path)
-                                           (1+ (plist-get match :line)) (plist-get match :text))))
+                                           (1+ (plist-get match :line))
+                                           (notes-lsp--shown (plist-get match :text)))))
                     ((plist-get note :path)
                      (insert (format "%s:1:%s\n" (plist-get note :path)
-                                     (plist-get note :title))))))))
+                                     (notes-lsp--shown (plist-get note :title)))))))))
         (grep-mode)
         (goto-char (point-min)))
       (pop-to-buffer buffer))))
@@ -143,7 +144,7 @@ automerge-repo's layout.  A document that is here already is merged."
   (let* ((meeting (notes-lsp--request-for (notes-lsp--this-note) :notes/items))
          (items (append (plist-get meeting :items) nil))
          (choices (cl-loop for item in items for number from 1
-                           collect (cons (format "%d. %s" number (plist-get item :title)) item)))
+                           collect (cons (format "%d. %s" number (notes-lsp--shown (plist-get item :title))) item)))
          ;; In the agenda's order, not sorted.
          (table (lambda (string predicate action)
                   (if (eq action 'metadata)

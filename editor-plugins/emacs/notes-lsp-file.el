@@ -20,6 +20,7 @@
 (declare-function notes-lsp--drain "notes-lsp-buffer" (note))
 (declare-function notes-lsp--enqueue "notes-lsp-buffer" (method params))
 (defvar notes-lsp--running)
+(defvar notes-lsp-command)
 
 (defconst notes-lsp--merge-seconds 0.1
   "How long saving waits until a file that has changed is merged.")
@@ -126,6 +127,23 @@ A buffer that holds the same has nothing to be saved."
                                (push (cons path (file-truename path)) notes)))
                            notes))))))
     (cdr notes-lsp--elsewhere)))
+
+(defun notes-lsp--directory ()
+  "Return the directory in which the service keeps working files."
+  (file-name-as-directory
+   (expand-file-name (or (cadr (member "--notes" notes-lsp-command))
+                         (getenv "NOTES_DIR")
+                         "~/Notes"))))
+
+(defun notes-lsp--note-path (path)
+  "Return by which path the service may know the file PATH, nil if by none."
+  (if (file-in-directory-p path (notes-lsp--directory))
+      (expand-file-name path)
+    (let ((truename (file-truename path)))
+      (car (cl-find-if (lambda (note)
+                         (or (equal (car note) path)
+                             (equal (cdr note) truename)))
+                       (notes-lsp--elsewhere (notes-lsp--directory)))))))
 
 (provide 'notes-lsp-file)
 ;;; notes-lsp-file.el ends here

@@ -14,6 +14,7 @@
 (require 'notes-lsp-ask)
 (require 'notes-lsp-buffer)
 (require 'notes-lsp-list)
+(require 'notes-lsp-shown)
 
 (declare-function notes-lsp--this-note "notes-lsp-commands" ())
 (declare-function notes-lsp--about "notes-lsp-commands" (note &rest params))
@@ -58,10 +59,10 @@
   "Return the entry of ROW, an element of the answer to notes/history."
   (list row
         (vector (notes-lsp--time (plist-get row :time))
-                (plist-get row :author)
+                (notes-lsp--shown (plist-get row :author))
                 (number-to-string (plist-get row :inserted))
                 (number-to-string (plist-get row :deleted))
-                (plist-get row :summary))))
+                (notes-lsp--shown (plist-get row :summary)))))
 
 (defun notes-lsp--ask-history (method key then)
   "Send METHOD about the state on this line, named KEY; give THEN the result."
@@ -83,6 +84,7 @@
       (insert (plist-get result :text)))
     (goto-char (point-min))
     (special-mode)
+    (notes-lsp--order-text)
     (display-buffer (current-buffer))))
 
 (defun notes-history-diff ()
@@ -121,11 +123,12 @@
          for hunk across hunks
          for start = (plist-get (plist-get hunk :range) :start)
          do (insert (format "@@ line %d @@ %s\n" (1+ (plist-get start :line))
-                            (or (plist-get hunk :author) "")))
+                            (notes-lsp--shown (plist-get hunk :author))))
          (notes-lsp--insert-marked "-" (plist-get hunk :oldText))
          (notes-lsp--insert-marked "+" (plist-get hunk :newText))))
       (goto-char (point-min))
       (diff-mode)
+      (notes-lsp--order-text)
       (setq buffer-read-only t)
       (display-buffer (current-buffer)))))
 
@@ -152,7 +155,7 @@
                 for span across (plist-get result :spans)
                 for start = (plist-get (plist-get span :range) :start)
                 collect (format "line %d: %s, %s" (1+ (plist-get start :line))
-                                (plist-get span :author)
+                                (notes-lsp--shown (plist-get span :author))
                                 (notes-lsp--time (plist-get span :time))))))
     (message "%s" (if lines (string-join (seq-uniq lines) "\n") "Notes: No text here"))))
 

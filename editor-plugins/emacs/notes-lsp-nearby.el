@@ -41,7 +41,7 @@
                (plist-get (notes-lsp--choose
                            prompt peers
                            (lambda (peer)
-                             (format "%s (%s, %s)" (plist-get peer :name) (plist-get peer :state)
+                             (format "%s (%s, %s)" (notes-lsp--shown (plist-get peer :name)) (plist-get peer :state)
                                      (substring (plist-get peer :peer) 0 8))))
                           :peer)))))
 
@@ -94,13 +94,13 @@ Without one, ask whom.  A buffer that is no note becomes one."
   "Return a line that says what INVITATION is about."
   (let ((code (plist-get invitation :code))
         (from (plist-get invitation :from))
-        (title (or (plist-get invitation :title) "a note")))
+        (title (notes-lsp--shown (or (plist-get invitation :title) "a note"))))
     ;; The digits come first: what follows them is written by others.
     (concat (if code (concat (notes-lsp--spaced code) "  ") "")
-            (cond ((null from) (format "%s accepted \"%s\"" (plist-get (plist-get invitation :to) :name) title))
+            (cond ((null from) (format "%s accepted \"%s\"" (notes-lsp--shown (plist-get (plist-get invitation :to) :name)) title))
                   ((eq t (plist-get from :changed))
-                   (format "WARNING: %s is not who you met" (plist-get from :name)))
-                  (t (format "%s invites you to \"%s\"%s" (plist-get from :name) title
+                   (format "WARNING: %s is not who you met" (notes-lsp--shown (plist-get from :name))))
+                  (t (format "%s invites you to \"%s\"%s" (notes-lsp--shown (plist-get from :name)) title
                              (if (equal (plist-get invitation :access) "read") " (read-only)" "")))))))
 
 (defun notes-lsp--decide (invitation)
@@ -163,7 +163,7 @@ Without PEER, ask whom."
   (notes-lsp--with-answer (result :notes/verify (list :peer peer)
                                   :waiting "Computing the digits…" :what "The digits")
     (let ((code (plist-get result :code))
-          (name (plist-get result :name))
+          (name (notes-lsp--shown (plist-get result :name)))
           (changed (eq t (plist-get result :changed))))
       (with-current-buffer (get-buffer-create "*notes verify*")
         (special-mode)

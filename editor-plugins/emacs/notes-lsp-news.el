@@ -15,6 +15,7 @@
 
 (require 'cl-lib)
 (require 'subr-x)
+(require 'notes-lsp-shown)
 
 (declare-function notes-lsp--unsafe-p "notes-lsp-buffer" ())
 
@@ -39,7 +40,8 @@
 (defun notes-lsp--line (text)
   "Return TEXT as one line that fits, with the prefix of all messages."
   (truncate-string-to-width
-   (concat "Notes: " (notes-lsp--here (string-trim (replace-regexp-in-string "[[:cntrl:][:space:]]+" " " text))))
+   (concat "Notes: " (notes-lsp--here (string-trim (replace-regexp-in-string
+                                                "[[:space:]]+" " " (notes-lsp--shown text)))))
    (max 20 (1- (frame-width))) nil nil t))
 
 (defvar notes-lsp--late nil
@@ -55,7 +57,7 @@ If that is over, it is news like any other."
 
 (defun notes-lsp--refuse (text)
   "Signal a `user-error' with TEXT."
-  (user-error "Notes: %s" (notes-lsp--here text)))
+  (user-error "Notes: %s" (notes-lsp--here (notes-lsp--shown text))))
 
 (defun notes-lsp--news (text)
   "Show TEXT when nothing else is to be read."

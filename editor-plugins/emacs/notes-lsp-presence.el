@@ -217,13 +217,13 @@ At the place of an insertion it goes behind what is inserted."
 (defun notes-lsp--short-name (peer)
   "Return a short name for PEER."
   (truncate-string-to-width
-   (or (plist-get peer :name) (plist-get peer :letter) "?") 16 nil nil t))
+   (notes-lsp--shown (or (plist-get peer :name) (plist-get peer :letter) "?")) 16 nil nil t))
 
 (defun notes-lsp-peer-names (note)
   "Return the names of those who are in NOTE now."
   (delete-dups
    (append (mapcar #'notes-lsp--short-name (notes-lsp--note-peers note))
-           (mapcar #'cdr (notes-lsp--note-here note)))))
+           (mapcar (lambda (here) (notes-lsp--shown (cdr here))) (notes-lsp--note-here note)))))
 
 ;;; Following
 

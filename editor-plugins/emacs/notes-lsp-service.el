@@ -210,7 +210,7 @@ or has not answered after TIMEOUT (default 30) seconds."
       (when (eq state 'waiting) (setq state 'gone)))
     (pcase state
       ('done answer)
-      ('failed (user-error "Notes: %s" (notes-lsp--here answer)))
+      ('failed (notes-lsp--refuse answer))
       (_ (user-error "Notes: No answer from the service; try again")))))
 
 (defun notes-lsp--wait (seconds done-p)

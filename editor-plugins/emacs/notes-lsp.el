@@ -48,6 +48,7 @@ Emacs's own undo reaches back to the last edit of somebody else, never
 further."
   :type 'boolean)
 
+(require 'notes-lsp-shown)
 (require 'notes-lsp-service)
 (require 'notes-lsp-ask)
 (require 'notes-lsp-capture)
@@ -60,6 +61,7 @@ further."
 (require 'notes-lsp-history)
 (require 'notes-lsp-exchange)
 (require 'notes-lsp-commands)
+(require 'notes-lsp-inert)
 
 ;;; The mode
 
@@ -153,13 +155,6 @@ While the service is away: as far back as the last edit of somebody else."
 
 ;;; Notes opened as files
 
-(defun notes-lsp--directory ()
-  "Return the directory in which the service keeps working files."
-  (file-name-as-directory
-   (expand-file-name (or (cadr (member "--notes" notes-lsp-command))
-                         (getenv "NOTES_DIR")
-                         "~/Notes"))))
-
 (defun notes-lsp--on-find-file ()
   "Open the file that was just visited as the note it is, if it is one.
 Only for a file in the notes directory is the service asked; of notes
@@ -169,22 +164,14 @@ elsewhere it keeps a list."
     (let ((buffer (current-buffer))
           (path (notes-lsp--note-path buffer-file-name)))
       (when path
+        ;; Before it is shown for the first time.
+        (notes-lsp--watch-order)
         (notes-lsp--guarded "opening"
           (notes-lsp--with-answer (result :notes/list (notes-lsp--empty) :background t)
             (when (buffer-live-p buffer)
               (with-current-buffer buffer
                 (unless (or (notes-lsp--current) (null buffer-file-name))
                   (notes-lsp--attach-known (plist-get result :notes) path))))))))))
-
-(defun notes-lsp--note-path (path)
-  "Return by which path the service may know the file PATH, nil if by none."
-  (if (file-in-directory-p path (notes-lsp--directory))
-      (expand-file-name path)
-    (let ((truename (file-truename path)))
-      (car (cl-find-if (lambda (note)
-                         (or (equal (car note) path)
-                             (equal (cdr note) truename)))
-                       (notes-lsp--elsewhere (notes-lsp--directory)))))))
 
 (cl-defun notes-lsp--attach-known (listed &optional path)
   "Open the current buffer as the one of LISTED whose file it visits, if any.

@@ -5,6 +5,7 @@ vim9script
 #
 #   NotesTestState()           the current buffer as the plugin sees it
 #   NotesTestRandomCommand(n)  types one command; the same number always gives the same keys
+#   NotesTestReceive(m)  takes m for a message of the service
 #   NotesTestSettle()          ends what is half typed, so that nothing is pending
 
 import autoload 'notes_lsp/buffer.vim'
@@ -34,6 +35,12 @@ def g:NotesTestState(): dict<any>
     service: service.State(),
     messages: execute('messages'),
   }
+enddef
+
+# Does what the service would bring about by this message.
+def g:NotesTestReceive(body: string): bool
+  service.Take(body)
+  return true
 enddef
 
 def g:NotesTestSettle()

@@ -69,6 +69,8 @@ def SetOptions(bufnr: number)
   setbufvar(bufnr, '&undolevels', -1)
   # What another program writes comes as an edit, which keeps the cursor, the marks and what is not written yet.
   setbufvar(bufnr, '&autoread', false)
+  # Others write the text, and it sets no options.
+  setbufvar(bufnr, '&modeline', false)
 enddef
 
 def SetAutocommands(bufnr: number)
@@ -103,6 +105,7 @@ export def Detach(bufnr: number)
     setbufvar(bufnr, '&undolevels', &g:undolevels)
     setbufvar(bufnr, '&swapfile', &g:swapfile)
     setbufvar(bufnr, '&autoread', &g:autoread)
+    setbufvar(bufnr, '&modeline', &g:modeline)
   endif
 enddef
 
@@ -267,7 +270,8 @@ enddef
 # Nothing is pending in the editor: what waited may go in.
 export def OnSafeState()
   for note in notes->values()
-    if !empty(note.queue) || note.tick != getbufvar(note.bufnr, 'changedtick')
+    # One that was wiped out is detached a moment later.
+    if bufloaded(note.bufnr) && (!empty(note.queue) || note.tick != getbufvar(note.bufnr, 'changedtick'))
       Guarded(note.bufnr, (it) => sync.Drain(it, true))
     endif
   endfor

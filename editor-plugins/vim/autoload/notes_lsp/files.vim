@@ -91,13 +91,19 @@ enddef
 # A file was read: if it is a note, it is one from now on. Asks the service only about files where notes live. Of others it
 # keeps a list, which is read when it has changed.
 export def OnRead(bufnr: number)
-  if getbufvar(bufnr, '&buftype') != '' || !empty(buffer.Of(bufnr)) || bufname(bufnr) == ''
+  if getbufvar(bufnr, '&buftype') != '' || bufname(bufnr) == ''
     return
   endif
   const path = Canonical(bufname(bufnr))
-  if known->has_key(path) && service.State() !=# 'stopped'
+  if !empty(buffer.Of(bufnr)) || IsWhereNotesLive(path)
+    # Vim reads modelines after this, also those of a recovered text.
+    setbufvar(bufnr, '&modeline', false)
+  endif
+  if !empty(buffer.Of(bufnr))
+    return
+  elseif known->has_key(path) && service.State() !=# 'stopped'
     AttachRead(bufnr, known[path])
-  elseif path->stridx(NotesDirectory() .. '/') == 0 || Elsewhere()->has_key(path)
+  elseif IsWhereNotesLive(path)
     service.Request('notes/list', {}, (answer) => {
       KnowAll(answer->get('result', {})->get('notes', []))
       if known->has_key(path) && bufloaded(bufnr)
@@ -105,6 +111,10 @@ export def OnRead(bufnr: number)
       endif
     })
   endif
+enddef
+
+def IsWhereNotesLive(path: string): bool
+  return known->has_key(path) || path->stridx(NotesDirectory() .. '/') == 0 || Elsewhere()->has_key(path)
 enddef
 
 def AttachRead(bufnr: number, place: dict<string>)

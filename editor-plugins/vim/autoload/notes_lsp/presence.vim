@@ -5,6 +5,7 @@ import autoload 'notes_lsp/text.vim'
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/service.vim'
+import autoload 'notes_lsp/safe.vim'
 
 # Twelve colours that can be told apart, as [256-colour number, RGB], for light and for dark backgrounds.
 const onLight = [
@@ -128,7 +129,7 @@ def DrawCaret(bufnr: number, caret: dict<any>, name: string, color: number)
   else
     prop_add(line, 0, {bufnr: bufnr, type: $'NotesCaret{color}', text: ' ', text_align: 'after'})
   endif
-  const label = ' ' .. name->substitute('[[:cntrl:]]', ' ', 'g')->strcharpart(0, mostNameWidth)
+  const label = ' ' .. safe.Line(name)->strcharpart(0, mostNameWidth)
   prop_add(line, 0, {bufnr: bufnr, type: $'NotesName{color}', text: label, text_align: 'after'})
 enddef
 

@@ -11,6 +11,7 @@ import autoload 'notes_lsp/commands.vim'
 import autoload 'notes_lsp/frames.vim'
 import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/presence.vim'
+import autoload 'notes_lsp/safe.vim'
 import autoload 'notes_lsp/status.vim'
 import autoload 'notes_lsp/workingfile.vim'
 
@@ -339,8 +340,13 @@ def OnChunk(mine: number, chunk: string)
     job_stop(job, 'kill')
   endtry
   for body in bodies
-    Guarded(() => OnMessage(json_decode(body)))
+    Guarded(() => Take(body))
   endfor
+enddef
+
+# Does what a message says.
+export def Take(body: string)
+  OnMessage(safe.Clean(json_decode(body), body))
 enddef
 
 def OnMessage(message: any)

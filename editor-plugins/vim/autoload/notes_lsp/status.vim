@@ -5,6 +5,7 @@ vim9script
 #     Say, Warn ──► waiting ──nothing unread, nothing pending──► shown ──the user types or moves──► read
 
 import autoload 'notes_lsp/gate.vim'
+import autoload 'notes_lsp/safe.vim'
 
 const mostWaiting = 20
 # Of several messages that waited, each is shown at least this long, in milliseconds.
@@ -67,7 +68,7 @@ def OnInsertLeave()
 enddef
 
 def Add(message: string, highlight: string)
-  const line = message->substitute('[[:cntrl:][:space:]]\+', ' ', 'g')->trim()
+  const line = safe.Line(message)->substitute('[[:cntrl:][:space:]]\+', ' ', 'g')->trim()
   if line == '' || (!empty(waiting) && waiting[-1][0] ==# line)
     return
   endif
