@@ -18,6 +18,8 @@ public final class Grants: SharePolicy {
   private(set) var formerHosts: [DocumentId: PeerId] = [:]
   /// What the store calls the people it knows.
   private var storedNames: [PeerId: String] = [:]
+  /// Those of them that our person has met, by the first bytes of their fingerprints.
+  private var metNames: [[UInt8]: String] = [:]
 
   /// Reads what has been granted. Documents whose record is damaged are shared with nobody.
   public static func load(from storage: any StorageProvider) async throws(StorageError) -> Grants {
@@ -63,9 +65,12 @@ public final class Grants: SharePolicy {
         joined[document] = Joined(record: record)
       }
     }
-    storedNames = [:]
+    (storedNames, metNames) = ([:], [:])
     for (key, record) in try await storage.records(under: KnownPeer.prefix) {
-      if let text = key.last, let name = KnownPeer(record: record).name { storedNames[PeerId(text)] = name }
+      let known = KnownPeer(record: record)
+      guard let peer = key.last.map({ PeerId($0) }), let name = known.name else { continue }
+      storedNames[peer] = name
+      if known.isPinned || isGranted(peer), let author = Identity.author(of: peer) { metNames[author] = name }
     }
   }
 
@@ -150,6 +155,11 @@ public final class Grants: SharePolicy {
 
   /// What the store called a peer when it was last read; the beginning of its id if it knows no name.
   public func storedName(of peer: PeerId) -> String { storedNames[peer] ?? String(peer.description.prefix(8)) }
+
+  /// What the store called whoever writes as this author, if our person has met them.
+  ///
+  /// - Parameter author: the first `Identity.personByteCount` bytes of a fingerprint
+  public func metName(ofAuthor author: [UInt8]) -> String? { metNames[author] }
 
   /// Stores what the host of a document lets our person do.
   func storeJoined(_ document: DocumentId) async throws(StorageError) {

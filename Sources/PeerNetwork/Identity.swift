@@ -42,6 +42,9 @@ public struct Identity: Sendable {
 
   public static func peerId(of fingerprint: [UInt8]) -> PeerId { PeerId(Base32.encode(fingerprint)) }
 
+  /// With what the actors of a peer begin.
+  static func author(of peer: PeerId) -> [UInt8]? { fingerprint(of: peer).map { Array($0.prefix(personByteCount)) } }
+
   static func fingerprint(of peer: PeerId) -> [UInt8]? {
     Base32.decode(peer.description).flatMap { $0.count == byteCount ? $0 : nil }
   }

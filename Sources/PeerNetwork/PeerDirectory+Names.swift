@@ -15,6 +15,15 @@ extension PeerDirectory {
       ?? hearsay.name(of: peer)
   }
 
+  /// The name of whoever writes as this author, if we have met: what anybody else calls them does not matter. O(people known).
+  ///
+  /// - Parameter author: the first `Identity.personByteCount` bytes of a fingerprint
+  public func metName(ofAuthor author: [UInt8]) -> String? {
+    known.first { peer, known in
+      known.name != nil && (known.isPinned || grants.isGranted(peer)) && Identity.author(of: peer) == author
+    }?.value.name
+  }
+
   /// A name as a peer may have it: marked if it is another's.
   func ownName(_ name: String, of peer: PeerId) -> String {
     namesake(of: peer, called: name) == nil ? name : "\(name) (\(peer.description.prefix(6)))"

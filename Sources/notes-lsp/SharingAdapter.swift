@@ -73,6 +73,10 @@ final class SharingAdapter: SharingService {
     directory?.name(of: peer) ?? grants?.storedName(of: peer) ?? String(peer.description.prefix(8))
   }
 
+  func metName(ofAuthor author: [UInt8]) -> String? {
+    if let directory { directory.metName(ofAuthor: author) } else { grants?.metName(ofAuthor: author) }
+  }
+
   func setAccess(_ access: Access, to document: DocumentId, for peer: PeerId) async throws(SharingError) -> Bool {
     let directory = try network()
     do {

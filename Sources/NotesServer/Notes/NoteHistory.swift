@@ -1,11 +1,23 @@
 import Automerge
+import AutomergeRepo
 import Foundation
 
-/// Who wrote in a note, by the names they gave themselves there.
+/// Who wrote in a note.
+///
+/// The document has a name for every author under `people`, which everybody who may write can change. So the names of this
+/// person and of people met come from what is known of their keys, and any other is shown as claimed.
+@AutomergeRepo
 struct NoteAuthors {
-  private let names: [String: String]
+  private static let longestName = 80
 
-  init(of note: NoteDocument) {
+  /// What the document says, by the first half of actor ids.
+  private let names: [String: String]
+  private let own: (person: String, name: String)
+  private let met: ([UInt8]) -> String?
+
+  /// - Parameter met: the name of whoever has a key that begins with these bytes, if this person has met them.
+  init(of note: NoteDocument, own: (person: String, name: String), met: @escaping ([UInt8]) -> String?) {
+    (self.own, self.met) = (own, met)
     var names: [String: String] = [:]
     if case .Object(let people, .Map)? = try? note.document.get(obj: .ROOT, key: "people") {
       for (person, value) in (try? note.document.mapEntries(obj: people)) ?? [] {
@@ -16,14 +28,23 @@ struct NoteAuthors {
     self.names = names
   }
 
-  /// The person's name; of an unknown one the beginning of the actor id.
+  /// The person's name, marked if only the document says it; of an unknown one the beginning of the actor id.
   func name(of actor: ActorId) -> String {
     let person = Self.person(of: actor)
-    return names[person] ?? String(person.prefix(8))
+    if person == own.person { return own.name }
+    if let name = met(Array(actor.bytes.prefix(8))) { return name }
+    guard let name = names[person].flatMap(Self.oneLine) else { return String(person.prefix(8)) }
+    return "\(name) (claimed)"
+  }
+
+  /// A name that others wrote, in one line and not endless; nil if nothing is left.
+  private static func oneLine(_ name: String) -> String? {
+    let line = OneLine.shown(String(String.UnicodeScalarView(name.unicodeScalars.prefix(longestName))))
+    return line.allSatisfy(\.isWhitespace) ? nil : line
   }
 
   /// The entry under `people` that an actor writes for: the first half of the actor id, in hexadecimal.
-  static func person(of actor: ActorId) -> String { String(actor.description.prefix(16)) }
+  nonisolated static func person(of actor: ActorId) -> String { String(actor.description.prefix(16)) }
 }
 
 /// A part of a text that became another, in whole lines.

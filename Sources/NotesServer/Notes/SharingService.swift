@@ -19,6 +19,9 @@ public protocol SharingService: AnyObject {
   func host(of document: DocumentId) -> (peer: PeerId, name: String)?
   /// Everybody with whom a document is shared, there or not, by name.
   func people(on document: DocumentId) -> [PersonSummary]
+  /// The name of whoever writes as this author, if this person has met them.
+  /// - Parameter author: the first half of an actor id.
+  func metName(ofAuthor author: [UInt8]) -> String?
   /// How many messages were sent to peers since the start.
   var sentCount: Int { get }
 

@@ -16,7 +16,7 @@ extension Session {
     let (_, note) = try await pastNote(params)
     let limit = min(try params.nonNegativeIntIfPresent("limit") ?? Self.defaultHistoryLimit, Self.mostHistoryRows)
     let before = params.has("before") ? try heads(params, "before", in: note.document) : nil
-    let authors = NoteAuthors(of: note)
+    let authors = authors(of: note)
     var bursts = try note.document.bursts(obj: note.content)[...]
     if let before {
       guard let place = bursts.firstIndex(where: { $0.heads == before }) else {
@@ -63,7 +63,7 @@ extension Session {
     let hunks = TextHunk.hunks(of: TextDiff.delta(from: old, to: new, finest: .lines))
     let writers = to == now ? try document.blame(obj: note.content) : []
     let inserted = TextHunk.hunks(of: TextDiff.delta(from: old, to: new)).map(\.range)
-    let authors = NoteAuthors(of: note)
+    let authors = authors(of: note)
     var places = TextPlaces(of: new, in: encoding)
     return [
       "hunks": .array(
@@ -100,7 +100,7 @@ extension Session {
     let source = DocumentText(note)
     let attached = attachment(at: record.key)
     let part = attached?.documentRange(of: range) ?? source.utf8Range(of: range, in: encoding)
-    let authors = NoteAuthors(of: note), colors = colors(in: record.id)
+    let authors = authors(of: note), colors = colors(in: record.id)
     var spans: [(start: Int, end: Int, actor: ActorId, time: Date)] = []
     for span in try note.document.blame(obj: note.content) {
       let (start, end) = (max(part.lowerBound, Int(span.start)), min(part.upperBound, Int(span.end)))
@@ -128,6 +128,12 @@ extension Session {
           ]
         })
     ]
+  }
+
+  private func authors(of note: NoteDocument) -> NoteAuthors {
+    NoteAuthors(of: note, own: (service.identity.person, service.identity.name)) { [sharing = service.sharing] in
+      sharing.metName(ofAuthor: $0)
+    }
   }
 
   private func colors(in id: DocumentId) -> [String: Int] {
