@@ -31,6 +31,8 @@ public final class PeerDirectory {
     /// Somebody who had a document from us has let it go.
     case gaveUp(PeerId, name: String, DocumentId)
     case declined(PeerId, name: String, DocumentId)
+    /// The host of a document goes on without somebody in another one, and our person with it.
+    case moved(DocumentMove, name: String)
     /// The other has accepted, and our person is to compare the digits.
     case toBeConfirmed(Invitations.Sent, name: String)
     /// A document that is here, and not from this peer, is offered by it. Nothing has changed.
@@ -83,6 +85,8 @@ public final class PeerDirectory {
   /// What guests who are connected have been told of the others.
   var toldGuests: [PeerId: [DocumentId: GuestList]] = [:]
   var pendingJoins: [PendingJoin.Key: PendingJoin] = [:]
+  /// Documents that went on as others, by what they were.
+  var moves: [DocumentId: DocumentMove] = [:]
   /// Who is on the local network.
   var nearby: [PeerId: NearbyPeers.Peer] = [:]
   var invitations: Invitations
@@ -112,6 +116,11 @@ public final class PeerDirectory {
     if let record = try await storage.record(at: KnownPeer.invitationsKey) {
       directory.invitations.budget = OfferBudget(record: record, now: repo.clock.now, date: repo.clock.date)
     }
+    for (key, record) in try await storage.records(under: [DocumentMove.key]) {
+      if let id = key.last.flatMap({ DocumentId($0) }), let move = DocumentMove(record: record) {
+        directory.moves[id] = move
+      }
+    }
     directory.begin()
     return directory
   }
@@ -139,6 +148,9 @@ public final class PeerDirectory {
     }
     repo.onMessage(ofType: GuestList.type) { [weak self] fields, peer in
       self?.receive(GuestList(fields: fields), from: peer)
+    }
+    repo.onMessage(ofType: DocumentMove.type) { [weak self] fields, peer in
+      self?.receiveMove(fields, from: peer)
     }
     repo.onMessage(ofType: "name") { [weak self] fields, peer in
       if let name = fields["name"]?.text { self?.note(name: name, of: peer) }
@@ -279,6 +291,7 @@ public final class PeerDirectory {
     say(.connected(peer, name: name(of: peer)), of: peer)
     warnOfNamesake(peer)
     perform(invitations.reconnected(to: peer))
+    tellOfMoves(peer)
     tellOfDismissals(peer)
     for (key, pending) in pendingJoins where key.host == peer {
       // What was said on the last link may be lost. The host lets the same peer in twice for one use.

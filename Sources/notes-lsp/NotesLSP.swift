@@ -23,7 +23,8 @@ struct NotesLSP: AsyncParsableCommand {
       CommandGroup(
         name: "Sharing",
         subcommands: [
-          Share.self, Join.self, Invite.self, Answer.self, Unshare.self, Peers.self, Name.self, Status.self,
+          Share.self, Join.self, Invite.self, Answer.self, Unshare.self, RemovePerson.self, Peers.self, Name.self,
+          Status.self,
         ]),
       CommandGroup(name: "Store", subcommands: [Doctor.self, Fsck.self, Backup.self]),
       CommandGroup(name: "Automerge file", subcommands: [Dump.self, Validate.self, JoinFiles.self]),

@@ -21,6 +21,7 @@ extension SharingEvent {
       self = .accessChanged(peer, name: name, document, access)
     case .unshared(let peer, let name, let document): self = .unshared(peer, name: name, document)
     case .gaveUp(let peer, let name, let document): self = .gaveUp(peer, name: name, document)
+    case .moved(let move, let name): self = .moved(NoteMove(move), name: name)
     case .toBeConfirmed(let invitation, let name): self = .toBeConfirmed(InvitationSummary(invitation, name: name))
     case .offeredAgain(let peer, let name, let document): self = .offeredAgain(peer, name: name, document)
     case .brokeOff(let peer, let name): self = .brokeOff(peer, name: name)
@@ -29,6 +30,14 @@ extension SharingEvent {
     case .peersChanged: self = .peersChanged
     case .renamed, .networkChanged: self = .networkState
     }
+  }
+}
+
+extension NoteMove {
+  init(_ move: DocumentMove) {
+    self.init(
+      document: move.document, successor: move.successor, heads: move.heads, host: move.host,
+      isRemoved: { move.isRemoved($0) })
   }
 }
 

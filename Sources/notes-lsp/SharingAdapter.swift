@@ -1,3 +1,4 @@
+import Automerge
 import AutomergeRepo
 import Foundation
 import NotesServer
@@ -128,6 +129,29 @@ final class SharingAdapter: SharingService {
       try await directory.unshare(document, from: peer)
     } catch {
       throw .notAllowed(reason: "Sharing ends now, but the store did not take it: \(error).")
+    }
+  }
+
+  func move(
+    _ document: DocumentId, to successor: DocumentId, heads: Set<ChangeHash>, without peer: PeerId
+  ) async throws(SharingError) {
+    let directory = try network()
+    do {
+      try await directory.move(document, to: successor, heads: heads, without: [peer])
+    } catch {
+      throw .notAllowed(reason: "The store did not take it: \(error).")
+    }
+  }
+
+  var movesToFollow: [NoteMove] { (directory?.movesToFollow ?? []).map { NoteMove($0) } }
+
+  func followed(_ document: DocumentId) async throws(SharingError) {
+    do {
+      try await network().followed(document)
+    } catch let error as SharingError {
+      throw error
+    } catch {
+      throw .notAllowed(reason: "The store did not take it: \(error).")
     }
   }
 

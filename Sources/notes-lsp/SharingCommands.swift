@@ -60,6 +60,28 @@ struct Unshare: ParsableCommand {
   }
 }
 
+/// `notes-lsp remove NOTE PERSON`: the note goes on without somebody.
+struct RemovePerson: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove", abstract: "Remove a person from a note for good.",
+    discussion: "You and the others go on in a new copy with the same text and history; nothing that the person writes "
+      + "from now on comes into it. They keep what they have. Needs an editor with a note open.")
+
+  @OptionGroup var store: StoreOptions
+  @Argument(help: "The note's id or title.") var note: String
+  @Argument(help: "The person's name or id.") var person: String
+  @Flag(help: "Print JSON.") var json = false
+
+  func run() throws {
+    let (note, person) = (note, person)
+    let result = try StoreRequest.run(store) { session in
+      try await session.perform(
+        "notes/remove", ["id": try await session.id(of: note), "peer": .string(person), "moveOn": true])
+    }
+    if json { Output.print(json: result) } else { Output.print(fields: result["id"]?.stringValue ?? "") }
+  }
+}
+
 /// `notes-lsp join TICKET`: the note that a ticket opens.
 struct Join: ParsableCommand {
   static let configuration = CommandConfiguration(

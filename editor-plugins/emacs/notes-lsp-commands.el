@@ -67,7 +67,7 @@ TITLE is its title, if known.  Return its buffer."
   "Return an alist from what tells each of LISTED, notes, to its id."
   (let (choices)
     (cl-loop for note across listed
-             for title = (plist-get note :title)
+             for title = (notes-lsp--shown (plist-get note :title))
              do (push (cons (if (assoc title choices)
                                 (format "%s <%s>" title (substring (plist-get note :id) 0 6))
                               title)
@@ -209,6 +209,27 @@ With a prefix argument, ask for one."
     (notes-lsp--say "%s" (if peer (format "No longer shared with %s" peer) "No longer shared"))))
 
 ;;;###autoload
+(defun notes-remove (&optional peer sure)
+  "Remove PEER, an id or a name, from the current note for good.
+The others go on in a new copy, with the same text and history, and so do
+you; PEER keeps what it has.  Without PEER, ask for one.  Ask first unless
+SURE."
+  (interactive)
+  (let ((note (notes-lsp--this-note)))
+    (if (null peer)
+        (notes-lsp--choose-near "Remove: " (lambda (peer) (notes-lsp--remove note peer nil)))
+      (notes-lsp--remove note peer sure))))
+
+(defun notes-lsp--remove (note peer sure)
+  "Remove PEER from NOTE, and ask first unless SURE."
+  (when (or sure (yes-or-no-p (format "Go on without %s, who keeps a copy? "
+                                      (notes-lsp--shown (notes-lsp--peer-name peer)))))
+    ;; What has happened the service says by an event.
+    (notes-lsp--with-answer (_ :notes/remove (notes-lsp--about note :peer peer :moveOn t)
+                               :waiting "Removing…" :background t :timeout 150)
+      (force-mode-line-update t))))
+
+;;;###autoload
 (defun notes-rename (title)
   "Give the current note another TITLE; its file follows when it is closed."
   (interactive "sNew title: ")
@@ -258,10 +279,10 @@ Without TITLE, ask for one."
   (notes-lsp--with-answer (result :notes/list '(:deleted t)
                                   :waiting "Fetching the deleted notes…" :what "The list of deleted notes")
     (let* ((deleted (append (plist-get result :notes) nil))
-           (titles (mapcar (lambda (note) (plist-get note :title)) deleted))
+           (titles (mapcar (lambda (note) (notes-lsp--shown (plist-get note :title))) deleted))
            (title (or title (completing-read "Restore: " titles nil t)))
            (found (cl-find title deleted :test #'equal
-                           :key (lambda (note) (plist-get note :title)))))
+                           :key (lambda (note) (notes-lsp--shown (plist-get note :title))))))
       (unless found (user-error "Notes: No deleted note is called \"%s\"" title))
       (notes-lsp--with-answer (place :notes/undelete `(:id ,(plist-get found :id))
                                      :waiting "Restoring…")
@@ -278,7 +299,7 @@ Without TITLE, ask for one."
       (if (null texts)
           (notes-lsp--say "No recovered text")
         (let ((choices (mapcar (lambda (text)
-                                 (cons (format "%s, %s: %s" (plist-get text :title)
+                                 (cons (format "%s, %s: %s" (notes-lsp--shown (plist-get text :title))
                                                (format-time-string
                                                 "%c" (/ (plist-get text :time) 1000))
                                                (plist-get text :reason))
@@ -289,7 +310,7 @@ Without TITLE, ask for one."
 
 (defun notes-lsp--read-peer (prompt)
   "Ask with PROMPT for one of those whose carets are in this note."
-  (let ((choices (mapcar (lambda (peer) (cons (plist-get peer :name) (plist-get peer :peer)))
+  (let ((choices (mapcar (lambda (peer) (cons (notes-lsp--shown (plist-get peer :name)) (plist-get peer :peer)))
                          (notes-lsp--note-peers (notes-lsp--this-note)))))
     (cond ((null choices) (user-error "Notes: No one else is in this note"))
           ((null (cdr choices)) (cdar choices))

@@ -103,9 +103,10 @@ PARAMS is the event.  Return non-nil if there are any."
   "Do what the event PARAMS says of a buffer; return non-nil if it is such.
 Called from a message handler."
   (let ((kind (plist-get params :kind)))
-    (when (member kind '("access" "refused" "unshared" "detached"))
+    (when (member kind '("access" "refused" "unshared" "detached" "moved"))
       (let ((note (notes-lsp--find-note (or (plist-get params :uri) ""))))
-        ;; Words of a note that no buffer shows.  Anything else without a note was told already, by what this person did.
+        ;; Words of a note that no buffer shows.  Anything else without a note was told already, by what this person did;
+        ;; but one that is not open may go on without somebody.
         (when (and (not note) (or (equal kind "refused") (and (equal kind "detached") (notes-lsp--last-of-p params))))
           (notes-lsp--warn (or (plist-get params :message) "")))
         (when note
@@ -118,6 +119,8 @@ Called from a message handler."
                    (notes-lsp--note-status note)
                    (plist-put (copy-sequence (notes-lsp--note-status note)) :peers nil))
              (notes-lsp--forget-peers note))
+            ("moved" (setf (notes-lsp--note-id note)
+                           (or (plist-get params :id) (notes-lsp--note-id note))))
             ("detached"
              (when (buffer-live-p (notes-lsp--note-buffer note))
                (with-current-buffer (notes-lsp--note-buffer note)
@@ -128,8 +131,8 @@ Called from a message handler."
            (if (equal kind "refused") ":NotesRecovered has your words; this note is read-only"
              (string-replace "undelete restores" ":NotesUndelete restores"
                              (or (plist-get params :message) ""))))
-          (force-mode-line-update t)))
-      t)))
+          (force-mode-line-update t))
+        (and (or note (not (equal kind "moved"))) t)))))
 
 ;;; Proof
 

@@ -17,6 +17,15 @@ enum NoteNews: Hashable {
   case gaveUp(guest: String)
   /// From now on the buffer is a plain file's.
   case detached(Reason)
+  /// The note goes on in another document, without somebody.
+  case moved(from: DocumentId, Mover)
+
+  /// Who removed somebody.
+  enum Mover: Hashable {
+    /// This person did; the name is that of the one who was removed.
+    case removed(String)
+    case host(String)
+  }
 
   var kind: String {
     switch self {
@@ -25,6 +34,7 @@ enum NoteNews: Hashable {
     case .unshared: "unshared"
     case .gaveUp: "left"
     case .detached: "detached"
+    case .moved: "moved"
     }
   }
 
@@ -36,6 +46,8 @@ enum NoteNews: Hashable {
     case .refused: Self.fitted("", "Read-only: ", title, " stays; your words are in a copy")
     case .unshared(let host): Self.fitted(host, " stopped sharing ", title, "; your copy stays")
     case .gaveUp(let guest): Self.fitted(guest, " no longer shares ", title, "")
+    case .moved(_, .removed(let name)): Self.fitted(name, " was removed from ", title, "; the rest go on")
+    case .moved(_, .host(let host)): Self.fitted(host, " removed a person from ", title, "; it goes on")
     case .detached(.deleted): Self.fitted("", "Deleted ", title, "; undelete restores it")
     case .detached(.deletedForEveryone): Self.fitted("", "Deleted for everyone: ", title, "; undelete restores it")
     case .detached(.itemDeleted): Self.fitted("", "Item deleted: ", title, "; its text is kept as recovered")
@@ -72,6 +84,7 @@ enum NoteNews: Hashable {
     case .unshared: members.append(("access", .string(Access.write.rawValue)))
     case .refused(let path): members.append(("recovered", .string(path)))
     case .detached(let reason): members.append(("reason", .string(reason.rawValue)))
+    case .moved(let old, _): members.append(("from", .string(old.description)))
     case .gaveUp: break
     }
     return .object(JSONObject(members.compactMap { key, value in value.map { (key, $0) } }))

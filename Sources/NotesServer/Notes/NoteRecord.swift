@@ -24,6 +24,8 @@ struct NoteRecord: Hashable {
   var shape = FileShape.plain
   /// When it was put away; it is removed for good some time later.
   var deletedSince: Date?
+  /// The document in which the note goes on; this one is only kept for a while then.
+  var successor: DocumentId?
   /// The deletion for everyone that was followed, or taken back here: it is not followed once more.
   var deletionSeen: Date?
   /// What the working file held when it was last written or read.
@@ -69,6 +71,15 @@ extension NoteRecord {
     return object == note.textObject
   }
 
+  /// The same of another document that has all changes of this one.
+  func moved(to id: DocumentId) -> NoteRecord {
+    var record = NoteRecord(
+      id: id, item: item, title: title, created: created, modified: modified, path: path, folder: folder)
+    (record.agenda, record.textObject, record.words, record.shape) = (agenda, textObject, words, shape)
+    (record.isUnread, record.deletionSeen, record.fileBase, record.seen) = (isUnread, deletionSeen, fileBase, seen)
+    return record
+  }
+
   /// Whether it has a working file, or several.
   var hasPlace: Bool { path != nil || folder != nil }
 
@@ -104,6 +115,7 @@ extension NoteRecord {
       "shape": shape.cbor,
       "deletionSeen": deletionSeen.map { .integer($0.milliseconds) },
       "deleted": deletedSince.map { .integer($0.milliseconds) },
+      "successor": successor.map { .text($0.description) },
       "seen": seen.map { .array($0.sorted().map { .bytes(Data($0.bytes)) }) },
       "left": hasLeftBuffers ? .bool(true) : nil,
     ])
@@ -139,6 +151,7 @@ extension NoteRecord {
     case "shape": shape = FileShape(value)
     case "deletionSeen": deletionSeen = value.integer.map { Date(milliseconds: $0) }
     case "deleted": deletedSince = value.integer.map { Date(milliseconds: $0) }
+    case "successor": successor = value.text.flatMap { DocumentId($0) }
     case "fileBase": fileBase = TextBase(value)
     case "seen": seen = value.array.map { Set($0.compactMap { $0.bytes.flatMap { ChangeHash(bytes: Array($0)) } }) }
     case "left": hasLeftBuffers = value.bool ?? false

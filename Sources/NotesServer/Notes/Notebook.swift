@@ -93,6 +93,13 @@ final class Notebook {
 
   subscript(key: NoteKey) -> NoteRecord? { records[key] }
 
+  /// The document in which a note goes on that this one was: itself, as a rule.
+  func latest(_ id: DocumentId) -> DocumentId {
+    var (latest, seen) = (id, Set([id]))
+    while let next = self[latest]?.successor, seen.insert(next).inserted { latest = next }
+    return latest
+  }
+
   func record(atPath path: String) -> NoteRecord? { keysByPath[path].flatMap { records[$0] } }
 
   /// The note itself, and the items of a meeting.
@@ -147,7 +154,7 @@ final class Notebook {
   /// The keys of those that were deleted and can be had back, the last first.
   var keysOfDeleted: [NoteKey] {
     var dates: [(Date, NoteKey)] = []
-    for (key, record) in records where key.item == nil {
+    for (key, record) in records where key.item == nil && record.successor == nil {
       if let date = record.deletedSince { dates.append((date, key)) }
     }
     return Self.sorted(dates)
@@ -262,6 +269,38 @@ final class Notebook {
   private func forget(_ key: NoteKey) {
     if let path = records.removeValue(forKey: key)?.path, keysByPath[path] == key { keysByPath[path] = nil }
     if key.item != nil { itemsByMeeting[key.document]?.remove(key) } else { newestFirst = nil }
+  }
+
+  /// A note's document goes on as another one, which has all its changes: its place, its file and what can be undone in it
+  /// are that one's from now on, here and on disk. What the old document held can be had back for a while, like a deleted note.
+  func move(_ old: DocumentId, to new: DocumentId, undoing open: [StoredItem]) async throws(StorageError) {
+    var items: [StoredItem] = open, moved: [NoteRecord] = []
+    items += try await storage.loadRange([UndoRecord.collection, old.description]).filter { item in
+      !open.contains { $0.key == item.key }
+    }
+    items = items.map { item in
+      var key = item.key
+      key[1] = new.description
+      return StoredItem(key: key, data: item.data)
+    }
+    for key in records.keys where key.document == old { try await loadBase(of: key) }
+    for (key, record) in records where key.document == old && record.deletedSince == nil {
+      moved.append(record.moved(to: new))
+      update(key) {
+        ($0.path, $0.folder, $0.fileBase, $0.successor) = (nil, nil, nil, new)
+        if key.item == nil { $0.deletedSince = max($0.modified, moved[0].modified) }
+      }
+      if let left = records[key] { items.append(left.storedItem) }
+    }
+    for record in moved {
+      remember(record)
+      items += [record.storedItem, record.baseItem].compactMap(\.self)
+    }
+    try await storage.commit(items.map { .save($0) })
+    unstored.remove(NoteKey(old))
+    unstored.remove(NoteKey(new))
+    onStored?(old)
+    onStored?(new)
   }
 
   func save(_ id: DocumentId, withBase: Bool = true) async throws(StorageError) {

@@ -1,3 +1,4 @@
+import Automerge
 import AutomergeRepo
 
 /// What the server asks of the network: tickets, links, and who is there.
@@ -32,6 +33,15 @@ public protocol SharingService: AnyObject {
   func join(ticket: String) async throws(SharingError) -> DocumentId
   /// Without a peer: withdraws every grant and ticket of the document.
   func unshare(_ document: DocumentId, from peer: PeerId?) async throws(SharingError)
+  /// Lets all but one of those who have a document from this person have its successor, where it goes on.
+  /// - Parameter heads: the state of the document with which the successor begins.
+  func move(
+    _ document: DocumentId, to successor: DocumentId, heads: Set<ChangeHash>, without peer: PeerId
+  ) async throws(SharingError)
+  /// Where hosts have gone on without somebody, and this person's notes not yet.
+  var movesToFollow: [NoteMove] { get }
+  /// The note is the successor's now: the old document is shared with nobody any more.
+  func followed(_ document: DocumentId) async throws(SharingError)
   /// Changes what a peer may do with a document that it has from this person. False if it does not have it from this person.
   func setAccess(_ access: Access, to document: DocumentId, for peer: PeerId) async throws(SharingError) -> Bool
   /// Another process of this person has stored something new about who may do what.
@@ -64,6 +74,26 @@ public struct SharedTicket: Sendable {
 
   public init(text: String, words: String, expires: Int?) {
     (self.text, self.words, self.expires) = (text, words, expires)
+  }
+}
+
+/// A note that goes on in another document, without somebody.
+public struct NoteMove: Sendable {
+  public var document: DocumentId
+  public var successor: DocumentId
+  /// The state of the old document with which the new one begins.
+  public var heads: Set<ChangeHash>
+  /// Who has moved it.
+  public var host: PeerId?
+  /// Whether this actor writes for somebody who was removed.
+  public var isRemoved: @Sendable (ActorId) -> Bool
+
+  public init(
+    document: DocumentId, successor: DocumentId, heads: Set<ChangeHash>, host: PeerId?,
+    isRemoved: @escaping @Sendable (ActorId) -> Bool
+  ) {
+    (self.document, self.successor, self.heads) = (document, successor, heads)
+    (self.host, self.isRemoved) = (host, isRemoved)
   }
 }
 
@@ -134,7 +164,7 @@ public struct InvitationSummary: Hashable, Sendable {
 /// What the person thinks of a peer.
 public enum PeerTrust: String, CaseIterable, Sendable { case trusted, blocked, forgotten }
 
-public enum SharingEvent: Hashable, Sendable {
+public enum SharingEvent: Sendable {
   case online(PeerId, name: String)
   case offline(PeerId, name: String)
   /// A peer was let in to a document by a ticket.
@@ -152,6 +182,8 @@ public enum SharingEvent: Hashable, Sendable {
   /// Somebody who had a document from this person has let it go.
   case gaveUp(PeerId, name: String, DocumentId)
   case declined(PeerId, name: String, DocumentId)
+  /// The host, who is named, goes on without somebody in another document, and this person with it.
+  case moved(NoteMove, name: String)
   /// Accepted by the other; our person is to compare the digits.
   case toBeConfirmed(InvitationSummary)
   /// A document that is here, and not from this peer, is offered by it. Nothing has changed.

@@ -63,10 +63,14 @@ final class Attachment {
   var tellOfRefusal: (any ScheduledAction)?
 
   /// Attaches a buffer that `buffer` knows; `splices` are what opening it has to do to the document.
-  init(uri: String, handle: DocHandle, note: NoteDocument, buffer: OpenBuffer, splices: [TextSplice], session: Session)
-  {
+  ///
+  /// - Parameter opened: the version that `didOpen` named, if that is not the buffer's.
+  init(
+    uri: String, handle: DocHandle, note: NoteDocument, buffer: OpenBuffer, splices: [TextSplice], session: Session,
+    opened: Int? = nil
+  ) {
     (self.uri, self.handle, self.note, self.buffer, self.session) = (uri, handle, note, buffer, session)
-    opened = buffer.version
+    self.opened = opened ?? buffer.version
     observation = handle.observe { [weak self] event in self?.documentDid(event) }
     service.opened(key, handle) { [weak self] in self?.companions() ?? [] }
     claimNote()

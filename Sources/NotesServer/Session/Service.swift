@@ -54,6 +54,7 @@ public final class Service {
   var onMeetingChange: ((DocHandle) -> Void)?
   private(set) lazy var siblingRequests = SiblingRequests(repo: repo, sharing: sharing, clock: clock)
   let siblingEvents: SiblingEvents
+  private(set) lazy var mover = Mover(service: self)
   private(set) lazy var caretaker = Caretaker(service: self)
   private(set) lazy var openFiles = OpenFiles(service: self)
   private(set) lazy var elsewhere = NotesElsewhere(service: self)
@@ -105,9 +106,13 @@ public final class Service {
   /// Who writes in a document: nobody twice. A document that was removed and comes again from a peer brings changes of ours
   /// that we no longer have; under the same actor they would look forged, and a new one could take the number of an old one.
   func actor(for document: DocumentId) -> ActorId {
-    if writtenIn.insert(document).inserted { return identity.actor }
-    return ActorId(data: identity.actor.data.prefix(8) + ActorId().data.suffix(8)) ?? ActorId()
+    writtenIn.insert(document).inserted ? identity.actor : newActor()
   }
+
+  func newActor() -> ActorId { ActorId(data: identity.actor.data.prefix(8) + ActorId().data.suffix(8)) ?? ActorId() }
+
+  /// A document is about to come that has changes of this process's actor: it is written in by another.
+  func reserve(_ document: DocumentId) { writtenIn.insert(document) }
 
   /// Reads what the store knows of the notes. Until then there are none.
   ///
@@ -129,6 +134,7 @@ public final class Service {
       for record in notebook.records.values { record.path.map { outside.watch(path: $0) } }
     }
     sweepLater()
+    mover.followAll()
     recovery = Task { @AutomergeRepo in await journal.recover(repo, notebook.storage) }
     try await notebook.forgetClientBases(before: clock.date.addingTimeInterval(-Self.clientBaseTime))
     let limit = clock.date.addingTimeInterval(-Session.recoverableTime)

@@ -62,18 +62,21 @@ extension Session {
 
   /// Another process of this person has heard something.
   func heardFromSibling(_ event: JSONValue) {
-    guard let kind = event["kind"]?.stringValue, ["access", "unshared", "left"].contains(kind),
+    guard let kind = event["kind"]?.stringValue, ["access", "unshared", "left", "moved"].contains(kind),
       let id = event["id"]?.stringValue.flatMap({ DocumentId($0) })
     else { return deliver(event) }
     Task { @AutomergeRepo in
       await service.sharing.refresh()
+      if let old = event["from"]?.stringValue.flatMap({ DocumentId($0) }) {
+        await service.mover.heardOfMove(old, to: id)
+      }
       deliver(event, to: id)
       for attachment in attachments(of: id) { attachment.statusChanged() }
     }
   }
 
   /// Tells every buffer of a document; of a meeting there may be several.
-  private func deliver(_ event: JSONValue, to id: DocumentId) {
+  func deliver(_ event: JSONValue, to id: DocumentId) {
     let open = attachments(of: id)
     guard !open.isEmpty, case .object(var members) = event else { return deliver(event) }
     for attachment in open.sorted(by: { $0.uri < $1.uri }) {

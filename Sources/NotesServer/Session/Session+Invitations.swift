@@ -131,7 +131,7 @@ extension Session {
       notice(
         "keyChanged", peer, name, "WARNING: another key calls itself \(NoteNews.cut(name, to: 20))")
     case .peersChanged: .object(present: ["kind": "peers"])
-    case .online, .offline, .joined, .networkState, .accessChanged, .unshared, .gaveUp: nil
+    case .online, .offline, .joined, .networkState, .accessChanged, .unshared, .gaveUp, .moved: nil
     }
   }
 

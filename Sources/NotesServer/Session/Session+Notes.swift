@@ -70,7 +70,7 @@ extension Session {
   func open(_ params: Parameters) async throws -> JSONValue {
     let id: DocumentId
     if let text = try params.stringIfPresent("id") {
-      id = try documentId(text, params)
+      id = service.notebook.latest(try documentId(text, params))
     } else {
       let title = try params.string("title")
       let name = NoteName(title)
@@ -113,7 +113,7 @@ extension Session {
   /// The note that `uri` or `id` names.
   func target(_ params: Parameters) throws -> NoteRecord? {
     if let text = try params.stringIfPresent("id") {
-      let id = try documentId(text, params)
+      let id = service.notebook.latest(try documentId(text, params))
       let key = NoteKey(id, item: try params.stringIfPresent("item"))
       guard let record = service.notebook[key] else { throw NotesError(.notFound, "There is no note \(id).") }
       return record

@@ -100,6 +100,8 @@ extension Session {
     case .gaveUp(let peer, let name, let id):
       accessChanged(.gaveUp(guest: name), id, peer, name)
       service.company.unshared(id, by: peer)
+    case .moved(let move, _): service.mover.follow(move)
+    case .networkState: service.mover.followAll()
     default: break
     }
     if let notice = notice(of: event) {
@@ -165,7 +167,7 @@ extension Session {
       notice(
         "accepted", peer, name, "\(name) joined \"\(title(of: document))\"",
         uri: uri(of: document))
-    case .networkState, .accessChanged, .unshared, .gaveUp: nil
+    case .networkState, .accessChanged, .unshared, .gaveUp, .moved: nil
     case .nearby, .gone, .invited, .withdrawn, .accepted, .declined, .toBeConfirmed, .offeredAgain, .brokeOff,
       .closedToStrangers, .namesake, .peersChanged:
       invitationNotice(of: event)

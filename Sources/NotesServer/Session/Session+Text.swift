@@ -286,6 +286,9 @@ extension Session {
       uri: uri, handle: handle, note: note, buffer: buffer, splices: splices, session: self)
     buffers[uri] = .attached(attachment)
     for message in opening.waiting { message(attachment) }
+    // The note went on elsewhere while it was being opened.
+    let latest = service.notebook.latest(handle.id)
+    if latest != handle.id { Task { @AutomergeRepo in await service.mover.heardOfMove(handle.id, to: latest) } }
   }
 
   private func notOpened(uri: String, opening number: Int, error: any Error) {

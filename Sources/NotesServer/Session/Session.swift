@@ -62,6 +62,8 @@ public final class Session {
     service.onDeletion = { [weak self] handle in self?.deletedForEveryone(handle) }
     service.onRefusal = { [weak self] key, path in self?.refusedForAll(key, recovered: path) }
     service.onRename = { [weak self] in self?.renamed() }
+    service.mover.onMoved = { [weak self] old, new in self?.moveBuffers(from: old, to: new) }
+    service.mover.onFollowed = { [weak self] move in self?.followed(move) }
     service.onMeetingChange = { [weak self] handle in self?.followItems(of: handle) }
     service.company.onArrival = { [weak self] id, person, isHere in self?.arrived(person, in: id, isHere: isHere) }
   }
@@ -319,6 +321,7 @@ public final class Session {
     "notes/peers": { try $0.peers($1) },
     "notes/people": { try await $0.people($1) },
     "notes/setAccess": { try await $0.setAccess($1) },
+    "notes/remove": { try await $0.remove($1) },
     "notes/copy": { try await $0.copy($1) },
     "notes/verify": { try $0.verify($1) },
     "notes/invite": { try await $0.invite($1) },

@@ -120,6 +120,7 @@ extension Session {
   static let networkMethods: Set<String> = [
     "notes/share", "notes/unshare", "notes/join", "notes/peers", "notes/invite", "notes/invitations", "notes/answer",
     "notes/verify", "notes/trust", "notes/connect", "notes/disconnect", "notes/people", "notes/setAccess",
+    "notes/remove",
   ]
 
   /// Has the process with the network carry out a request; nil if there is none.

@@ -15,6 +15,7 @@ vim9script
 #   :NotesVerify {peer}    shows digits that the other person sees too, unless somebody stands in between
 #   :NotesAnswer           shows open invitations: accept, decline, block
 #   :NotesUnshare [peer]   stops sharing the current note, with everybody or with one peer
+#   :NotesRemove[!] {peer} removes a person from the current note; the others go on in a new copy; ! without asking
 #   :NotesRename [title]   gives the current note another title
 #   :NotesDelete[!]        deletes the current note, without asking with !; :NotesUndelete [title] brings one back
 #   :NotesDeleteForEveryone  the same for all with whom the note is shared; each can bring it back
@@ -65,6 +66,7 @@ command! -nargs=? NotesJoin call notes_lsp#commands#Join(<q-args>)
 command! -bar NotesShow call notes_lsp#arrival#Show()
 command! -bar NotesGiveUp call notes_lsp#arrival#GiveUp()
 command! -nargs=? -complete=customlist,notes_lsp#nearby#CompleteName NotesUnshare call notes_lsp#commands#Unshare(<q-args>)
+command! -nargs=1 -bang -complete=customlist,notes_lsp#nearby#CompleteName NotesRemove call notes_lsp#commands#Remove(<bang>0, <q-args>)
 command! -nargs=? -complete=customlist,notes_lsp#nearby#CompleteName NotesInvite call notes_lsp#nearby#Invite(<q-args>)
 command! -nargs=1 -complete=customlist,notes_lsp#nearby#CompleteName NotesVerify call notes_lsp#nearby#Verify(<q-args>)
 command! -bar NotesAnswer call notes_lsp#nearby#Answer()

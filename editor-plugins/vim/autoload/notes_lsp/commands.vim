@@ -11,6 +11,7 @@ import autoload 'notes_lsp/nearby.vim'
 import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
+import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/ticket.vim'
 
 # A callback that tells an error in one line and hands a result on, when the user is not in the middle of something.
@@ -126,6 +127,24 @@ export def Unshare(peer: string)
     condition.Refresh()
     status.Say(peer == '' ? 'No longer shared' : $'No longer shared with {peer}')
   }))
+enddef
+
+# Removes somebody from the current note for good: the others go on in a new copy. `isSure`: without asking.
+export def Remove(isSure: bool, name: string)
+  final note = buffer.Of(bufnr())
+  if empty(note) || note.id == ''
+    status.Warn('Not a note. :NotesAdopt makes it one')
+    return
+  endif
+  const question = $'Go on without {name}, who keeps a copy?'
+  if !isSure && confirm(question, "&Remove\n&Cancel", 2) != 1
+    return
+  endif
+  const found = presence.Find(note, name)
+  sync.Flush(note, false)
+  # What has happened the service says by an event.
+  service.Request('notes/remove', {uri: note.uri, peer: empty(found) ? name : found.peer, moveOn: true},
+    Then((_) => list.Refresh()))
 enddef
 
 # The title is the note's; the file follows when it is closed.

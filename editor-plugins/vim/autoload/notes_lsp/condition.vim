@@ -126,7 +126,7 @@ enddef
 # The events that change what a buffer is. Returns whether this was one.
 export def OnEvent(event: dict<any>): bool
   const kind = event->get('kind', '')
-  if ['access', 'refused', 'unshared', 'detached']->index(kind) < 0
+  if ['access', 'refused', 'unshared', 'detached', 'moved']->index(kind) < 0
     return false
   endif
   final note = buffer.WithURI(event->get('uri', ''))
@@ -135,7 +135,8 @@ export def OnEvent(event: dict<any>): bool
     if kind ==# 'refused' && event->get('message', '') != '' || kind ==# 'detached' && IsLastOf(event)
       status.Warn(event.message)
     endif
-    return true
+    # A note that is not open may go on without somebody.
+    return kind !=# 'moved'
   endif
   if kind ==# 'access'
     SetAccess(note, event->get('access', 'write'))
@@ -146,6 +147,9 @@ export def OnEvent(event: dict<any>): bool
     SetAccess(note, event->get('access', 'write'))
     note.status = note->get('status', {})->copy()->extend({peers: []})
     presence.Clear(note)
+  elseif kind ==# 'moved'
+    note.id = event->get('id', note.id)
+    buffer.Publish(note)
   elseif kind ==# 'detached'
     Leave(note, event->get('reason', 'deleted'))
   endif

@@ -1,0 +1,69 @@
+import Automerge
+import Foundation
+
+/// Words that people wrote into a document after it had gone on as another one, without somebody.
+///
+/// Both documents have the same changes up to there, so what the people who stay wrote since goes into the new one change by
+/// change, as often as anybody brings it. What they wrote on top of changes of those who were removed cannot: of that each
+/// person brings the own words, as a text from which the other changes were taken back.
+struct LateWords {
+  /// Changes for the new document, as chunks, in an order in which each comes after those it was made on top of.
+  private(set) var changes = Data()
+  /// This person's changes that were made on top of others that are left out.
+  private(set) var stuck: [ChangeHash] = []
+  /// Changes of those who were removed, and others' on top of them, in the order in which they were made.
+  private(set) var leftOut: [ChangeHash] = []
+
+  /// Whether any of it is this person's.
+  private(set) var hasOwn = false
+
+  /// - Complexity: O(n) in the changes that only the old document has.
+  init(in old: Document, notIn new: Document, isRemoved: (ActorId) -> Bool, isOwn: (ActorId) -> Bool) {
+    let heads = new.heads()
+    let late = old.changes(since: heads.subtracting(old.unknown(heads)))
+    let unknown = new.unknown(Set(late.map(\.hash)))
+    var blocked: Set<ChangeHash> = []
+    for change in late where unknown.contains(change.hash) {
+      if isOwn(change.actorId) { hasOwn = true }
+      guard isRemoved(change.actorId) || change.deps.contains(where: blocked.contains) else {
+        changes += change.bytes
+        continue
+      }
+      blocked.insert(change.hash)
+      if !isRemoved(change.actorId), isOwn(change.actorId) {
+        stuck.append(change.hash)
+      } else {
+        leftOut.append(change.hash)
+      }
+    }
+  }
+
+  /// The new document, which has `changes`, and the words of those that are stuck, as a change of a new author; nil if there
+  /// are none, or nothing of them shows.
+  ///
+  /// - Parameter text: the text object, which both documents have.
+  func withStuckWords(of old: Document, in new: Document, text: ObjId) throws -> Document? {
+    guard !stuck.isEmpty else { return nil }
+    let without = old.fork()
+    for change in leftOut.reversed() { try without.revert(change) }
+    // The last state that both have: what differs from there is what is to be brought.
+    let shared = Set(old.getHistory()).subtracting(new.unknown(Set(old.getHistory())))
+    let base = try new.forkAt(heads: Self.heads(of: shared, in: old))
+    let words = TextDiff.delta(
+      from: Array(try base.text(obj: text).utf8), to: Array(try without.text(obj: text).utf8))
+    guard !words.isIdentity else { return nil }
+    for splice in words.splices {
+      try base.spliceText(
+        obj: text, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
+    }
+    base.commitWith(message: nil)
+    return base
+  }
+
+  /// Those of some changes, which have all that they were made on top of, on top of which none of them was made.
+  private static func heads(of changes: Set<ChangeHash>, in document: Document) -> Set<ChangeHash> {
+    var heads = changes
+    for change in document.changes(since: []) where changes.contains(change.hash) { heads.subtract(change.deps) }
+    return heads
+  }
+}

@@ -1,0 +1,140 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import Logging
+
+/// Follows hosts that go on without somebody: their new document takes the old one's place in this person's list, file and
+/// open buffers, with everything that was written into the old one meanwhile.
+///
+///     told ──the new document is here──► words brought ──► record and file moved ──► buffers moved ──► followed
+///       ▲                                                                                                 │
+///       └──────────── after a failure, a restart, or when somebody comes ◄── not yet ─────────────────────┘
+@AutomergeRepo
+final class Mover {
+  /// Called when a note's record is the new document's, in each process: buffers move there.
+  var onMoved: (@AutomergeRepo (_ old: DocHandle, _ new: DocHandle) -> Void)?
+  /// Called in the process with the network when everything of a host's move is done.
+  var onFollowed: (@AutomergeRepo (NoteMove) -> Void)?
+
+  private unowned let service: Service
+  private var following: Set<DocumentId> = []
+  /// Old documents to which others may still bring words of people who stay.
+  private var watched: [DocumentId: Observation] = [:]
+  private let log = Logger(label: "moves")
+
+  init(service: Service) {
+    self.service = service
+    service.repo.observe { [weak self] event in
+      if case .peerConnected = event { self?.followAll() }
+    }
+  }
+
+  /// Follows what has not been followed yet.
+  func followAll() {
+    guard service.isLoaded else { return }
+    for move in service.sharing.movesToFollow {
+      service.reserve(move.successor)
+      follow(move)
+    }
+  }
+
+  func follow(_ move: NoteMove) {
+    guard service.isLoaded, following.insert(move.document).inserted else { return }
+    service.reserve(move.successor)
+    Task { @AutomergeRepo in
+      defer { following.remove(move.document) }
+      do {
+        guard case .found(let new) = await service.repo.find(move.successor),
+          case .found(let old) = await service.repo.find(move.document)
+        else { return }
+        guard await isHere(move.heads, in: new) else { return }
+        try bring(from: old, to: new, move)
+        try await self.move(old, to: new)
+        try await service.sharing.followed(move.document)
+        watch(old, new, move)
+        onFollowed?(move)
+      } catch {
+        log.error("\(move.document) could not go on as \(move.successor): \(error)")
+      }
+    }
+  }
+
+  /// The note is the new document's from now on, here and in the other processes of this person.
+  func move(_ old: DocHandle, to new: DocHandle) async throws {
+    try await new.flush()
+    try await service.notebook.move(old.id, to: new.id, undoing: service.undoItems(of: old.id))
+    service.caretaker.watch(new)
+    onMoved?(old, new)
+    service.caretaker.plan(new)
+  }
+
+  /// Another process of this person has moved a note.
+  func heardOfMove(_ old: DocumentId, to new: DocumentId) async {
+    service.reserve(new)
+    guard case .found(let newHandle) = await service.repo.find(new),
+      case .found(let oldHandle) = await service.repo.find(old)
+    else { return }
+    do {
+      try await service.notebook.refresh(new)
+      try await service.notebook.refresh(old)
+      // What was typed here since is this person's own.
+      let words = LateWords(
+        in: oldHandle.document, notIn: newHandle.document, isRemoved: { !self.isOwn($0) }, isOwn: isOwn)
+      if !words.changes.isEmpty { try newHandle.take(words.changes) }
+    } catch {
+      log.error("\(old) could not go on as \(new): \(error)")
+    }
+    onMoved?(oldHandle, newHandle)
+  }
+
+  private func isOwn(_ actor: ActorId) -> Bool { NoteAuthors.person(of: actor) == service.identity.person }
+
+  /// Brings what people who stay wrote into the old document.
+  private func bring(from old: DocHandle, to new: DocHandle, _ move: NoteMove) throws {
+    let words = LateWords(in: old.document, notIn: new.document, isRemoved: move.isRemoved, isOwn: isOwn)
+    guard service.mayWrite(new.id) else {
+      if words.hasOwn, service.notebook[old.id]?.successor == nil { keepAside(old) }
+      return
+    }
+    if !words.changes.isEmpty { try new.take(words.changes) }
+    // After that has been done the note is the new document's; doing it twice would double the words.
+    guard !words.stuck.isEmpty, service.notebook[old.id]?.successor == nil else { return }
+    if let note = NoteDocument(new.document),
+      let merged = try words.withStuckWords(of: old.document, in: new.document, text: note.content)
+    {
+      merged.actor = new.document.actor
+      try new.merge(merged)
+    } else {
+      keepAside(old)
+    }
+  }
+
+  /// What comes into the old document now, from processes of this person that had not heard.
+  private func watch(_ old: DocHandle, _ new: DocHandle, _ move: NoteMove) {
+    watched[old.id] = old.observe { [weak self, weak old, weak new] event in
+      guard case .headsChanged = event, let self, let old, let new else { return }
+      let words = LateWords(in: old.document, notIn: new.document, isRemoved: move.isRemoved, isOwn: self.isOwn)
+      do {
+        if !words.changes.isEmpty, self.service.mayWrite(new.id) { try new.take(words.changes) }
+      } catch {
+        self.log.error("Late words for \(new.id) could not be taken in: \(error)")
+      }
+    }
+  }
+
+  /// What cannot be brought by itself is kept where the person finds it.
+  private func keepAside(_ old: DocHandle) {
+    guard let note = NoteDocument(old.document) else { return }
+    service.keepSoon(old.id, "the note goes on without parts of it", DocumentText(note).allUTF8)
+  }
+
+  /// Whether the document has the state with which it began, as soon as its host has sent it.
+  private func isHere(_ heads: Set<ChangeHash>, in handle: DocHandle) async -> Bool {
+    for _ in 0..<Self.looks.times where !handle.document.unknown(heads).isEmpty {
+      guard await service.clock.pause(for: Self.looks.interval) else { return false }
+    }
+    return handle.document.unknown(heads).isEmpty
+  }
+
+  private static let looks: (times: Int, interval: Duration) = (600, .milliseconds(50))
+}

@@ -1,0 +1,86 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+
+/// A document goes on as another one, with the same text and history, for all but those who were removed from it.
+public struct DocumentMove: Hashable, Sendable {
+  static let key = "moves"
+  static let type = "moved"
+  /// More heads than a document ever has that people write in.
+  static let mostHeads = 1024
+  /// As many as may have one document. Source: PeerProtocol.md, "Guests of one host".
+  static let mostPeople = GuestList.mostGuests
+
+  /// The document as it was.
+  public var document: DocumentId
+  public var successor: DocumentId
+  /// The state of the old document with which the new one begins.
+  public var heads: Set<ChangeHash>
+  /// Those without whom it goes on.
+  public var removed: Set<PeerId>
+  /// Who says so; nil if it is our person.
+  public var host: PeerId?
+  /// Who has the old document from us, and may have the new one.
+  var guests: [PeerId: Access] = [:]
+  /// Whether our person's note is the new document's already.
+  public internal(set) var isFollowed: Bool
+
+  /// What goes to a guest, and to the store.
+  var fields: [String: CBOR] {
+    [
+      "documentId": .text(document.description), "successor": .text(successor.description),
+      "heads": .array(heads.sorted().map { .bytes(Data($0.bytes)) }),
+      "removed": .array(removed.sorted().map { .text($0.description) }),
+    ]
+  }
+
+  /// Nil if the fields make no sense.
+  init?(fields: [String: CBOR], host: PeerId?) {
+    guard let document = fields["documentId"]?.text.flatMap({ DocumentId($0) }),
+      let successor = fields["successor"]?.text.flatMap({ DocumentId($0) }), document != successor,
+      let heads = fields["heads"]?.array, !heads.isEmpty, heads.count <= DocumentMove.mostHeads,
+      let removed = fields["removed"]?.array, removed.count <= DocumentMove.mostPeople
+    else { return nil }
+    let hashes = heads.compactMap { $0.bytes.flatMap { ChangeHash(bytes: Array($0)) } }
+    guard hashes.count == heads.count else { return nil }
+    self.init(
+      document: document, successor: successor, heads: Set(hashes),
+      removed: Set(removed.compactMap(\.text).map { PeerId($0) }), host: host, isFollowed: false)
+  }
+
+  init(
+    document: DocumentId, successor: DocumentId, heads: Set<ChangeHash>, removed: Set<PeerId>, host: PeerId?,
+    isFollowed: Bool
+  ) {
+    (self.document, self.successor, self.heads, self.removed) = (document, successor, heads, removed)
+    (self.host, self.isFollowed) = (host, isFollowed)
+  }
+
+  init?(record: CBOR) {
+    let names = ["documentId", "successor", "heads", "removed"]
+    let fields = Dictionary(uniqueKeysWithValues: names.compactMap { name in record[name].map { (name, $0) } })
+    self.init(fields: fields, host: record["host"]?.text.map { PeerId($0) })
+    isFollowed = record["followed"]?.bool ?? false
+    for entry in record["guests"]?.entries ?? [] {
+      if let peer = entry.key.text, let access = entry.value.text.flatMap({ Access(rawValue: $0) }), access > .none {
+        guests[PeerId(peer)] = access
+      }
+    }
+  }
+
+  var record: CBOR {
+    let guests = guests.sorted { $0.key < $1.key }.map {
+      CBOR.Entry(.text($0.key.description), .text($0.value.rawValue))
+    }
+    var members = fields
+    members["host"] = host.map { .text($0.description) }
+    members["followed"] = .bool(isFollowed)
+    members["guests"] = .map(guests)
+    return .map(members.sorted { $0.key < $1.key }.map { CBOR.Entry(.text($0.key), $0.value) })
+  }
+
+  /// Whether an actor, by its first half, is one of those who were removed.
+  public func isRemoved(_ actor: ActorId) -> Bool {
+    removed.contains { Identity.author(of: $0)?.elementsEqual(actor.data.prefix(Identity.personByteCount)) ?? false }
+  }
+}

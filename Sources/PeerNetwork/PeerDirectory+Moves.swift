@@ -1,0 +1,107 @@
+import Automerge
+import AutomergeRepo
+
+/// Removing somebody for good: the others go on in a new document.
+extension PeerDirectory {
+  /// Moves that this person's notes have yet to follow.
+  public var movesToFollow: [DocumentMove] { moves.values.filter { !$0.isFollowed } }
+
+  // MARK: The host's side
+
+  /// Lets everybody who has a document from our person have its successor, in which it goes on, except those who are removed.
+  /// Each hears of it at once, or when it is there again; until then it keeps what it has. The old document is nobody's but
+  /// our own from now on.
+  ///
+  /// - Parameters:
+  ///   - heads: those of the old document with which the successor begins.
+  ///   - host: who has moved it; nil if it is our person.
+  public func move(
+    _ document: DocumentId, to successor: DocumentId, heads: Set<ChangeHash>, without removed: Set<PeerId>
+  ) async throws(StorageError) {
+    var move = DocumentMove(
+      document: document, successor: successor, heads: heads, removed: removed, host: nil, isFollowed: true)
+    try await hand(&move, besides: nil)
+    onEvent?(.networkChanged)
+  }
+
+  /// Hands the successor on to those who have the document from us.
+  private func hand(_ move: inout DocumentMove, besides host: PeerId?) async throws(StorageError) {
+    let (document, removed) = (move.document, move.removed)
+    let staying = grants.guests(on: document).filter {
+      $0.key != host && !removed.contains($0.key) && !isBlocked($0.key)
+    }
+    move.guests = staying
+    moves[document] = move
+    try await storage.saveRecord(move.record, at: [DocumentMove.key, document.description])
+    for (peer, access) in staying.sorted(by: { $0.key < $1.key }) {
+      try await grants.grant(access, on: move.successor, to: peer)
+    }
+    // Those who are removed hear that they have it from us no more; the others hear where it goes on.
+    book.revoke(document)
+    perform(invitations.withdraw(from: nil, document: document))
+    let leaving = grants.guests(on: document).keys.filter { removed.contains($0) }
+    dismissGuests(Array(leaving), from: document)
+    for peer in leaving { try await grants.revoke(document, from: peer) }
+    for peer in staying.keys {
+      tell(move, to: peer)
+      toldGuests[peer]?[document] = nil
+      try await grants.forget(document, of: peer)
+    }
+    try await storage.saveRecord(book.record, at: KnownPeer.ticketsKey)
+    repo.policyChanged(for: document)
+    repo.policyChanged(for: move.successor)
+    tellGuests(of: move.successor)
+    for peer in leaving where grants.documents(for: peer).isEmpty { provider.forget(peer) }
+  }
+
+  /// Whoever was away when a document moved hears of it now.
+  func tellOfMoves(_ peer: PeerId) {
+    for move in moves.values where grants.guests(on: move.successor)[peer] != nil { tell(move, to: peer) }
+  }
+
+  private func tell(_ move: DocumentMove, to peer: PeerId) {
+    guard let access = move.guests[peer], repo.peers[peer] != nil else { return }
+    var fields = move.fields
+    fields["access"] = .text((grants.guests(on: move.successor)[peer] ?? access).rawValue)
+    repo.send(type: DocumentMove.type, fields: fields, to: peer)
+  }
+
+  // MARK: The guest's side
+
+  /// Only whoever let us have the document can move it, and only to one that is not here, or is here from the same host.
+  func receiveMove(_ fields: [String: CBOR], from host: PeerId) {
+    guard let move = DocumentMove(fields: fields, host: host),
+      let access = fields["access"]?.text.flatMap({ Access(rawValue: $0) }), access > .none
+    else { return repo.complain(of: host, "moved a document in a way that makes no sense") }
+    guard joined[move.document]?.host == host, !move.removed.contains(repo.peerId), moves[move.document] == nil else {
+      return
+    }
+    Task {
+      guard await !self.isElsewhere(move.successor, than: host), self.moves[move.document] == nil else { return }
+      self.moves[move.document] = move
+      await self.keep { storage throws(StorageError) in
+        try await storage.saveRecord(move.record, at: [DocumentMove.key, move.document.description])
+      }
+      // Heard before the document comes, so that nobody writes in it as they wrote in the old one.
+      self.onEvent?(.moved(move, name: self.name(of: host)))
+      _ = self.admit(host: host, of: move.successor, access)
+    }
+  }
+
+  /// Our person's note is the new document's: the old one is shared with nobody any more.
+  public func followed(_ document: DocumentId) async throws(StorageError) {
+    guard var move = moves[document], !move.isFollowed else { return }
+    move.isFollowed = true
+    try await hand(&move, besides: move.host)
+    let gone = grants.leaveHost(of: document)
+    try await grants.storeJoined(document)
+    try await grants.store(document)
+    try await grants.storeIntroductions(to: document)
+    repo.policyChanged(for: document)
+    for peer in gone where grants.documents(for: peer).isEmpty {
+      provider.forget(peer)
+      if move.removed.contains(peer) { provider.disconnect(peer) }
+    }
+    onEvent?(.networkChanged)
+  }
+}

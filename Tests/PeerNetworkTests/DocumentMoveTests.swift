@@ -1,0 +1,121 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import RepoTestSupport
+import Testing
+import UV
+
+@testable import PeerNetwork
+
+/// A document goes on as another one without somebody: whom that concerns, who hears of it, and who is believed.
+@Suite struct DocumentMoveTests {
+  /// Ana's note, which Ben and Eve have.
+  @AutomergeRepo
+  private struct Scene {
+    var ana: Person
+    let ben: Person
+    let eve: Person
+    let note: DocHandle
+    let disk = InMemoryStorage()
+
+    init(on loop: Loop) async throws {
+      ana = try await Person.start("Ana", on: loop, storage: disk)
+      ben = try await Person.start("Ben", on: loop, storage: InMemoryStorage())
+      eve = try await Person.start("Eve", on: loop, storage: InMemoryStorage())
+      note = try ana.repo.create(try .note("plans"))
+      let ticket = try #require(try await ana.directory.share(note.id, uses: 2))
+      for guest in [ben, eve] {
+        _ = try await guest.directory.join(ticket)
+        _ = try await guest.find(note.id)
+      }
+      try await eventually("the guests are linked", on: loop) { [ben, eve] in ben.provider.isConnected(eve.peerId) }
+    }
+
+    func stop() async throws { for person in [ana, ben, eve] { try await person.stop() } }
+  }
+
+  @Test func allButTheRemovedHaveTheSuccessorAndOnlyThey() async throws {
+    try await TestLoop.run { loop in
+      let scene = try await Scene(on: loop)
+      let (ana, ben, eve) = (scene.ana, scene.ben, scene.eve)
+      let new = try ana.repo.create(scene.note.document.fork())
+      try await ana.directory.move(
+        scene.note.id, to: new.id, heads: scene.note.document.heads(), without: [eve.peerId])
+      try await eventually("Ben hears", on: loop) { ben.directory.moves[scene.note.id]?.successor == new.id }
+      #expect(try await ben.find(new.id).document.content() == "plans")
+      #expect(ben.grants.host(of: new.id) == ana.peerId && ana.grants.access(new.id, for: ben.peerId) == .write)
+      try await ben.directory.followed(scene.note.id)
+      #expect(ben.grants.host(of: scene.note.id) == nil && ben.grants.peers(on: scene.note.id).isEmpty)
+
+      // Eve keeps what she had, as her own, and gets nothing of the new one, even by its id.
+      try await eventually("Eve hears that it ended", on: loop) { eve.grants.host(of: scene.note.id) == nil }
+      #expect(eve.directory.moves.isEmpty)
+      #expect(try await eve.find(scene.note.id).document.content() == "plans")
+      for person in [ana, ben] { #expect(person.grants.access(new.id, for: eve.peerId) == .none) }
+      if case .found = await eve.repo.find(new.id) { Issue.record("Eve has it") }
+      try await scene.stop()
+    }
+  }
+
+  @Test func whoeverWasAwayHearsOfItAlsoAfterARestartOfTheHost() async throws {
+    try await TestLoop.run { loop in
+      var scene = try await Scene(on: loop)
+      let (ben, eve, old) = (scene.ben, scene.eve, scene.note.id)
+      ben.directory.disconnect(scene.ana.peerId)
+      let new = try scene.ana.repo.create(scene.note.document.fork())
+      try await scene.ana.directory.move(
+        old, to: new.id, heads: scene.note.document.heads(), without: [eve.peerId])
+      try await scene.ana.stop()
+      scene.ana = try await Person.start("Ana", on: loop, storage: scene.disk)
+      let address = try #require(scene.ana.directory.listening)
+      _ = try await ben.directory.connect(address: address.description)
+      try await eventually("Ben hears", on: loop) { ben.directory.moves[old]?.successor == new.id }
+      #expect(try await ben.find(new.id).document.content() == "plans")
+      try await scene.stop()
+    }
+  }
+
+  @Test func nobodyElseMovesAnythingAndNothingToWhatIsHere() async throws {
+    try await TestLoop.run { loop in
+      let scene = try await Scene(on: loop)
+      let (ana, ben, eve, id) = (scene.ana, scene.ben, scene.eve, scene.note.id)
+      let bait = try eve.repo.create(scene.note.document.fork())
+      try await eve.grants.grant(.write, on: bait.id, to: ben.peerId)
+      let own = try ben.repo.create(try .note("Ben's own"))
+      let heads = scene.note.document.heads()
+      func move(_ document: DocumentId, to successor: DocumentId, removed: Set<PeerId> = []) -> [String: CBOR] {
+        var fields = DocumentMove(
+          document: document, successor: successor, heads: heads, removed: removed, host: nil, isFollowed: false
+        ).fields
+        fields["access"] = .text("write")
+        return fields
+      }
+      // A guest, about the note it has itself; the host, to a note that is Ben's own, and without Ben himself.
+      eve.repo.send(type: DocumentMove.type, fields: move(id, to: bait.id, removed: [ana.peerId]), to: ben.peerId)
+      eve.repo.send(type: DocumentMove.type, fields: move(own.id, to: bait.id), to: ben.peerId)
+      ana.repo.send(type: DocumentMove.type, fields: move(id, to: own.id), to: ben.peerId)
+      ana.repo.send(type: DocumentMove.type, fields: move(id, to: bait.id, removed: [ben.peerId]), to: ben.peerId)
+      ana.repo.send(type: DocumentMove.type, fields: move(own.id, to: bait.id), to: ben.peerId)
+      // Nonsense.
+      for (name, value) in [
+        ("documentId", CBOR.text("x")), ("successor", .text(id.description)), ("heads", .array([])),
+        ("heads", .array([.bytes(Data(count: 31))])), ("removed", .text("all")), ("access", .text("none")),
+        ("heads", .array((0..<2000).map { _ in .bytes(Data(count: 32)) })),
+      ] {
+        var fields = move(id, to: bait.id)
+        fields[name] = value
+        ana.repo.send(type: DocumentMove.type, fields: fields, to: ben.peerId)
+      }
+      let note = try await ben.find(id)
+      try note.splice(0, "still here: ")
+      try await eventually("the note goes on as it was", on: loop) {
+        (try? scene.note.document.content()) == "still here: plans"
+      }
+      #expect(ben.directory.moves.isEmpty && ben.grants.host(of: id) == ana.peerId)
+      #expect(ben.grants.host(of: own.id) == nil && ben.grants.host(of: bait.id) == nil)
+      #expect(!ben.events.contains { if case .moved = $0 { true } else { false } })
+      #expect(ben.provider.isConnected(ana.peerId) && ben.provider.isConnected(eve.peerId))
+      try await scene.stop()
+    }
+  }
+}
