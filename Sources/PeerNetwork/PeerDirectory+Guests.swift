@@ -65,6 +65,7 @@ extension PeerDirectory {
   /// Only whoever let us in can say who else it let in.
   func receive(_ list: GuestList?, from host: PeerId) {
     guard let list else { return repo.complain(of: host, "sent a list of guests that makes no sense") }
+    if guestsOfArriving[list.document] != nil { guestsOfArriving[list.document] = .some(list) }
     guard grants.access(list.document, for: host) > .none else { return }
     guard joined[list.document]?.host == host else {
       if list.guests.isEmpty { letGo(of: list.document, by: host) }

@@ -56,14 +56,28 @@ extension PeerDirectory {
 
   /// Whoever was away when a document moved hears of it now.
   func tellOfMoves(_ peer: PeerId) {
-    for move in moves.values where grants.guests(on: move.successor)[peer] != nil { tell(move, to: peer) }
+    for move in moves.values { tell(move, to: peer) }
   }
 
+  /// Says where the document is now: it may have moved more than once while the peer was away.
   private func tell(_ move: DocumentMove, to peer: PeerId) {
-    guard let access = move.guests[peer], repo.peers[peer] != nil else { return }
-    var fields = move.fields
-    fields["access"] = .text((grants.guests(on: move.successor)[peer] ?? access).rawValue)
+    guard move.guests[peer] != nil, repo.peers[peer] != nil else { return }
+    var (last, seen) = (move, Set([move.document]))
+    while let next = moves[last.successor], seen.insert(next.document).inserted {
+      last.successor = next.successor
+      last.removed.formUnion(next.removed)
+    }
+    // Who stayed at first and was removed later has it no more.
+    guard !last.removed.contains(peer) else { return dismissGuests([peer], from: move.document) }
+    guard let access = grants.guests(on: last.successor)[peer] else { return }
+    var fields = last.fields
+    fields["access"] = .text(access.rawValue)
     repo.send(type: DocumentMove.type, fields: fields, to: peer)
+  }
+
+  /// Whether a move is news: the document has not gone on yet, or was to go on where it has not come to.
+  private func isNews(_ move: DocumentMove) -> Bool {
+    moves[move.document].map { !$0.isFollowed && $0.successor != move.successor } ?? true
   }
 
   // MARK: The guest's side
@@ -73,11 +87,11 @@ extension PeerDirectory {
     guard let move = DocumentMove(fields: fields, host: host),
       let access = fields["access"]?.text.flatMap({ Access(rawValue: $0) }), access > .none
     else { return repo.complain(of: host, "moved a document in a way that makes no sense") }
-    guard joined[move.document]?.host == host, !move.removed.contains(repo.peerId), moves[move.document] == nil else {
-      return
-    }
+    guard joined[move.document]?.host == host, !move.removed.contains(repo.peerId), isNews(move) else { return }
+    guestsOfArriving[move.successor] = .some(nil)
     Task {
-      guard await !self.isElsewhere(move.successor, than: host), self.moves[move.document] == nil else { return }
+      defer { self.guestsOfArriving[move.successor] = nil }
+      guard await !self.isElsewhere(move.successor, than: host), self.isNews(move) else { return }
       self.moves[move.document] = move
       await self.keep { storage throws(StorageError) in
         try await storage.saveRecord(move.record, at: [DocumentMove.key, move.document.description])
@@ -85,6 +99,7 @@ extension PeerDirectory {
       // Heard before the document comes, so that nobody writes in it as they wrote in the old one.
       self.onEvent?(.moved(move, name: self.name(of: host)))
       _ = self.admit(host: host, of: move.successor, access)
+      if let list = self.guestsOfArriving[move.successor] ?? nil { self.receive(list, from: host) }
     }
   }
 

@@ -87,6 +87,8 @@ public final class PeerDirectory {
   var pendingJoins: [PendingJoin.Key: PendingJoin] = [:]
   /// Documents that went on as others, by what they were.
   var moves: [DocumentId: DocumentMove] = [:]
+  /// What a host says of the guests on a document that has moved, while it is looked whether that may come here.
+  var guestsOfArriving: [DocumentId: GuestList?] = [:]
   /// Who is on the local network.
   var nearby: [PeerId: NearbyPeers.Peer] = [:]
   var invitations: Invitations

@@ -146,6 +146,40 @@ struct RemovalTests {
     for process in [three.ana.process, three.ben.process, again] { try process.shutdown() }
   }
 
+  /// Of a meeting each item is a buffer.
+  @Test func aMeetingGoesOnWithAllItsItems() throws {
+    let ana = try NotesUser("Ana").startInitialized()
+    let meeting = try ana.request("notes/create", ["title": "Monday", "kind": "meeting"])
+    let id = try #require(meeting["id"])
+    var own: [ModelClient] = []
+    for title in ["Budget", "Travel"] {
+      let item = try ana.request("notes/addItem", ["id": id, "title": .string(title), "text": .string("\(title)\n")])
+      own.append(try ModelClient(ana, note: item))
+    }
+    let ticket = try #require(try ana.request("notes/share", ["id": id, "uses": 2])["ticket"]?.stringValue)
+    let (ben, carol) = (try NotesUser("Ben").startInitialized(), try NotesUser("Carol").startInitialized())
+    for guest in [ben, carol] { try guest.request("notes/join", ["ticket": .string(ticket)]) }
+    let items = try carol.request("notes/items", ["id": id])["items"]?.arrayValue ?? []
+    let theirs = try items.map { item in
+      try ModelClient(carol, note: carol.request("notes/open", ["id": id, "item": try #require(item["item"])]))
+    }
+    #expect(theirs.map(\.text.string) == ["Budget\n", "Travel\n"])
+    let peer = try #require(try ben.request("notes/peers")["self"]?["peer"])
+    let new = try #require(try ana.request("notes/remove", ["id": id, "peer": peer, "moveOn": true])["id"])
+    _ = try carol.waitForNotification("notes/event") { $0["kind"] == "moved" }
+    for (number, client) in own.enumerated() { type("Ana \(number)\n", at: 0, in: client) }
+    for (number, client) in theirs.enumerated() { type("Carol \(number)\n", at: 0, in: client) }
+    try NotesProcess.wait(for: "both items to be equal", of: [ana, ben, carol]) {
+      zip(own, theirs).allSatisfy { $0.text.string == $1.text.string && $0.text.string.contains("Carol") }
+    }
+    #expect(zip(own, ["Budget", "Travel"]).allSatisfy { $0.text.string.hasSuffix($1 + "\n") })
+    // The agenda is the new document's, with the same files.
+    let after = try carol.request("notes/items", ["id": new])["items"]?.arrayValue ?? []
+    #expect(after.map { $0["uri"]?.stringValue } == theirs.map(\.uri))
+    #expect(try ids(ana) == [new.stringValue] && ids(carol) == [new.stringValue])
+    for process in [ana, ben, carol] { try process.shutdown() }
+  }
+
   /// Two editors of one person: the one without the network has the note open when the other removes Ben.
   @Test func theOtherEditorOfTheSamePersonGoesOnToo() throws {
     let three = try Three()

@@ -52,7 +52,14 @@ import UV
       #expect(eve.directory.moves.isEmpty)
       #expect(try await eve.find(scene.note.id).document.content() == "plans")
       for person in [ana, ben] { #expect(person.grants.access(new.id, for: eve.peerId) == .none) }
-      if case .found = await eve.repo.find(new.id) { Issue.record("Eve has it") }
+      eve.repo.send(
+        type: TicketMessage.type,
+        fields: TicketMessage.present(new.id, secret: [UInt8](repeating: 0, count: 16)).fields,
+        to: ana.peerId)
+      // What Ben writes there comes to Ana, and a moment later there is still nothing at Eve.
+      try await ben.find(new.id).splice(0, "more ")
+      try await eventually("Ana has it", on: loop) { (try? new.document.content()) == "more plans" }
+      #expect(eve.repo.handle(of: new.id) == nil)
       try await scene.stop()
     }
   }
@@ -71,6 +78,34 @@ import UV
       _ = try await ben.directory.connect(address: address.description)
       try await eventually("Ben hears", on: loop) { ben.directory.moves[old]?.successor == new.id }
       #expect(try await ben.find(new.id).document.content() == "plans")
+      try await scene.stop()
+    }
+  }
+
+  @Test func whoeverWasAwayForTwoMovesGoesOnWhereTheDocumentIsNow() async throws {
+    try await TestLoop.run { loop in
+      let scene = try await Scene(on: loop)
+      let (ana, ben, eve, old) = (scene.ana, scene.ben, scene.eve, scene.note.id)
+      let dave = try await Person.start("Dave", on: loop, storage: InMemoryStorage())
+      let ticket = try #require(try await ana.directory.share(old))
+      _ = try await dave.directory.join(ticket)
+      try await eventually("Dave is in", on: loop) { ana.grants.access(old, for: dave.peerId) == .write }
+      ben.directory.disconnect(ana.peerId)
+      let first = try ana.repo.create(scene.note.document.fork())
+      try await ana.directory.move(
+        old, to: first.id, heads: scene.note.document.heads(), without: [eve.peerId])
+      let second = try ana.repo.create(first.document.fork())
+      try await ana.directory.move(first.id, to: second.id, heads: first.document.heads(), without: [dave.peerId])
+      let address = try #require(ana.directory.listening)
+      _ = try await ben.directory.connect(address: address.description)
+      try await eventually("Ben hears", on: loop) { ben.directory.moves[old]?.successor == second.id }
+      #expect(ben.directory.moves[old]?.removed == [eve.peerId, dave.peerId])
+      #expect(try await ben.find(second.id).document.content() == "plans")
+      // Dave, who stayed the first time, keeps what he had when he was removed, as his own.
+      try await eventually("Dave hears that it ended", on: loop) {
+        dave.grants.host(of: first.id) == nil && dave.grants.access(second.id, for: ana.peerId) == .none
+      }
+      try await dave.stop()
       try await scene.stop()
     }
   }

@@ -38,6 +38,9 @@ struct FrozenEditorTests {
   func aPeersTextLeavesTheEditorResponsive(kind: String) async throws {
     try await TestLoop.run { loop in
       let ana = try Self.editor(kind)
+      let program = try ana.session.terminal.programProcessId()
+      // One that is frozen hears no hangup.
+      defer { kill(program, SIGKILL) }
       try ana.createNote("Plans")
       _ = try ana.waitUntilAttached()
       try ana.share()
@@ -76,6 +79,7 @@ struct FrozenEditorTests {
           try document.spliceText(
             obj: text, start: UInt64(place), delete: Int64(Self.slow.unicodeScalars.count), value: "")
         }
+        try await eventually("the host has it", on: loop) { handle.inSync(with: host) }
         try ana.session.wait(for: "reordering to be on again") {
           try ana.evaluate("(with-current-buffer (window-buffer) (and bidi-display-reordering t))") == true
         }
@@ -112,6 +116,8 @@ struct FrozenEditorTests {
   @Test(arguments: ["emacs", "vim"])
   func whatIsSaidLeavesTheEditorResponsive(kind: String) throws {
     let ana = try Self.editor(kind)
+    let program = try ana.session.terminal.programProcessId()
+    defer { kill(program, SIGKILL) }
     try ana.createNote("Plans")
     _ = try ana.waitUntilAttached()
     let uri = "file://" + (try #require(try ana.filePath()))
@@ -168,6 +174,8 @@ struct FrozenEditorTests {
   /// Files too: one that is opened without a command, a text that was recovered, and a title that becomes a file's name.
   @Test func filesOfNotesLeaveEmacsResponsive() throws {
     let ana = try Self.editor("emacs")
+    let program = try ana.session.terminal.programProcessId()
+    defer { kill(program, SIGKILL) }
     try ana.createNote("Plans \(Self.endless)")
     _ = try ana.waitUntilAttached()
     try ana.session.terminal.type("alive0 ")

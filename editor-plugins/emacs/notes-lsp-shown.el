@@ -38,7 +38,7 @@
 (defconst notes-lsp--directional "[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
   "Matches what turns the direction of text and is not seen.")
 
-(defconst notes-lsp--unshown "[\0-\x1f\x7f-\x9f\u2028\u2029]+"
+(defconst notes-lsp--unshown "[\u0000-\u001f\u007f-\u009f\u2028\u2029]+"
   "Matches controls and ends of lines.")
 
 (defconst notes-lsp--longest-line 1000 "More characters are never shown on one line.")

@@ -272,8 +272,13 @@ final class Notebook {
   }
 
   /// A note's document goes on as another one, which has all its changes: its place, its file and what can be undone in it
-  /// are that one's from now on, here and on disk. What the old document held can be had back for a while, like a deleted note.
-  func move(_ old: DocumentId, to new: DocumentId, undoing open: [StoredItem]) async throws(StorageError) {
+  /// are that one's from now on, here and on disk. The old document is kept for a while, like that of a deleted note. Nothing
+  /// happens if it has been moved already.
+  ///
+  /// - Parameter open: what can be undone in open buffers, which the store may not have yet.
+  func move(
+    _ old: DocumentId, to new: DocumentId, undoing open: [StoredItem], at date: Date
+  ) async throws(StorageError) {
     var items: [StoredItem] = open, moved: [NoteRecord] = []
     items += try await storage.loadRange([UndoRecord.collection, old.description]).filter { item in
       !open.contains { $0.key == item.key }
@@ -284,11 +289,11 @@ final class Notebook {
       return StoredItem(key: key, data: item.data)
     }
     for key in records.keys where key.document == old { try await loadBase(of: key) }
-    for (key, record) in records where key.document == old && record.deletedSince == nil {
+    for (key, record) in records where key.document == old && record.deletedSince == nil && record.successor == nil {
       moved.append(record.moved(to: new))
       update(key) {
         ($0.path, $0.folder, $0.fileBase, $0.successor) = (nil, nil, nil, new)
-        if key.item == nil { $0.deletedSince = max($0.modified, moved[0].modified) }
+        if key.item == nil { $0.deletedSince = date }
       }
       if let left = records[key] { items.append(left.storedItem) }
     }

@@ -18,6 +18,7 @@ final class Mover {
 
   private unowned let service: Service
   private var following: Set<DocumentId> = []
+  private var retry: (any ScheduledAction)?
   /// Old documents to which others may still bring words of people who stay.
   private var watched: [DocumentId: Observation] = [:]
   private let log = Logger(label: "moves")
@@ -42,7 +43,11 @@ final class Mover {
     guard service.isLoaded, following.insert(move.document).inserted else { return }
     service.reserve(move.successor)
     Task { @AutomergeRepo in
-      defer { following.remove(move.document) }
+      var isDone = false
+      defer {
+        following.remove(move.document)
+        if !isDone { followLater() }
+      }
       do {
         guard case .found(let new) = await service.repo.find(move.successor),
           case .found(let old) = await service.repo.find(move.document)
@@ -53,16 +58,28 @@ final class Mover {
         try await service.sharing.followed(move.document)
         watch(old, new, move)
         onFollowed?(move)
+        isDone = true
       } catch {
         log.error("\(move.document) could not go on as \(move.successor): \(error)")
       }
     }
   }
 
+  /// The host may be too busy to send the document just now.
+  private func followLater() {
+    guard retry == nil else { return }
+    retry = service.clock.schedule(after: Self.retryPause) { [weak self] in
+      self?.retry = nil
+      self?.followAll()
+    }
+  }
+
+  private static let retryPause: Duration = .seconds(10)
+
   /// The note is the new document's from now on, here and in the other processes of this person.
   func move(_ old: DocHandle, to new: DocHandle) async throws {
     try await new.flush()
-    try await service.notebook.move(old.id, to: new.id, undoing: service.undoItems(of: old.id))
+    try await service.notebook.move(old.id, to: new.id, undoing: service.undoItems(of: old.id), at: service.clock.date)
     service.caretaker.watch(new)
     onMoved?(old, new)
     service.caretaker.plan(new)
