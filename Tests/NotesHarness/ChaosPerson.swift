@@ -13,6 +13,7 @@ public final class ChaosPerson {
   private let seed: UInt64
   private var starts: UInt64 = 0
   private var count = 0
+  private var toldBefore = ""
   /// Whether the folder of notes is a small file system of its own, which can be full.
   private let hasOwnDisk: Bool
 
@@ -100,6 +101,7 @@ public final class ChaosPerson {
 
   /// The editor dies with all that it has not sent, and another one is started; no note is open in it.
   public func killEditor() throws {
+    toldBefore = try messages()
     let program = try editor.session.terminal.programProcessId()
     kill(program, SIGKILL)
     try editor.session.waitForEnd()
@@ -113,6 +115,34 @@ public final class ChaosPerson {
     let folder = user.notes + "/.recovered"
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     return try buffers() + names.compactMap { try? String(contentsOfFile: folder + "/" + $0, encoding: .utf8) }
+  }
+
+  /// What the editor has told this person in messages, those of editors that were killed included.
+  public func messages() throws -> String {
+    toldBefore + (try editor.evaluate(editor is VimUnderTest ? "execute('messages')" : Self.emacsMessages).stringValue ?? "")
+  }
+
+  private static let emacsMessages = #"(with-current-buffer "*Messages*" (buffer-string))"#
+
+  /// Words of anybody's in the buffer.
+  public func wordsOnScreen() throws -> Set<String> {
+    let text = try editor.state()?.text ?? ""
+    return Set(text.matches(of: /j[0-9]{4}j|k[0-9]{4}k/).map { String($0.output) })
+  }
+
+  /// Whether the screen says that `other` has everything. It is looked at twice, since a terminal shows things a little late.
+  public func claimsToBeSynced(with other: String) throws -> Bool {
+    for _ in 0..<2 {
+      guard try foot().contains("synced with \(other)") else { return false }
+      EditorSession.pause(.milliseconds(60))
+    }
+    return true
+  }
+
+  /// Stops the service, so that nothing more leaves it, or lets it go on.
+  public func haltService(_ isHalted: Bool) {
+    guard let processId = editor.session.records.last?.processId, processId > 0 else { return }
+    kill(processId, isHalted ? SIGSTOP : SIGCONT)
   }
 
   /// The last three lines of the terminal: the status line, and what the editor says.
