@@ -242,6 +242,10 @@ public final class DocHandle {
     var refuses: Bool
   }
 
+  private func peerStatus(_ peer: PeerId) -> PeerStatus {
+    PeerStatus(isEqual: inSync(with: peer), refuses: isRefused(by: peer))
+  }
+
   /// How many times the document has changed, here or by what came, since the peer had all of it; 0 if it has.
   public func pendingCount(for peer: PeerId) -> Int {
     inSync(with: peer) ? 0 : max(1, changeNumber - (equalAt[peer] ?? 0))
@@ -300,16 +304,21 @@ public final class DocHandle {
   }
 
   private func refreshStatus() {
-    let now = Dictionary(
-      uniqueKeysWithValues: sync.peers.map { ($0, PeerStatus(isEqual: inSync(with: $0), refuses: isRefused(by: $0))) })
-    for (peer, status) in now where status.isEqual { equalAt[peer] = changeNumber }
-    if sync.writers != writers || Set(now.keys) != Set(status.keys) { refreshRelays() }
-    if toldActor != document.actor || authorsTold.count != now.count {
+    let peers = sync.peers
+    var isSame = peers.count == status.count, areSamePeers = isSame
+    for peer in peers {
+      let now = peerStatus(peer), before = status[peer]
+      if now.isEqual { equalAt[peer] = changeNumber }
+      if before == nil { areSamePeers = false }
+      if before != now { isSame = false }
+    }
+    if !areSamePeers || sync.writers != writers { refreshRelays() }
+    if toldActor != document.actor || authorsTold.count != peers.count {
       toldActor = document.actor
       tellAuthors()
     }
-    guard now != status else { return }
-    status = now
+    guard !isSame else { return }
+    status = Dictionary(uniqueKeysWithValues: peers.map { ($0, peerStatus($0)) })
     observers.send(.peersChanged)
   }
 

@@ -1,12 +1,11 @@
 import Automerge
 import AutomergeRepo
-import Crypto
 import Foundation
 
 /// One entry of a journal: changes of a document together with what they make of the editors' texts, so that neither is ever
 /// there without the other.
 ///
-/// On disk it is four bytes of length, most significant first, eight bytes of the SHA-256 of what follows, and that: CBOR.
+/// On disk it is four bytes of length, eight bytes of a checksum of what follows, both most significant first, and that: CBOR.
 struct JournalFrame: Hashable {
   var document: DocumentId
   /// As Automerge chunks.
@@ -27,37 +26,49 @@ struct JournalFrame: Hashable {
     var news: News
   }
 
-  private static let digestByteCount = 8
-  private static let headByteCount = 4 + digestByteCount
+  private static let headByteCount = 4 + 8
 
+  /// - Complexity: O(n) in the changes; a few microseconds for a keystroke, which waits for it.
   var encoded: [UInt8] {
-    let body = CBOR.record([
-      "document": .text(document.description), "changes": changes.isEmpty ? nil : .bytes(changes),
+    var bytes = [UInt8](repeating: 0, count: Self.headByteCount)
+    bytes.reserveCapacity(changes.count + 512)
+    CBOR.record([
+      "document": .bytes(Data(document.bytes)), "changes": changes.isEmpty ? nil : .bytes(changes),
       "clients": clients.isEmpty ? nil : .array(clients.map(\.cbor)),
-    ]).encoded()
-    let length = (0..<4).map { UInt8(truncatingIfNeeded: body.count >> (24 - 8 * $0)) }
-    return length + SHA256.hash(data: body).prefix(Self.digestByteCount) + body
+    ]).encode(into: &bytes)
+    let checksum = Self.checksum(of: bytes[Self.headByteCount...])
+    let length = bytes.count - Self.headByteCount
+    for index in 0..<4 { bytes[index] = UInt8(truncatingIfNeeded: length >> (24 - 8 * index)) }
+    for index in 0..<8 { bytes[4 + index] = UInt8(truncatingIfNeeded: checksum >> (56 - 8 * UInt64(index))) }
+    return bytes
+  }
+
+  /// FNV-1a of 64 bits: an entry that was torn is to be noticed, and nobody is kept from forging one who can write the file.
+  private static func checksum(of bytes: ArraySlice<UInt8>) -> UInt64 {
+    bytes.withUnsafeBufferPointer { bytes in
+      bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    }
   }
 
   /// The entries of a journal. One that the process did not get to write in full ends it.
   static func all(in bytes: [UInt8]) -> [JournalFrame] {
     var frames: [JournalFrame] = [], place = 0
+    func number(_ range: Range<Int>) -> UInt64 { bytes[range].reduce(0) { $0 << 8 | UInt64($1) } }
     while bytes.count - place > headByteCount {
-      let count = bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
+      let length = Int(number(place..<place + 4))
       let start = place + headByteCount
-      guard count <= bytes.count - start else { break }
-      let body = bytes[start..<start + count]
-      guard SHA256.hash(data: Array(body)).prefix(digestByteCount).elementsEqual(bytes[place + 4..<start]) else {
-        break
-      }
+      guard length <= bytes.count - start else { break }
+      let body = bytes[start..<start + length]
+      guard checksum(of: body) == number(place + 4..<start) else { break }
       if let frame = JournalFrame(body) { frames.append(frame) }
-      place = start + count
+      place = start + length
     }
     return frames
   }
 
   private init?(_ body: ArraySlice<UInt8>) {
-    guard let record = try? CBOR(body, limits: .stored), let id = record["document"]?.text.flatMap({ DocumentId($0) })
+    guard let record = try? CBOR(body, limits: .stored),
+      let id = record["document"]?.bytes.flatMap({ DocumentId(bytes: Array($0)) })
     else { return nil }
     self.init(
       document: id, changes: record["changes"]?.bytes ?? Data(),
