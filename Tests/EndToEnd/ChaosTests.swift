@@ -285,7 +285,7 @@ private final class Chaos {
     let twice = people.flatMap(\.words).filter { text.components(separatedBy: $0).count > 2 }
     for person in people where person.words.contains(where: absent.contains) {
       let told = try person.messages()
-      if !told.contains("ecover"), !told.contains("a note") {
+      if !told.contains("ecover"), !told.contains("Deleted") {
         Issue.record("\(person.user.name) was not told of a copy\n\(report)\nmessages: \(told)")
       }
     }

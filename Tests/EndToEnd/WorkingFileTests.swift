@@ -230,4 +230,32 @@ struct WorkingFileTests {
     change("one\ntwo\nthree\n", version: 3)
     try process.waitFor("each line once") { stored() == "one\ntwo\nthree\n" }
   }
+
+  /// The service was killed with what it knew of the words that the editor had just saved; another process looks after the file.
+  @Test(arguments: [true, false]) func aFileThatWasSavedBeforeAKillBringsNoWordTwice(isTypedOn: Bool) throws {
+    let open = try Open("one\n")
+    let other = try open.note.user.startInitialized()
+    _ = try other.request("notes/share", ["id": .string(open.note.id)])
+    open.client.edit(0..<0, with: "two\n")
+    open.client.flush()
+    let saved = open.client.text.string
+    if isTypedOn {
+      open.client.edit(0..<0, with: "three\n")
+      open.client.flush()
+    }
+    _ = try open.process.request("notes/status", ["uri": .string(open.client.uri)])
+    try open.write(saved)
+    try open.process.kill()
+    try other.waitFor("the words in the other process") {
+      try other.request("notes/list", ["query": "two"])["notes"]?.arrayValue?.isEmpty == false
+    }
+    try other.waitFor("the file to be looked after") { open.file == open.client.text.string }
+    let process = try open.note.user.startInitialized()
+    open.client.reattach(to: process)
+    try ModelClient.waitForConvergence([open.client])
+    #expect(open.client.text.string == (isTypedOn ? "three\n" : "") + "two\none\n")
+    expectNoComplaints(open.client)
+    try other.shutdown()
+    try process.shutdown()
+  }
 }

@@ -136,6 +136,8 @@ final class Caretaker {
       let claim = service.files.claim(key.lockName, exclusively: true)
     else { return }
     defer { withExtendedLifetime(claim) {} }
+    // What a process had taken in that was killed may be what the file holds.
+    if let storage = service.repo.storage { await service.journal.recover(service.repo, storage) }
     // Another process may have written the file since we looked.
     try await service.notebook.refresh(key)
     let found = item.map { NoteDocument(handle.document, item: $0) } ?? NoteDocument(handle.document, item: key.item)

@@ -51,7 +51,7 @@ struct OpeningMerge: Sendable {
 
   /// What other programs did to the working file, which holds `text`, since it held one of the bases.
   func takeIn(file text: [UInt8]) -> FileMerge {
-    guard let nearest = nearest(to: text) else {
+    guard let nearest = nearest(to: text, isFile: true) else {
       let (buffer, splices) = OpenBuffer.openKeepingBoth(
         version: 0, encoding: encoding, gate: .plain, text: text, source: source)
       return FileMerge(splices: splices, lacking: buffer.clientToDocument)
@@ -80,7 +80,9 @@ struct OpeningMerge: Sendable {
   ///
   /// What the client lacks of that text counts as deleted. So a text that the client surely had at least goes before all
   /// others; one that it may have had counts only if the client lacks nothing of it. At worst, words stand twice.
-  private func nearest(to text: [UInt8]) -> Found? {
+  ///
+  /// - Parameter isFile: whether it is a file that a client may have written without our hearing of it.
+  private func nearest(to text: [UInt8], isFile: Bool = false) -> Found? {
     var best: Found?
     let bases = bases.compactMap { ofThisText($0) }
     let possibleBases = possibleBases.compactMap { ofThisText($0) }
@@ -92,10 +94,10 @@ struct OpeningMerge: Sendable {
       }
     }
     guard let best else { return nil }
-    guard best.distance > 0, let actor = best.base.actor, source.measure.utf8 <= Self.largestSearched else {
+    guard best.distance > 0, isFile || best.base.actor != nil, source.measure.utf8 <= Self.largestSearched else {
       return best
     }
-    return withShownChanges(best, by: actor, text)
+    return withShownChanges(best, by: best.base.actor, text)
   }
 
   /// A base that is about the text that the item had before it was moved, said of the text that it has now. Nil if the
@@ -124,15 +126,17 @@ struct OpeningMerge: Sendable {
   private static let mostUnshownInARow = 24
 
   /// What others did since the base was stored reached the client as well, up to the death of its service. It had those
-  /// changes that its text shows: with them it differs less from what it had, and lacks nothing more of it.
-  private func withShownChanges(_ start: Found, by actor: ActorId, _ text: [UInt8]) -> Found {
+  /// changes that its text shows: with them it differs less from what it had, and lacks nothing more of it. Merged as if they
+  /// were its own, they would stand twice.
+  private func withShownChanges(_ start: Found, by actor: ActorId?, _ text: [UInt8]) -> Found {
     var (best, shown) = (start, start.base.heads)
     var unshown = 0
     for hash in note.document.getHistory().suffix(Self.mostRecentChanges) where best.distance > 0 {
       let with = shown.union([hash])
       guard let way = way(from: with, andAllBy: actor) else { break }
       guard way != best.way else { continue }
-      let found = compare(text, way, start.base)
+      let base = TextBase(heads: with, actor: actor, steps: [], object: start.base.object)
+      let found = compare(text, way, base)
       guard found.distance < best.distance, found.deletedBytes <= best.deletedBytes else {
         unshown += 1
         if unshown == Self.mostUnshownInARow { break }

@@ -1,0 +1,58 @@
+import Automerge
+import Foundation
+import TestSupport
+import Testing
+
+@testable import NotesServer
+
+/// A working file that holds what the note was at some moment, though nobody told us that it was saved then.
+struct SavedBeforeAKillTests {
+  private static let time = Date(timeIntervalSince1970: 0)
+
+  private static func word(_ actor: Int, _ number: Int) -> String { "\(actor == 0 ? "j" : "k")\(1000 + number)\n" }
+
+  /// Two people type words on lines of their own, each behind what the other has done, or beside it.
+  private func note(_ random: inout SeededGenerator, _ count: Int) throws -> [NoteDocument] {
+    var notes: [NoteDocument] = []
+    let first = Document()
+    notes.append(try NoteDocument(new: first, title: "Shopping", text: [0x0A], created: Self.time))
+    first.commitWith(message: nil, timestamp: Self.time)
+    let second = first.fork()
+    notes.append(try #require(NoteDocument(second)))
+    for number in 0..<count {
+      let index = Int.random(in: 0..<2, using: &random)
+      let text = Array(DocumentText(notes[index]).allUTF8)
+      let starts = [0] + text.indices.filter { text[$0] == 0x0A }.map { $0 + 1 }
+      let place = starts.randomElement(using: &random) ?? 0
+      try notes[index].document.spliceText(
+        obj: notes[index].content, utf8Offset: place, deleteUTF8: 0, insert: Array(Self.word(index, number).utf8))
+      notes[index].document.commitWith(message: nil, timestamp: Self.time)
+      if Bool.random(using: &random) { try notes[0].document.merge(other: notes[1].document) }
+      if Bool.random(using: &random) { try notes[1].document.merge(other: notes[0].document) }
+    }
+    return notes
+  }
+
+  @Test(arguments: 1...40) func nothingOfItIsTakenInAgain(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let notes = try note(&random, 24)
+    let history = notes[0].document.getHistory()
+    let base = TextBase(heads: Set(history.prefix(2)), steps: [], object: notes[0].textObject)
+    for length in stride(from: 3, to: history.count, by: 3) {
+      let saved = try notes[0].document.textAt(obj: notes[0].content, heads: Set(history.prefix(length)))
+      let merge = OpeningMerge(note: notes[0], bases: [base], encoding: .utf8, gate: .plain)
+      #expect(merge.takeIn(file: Array(saved.utf8)).splices == [], "seed \(seed), \(length) changes")
+    }
+  }
+
+  @Test func whatAnotherProgramAddedToItIsTakenIn() throws {
+    var random = SeededGenerator(seed: 99)
+    let notes = try note(&random, 24)
+    let history = notes[0].document.getHistory()
+    let base = TextBase(heads: Set(history.prefix(2)), steps: [], object: notes[0].textObject)
+    let saved = try notes[0].document.textAt(obj: notes[0].content, heads: Set(history.prefix(12)))
+    let merge = OpeningMerge(note: notes[0], bases: [base], encoding: .utf8, gate: .plain)
+    let splices = merge.takeIn(file: Array((saved + "tea\n").utf8)).splices
+    #expect(splices.map { String(decoding: $0.insert, as: UTF8.self) } == ["tea\n"])
+  }
+}
