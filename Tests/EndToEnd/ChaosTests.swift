@@ -241,7 +241,9 @@ private final class Chaos {
 
   private func waitForFoot(of person: ChaosPerson, _ what: String, _ isRight: (String) -> Bool) throws {
     guard try isOpen(person) else { return }
-    try person.editor.session.wait(for: "\(person.user.name)'s status line to say \(what)") { try isRight(person.foot()) }
+    try person.editor.session.wait(for: "\(person.user.name)'s status line to say \(what)") {
+      try isRight(person.foot())
+    }
   }
 
   // MARK: The end

@@ -119,7 +119,8 @@ public final class ChaosPerson {
 
   /// What the editor has told this person in messages, those of editors that were killed included.
   public func messages() throws -> String {
-    toldBefore + (try editor.evaluate(editor is VimUnderTest ? "execute('messages')" : Self.emacsMessages).stringValue ?? "")
+    let code = editor is VimUnderTest ? "execute('messages')" : Self.emacsMessages
+    return toldBefore + (try editor.evaluate(code).stringValue ?? "")
   }
 
   private static let emacsMessages = #"(with-current-buffer "*Messages*" (buffer-string))"#
