@@ -203,6 +203,37 @@ struct RemovalTests {
     #expect(try ids(second) == [new] && ids(three.ana.process) == [new])
     for process in three.processes + [second] { try process.shutdown() }
   }
+
+  /// Carol has two editors, and the service of one of them is killed right after she has heard.
+  @Test func bothEditorsOfAGuestGoOnAlsoWhenAServiceIsKilled() throws {
+    let three = try Three()
+    let second = try three.carol.user.startInitialized()
+    let client = try ModelClient(second, note: second.request("notes/open", ["id": .string(three.ana.id)]))
+    type("second\n", at: 0, in: client)
+    try three.wait("Ana has it") { three.ana.client.text.string.hasPrefix("second\n") }
+    let new = try three.remove()
+    for process in [three.carol.process, second] {
+      _ = try process.waitForNotification("notes/event") { $0["kind"] == "moved" && $0["id"]?.stringValue == new }
+    }
+    type("more\n", at: 0, in: client)
+    type("from Carol\n", at: 0, in: three.carol.client)
+    three.carol.process.child.send(signal: SIGKILL)
+    try three.carol.process.child.waitForExit()
+    // Typed while no service hears it.
+    type("meanwhile\n", at: 0, in: three.carol.client)
+    let again = try three.carol.user.startInitialized()
+    three.carol.client.reattach(to: again)
+    let running = [three.ana.process, three.ben.process, second, again]
+    try NotesProcess.wait(for: "all three buffers to be equal", of: running) {
+      let text = three.ana.client.text.string
+      return [client, three.carol.client].allSatisfy { $0.text.string == text }
+        && ["more\n", "from Carol\n", "meanwhile\n"].allSatisfy(text.contains)
+    }
+    let lines = three.ana.client.text.string.split(separator: "\n")
+    #expect(Set(lines).count == lines.count, "nothing stands twice: \(lines)")
+    #expect(try ids(again) == [new] && ids(second) == [new])
+    for process in running { try process.shutdown() }
+  }
 }
 
 /// The same by the commands of real editors.
