@@ -97,7 +97,9 @@ struct OpeningMerge: Sendable {
     guard best.distance > 0, isFile || best.base.actor != nil, source.measure.utf8 <= Self.largestSearched else {
       return best
     }
-    return withShownChanges(best, by: best.base.actor, text)
+    let shown = withShownChanges(best, by: best.base.actor, text)
+    if best.base.actor != nil || holdsOnlyMoreLines(text, than: shown) { return shown }
+    return best
   }
 
   /// A base that is about the text that the item had before it was moved, said of the text that it has now. Nil if the
@@ -117,6 +119,19 @@ struct OpeningMerge: Sendable {
     let old = TextView(of: source, through: way.inverted).allUTF8
     let delta = old == text ? .identity : TextDiff.delta(from: old, to: text)
     return Found(way: way, distance: delta.changedBytes, deletedBytes: delta.deletedBytes, base: base)
+  }
+
+  /// Whether the text is what was found, and whole lines besides. Else two words that begin alike could pass for one, and
+  /// losing that is worse than having both.
+  private func holdsOnlyMoreLines(_ text: [UInt8], than found: Found) -> Bool {
+    let old = TextView(of: source, through: found.way.inverted).allUTF8
+    var lines = text.split(separator: 0x0A, omittingEmptySubsequences: false).makeIterator()
+    return old.split(separator: 0x0A, omittingEmptySubsequences: false).allSatisfy { line in
+      while let next = lines.next() {
+        if next == line { return true }
+      }
+      return false
+    }
   }
 
   /// Up to this size a text is compared with what each recent change made of it.

@@ -55,4 +55,19 @@ struct SavedBeforeAKillTests {
     let splices = merge.takeIn(file: Array((saved + "tea\n").utf8)).splices
     #expect(splices.map { String(decoding: $0.insert, as: UTF8.self) } == ["tea\n"])
   }
+
+  @Test func aWordThatBeginsAsOneOfTheNotesDoesTakesNothingOfThat() throws {
+    let note = try NoteDocument(new: Document(), title: "Shopping", text: [0x0A], created: Self.time)
+    note.document.commitWith(message: nil, timestamp: Self.time)
+    let base = TextBase(heads: note.document.heads(), steps: [], object: note.textObject)
+    for (offset, letters) in ["j10", "09j", "\n"].enumerated() {
+      try note.document.spliceText(
+        obj: note.content, utf8Offset: 3 * offset, deleteUTF8: 0, insert: Array(letters.utf8))
+      note.document.commitWith(message: nil, timestamp: Self.time)
+    }
+    let merge = OpeningMerge(note: note, bases: [base], encoding: .utf8, gate: .plain)
+    let splices = merge.takeIn(file: Array("j1012j\n\n".utf8)).splices
+    #expect(splices.map { String(decoding: $0.insert, as: UTF8.self) } == ["j1012j\n"])
+    #expect(splices.allSatisfy { $0.deleteUTF8 == 0 })
+  }
 }
