@@ -349,6 +349,14 @@ public final class DocHandle {
     }
   }
 
+  /// Whether what a peer passes on as the word of an author counts. Who is linked to us here speaks for itself, or through
+  /// those to whom it has told us to listen; who may only read speaks for nobody else; and for us only our own processes do.
+  func maySpeak(_ peer: PeerId, for author: PeerId) -> Bool {
+    guard let repo, !repo.isSibling(peer), author != peer else { return repo != nil }
+    guard author != repo.peerId, sync.writers.contains(peer) else { return false }
+    return !sync.peers.contains(author) || relays.carries(peer, author)
+  }
+
   private func refreshRelays() {
     let linked = Set(sync.peers)
     writers = sync.writers

@@ -4,6 +4,12 @@ public struct PeerId: Hashable, Sendable, Comparable, CustomStringConvertible {
 
   public init(_ text: String) { description = text }
 
+  /// The peer whose process this is: a person's processes have their peer's id, a `/`, and something of their own.
+  public var owner: PeerId {
+    guard let end = description.utf8.firstIndex(of: UInt8(ascii: "/")) else { return self }
+    return PeerId(String(description[..<end]))
+  }
+
   /// By bytes, so that both ends of a connection agree who is the smaller.
   public static func < (left: PeerId, right: PeerId) -> Bool {
     left.description.utf8.lexicographicallyPrecedes(right.description.utf8)

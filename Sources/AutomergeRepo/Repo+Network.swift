@@ -150,6 +150,7 @@ extension Repo: NetworkDelegate {
   private func forget(_ peer: PeerId) {
     let wasSibling = isSibling(peer)
     connections[peer] = nil
+    gate.forget(peer)
     comparisons[peer] = nil
     for slot in slots.values.sorted(by: { $0.id.description < $1.id.description }) {
       slot.handle?.receive(.disconnected(peer))
@@ -198,7 +199,8 @@ extension Repo: NetworkDelegate {
 
   private func receive(_ message: RepoMessage.EphemeralMessage, from peer: PeerId) {
     guard message.senderId != peerId, let handle = handle(of: message.documentId),
-      access(message.documentId, for: peer) > .none, gate.accepts(message)
+      access(message.documentId, for: peer) > .none, handle.maySpeak(peer, for: message.senderId.owner),
+      gate.accepts(message, via: peer, at: clock.now)
     else { return }
     handle.deliver(.ephemeral(message, via: peer))
     for other in handle.listeners(to: message.senderId, via: peer) {

@@ -161,6 +161,14 @@ public final class Grants: SharePolicy {
   /// - Parameter author: the first `Identity.personByteCount` bytes of a fingerprint
   public func metName(ofAuthor author: [UInt8]) -> String? { metNames[author] }
 
+  /// The same of a peer that calls itself so: if the store knows no name of it, the claim in few words, marked if the name is
+  /// another's.
+  public func storedName(of peer: PeerId, claiming claim: String) -> String {
+    guard storedNames[peer] == nil, let name = ForeignWords.name(claim) else { return storedName(of: peer) }
+    let key = ForeignWords.key(of: name)
+    return storedNames.values.contains { ForeignWords.key(of: $0) == key } ? ForeignWords.marked(name, peer) : name
+  }
+
   /// Stores what the host of a document lets our person do.
   func storeJoined(_ document: DocumentId) async throws(StorageError) {
     let key: StorageKey = [Joined.key, document.description]

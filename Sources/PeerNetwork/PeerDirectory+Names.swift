@@ -10,6 +10,14 @@ extension PeerDirectory {
     return ownName(name, of: peer)
   }
 
+  /// The same of a peer that calls itself so beside its caret; nil if it is blocked.
+  public func name(of peer: PeerId, claiming claim: String) -> String? {
+    guard !isBlocked(peer) else { return nil }
+    if hasMet(peer) || claimedName(of: peer) != nil { return name(of: peer) }
+    guard let claim = ForeignWords.name(claim) else { return name(of: peer) }
+    return ownName(claim, of: peer)
+  }
+
   private func claimedName(of peer: PeerId) -> String? {
     hearsay.ownName(of: peer) ?? known[peer]?.name ?? repo.peers[peer]?.name ?? nearby[peer]?.name
       ?? hearsay.name(of: peer)
@@ -26,7 +34,7 @@ extension PeerDirectory {
 
   /// A name as a peer may have it: marked if it is another's.
   func ownName(_ name: String, of peer: PeerId) -> String {
-    namesake(of: peer, called: name) == nil ? name : "\(name) (\(peer.description.prefix(6)))"
+    namesake(of: peer, called: name) == nil ? name : ForeignWords.marked(name, peer)
   }
 
   /// The peer that we have met under a name, if it is not this one.

@@ -78,6 +78,11 @@ final class SharingAdapter: SharingService {
     if let directory { directory.metName(ofAuthor: author) } else { grants?.metName(ofAuthor: author) }
   }
 
+  func name(of peer: PeerId, claiming claim: String) -> String? {
+    if let directory { return directory.name(of: peer, claiming: claim) }
+    return grants?.storedName(of: peer, claiming: claim) ?? claim
+  }
+
   func setAccess(_ access: Access, to document: DocumentId, for peer: PeerId) async throws(SharingError) -> Bool {
     let directory = try network()
     do {

@@ -43,30 +43,68 @@ import Testing
       data: Data(count: bytes))
   }
 
+  private let link = PeerId("link")
+
   @Test func eachIsLetThroughOnce() throws {
     var gate = EphemeralGate()
-    #expect(gate.accepts(try message("a", "s", 1)))
-    #expect(!gate.accepts(try message("a", "s", 1)))
-    #expect(gate.accepts(try message("a", "s", 5)))
-    #expect(!gate.accepts(try message("a", "s", 4)))
-    #expect(gate.accepts(try message("a", "t", 1)))
-    #expect(gate.accepts(try message("b", "s", 1)))
-    #expect(gate.accepts(try message("b", "s", .max)))
-    #expect(!gate.accepts(try message("b", "s", 1)))
+    func accepts(_ sender: String, _ session: String, _ count: UInt64, via link: String = "link") throws -> Bool {
+      gate.accepts(try message(sender, session, count), via: PeerId(link), at: .zero)
+    }
+    #expect(try accepts("a", "s", 1))
+    #expect(try !accepts("a", "s", 1))
+    #expect(try accepts("a", "s", 5))
+    #expect(try !accepts("a", "s", 4))
+    #expect(try accepts("a", "t", 1))
+    #expect(try accepts("b", "s", 1))
+    // The same over another link, and what came there alone.
+    #expect(try !accepts("a", "s", 5, via: "other"))
+    #expect(try accepts("a", "s", 6, via: "other"))
+    #expect(try !accepts("a", "s", 6))
+    #expect(try accepts("a", "s", 7))
+  }
+
+  @Test func aLeapSilencesNobody() throws {
+    var gate = EphemeralGate()
+    func accepts(_ count: UInt64, via link: String = "link") throws -> Bool {
+      gate.accepts(try message("a", "s", count), via: PeerId(link), at: .zero)
+    }
+    #expect(try accepts(7))
+    #expect(try !accepts(.max), "a leap")
+    #expect(try accepts(8))
+    // The first of a link may be anything; what comes over others is heard all the same.
+    #expect(try accepts(.max, via: "forger"))
+    #expect(try accepts(9))
+    // Whoever was silent for long, or was leapt over by a relay that believed a forger, is heard with the second message.
+    #expect(try !accepts(1_000_000))
+    #expect(try accepts(1_000_001))
+    #expect(try !accepts(10))
+    #expect(try accepts(11))
   }
 
   @Test func whatIsTooLargeIsNot() throws {
     var gate = EphemeralGate()
-    #expect(gate.accepts(try message("a", "s", 1, bytes: 64 << 10)))
-    #expect(!gate.accepts(try message("a", "s", 2, bytes: 64 << 10 + 1)))
-    #expect(!gate.accepts(try message("a", String(repeating: "s", count: 300), 1)))
+    #expect(gate.accepts(try message("a", "s", 1, bytes: 64 << 10), via: link, at: .zero))
+    #expect(!gate.accepts(try message("a", "s", 2, bytes: 64 << 10 + 1), via: link, at: .zero))
+    #expect(!gate.accepts(try message("a", String(repeating: "s", count: 300), 1), via: link, at: .zero))
   }
 
   @Test func aFloodOfSessionsCostsNoMemory() throws {
     var gate = EphemeralGate()
-    for number in 0..<20_000 { #expect(gate.accepts(try message("a", "\(number)", 1))) }
-    #expect(gate.sessionCount <= EphemeralGate.maximumSessions)
-    #expect(!gate.accepts(try message("a", "19999", 1)))
+    for number in 0..<20_000 {
+      let now = Duration.milliseconds(number * 2)
+      #expect(gate.accepts(try message("a", "\(number)", 1), via: link, at: now))
+    }
+    #expect(gate.streamCount <= 4 * EphemeralGate.mostStreams)
+    #expect(!gate.accepts(try message("a", "19999", 1), via: link, at: .seconds(50)))
+  }
+
+  @Test func aFloodOverOneLinkIsCutAndTheOthersAreHeard() throws {
+    var gate = EphemeralGate()
+    var heard = 0
+    for count in 1...5000 where gate.accepts(try message("a", "s", UInt64(count)), via: link, at: .zero) { heard += 1 }
+    #expect(heard == EphemeralGate.mostAtOnce)
+    #expect(gate.accepts(try message("b", "s", 1), via: PeerId("other"), at: .zero))
+    #expect(gate.accepts(try message("a", "s", 5001), via: link, at: .seconds(1)))
   }
 }
 

@@ -1,38 +1,115 @@
 /// Lets each ephemeral message through once, in the order of its author, whichever ways it came.
 ///
-/// Remembers the last count of each session, of the most recent sessions only, so that a flood of them costs no memory.
+/// Every link has its own count of every stream (one run of an author's program, on one document), so that nothing that comes
+/// over one link can silence what comes over another. A count that leaps is refused, unless the next message goes on from
+/// there: then the stream does so too, and nobody is silenced for longer than a message by a number that was made up.
 struct EphemeralGate {
-  /// Source: PeerProtocol.md, "Limits".
+  /// Source of all: PeerProtocol.md, "Presence".
   static let maximumByteCount = 64 << 10
-  static let maximumSessions = 1024
   static let maximumIdBytes = 256
+  /// Streams of one link that are remembered, the most recent ones.
+  static let mostStreams = 256
+  /// How far a count may be ahead of the last one. It counts the messages on all documents of its author.
+  static let longestLeap: UInt64 = 1 << 14
+  /// What one link may bring: so many at once, and so many more each second.
+  static let mostAtOnce = 1000
+  static let mostPerSecond = 500
+  /// How many of a stream's last counts are remembered, to recognise them when they come over another link.
+  private static let windowCount = 64
 
-  private struct Session: Hashable {
+  private struct Stream: Hashable {
     var author: PeerId
     var sessionId: String
+    var document: DocumentId
   }
 
-  private var last: [Session: (count: UInt64, seen: UInt64)] = [:]
+  private struct Progress {
+    var last: UInt64
+    /// A refused count from which the stream may go on.
+    var leap: UInt64?
+    var seen: UInt64
+  }
+
+  private struct Link {
+    var streams: [Stream: Progress] = [:]
+    /// How many messages it may bring now, and when that was so.
+    var allowance = Double(EphemeralGate.mostAtOnce)
+    var countedAt: Duration
+  }
+
+  private struct Window {
+    var counts: [UInt64] = []
+    var seen: UInt64
+  }
+
+  private var links: [PeerId: Link] = [:]
+  private var windows: [Stream: Window] = [:]
   private var seen: UInt64 = 0
 
-  var sessionCount: Int { last.count }
+  /// How many streams are remembered, of all links together.
+  var streamCount: Int { max(windows.count, links.values.reduce(0) { $0 + $1.streams.count }) }
 
   /// Whether the message is new; it then counts as seen.
-  mutating func accepts(_ message: RepoMessage.EphemeralMessage) -> Bool {
-    guard message.data.count <= EphemeralGate.maximumByteCount,
-      message.sessionId.utf8.count <= EphemeralGate.maximumIdBytes,
-      message.senderId.description.utf8.count <= EphemeralGate.maximumIdBytes
+  ///
+  /// - Parameter link: the peer that brought it.
+  mutating func accepts(_ message: RepoMessage.EphemeralMessage, via link: PeerId, at now: Duration) -> Bool {
+    guard message.data.count <= Self.maximumByteCount, message.sessionId.utf8.count <= Self.maximumIdBytes,
+      message.senderId.description.utf8.count <= Self.maximumIdBytes
     else { return false }
-    let session = Session(author: message.senderId, sessionId: message.sessionId)
-    if let known = last[session], message.count <= known.count { return false }
+    var record = links[link] ?? Link(countedAt: now)
+    defer { links[link] = record }
+    guard Self.allows(&record, at: now) else { return false }
+    let stream = Stream(author: message.senderId, sessionId: message.sessionId, document: message.documentId)
     seen += 1
-    last[session] = (message.count, seen)
-    if last.count > EphemeralGate.maximumSessions { forgetOldHalf() }
+    guard Self.goesOn(&record, stream, message.count, seen) else { return false }
+    if record.streams.count > Self.mostStreams { record.streams = Self.recentHalf(of: record.streams, by: \.seen) }
+    return isFirst(message.count, of: stream)
+  }
+
+  /// Forgets what came over a link that is gone.
+  mutating func forget(_ link: PeerId) { links[link] = nil }
+
+  private static func allows(_ link: inout Link, at now: Duration) -> Bool {
+    let (seconds, attoseconds) = (now - link.countedAt).components
+    let passed = Double(seconds) + Double(attoseconds) / 1e18
+    link.allowance = min(Double(mostAtOnce), link.allowance + passed * Double(mostPerSecond))
+    link.countedAt = now
+    guard link.allowance >= 1 else { return false }
+    link.allowance -= 1
     return true
   }
 
-  private mutating func forgetOldHalf() {
-    let middle = last.values.map(\.seen).sorted()[last.count / 2]
-    last = last.filter { $0.value.seen >= middle }
+  /// Whether a count goes on from the last one of its link, or from one that was refused for its leap.
+  private static func goesOn(_ link: inout Link, _ stream: Stream, _ count: UInt64, _ seen: UInt64) -> Bool {
+    guard let known = link.streams[stream] else {
+      link.streams[stream] = Progress(last: count, seen: seen)
+      return true
+    }
+    func follows(_ earlier: UInt64) -> Bool { count > earlier && count - earlier <= longestLeap }
+    guard follows(known.last) || known.leap.map(follows) == true else {
+      link.streams[stream] = Progress(last: known.last, leap: count, seen: seen)
+      return false
+    }
+    link.streams[stream] = Progress(last: count, seen: seen)
+    return true
+  }
+
+  /// Whether it has not come over another link.
+  private mutating func isFirst(_ count: UInt64, of stream: Stream) -> Bool {
+    var window = windows[stream] ?? Window(seen: seen)
+    guard !window.counts.contains(count) else { return false }
+    if window.counts.count == Self.windowCount { window.counts.removeFirst() }
+    window.counts.append(count)
+    window.seen = seen
+    windows[stream] = window
+    if windows.count > 4 * Self.mostStreams { windows = Self.recentHalf(of: windows, by: \.seen) }
+    return true
+  }
+
+  private static func recentHalf<Value>(
+    of all: [Stream: Value], by seen: KeyPath<Value, UInt64>
+  ) -> [Stream: Value] {
+    let middle = all.values.map { $0[keyPath: seen] }.sorted()[all.count / 2]
+    return all.filter { $0.value[keyPath: seen] >= middle }
   }
 }

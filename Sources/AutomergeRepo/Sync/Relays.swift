@@ -66,6 +66,18 @@ struct Relays {
     return report.peers.contains(other) && !report.idle.contains(other)
   }
 
+  /// Whether an author keeps silent to us, and what it says comes to a peer over links on which nobody does.
+  func carries(_ peer: PeerId, _ author: PeerId) -> Bool {
+    guard reports[author]?.idle.contains(local) == true else { return false }
+    var (seen, open): (Set<PeerId>, [PeerId]) = ([author], [author])
+    while let next = open.popLast() {
+      if reaches(next, peer) { return true }
+      guard let report = reports[next] else { continue }
+      for other in report.peers.subtracting(report.idle) where seen.insert(other).inserted { open.append(other) }
+    }
+    return false
+  }
+
   private func outranks(_ one: PeerId, _ other: PeerId) -> Bool {
     let (first, second) = (ranks[one] ?? 0, ranks[other] ?? 0)
     return first == second ? one < other : first > second

@@ -23,6 +23,9 @@ public protocol SharingService: AnyObject {
   /// The name of whoever writes as this author, if this person has met them.
   /// - Parameter author: the first half of an actor id.
   func metName(ofAuthor author: [UInt8]) -> String?
+  /// What a peer is called that calls itself so: a peer that was met by its own name, nobody by that of somebody met; nil if
+  /// the person wants to hear nothing of it.
+  func name(of peer: PeerId, claiming claim: String) -> String?
   /// How many messages were sent to peers since the start.
   var sentCount: Int { get }
 

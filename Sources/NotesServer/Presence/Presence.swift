@@ -31,7 +31,8 @@ struct Presence: Sendable {
     case renamed(name: String)
     /// The colour this user would like to have, 0–11.
     case colored(Int)
-    case received(document: String, peer: String, PresencePayload)
+    /// - Parameter isRelayed: whether somebody else brought it.
+    case received(document: String, peer: String, PresencePayload, isRelayed: Bool = false)
     /// A peer that shares the document is connected now, or no longer.
     case connected(document: String, peer: String)
     case disconnected(peer: String)
@@ -49,13 +50,22 @@ struct Presence: Sendable {
   }
 
   private struct Room: Sendable {
-    var people: [String: (person: Person, lastHeard: Duration)] = [:]
+    var people: [String: Guest] = [:]
     /// Nil while this user has not opened the document.
     var ranges: [CursorRange]?
     var lastSent: Duration?
     var pending: Pending?
     var lastShown: Duration?
     var mustShow = false
+  }
+
+  private struct Guest: Sendable {
+    var person: Person
+    var lastHeard: Duration
+    /// Somebody else brings what it says.
+    var isRelayed: Bool
+    /// It was said that it came; then it is said that it goes.
+    var isAnnounced: Bool
   }
 
   /// What waits to be sent; a snapshot says all that an update does.
@@ -66,6 +76,7 @@ struct Presence: Sendable {
   private(set) var color: Int?
   private(set) var palette = Palette()
   private var rooms: [String: Room] = [:]
+  private var news = ArrivalNews()
 
   init(name: String) { self.name = name }
 
@@ -105,8 +116,8 @@ struct Presence: Sendable {
     case .colored(let color):
       self.color = color
       announce()
-    case .received(let document, let peer, let payload):
-      receive(payload, from: peer, in: document, at: now, &effects)
+    case .received(let document, let peer, let payload, let isRelayed):
+      receive(payload, from: Speaker(peer: peer, isRelayed: isRelayed), in: document, at: now, &effects)
     case .connected(let document, _):
       if rooms[document]?.ranges != nil { want(.snapshot, in: document) }
     case .unshared(let document, let peer):
@@ -141,40 +152,65 @@ struct Presence: Sendable {
     }.min()
   }
 
+  /// Whose word it is, and whether somebody else brought it.
+  private struct Speaker {
+    let peer: String
+    let isRelayed: Bool
+  }
+
   private mutating func receive(
-    _ payload: PresencePayload, from peer: String, in document: String, at now: Duration, _ effects: inout [Effect]
+    _ payload: PresencePayload, from speaker: Speaker, in document: String, at now: Duration, _ effects: inout [Effect]
   ) {
     switch payload {
-    case .update(let state): enter(peer, state, in: document, at: now, &effects)
+    case .update(let state): enter(speaker, state, in: document, at: now, &effects)
     case .snapshot(let state):
-      let isNew = rooms[document]?.people[peer] == nil
-      enter(peer, state, in: document, at: now, &effects)
+      let isNew = rooms[document]?.people[speaker.peer] == nil
+      enter(speaker, state, in: document, at: now, &effects)
       if isNew, rooms[document]?.ranges != nil { want(.snapshot, in: document) }
-    case .heartbeat: rooms[document]?.people[peer]?.lastHeard = now
-    case .goodbye: remove(peer, from: document, &effects)
+    case .heartbeat: rooms[document]?.people[speaker.peer]?.lastHeard = now
+    case .goodbye: remove(speaker.peer, from: document, &effects)
     }
   }
 
   private mutating func enter(
-    _ peer: String, _ state: PresenceState, in document: String, at now: Duration, _ effects: inout [Effect]
+    _ speaker: Speaker, _ state: PresenceState, in document: String, at now: Duration, _ effects: inout [Effect]
   ) {
-    let known = rooms[document]?.people[peer]?.person
-    guard known != nil || (rooms[document]?.people.count ?? 0) < Self.mostPeople else { return }
+    let peer = speaker.peer
+    let known = rooms[document]?.people[peer]
+    guard known != nil || makeRoom(for: speaker, in: document, &effects) else { return }
     let name = Self.shown(state.name)
     let ranges = state.ranges.prefix(Self.mostRanges).filter {
       $0.start.count <= Self.mostCursorBytes && $0.end.count <= Self.mostCursorBytes
     }
     let mark = palette.mark(of: peer, name: name, wish: state.color)
     let person = Person(peer: peer, name: name, mark: mark, ranges: ranges)
-    rooms[document, default: Room()].people[peer] = (person, now)
-    if known == nil { effects.append(.joined(document: document, person)) }
-    if known != person { rooms[document]?.mustShow = true }
+    let isAnnounced =
+      known?.isAnnounced
+      ?? news.allows(Self.owner(of: peer), in: document, isRelayed: speaker.isRelayed, at: now)
+    rooms[document, default: Room()].people[peer] = Guest(
+      person: person, lastHeard: now, isRelayed: speaker.isRelayed, isAnnounced: isAnnounced)
+    if known == nil, isAnnounced { effects.append(.joined(document: document, person)) }
+    if known?.person != person { rooms[document]?.mustShow = true }
   }
 
+  /// Where all places are taken, who speaks for itself gets that of the one who has been silent longest of whom others bring
+  /// the word.
+  private mutating func makeRoom(for speaker: Speaker, in document: String, _ effects: inout [Effect]) -> Bool {
+    guard let people = rooms[document]?.people, people.count >= Self.mostPeople else { return true }
+    let relayed = people.filter(\.value.isRelayed)
+    guard !speaker.isRelayed, let oldest = relayed.min(by: { $0.value.lastHeard < $1.value.lastHeard }) else {
+      return false
+    }
+    remove(oldest.key, from: document, &effects)
+    return true
+  }
+
+  private static func owner(of peer: String) -> String { String(peer.prefix { $0 != "/" }) }
+
   private mutating func remove(_ peer: String, from document: String, _ effects: inout [Effect]) {
-    guard let person = rooms[document]?.people.removeValue(forKey: peer)?.person else { return }
+    guard let guest = rooms[document]?.people.removeValue(forKey: peer) else { return }
     rooms[document]?.mustShow = true
-    effects.append(.left(document: document, person))
+    if guest.isAnnounced { effects.append(.left(document: document, guest.person)) }
   }
 
   private mutating func announce() {

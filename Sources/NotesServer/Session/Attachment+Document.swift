@@ -112,7 +112,7 @@ extension Attachment {
   func documentDid(_ event: DocHandle.Event) {
     switch event {
     case .textEdits(let edits, _): remoteEdits(edits)
-    case .ephemeral(let message, _): service.company.received(message)
+    case .ephemeral(let message, let peer): service.company.received(message, via: peer)
     case .peersChanged:
       service.company.peersChanged(on: handle)
       statusChanged()

@@ -10,6 +10,9 @@ final class Company {
   /// Called when somebody comes to a document, or leaves it.
   var onArrival: ((DocumentId, Presence.Person, _ isHere: Bool) -> Void)?
 
+  /// What a peer is called that calls itself so; nil if nothing is to be heard of it.
+  var naming: (PeerId, _ claim: String) -> String? = { $1 }
+
   private var presence: Presence
   private let repo: Repo
   private let clock: any RepoClock
@@ -69,7 +72,15 @@ final class Company {
   /// The text changed, and with it maybe the places of the others' carets: `onChange` says so, at most twenty times a second.
   func textChanged(in id: DocumentId) { receive(.textChanged(document: id.description)) }
 
-  func people(in id: DocumentId) -> [Presence.Person] { presence.people(in: id.description) }
+  func people(in id: DocumentId) -> [Presence.Person] { presence.people(in: id.description).compactMap(named) }
+
+  /// The person under the name that belongs to the peer, whatever it calls itself; nil if nothing is to be heard of it.
+  private func named(_ person: Presence.Person) -> Presence.Person? {
+    guard let name = naming(PeerId(person.peer).owner, person.name) else { return nil }
+    var person = person
+    person.name = name
+    return person
+  }
 
   /// Where a person is, as UTF-8 offsets in the note's text; places that this document does not know are left out.
   func ranges(of person: Presence.Person, in note: NoteDocument) -> [(Int, Int)] {
@@ -83,10 +94,15 @@ final class Company {
   }
 
   /// Somebody on the document said something. What is no presence of ours is for others.
-  func received(_ message: RepoMessage.EphemeralMessage) {
+  ///
+  /// - Parameter peer: who passed it on to us.
+  func received(_ message: RepoMessage.EphemeralMessage, via peer: PeerId) {
     guard let cbor = try? CBOR(message.data), let payload = PresencePayload(cbor) else { return }
+    let author = message.senderId
+    let isRelayed = author.owner != peer && !repo.siblings.contains(peer)
     receive(
-      .received(document: message.documentId.description, peer: message.senderId.description, payload))
+      .received(
+        document: message.documentId.description, peer: author.description, payload, isRelayed: isRelayed))
   }
 
   /// The peer shares the document no longer, which is told elsewhere.
@@ -118,12 +134,16 @@ final class Company {
       case .cursorsChanged(let document):
         if let handle = handle(document) { onChange?(handle.id) }
       case .joined(let document, let person):
-        if let handle = handle(document) { onArrival?(handle.id, person, true) }
+        tellArrival(of: person, in: document, isHere: true)
       case .left(let document, let person):
-        if let handle = handle(document) { onArrival?(handle.id, person, false) }
+        tellArrival(of: person, in: document, isHere: false)
       }
     }
     plan()
+  }
+
+  private func tellArrival(of person: Presence.Person, in document: String, isHere: Bool) {
+    if let handle = handle(document), let person = named(person) { onArrival?(handle.id, person, isHere) }
   }
 
   private func handle(_ document: String) -> DocHandle? { DocumentId(document).flatMap { handles[$0] } }

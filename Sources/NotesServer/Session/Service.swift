@@ -72,6 +72,9 @@ public final class Service {
     (self.notesDirectory, self.identity) = (notesDirectory, identity)
     siblingEvents = SiblingEvents(repo: repo)
     company = Company(name: identity.name, repo: repo, clock: clock)
+    company.naming = { [sharing] peer, claim in
+      peer == identity.peer ? claim : sharing.name(of: peer, claiming: claim)
+    }
     nameKeeper = NameKeeper(name, repo: repo, storage: storage)
     nameKeeper.onChange = { [weak self] name in self?.rename(name) }
     _ = readOnlyCopies
@@ -98,8 +101,9 @@ public final class Service {
     var metadata = repo.metadata
     metadata.name = name
     repo.update(metadata)
-    company.rename(name)
+    // Before the caret says it: what a peer is called elsewhere is what this says.
     sharing.rename(name)
+    company.rename(name)
     onRename?()
   }
 

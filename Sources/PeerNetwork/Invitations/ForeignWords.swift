@@ -16,6 +16,9 @@ enum ForeignWords {
 
   static func title(_ text: String) -> String? { shortened(text, to: longestTitle) }
 
+  /// A name that is another's, with the beginning of its bearer's id.
+  static func marked(_ name: String, _ peer: PeerId) -> String { "\(name) (\(peer.description.prefix(6)))" }
+
   private static func shortened(_ text: String, to length: Int) -> String? {
     guard let clean = KnownPeer.clean(text) else { return nil }
     let masksDigits = clean.unicodeScalars.count(where: isDigit) > mostDigits

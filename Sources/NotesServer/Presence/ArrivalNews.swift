@@ -1,0 +1,38 @@
+/// How often it is said that a person opened or closed a note, so that nobody fills a screen by coming and going.
+struct ArrivalNews: Sendable {
+  /// Source of all: PeerProtocol.md, "Presence".
+  static let period: Duration = .seconds(10 * 60)
+  /// For each person: in one document, and in all.
+  static let mostInDocument = 6
+  static let mostOfPerson = 24
+  /// Of all people together of whom others bring the word, in a minute.
+  static let mostRelayed = 12
+  static let relayedPeriod: Duration = .seconds(60)
+  /// People whose times are kept; the word of others comes from no more.
+  static let mostPeople = 1024
+
+  private var times: [String: [(document: String, at: Duration)]] = [:]
+  private var relayed: [Duration] = []
+
+  /// Whether it may be said once more that a person came to a document.
+  ///
+  /// - Parameter person: the peer, for all its processes.
+  mutating func allows(_ person: String, in document: String, isRelayed: Bool, at now: Duration) -> Bool {
+    let recent = (times[person] ?? []).filter { now - $0.at < Self.period }
+    guard recent.count < Self.mostOfPerson, recent.count(where: { $0.document == document }) < Self.mostInDocument
+    else {
+      return false
+    }
+    if isRelayed {
+      relayed.removeAll { now - $0 >= Self.relayedPeriod }
+      guard relayed.count < Self.mostRelayed else { return false }
+      relayed.append(now)
+    }
+    if times.count >= Self.mostPeople {
+      times = times.filter { entry in entry.value.contains { now - $0.at < Self.period } }
+      if times.count >= Self.mostPeople, isRelayed { return false }
+    }
+    times[person] = recent + [(document, now)]
+    return true
+  }
+}
