@@ -5,7 +5,7 @@ PREFIX ?= $(HOME)/.local
 CHECK := --explicit-target-dependency-import-check error
 RELEASE := -c release --static-swift-stdlib $(CHECK)
 
-.PHONY: all build test lint format demo demo-record bench bench-store bench-peers partitions kills chaos fuzz install uninstall setup setup-test clean
+.PHONY: all build test lint format demo demo-record bench siege bench-store bench-peers partitions kills chaos fuzz install uninstall setup setup-test clean
 
 all: build
 
@@ -44,6 +44,12 @@ bench: setup
 	NOTES_LSP_BINARY=$$PWD/.build/release/notes-lsp .build/release/notes-bench latency
 	NOTES_LSP_BINARY=$$PWD/.build/release/notes-lsp .build/release/notes-bench joining
 	NOTES_LSP_BINARY=$$PWD/.build/release/notes-lsp .build/release/notes-bench peers
+
+# Keystrokes of two people while 128 hostile peers do their worst to one of them.
+siege: setup
+	swift build $(RELEASE) --product notes-lsp
+	swift build $(RELEASE) --product notes-bench
+	NOTES_LSP_BINARY=$$PWD/.build/release/notes-lsp .build/release/notes-bench siege
 
 # The document core beside other libraries, in one run and one table. Takes half an hour; needs ../shared.
 bench-peers: setup

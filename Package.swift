@@ -96,12 +96,18 @@ let package = Package(
     .target(
       name: "RepoTestSupport", dependencies: ["AutomergeRepo", "Automerge", "UV"], path: "Tests/RepoTestSupport",
       swiftSettings: strict),
+    // Peers that do their worst, for tests and measures.
+    .target(
+      name: "HostilePeers",
+      dependencies: ["PeerNetwork", "AutomergeRepo", "Automerge", "UV", "RepoTestSupport", "NotesHarness", "JSONRPC"],
+      path: "Tests/HostilePeers", swiftSettings: strict),
     .testTarget(name: "AutomergeTests", dependencies: ["Automerge", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "AutomergeUtilitiesTests", dependencies: ["AutomergeUtilities", "Automerge"], swiftSettings: strict),
     .testTarget(
       name: "AutomergeRepoTests",
-      dependencies: ["AutomergeRepo", "Automerge", "Store", "RepoTestSupport", "TestSupport"], swiftSettings: strict),
+      dependencies: ["AutomergeRepo", "Automerge", "Store", "RepoTestSupport", "HostilePeers", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "StoreTests",
       dependencies: [
@@ -116,8 +122,9 @@ let package = Package(
     .testTarget(
       name: "PeerNetworkTests",
       dependencies: [
-        "PeerNetwork", "AutomergeRepo", "Automerge", "UV", "RepoTestSupport", "TestSupport", "NotesHarness", "JSONRPC",
-        "notes-lsp",
+        "PeerNetwork", "AutomergeRepo", "Automerge", "UV", "RepoTestSupport", "HostilePeers", "TestSupport",
+        "NotesHarness",
+        "JSONRPC", "notes-lsp",
       ], swiftSettings: strict),
     .testTarget(
       name: "NotesServerTests", dependencies: ["NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "TestSupport"],
@@ -136,7 +143,7 @@ let package = Package(
     .executableTarget(
       name: "notes-bench",
       dependencies: [
-        "NotesHarness", "Automerge", "JSONRPC", "TestSupport",
+        "NotesHarness", "HostilePeers", "Automerge", "JSONRPC", "TestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/Benchmarks", exclude: ["reference_bench.py"], swiftSettings: strict),

@@ -35,10 +35,11 @@ run "the Vim plugin's tests" editor-plugins/vim/test/run.sh
 run "the Emacs plugin's tests" editor-plugins/emacs/test/run.sh
 run "documents" swift test --skip-build --filter '^(Automerge|AutomergeUtilities|JSONRPC|NotesServer)Tests\.'
 run "repositories, stores and loops" swift test --skip-build --filter '^(AutomergeRepo|Store|UV)Tests\.|^Interop\.'
-run "peers" swift test --skip-build --filter '^PeerNetworkTests\.' --skip '(HostilePeer|CrowdedListener|HostileGuest|Authors)Tests'
+run "peers" swift test --skip-build --filter '^PeerNetworkTests\.' --skip '(HostilePeer|CrowdedListener|HostileGuest|Authors|Siege)Tests'
 run "peers that are hostile" swift test --skip-build --filter '^PeerNetworkTests\.HostilePeerTests'
 run "peers that crowd" swift test --skip-build --filter '^PeerNetworkTests\.CrowdedListenerTests'
 run "guests that are hostile" swift test --skip-build --filter '^PeerNetworkTests\.(HostileGuest|Authors)Tests'
+run "a siege" swift test --skip-build --filter '^PeerNetworkTests\.SiegeTests'
 run "editors" swift test --skip-build --filter '^EndToEnd\.'
 
 echo

@@ -61,7 +61,7 @@ extension Document {
 }
 
 /// What syncing sees of a document.
-private struct SyncedHistory: SyncableHistory {
+struct SyncedHistory: SyncableHistory {
   var core: DocumentCore
   var edits: TextEditCollector?
   /// Whose changes are not taken.

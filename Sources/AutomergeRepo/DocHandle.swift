@@ -39,6 +39,8 @@ public final class DocHandle {
   /// The repo, as long as the document belongs to it.
   private(set) weak var repo: Repo?
   var sync: DocumentSync
+  /// What is being read of peers' large messages.
+  var incoming: [PeerId: Incoming] = [:]
   private(set) var store: DocumentStore?
   private var heads: Set<ChangeHash>
   /// What the journal has.
@@ -153,6 +155,7 @@ public final class DocHandle {
 
   /// The document has another history than before, of which it was told.
   func contentReplaced(without gone: Set<ChangeHash>) {
+    endAllIncoming()
     heads = document.heads()
     journaledHeads = heads
     changeNumber += 1
@@ -254,6 +257,10 @@ public final class DocHandle {
   // MARK: What the repo does
 
   func receive(_ event: DocumentSync.Event) {
+    if !defers(event) { deal(with: event) }
+  }
+
+  func deal(with event: DocumentSync.Event) {
     perform(ignoringWatch { sync.receive(event, document: document) })
     refreshStatus()
   }
@@ -269,6 +276,7 @@ public final class DocHandle {
 
   /// Ends the handle's part in the repo.
   func detach() {
+    endAllIncoming()
     watch?.stop()
     watch = nil
     repo = nil
@@ -277,7 +285,7 @@ public final class DocHandle {
     quietTimer?.cancel()
   }
 
-  private func perform(_ effects: [DocumentSync.Effect]) {
+  func perform(_ effects: [DocumentSync.Effect]) {
     if effects.contains(where: \.isChange) { keepJournal() }
     for effect in effects {
       switch effect {
@@ -303,7 +311,7 @@ public final class DocHandle {
     }
   }
 
-  private func refreshStatus() {
+  func refreshStatus() {
     let peers = sync.peers
     var isSame = peers.count == status.count, areSamePeers = isSame
     for peer in peers {

@@ -8,6 +8,9 @@ struct Connection {
   let metadata: PeerMetadata
   /// How often it did something that was worth a line in the log.
   var complaintCount = 0
+  /// What waits of its messages, and whether nothing more is read of it therefore.
+  var waitingByteCount = 0
+  var isHeld = false
 }
 
 extension Repo {

@@ -35,6 +35,7 @@ public final class Repo {
   var connections: [PeerId: Connection] = [:]
   var handlers: [String: @AutomergeRepo ([String: CBOR], PeerId) -> Void] = [:]
   var gate = EphemeralGate()
+  let turns: IncomingTurns
   /// Names this run of the program in ephemeral messages.
   let sessionId: String
   var ephemeralCount: UInt64 = 0
@@ -60,6 +61,7 @@ public final class Repo {
   ) {
     (self.peerId, self.metadata, self.storage, self.policy) = (peerId, metadata, storage, sharePolicy)
     (self.clock, self.random, self.logger) = (clock, random, logger)
+    turns = IncomingTurns(clock: clock)
     knownLossCount = storage?.lossCount ?? 0
     sessionId = String(self.random.next(), radix: 36)
   }

@@ -34,6 +34,9 @@ final class PeerLink {
     didSet { frames.limit = isTrusted ? Frame.maximumByteCount : Frame.maximumByteCountBeforeHandshake }
   }
 
+  /// Nothing more is read of it for now: what it has sent waits already.
+  var isHeld = false { didSet { if isHeld != oldValue { goOn() } } }
+
   private let stream: ByteStream
   /// Nil where nobody can listen in: between processes of one person.
   private let tls: TLSSession?
@@ -54,6 +57,10 @@ final class PeerLink {
   /// A ping came while there was no room for the answer. One answer is enough for all of them.
   private var owesPong = false
   private var reason: PeerNetworkError?
+  /// Which links go on when; nil where nothing is limited.
+  private let share: WorkShare?
+  private var work = LinkWork()
+  private var isResting = false
 
   /// - Parameters:
   ///   - tls: encrypts all that passes; without it everything is plain.
@@ -61,11 +68,11 @@ final class PeerLink {
   ///   - onEvent: called for everything that happens from now on, never inside a call of the provider's.
   init(
     stream: ByteStream, tls: TLSSession?, address: PeerAddress, role: PeerHandshake.Role, local: LocalPeer,
-    clock: any RepoClock, admits: @escaping @AutomergeRepo (PeerId) -> Bool = { _ in true },
+    clock: any RepoClock, share: WorkShare? = nil, admits: @escaping @AutomergeRepo (PeerId) -> Bool = { _ in true },
     onEvent: @escaping @AutomergeRepo (PeerLink, Event) -> Void
   ) {
     (self.stream, self.tls, self.address, self.role, self.local) = (stream, tls, address, role, local)
-    (self.clock, self.admits, self.onEvent) = (clock, admits, onEvent)
+    (self.clock, self.share, self.admits, self.onEvent) = (clock, share, admits, onEvent)
     direction = role == .listener ? .incoming : .outgoing
     (keepalive, openedAt) = (Keepalive(now: clock.now), clock.now)
   }
@@ -151,7 +158,7 @@ final class PeerLink {
 
   private func read(_ bytes: UnsafeRawBufferPointer) {
     keepalive.heard(at: clock.now)
-    defer { pauseIfCrowded() }
+    defer { if !mayRead { stream.pauseReading() } }
     guard let tls else { return take(bytes) }
     encrypted { () throws(TLSError) in
       try tls.receive(bytes)
@@ -162,8 +169,34 @@ final class PeerLink {
 
   /// A stranger that does not read its answers is not asked for more questions. Peers we know go on: two that each waited for
   /// the other to read would wait for ever.
-  private func pauseIfCrowded() {
-    if !isTrusted, peer != nil, stream.queuedByteCount > PeerLink.strangerPauseLimit { stream.pauseReading() }
+  private var isCrowded: Bool {
+    !isTrusted && peer != nil && stream.queuedByteCount > PeerLink.strangerPauseLimit
+  }
+
+  private var mayRead: Bool { !isHeld && !isResting && !isCrowded }
+
+  /// Deals with what has come already, and reads on, if nothing is against it any more.
+  private func goOn() {
+    guard isOpen, !isHeld, !isResting else { return }
+    dealWithFrames()
+    if mayRead { stream.resumeReading() }
+  }
+
+  /// Rests if what came over this link has taken more than its share of the time.
+  private func restIfDue(since start: Duration) {
+    guard let share, isOpen else { return }
+    let now = MonotonicTime.now
+    guard work.worked(now - start, at: now) else { return }
+    let rest = share.rest(after: work.used, at: now)
+    work.rested()
+    isResting = true
+    let timer = try? stream.loop.after(rest) { [weak self] in
+      AutomergeRepo.assumeIsolated {
+        self?.isResting = false
+        self?.goOn()
+      }
+    }
+    if timer == nil { isResting = false }
   }
 
   private func drained() {
@@ -172,7 +205,7 @@ final class PeerLink {
       owesPong = false
       answerPing()
     }
-    stream.resumeReading()
+    if mayRead { stream.resumeReading() }
   }
 
   private func answerPing() {
@@ -210,8 +243,16 @@ final class PeerLink {
 
   private func take(_ bytes: UnsafeRawBufferPointer) {
     frames.append(bytes)
+    dealWithFrames()
+  }
+
+  private func dealWithFrames() {
     do {
-      while isOpen, let body = try frames.next() { try receive(body) }
+      while isOpen, !isHeld, !isResting, let body = try frames.next() {
+        let start = MonotonicTime.now
+        try receive(body)
+        restIfDue(since: start)
+      }
     } catch let error as FrameError {
       close(.unreachable(address, reason: "broken frame: \(error)"), politely: false)
     } catch {

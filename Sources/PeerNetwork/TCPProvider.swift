@@ -42,6 +42,7 @@ public final class TCPProvider: NetworkProvider {
   private let identity: Identity
   private weak var delegate: (any NetworkDelegate)?
   private var listener: TCPListener?
+  private let share = WorkShare()
   private var links: [ObjectIdentifier: PeerLink] = [:]
   private(set) var linkOfPeer: [PeerId: PeerLink] = [:]
   private var attempts: [ObjectIdentifier: Attempt] = [:]
@@ -90,6 +91,8 @@ public final class TCPProvider: NetworkProvider {
     link.send(.leave(senderId: local.peerId))
     link.close(.stopped)
   }
+
+  public func setReading(_ reads: Bool, from peer: PeerId) { linkOfPeer[peer]?.isHeld = !reads }
 
   /// What we tell peers that connect from now on.
   public func update(_ metadata: PeerMetadata) { local?.metadata = metadata }
@@ -274,7 +277,7 @@ public final class TCPProvider: NetworkProvider {
     var local = local
     local.metadata.addresses = reachableAddresses.map(\.description)
     let link = PeerLink(
-      stream: stream, tls: session, address: address, role: role, local: local, clock: clock,
+      stream: stream, tls: session, address: address, role: role, local: local, clock: clock, share: share,
       admits: { [weak self] peer in self?.isBlocked(peer) == false },
       onEvent: { [weak self] link, event in self?.handle(event, of: link) })
     links[ObjectIdentifier(link)] = link

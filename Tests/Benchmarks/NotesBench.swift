@@ -2,14 +2,14 @@ import ArgumentParser
 
 /// Measures what people wait for, and what the document costs.
 @main
-struct NotesBench: ParsableCommand {
+struct NotesBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "notes-bench",
     abstract: "Measures keystrokes between two services, and editing traces in the document.",
     subcommands: [
       ReplayTraces.self, ReplayConcurrent.self, HardCases.self, AllMeasures.self, KeystrokeLatency.self,
       NoteMeasures.self, GrowthPlot.self, LargeStore.self, ManyWriters.self, JoinLatency.self, ManyPeers.self,
-      MemoryProbe.self,
+      MemoryProbe.self, SiegeLatency.self,
     ],
     defaultSubcommand: ReplayTraces.self)
 }

@@ -18,10 +18,11 @@ struct DecodedChange: OpSource {
 /// columns, values with spare bytes) would keep its hash in memory but lose it in a saved document, which could then
 /// not be loaded; such a change is refused with `LoadError.notReproducible`.
 enum ChangeDecoder {
-  static func decode(_ chunk: Chunk) throws(LoadError) -> DecodedChange {
+  /// - Parameter limit: how many runs and other operations the change may have.
+  static func decode(_ chunk: Chunk, atMost limit: Int = .max) throws(LoadError) -> DecodedChange {
     var change: DecodedChange
     let isWrittenAgain: Bool
-    do throws(FormatError) { (change, isWrittenAgain) = try read(chunk) } catch { throw .format(error) }
+    do throws(FormatError) { (change, isWrittenAgain) = try read(chunk, atMost: limit) } catch { throw .format(error) }
     if isWrittenAgain { return change }
     let body = ChangeEncoder.body(change.header, author: 0, runs: change.runs, of: change)
     guard body.elementsEqual(chunk.body) else { throw .notReproducible(chunk.hash) }
@@ -30,7 +31,7 @@ enum ChangeDecoder {
   }
 
   /// The change, and whether it is known already that the same bytes come out when it is written again.
-  private static func read(_ chunk: Chunk) throws(FormatError) -> (DecodedChange, Bool) {
+  private static func read(_ chunk: Chunk, atMost limit: Int) throws(FormatError) -> (DecodedChange, Bool) {
     var reader = ByteReader(chunk.body)
     let deps = try reader.hashes()
     let author = try reader.actor()
@@ -50,15 +51,16 @@ enum ChangeDecoder {
     let columns = try columnHead.readColumns(from: &reader)
     head.extra = Array(reader.rest)
     var change = DecodedChange(hash: chunk.hash, header: head, actorList: actors)
-    try readOps(OpColumnReader(columns, isDocument: false), size: chunk.body.count, into: &change)
+    try readOps(OpColumnReader(columns, isDocument: false), size: chunk.body.count, atMost: limit, into: &change)
     return (change, false)
   }
 
   private static func readOps(
-    _ columns: OpColumnReader, size: Int, into change: inout DecodedChange
+    _ columns: OpColumnReader, size: Int, atMost most: Int, into change: inout DecodedChange
   ) throws(FormatError) {
     var columns = columns
     let start = Int64(change.header.startOp), limit = FormatLimits.otherOps + size
+    columns.memberLimit = limit
     while true {
       let next = start + Int64(change.opCount)
       guard let rows = try columns.next(nextId: OpRows.Id(actor: 0, counter: next)) else { break }
@@ -67,6 +69,7 @@ enum ChangeDecoder {
       try change.append(rows, id: OpId(counter: UInt32(next), actor: 0))
       change.opCount += rows.count
       guard change.others.count <= limit else { throw .tooMany(limit: limit, at: 0) }
+      guard change.runs.count <= most else { throw .tooMany(limit: most, at: 0) }
     }
     try columns.expectEnd()
   }

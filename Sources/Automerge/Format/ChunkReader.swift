@@ -7,6 +7,8 @@ struct ChunkReader {
   private(set) var offset: Int
   /// Bytes that may still be hashed or inflated in vain in search of good chunks; keeps forged headers from costing O(n²).
   private var searchBudget: Int
+  /// What one chunk may inflate to, where that is less than is allowed otherwise.
+  var inflateLimit = Int.max
   /// The chunk that a search has found.
   private var found: (chunk: Chunk, end: Int)?
 
@@ -59,7 +61,8 @@ struct ChunkReader {
     let (kind, checksum, stored) = try frame(at: start)
     var (kindRead, body) = (kind, stored)
     if kind == .compressedChange {
-      body = try Deflate.inflate(stored, limit: FormatLimits.inflatedByteCount(stored: stored.count))[...]
+      let limit = min(inflateLimit, FormatLimits.inflatedByteCount(stored: stored.count))
+      body = try Deflate.inflate(stored, limit: limit)[...]
       kindRead = .change
     }
     let hash = Chunk.hash(kindRead, body: body)

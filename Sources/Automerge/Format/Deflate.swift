@@ -4,14 +4,14 @@ import CZlib
 ///
 /// Unsafe because zlib takes pointers. Each stream lives inside one call, its buffers are arrays that outlive that call,
 /// and it is ended on every way out.
-enum Deflate {
+package enum Deflate {
   /// Raw stream: no zlib header, the largest window.
   private static let windowBits: Int32 = -15
   private static let chunkByteCount = 64 << 10
   /// After so much output it is judged how much there will be in all.
   private static let sampleByteCount = 2 << 20
 
-  static func deflate(_ input: ArraySlice<UInt8>) -> [UInt8] {
+  package static func deflate(_ input: ArraySlice<UInt8>) -> [UInt8] {
     var stream = z_stream()
     let started = deflateInit2_(
       &stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, windowBits, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,

@@ -27,6 +27,7 @@ struct ObjectBuilder {
 
   mutating func read(_ columns: OpColumnReader) throws(FormatError) {
     var columns = columns
+    columns.memberLimit = limit
     while true {
       while try addText(from: &columns) {}
       guard let rows = try columns.next(nextId: nil) else { break }

@@ -11,9 +11,17 @@ enum DocumentDecoder {
   }
 
   static func decode(_ chunk: Chunk, verification: Verification = .immediate) throws(LoadError) -> Loaded {
+    try decode(chunk, verification: verification, inflatingAtMost: .max).loaded
+  }
+
+  /// - Parameter limit: what all columns together may inflate to, where that is less than is allowed otherwise.
+  /// - Returns: the document, and what its columns have inflated to.
+  static func decode(
+    _ chunk: Chunk, verification: Verification = .immediate, inflatingAtMost limit: Int
+  ) throws(LoadError) -> (loaded: Loaded, inflatedByteCount: Int) {
     var reader = ByteReader(chunk.body)
     let tables: Tables
-    do throws(FormatError) { tables = try readTables(&reader) } catch { throw .format(error) }
+    do throws(FormatError) { tables = try readTables(&reader, atMost: limit) } catch { throw .format(error) }
     let bytes = TextBytes(), actors = ActorTable()
     for actor in tables.actors {
       guard actors.find(actor) == nil else { throw .format(.invalid(.actor, at: 0)) }
@@ -38,7 +46,7 @@ enum DocumentDecoder {
     }
     let graph = try log.distribute(rows)
     let loaded = Loaded(store: store, log: log.log, graph: graph, heads: tables.heads)
-    return verification == .immediate ? try verified(loaded) : loaded
+    return (verification == .immediate ? try verified(loaded) : loaded, tables.inflatedByteCount)
   }
 
   private struct Tables {
@@ -46,15 +54,17 @@ enum DocumentDecoder {
     let heads: [ChangeHash]
     let changes: ColumnSet
     let ops: ColumnSet
+    let inflatedByteCount: Int
   }
 
-  private static func readTables(_ reader: inout ByteReader) throws(FormatError) -> Tables {
+  private static func readTables(_ reader: inout ByteReader, atMost limit: Int) throws(FormatError) -> Tables {
     var actors: [ActorId] = []
     for _ in 0..<(try reader.count(itemByteCount: 1)) { actors.append(try reader.actor()) }
     let heads = try reader.hashes()
     let changeHead = try ColumnHeader(from: &reader, allowingDeflate: true)
     let opHead = try ColumnHeader(from: &reader, allowingDeflate: true)
-    var budget = FormatLimits.inflatedByteCount(stored: reader.remaining)
+    let allowed = min(limit, FormatLimits.inflatedByteCount(stored: reader.remaining))
+    var budget = allowed
     let changes = try changeHead.readColumns(from: &reader, inflating: &budget)
     let ops = try opHead.readColumns(from: &reader, inflating: &budget)
     // Old writers leave the rows of the heads out; nobody needs them.
@@ -62,7 +72,8 @@ enum DocumentDecoder {
       for _ in heads { _ = try reader.uleb() }
       try reader.expectEnd()
     }
-    return Tables(actors: actors, heads: heads, changes: changes, ops: ops)
+    return Tables(
+      actors: actors, heads: heads, changes: changes, ops: ops, inflatedByteCount: allowed - budget)
   }
 
   /// Hashes the changes anew. Heads may stand in any order, as older cores wrote them so.

@@ -52,6 +52,8 @@ struct OpRows {
 /// Reads the table of operations of a change or a document in stretches of rows.
 struct OpColumnReader {
   private let isDocument: Bool
+  /// Predecessors or successors, beyond one a row, that may still come: a run-length encoded table could claim any number.
+  var memberLimit = FormatLimits.otherOps
   var steady: SteadyColumns
   var keyActor: RunLengthDecoder<UInt64>
   var keyCounter: DeltaDecoder
@@ -138,6 +140,8 @@ struct OpColumnReader {
       groupActor.skip(count)
       groupCounter.skip(count)
     } else {
+      guard members <= memberLimit else { throw .tooMany(limit: memberLimit, at: groupCount.offset) }
+      memberLimit -= members
       while group.count < members {
         guard let member = try peekMember() else { throw .truncated(at: groupActor.offset) }
         groupActor.skip(1)

@@ -5,6 +5,11 @@ struct ChangeQueue {
   private var hashes: [ChangeHash] = []
   private var index = HashIndex()
 
+  /// Peers may send any number of changes that nobody will ever complete. Source: PeerProtocol.md, "Changes that are much
+  /// work".
+  private static let mostWaiting = 4096
+  private static let mostWaitingBytes = 16 << 20
+
   var isEmpty: Bool { waiting.isEmpty }
 
   subscript(hash: ChangeHash) -> DecodedChange? { index.place(of: hash, in: hashes).map { waiting[$0] } }
@@ -14,6 +19,21 @@ struct ChangeQueue {
     waiting.append(change)
     hashes.append(change.hash)
     index.insert(place: hashes.count - 1, in: hashes)
+  }
+
+  /// Lets the changes go that came last, if there are too many. Whoever has them is asked again.
+  mutating func trim() {
+    var byteCount = 0
+    var kept = 0
+    for change in waiting.prefix(Self.mostWaiting) {
+      byteCount += change.text.count + 128 * (1 + change.runs.count)
+      if byteCount > Self.mostWaitingBytes, kept > 0 { break }
+      kept += 1
+    }
+    guard kept < waiting.count else { return }
+    let all = waiting
+    self = ChangeQueue()
+    for change in all.prefix(kept) { add(change) }
   }
 
   /// Some changes, and places in them in the order in which they can be applied.

@@ -21,6 +21,7 @@ extension DocumentCore {
         }
       }
     }
+    queue.trim()
     if let firstError { throw firstError }
   }
 

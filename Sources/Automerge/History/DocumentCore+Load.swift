@@ -54,13 +54,8 @@ extension DocumentCore {
           continue
         case .document:
           if core.graph.count == 0, core.queue.isEmpty, changes.isEmpty {
-            let loaded = try DocumentCore(loading: chunk, like: core, edits: &edits)
-            for author in (filter?.attested ?? [:]).keys {
-              guard let index = loaded.actors.find(author), let row = loaded.graph.lastRow(of: index) else { continue }
-              loaded.computeHashes()
-              throw .forged(loaded.graph.hashes[Int(row)])
-            }
-            core = loaded
+            let loaded = try DocumentDecoder.decode(chunk, verification: core.verification)
+            core = try core.adopting(loaded, edits: &edits, filter: filter)
           } else {
             changes += try core.missingChanges(in: chunk)
           }
@@ -71,22 +66,57 @@ extension DocumentCore {
         firstError = firstError ?? error
       }
     }
-    filter?.sift(&changes) { core.row(of: $0) != nil }
-    if filter?.leftOut.isEmpty == false { isAnyGood = true }
-    if !changes.isEmpty {
-      do throws(LoadError) { try core.receive(changes, edits: &edits) } catch { firstError = firstError ?? error }
-      // Good is what is in the document now, or waits for what it depends on.
-      isAnyGood = isAnyGood || changes.contains { core.row(of: $0.hash) != nil || core.queue[$0.hash] != nil }
-    }
-    filter?.fault = firstError
-    if let firstError, !isAnyGood { throw firstError }
+    try core.take(changes, edits: &edits, filter: &filter, isAnyGood: isAnyGood, firstError)
     return core
   }
 
-  private convenience init(loading chunk: Chunk, like other: DocumentCore, edits: inout TextEditCollector?)
-    throws(LoadError)
-  {
-    let loaded = try DocumentDecoder.decode(chunk, verification: other.verification)
+  /// Takes in changes that have been read; throws if none of them is good, nor anything before them.
+  private func take(
+    _ changes: [DecodedChange], edits: inout TextEditCollector?, filter: inout AuthorFilter?, isAnyGood: Bool,
+    _ error: LoadError?
+  ) throws(LoadError) {
+    var (changes, firstError, isAnyGood) = (changes, error, isAnyGood)
+    filter?.sift(&changes) { row(of: $0) != nil }
+    if filter?.leftOut.isEmpty == false { isAnyGood = true }
+    if !changes.isEmpty {
+      do throws(LoadError) { try receive(changes, edits: &edits) } catch { firstError = firstError ?? error }
+      // Good is what is in the document now, or waits for what it depends on.
+      isAnyGood = isAnyGood || changes.contains { row(of: $0.hash) != nil || queue[$0.hash] != nil }
+    }
+    filter?.fault = firstError
+    if let firstError, !isAnyGood { throw firstError }
+  }
+
+  /// Takes in what was read elsewhere. An empty document may come out as another object: the loaded one.
+  func take(
+    _ portion: ChangePortion, edits: inout TextEditCollector?, filter: inout AuthorFilter?
+  ) throws(LoadError) -> DocumentCore {
+    commitPending()
+    filter?.fault = nil
+    if let loaded = portion.loaded {
+      guard graph.count == 0, queue.isEmpty else { throw .inconsistentDocument(.order) }
+      return try adopting(loaded, edits: &edits, filter: filter)
+    }
+    try take(portion.changes, edits: &edits, filter: &filter, isAnyGood: false, nil)
+    return self
+  }
+
+  /// A loaded document in the place of this empty one.
+  private func adopting(
+    _ loaded: DocumentDecoder.Loaded, edits: inout TextEditCollector?, filter: AuthorFilter?
+  ) throws(LoadError) -> DocumentCore {
+    let core = DocumentCore(loaded, like: self, edits: &edits)
+    for author in (filter?.attested ?? [:]).keys {
+      guard let index = core.actors.find(author), let row = core.graph.lastRow(of: index) else { continue }
+      core.computeHashes()
+      throw .forged(core.graph.hashes[Int(row)])
+    }
+    return core
+  }
+
+  private convenience init(
+    _ loaded: DocumentDecoder.Loaded, like other: DocumentCore, edits: inout TextEditCollector?
+  ) {
     self.init(
       actor: other.actor, implicitCommitTime: other.implicitCommitTime, store: loaded.store, log: loaded.log,
       graph: loaded.graph)
@@ -113,10 +143,11 @@ extension DocumentCore {
   }
 
   /// A change of this document as another replica would read it.
-  func decodedChange(ofRow row: Int) throws(LoadError) -> DecodedChange {
+  func decodedChange(ofRow row: Int, atMost limit: Int = .max) throws(LoadError) -> DecodedChange {
     computeHashes()
     if let change = singleRunChange(ofRow: row) { return change }
-    return try ChangeDecoder.decode(Chunk(kind: .change, body: body(ofRow: row)[...], hash: graph.hashes[row]))
+    let chunk = Chunk(kind: .change, body: body(ofRow: row)[...], hash: graph.hashes[row])
+    return try ChangeDecoder.decode(chunk, atMost: limit)
   }
 
   /// A change of one run of typing or deletions, straight from the log; nil if it is something else.

@@ -9,19 +9,29 @@ extension SyncProgress {
     let takesChanges = !message.changes.isEmpty && !isReadOnly
     if takesChanges { try history.applySynced(message.changes) }
 
-    read(message.flags)
     if takesChanges {
       let headsNow = history.syncHeads
       let arrived = Set(headsNow).subtracting(headsBefore)
       sharedHeads = arrived.union(Set(sharedHeads).intersection(headsNow)).sorted()
     }
+    note(message, into: &history)
+    if message.changes.isEmpty, message.heads == headsBefore { lastSentHeads = message.heads }
+  }
 
+  /// As `receive`, for a message whose changes have been taken in already, among others.
+  mutating func noteTaken(_ message: SyncMessage, into history: inout some SyncableHistory) {
+    inFlight = false
+    resetInFlight = false
+    note(message, into: &history)
+  }
+
+  private mutating func note(_ message: SyncMessage, into history: inout some SyncableHistory) {
+    read(message.flags)
     var known: [ChangeHash] = []
     for hash in message.heads where history.hasChange(hash) { known.append(hash) }
     if !sentHashes.isEmpty, !known.isEmpty {
       sentHashes.formIntersection(history.changesNotAncestors(of: known))
     }
-    if message.changes.isEmpty, message.heads == headsBefore { lastSentHeads = message.heads }
     if known.count == message.heads.count {
       sharedHeads = message.heads
       // They have nothing, so whatever they had before is lost.

@@ -21,12 +21,15 @@ public protocol NetworkProvider: AnyObject, Sendable {
   /// Sends in the same turn. A message to a peer that is not connected is dropped.
   func send(_ message: RepoMessage, to peer: PeerId)
   func disconnect(_ peer: PeerId)
+  /// Whether anything more is to be read of a peer now. Until then it has to wait, and signs of life wait with it.
+  func setReading(_ reads: Bool, from peer: PeerId)
   /// Whether its peers are other processes of the same person on the same store: they may do everything, and are nobody
   /// whom the person would want to hear of.
   var isSiblings: Bool { get }
 }
 
 extension NetworkProvider {
+  public func setReading(_ reads: Bool, from peer: PeerId) {}
   public var isSiblings: Bool { false }
 }
 

@@ -12,14 +12,15 @@ extension DocumentSync {
     }
   }
 
-  /// Notes what `filter` has left out of a peer's message.
-  mutating func withhold(_ filter: AuthorFilter, at index: Int, _ document: Document) -> [Effect] {
+  /// Notes what was left out of a peer's message, and why something of it was not good.
+  mutating func withhold(
+    _ leftOut: [ActorId: ChangeHash], fault: LoadError?, at index: Int, _ document: Document
+  ) -> [Effect] {
     let peer = links[index].peer
     var effects: [Effect] = []
-    if let fault = filter.fault { effects.append(.refused(peer, .rejected("\(fault)"))) }
-    guard !filter.leftOut.isEmpty else { return effects }
-    return effects
-      + tell(.withheld(filter.leftOut, from: peer, own: document.actor), document)
+    if let fault { effects.append(.refused(peer, .rejected("\(fault)"))) }
+    guard !leftOut.isEmpty else { return effects }
+    return effects + tell(.withheld(leftOut, from: peer, own: document.actor), document)
   }
 
   /// Some of what was withheld may have come from its author.

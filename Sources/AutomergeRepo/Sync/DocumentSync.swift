@@ -91,6 +91,8 @@ struct DocumentSync {
     var difference: Difference?
     /// Its last changes did not fit.
     var hasUnusable = false
+    /// How often it has asked for everything since the last check.
+    var wholeCount = 0
     /// The last message without changes that it was sent while it brought what is not taken.
     var lastEmpty: Data?
   }
@@ -102,9 +104,12 @@ struct DocumentSync {
     var checkCount = 0
   }
 
+  /// How often a peer may ask for everything between two checks. Source: PeerProtocol.md, "Changes that are much work".
+  static let mostWhole = 8
+
   enum Stance { case unknown, asked, has, lacks }
 
-  private(set) var phase: Phase
+  var phase: Phase
   /// Not everybody who is to be asked has been asked yet, so a search cannot end.
   private var isAsking: Bool
   var links: [Link] = []
@@ -217,7 +222,7 @@ struct DocumentSync {
 
   /// The link to `peer`, made if there is none. Of an earlier connection only what was surely shared survives: messages
   /// may have been lost with it.
-  private mutating func link(to peer: PeerId, _ access: Access) -> Int {
+  mutating func link(to peer: PeerId, _ access: Access) -> Int {
     if let index = links.firstIndex(where: { $0.peer == peer }) { return index }
     let state = DocumentSync.state(remembered.removeValue(forKey: peer), access)
     links.append(Link(peer: peer, state: state, access: access))
@@ -225,7 +230,7 @@ struct DocumentSync {
   }
 
   /// Of who may only read, the changes are not taken, and it is told so.
-  private static func state(_ encoded: Data?, _ access: Access) -> SyncState {
+  static func state(_ encoded: Data?, _ access: Access) -> SyncState {
     let state = encoded.flatMap { try? SyncState(bytes: $0) } ?? SyncState()
     state.isReadOnly = access < .write
     return state
@@ -242,16 +247,25 @@ struct DocumentSync {
 
   // MARK: Messages
 
-  private mutating func message(
-    _ data: Data, isRequest: Bool, from peer: PeerId, access: Access, _ document: Document
-  ) -> [Effect] {
-    guard let outline = SyncOutline(data) else { return [.refused(peer, .malformed)] }
+  /// The link that a message came over, or what it is answered with at once.
+  enum Opening {
+    case link(Int)
+    case answered([Effect])
+  }
+
+  /// Notes what the outer parts of a message say of whoever sent it.
+  mutating func open(_ outline: SyncOutline, isRequest: Bool, from peer: PeerId, access: Access) -> Opening {
     _ = authorship.receive(.heard(peer))
     let index = link(to: peer, access)
     if isRequest, phase == .searching, links[index].stance == .lacks, !links[index].awaitsAnswer {
       // It told us that it lacks the document, and now begins a search of its own: were we to wait for others before we
       // answer, and they for it, nobody ever would.
-      return [.send(.unavailable, to: peer)]
+      return .answered([.send(.unavailable, to: peer)])
+    }
+    if isRequest || outline.heads.isEmpty {
+      links[index].wholeCount += 1
+      // A document is much work to send, and who has received it does not ask again.
+      if links[index].wholeCount > DocumentSync.mostWhole { return .answered([]) }
     }
     if isRequest {
       // It has nothing, whatever it had before.
@@ -266,6 +280,18 @@ struct DocumentSync {
     // Before we have anything, somebody whose changes are not taken is as good as somebody without any.
     let hasSomething = !outline.heads.isEmpty && (phase == .ready || access == .write)
     links[index].stance = hasSomething ? .has : phase == .searching ? .lacks : .unknown
+    return .link(index)
+  }
+
+  private mutating func message(
+    _ data: Data, isRequest: Bool, from peer: PeerId, access: Access, _ document: Document
+  ) -> [Effect] {
+    guard let outline = SyncOutline(data) else { return [.refused(peer, .malformed)] }
+    let index: Int
+    switch open(outline, isRequest: isRequest, from: peer, access: access) {
+    case .answered(let effects): return effects
+    case .link(let place): index = place
+    }
     var refusals: [Effect] = outline.changeCount > 0 && access < .write ? [.refused(peer, .readOnly)] : []
     let before = document.heads()
     var filter = filter(for: peer, document)
@@ -274,7 +300,7 @@ struct DocumentSync {
         state: links[index].state, message: data, filter: &filter)
       links[index].theirHeads = links[index].state.theirHeads
       if outline.changeCount > 0 { links[index].hasUnusable = filter.fault != nil }
-      refusals += withhold(filter, at: index, document)
+      refusals += withhold(filter.leftOut, fault: filter.fault, at: index, document)
       return refusals + settleMessage(at: index, before: before, edits: edits, document)
     } catch {
       links[index].hasUnusable = true
@@ -283,7 +309,7 @@ struct DocumentSync {
     }
   }
 
-  private mutating func settleMessage(
+  mutating func settleMessage(
     at index: Int, before: Set<ChangeHash>, edits: [TextEdit], _ document: Document
   ) -> [Effect] {
     let peer = links[index].peer
@@ -292,15 +318,18 @@ struct DocumentSync {
       if phase == .searching, links[index].stance == .lacks { return settle() }
       return send(to: index, document)
     }
-    var effects: [Effect] = []
-    if phase == .searching {
-      phase = .ready
-      effects.append(.found)
-      offerToThoseWithout(except: index)
-    }
+    var effects = found(by: index)
     if !edits.isEmpty { effects.append(.edited(edits, from: peer)) }
     effects.append(.headsChanged(by: peer))
     return effects + settleWithheld(document) + sendToAll(document, answering: peer)
+  }
+
+  /// Ends the search, if that is not over, as there is something now.
+  mutating func found(by index: Int) -> [Effect] {
+    guard phase == .searching else { return [] }
+    phase = .ready
+    offerToThoseWithout(except: index)
+    return [.found]
   }
 
   /// Whoever said during the search that it has nothing is told of what was found.
@@ -330,6 +359,7 @@ struct DocumentSync {
   /// kept of the state, so everything else is asked again. It is tried after ever longer times, for a large document on a
   /// slow network looks the same.
   private mutating func check(_ document: Document) -> [Effect] {
+    for index in links.indices { links[index].wholeCount = 0 }
     guard phase == .ready else { return [] }
     let heads = document.heads()
     guard !heads.isEmpty else { return [] }
@@ -354,10 +384,15 @@ struct DocumentSync {
     }
   }
 
-  /// - Parameter answered: who is told even if its link is idle, for it has just spoken.
-  private mutating func sendToAll(_ document: Document, answering answered: PeerId? = nil) -> [Effect] {
+  /// - Parameters:
+  ///   - answered: who is told even if its link is idle, for it has just spoken.
+  ///   - left: who is told later.
+  mutating func sendToAll(
+    _ document: Document, answering answered: PeerId? = nil, except left: PeerId? = nil
+  ) -> [Effect] {
     links.indices.flatMap { index -> [Effect] in
       let link = links[index]
+      if link.peer == left { return [] }
       if link.awaitsAnswer { return send(to: index, document) }
       return link.stance == .lacks || link.isIdle && link.peer != answered ? [] : send(to: index, document)
     }

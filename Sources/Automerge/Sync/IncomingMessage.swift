@@ -1,0 +1,254 @@
+import Foundation
+
+/// A peer's sync message with much in it, taken apart away from the document and handed over in portions.
+///
+/// Inflating, hashing and reading need no document, so they may happen on another thread than what is done to it; and a
+/// portion is so small that the document is held for milliseconds. One caller at a time: what the portions are applied to is
+/// not touched here.
+///
+///     let incoming = try IncomingMessage(data, known: document.getHistory())
+///     while let portion = incoming.nextPortion() { edits += try document.takeIn(portion, filter: &filter).edits }
+///     try document.finish(incoming, state: state)
+package final class IncomingMessage: @unchecked Sendable {
+  // Unchecked: it is used by one caller at a time, who may be on another thread each time.
+
+  /// What comes besides the changes.
+  let header: SyncMessage
+  /// What has been inflated beyond what text inflates to, and what large changes have, since this was last asked.
+  private var excessByteCount = 0
+
+  private let chunks: ArraySlice<UInt8>
+  private var reader: ChunkReader
+  /// What may still be inflated.
+  private var inflatedLeft: Int
+  /// What the document had when the message came.
+  private var known: [ChangeHash]
+  private var knownSet: Set<ChangeHash>?
+  /// A whole document, of which the changes that are not known come one after the other.
+  private var listing: (core: DocumentCore, rows: [Int], next: Int)?
+  /// Documents that were read before it was their turn, by their hashes.
+  private var documents: [ChangeHash: DocumentDecoder.Loaded] = [:]
+  private var isFirst = true
+  /// Why something was not good, the first of it; and whether anything was.
+  private(set) var firstError: LoadError?
+  private(set) var isAnyGood = false
+
+  /// Source of all: PeerProtocol.md, "Changes that are much work".
+  enum Limit {
+    /// What a portion holds, unless a single change is more.
+    static let pieces = 4096
+    static let byteCount = 512 << 10
+    /// Stretches of text, deletions and other operations that one change of a peer may have.
+    static let piecesOfChange = 1 << 17
+    /// What a message may inflate to, if it is not large itself.
+    static let inflatedByteCount = 64 << 20
+    static let inflatedRatio = 4
+    /// What inflates to no more than so many times its size costs nothing.
+    static let freeRatio = 8
+    /// A change is taken in in one go; what text it has beyond this has to be paid for like what is inflated.
+    static let textOfChange = 4 << 20
+    /// Changes among which those are looked for that their author has vouched for.
+    static let surveyed = 1 << 17
+  }
+
+  /// Throws `FormatError` if the bytes are no message.
+  package init(_ message: Data, known: [ChangeHash]) throws {
+    var decoded = try SyncMessage(decoding: Array(message)[...])
+    let changes = decoded.changes
+    chunks = changes.count == 1 ? changes[0] : ArraySlice(changes.joined())
+    decoded.changes = []
+    (header, self.known) = (decoded, known)
+    inflatedLeft = max(Limit.inflatedByteCount, Limit.inflatedRatio * message.count)
+    reader = ChunkReader(chunks)
+  }
+
+  /// What there is to take in next; nil at the end.
+  package func nextPortion() -> ChangePortion? {
+    var portion = ChangePortion()
+    while portion.pieceCount < Limit.pieces, portion.byteCount < Limit.byteCount, portion.loaded == nil {
+      do throws(LoadError) {
+        if try addListed(to: &portion) { continue }
+        guard let chunk = try nextChunk() else { break }
+        try add(chunk, to: &portion)
+      } catch {
+        firstError = firstError ?? error
+      }
+    }
+    return portion.isEmpty ? nil : portion
+  }
+
+  /// The document of a portion is not empty any more: what it lacks of that one comes change by change.
+  package func list(_ portion: ChangePortion, known: [ChangeHash]) {
+    guard let loaded = portion.loaded else { return }
+    (self.known, knownSet) = (known, nil)
+    begin(listing: loaded)
+  }
+
+  func noteGood() { isAnyGood = true }
+
+  func note(_ error: LoadError) { firstError = firstError ?? error }
+
+  private func nextChunk() throws(LoadError) -> Chunk? {
+    let before = reader.offset
+    reader.inflateLimit = inflatedLeft
+    guard let next = reader.next() else { return nil }
+    let chunk: Chunk
+    do throws(FormatError) { chunk = try next.get() } catch { throw .format(error) }
+    if chunk.kind == .change { charge(inflated: chunk.body.count, stored: reader.offset - before) }
+    return chunk
+  }
+
+  private func charge(inflated: Int, stored: Int) {
+    guard inflated > stored else { return }
+    inflatedLeft = max(0, inflatedLeft - inflated)
+    excessByteCount += max(0, inflated - Limit.freeRatio * stored)
+  }
+
+  /// Takes what has to be paid for what was inflated.
+  package func takeExcess() -> Int {
+    defer { excessByteCount = 0 }
+    return excessByteCount
+  }
+
+  private func add(_ chunk: Chunk, to portion: inout ChangePortion) throws(LoadError) {
+    defer { isFirst = false }
+    switch chunk.kind {
+    case .change, .compressedChange:
+      let change = try ChangeDecoder.decode(chunk, atMost: Limit.piecesOfChange)
+      excessByteCount += max(0, change.text.count - Limit.textOfChange)
+      portion.append(change, byteCount: chunk.body.count)
+    case .bundle:
+      for change in try BundleDecoder.decode(chunk) { portion.append(change, byteCount: change.text.count) }
+    case .document:
+      let loaded = if let known = documents.removeValue(forKey: chunk.hash) { known } else { try load(chunk) }
+      if isFirst, known.isEmpty { portion.loaded = loaded } else { begin(listing: loaded) }
+    }
+  }
+
+  private func load(_ chunk: Chunk) throws(LoadError) -> DocumentDecoder.Loaded {
+    let (loaded, inflated) = try DocumentDecoder.decode(chunk, inflatingAtMost: inflatedLeft)
+    charge(inflated: inflated, stored: chunk.body.count)
+    return loaded
+  }
+
+  // MARK: A whole document, for one that has something
+
+  private func begin(listing loaded: DocumentDecoder.Loaded) {
+    let core = DocumentCore(
+      actor: ActorId(bytes: []), implicitCommitTime: { 0 }, store: loaded.store, log: loaded.log, graph: loaded.graph)
+    core.computeHashes()
+    let known = knownHashes
+    listing = (core, core.graph.hashes.indices.filter { !known.contains(core.graph.hashes[$0]) }, 0)
+    isAnyGood = true
+  }
+
+  private var knownHashes: Set<ChangeHash> {
+    let set = knownSet ?? Set(known)
+    knownSet = set
+    return set
+  }
+
+  private func addListed(to portion: inout ChangePortion) throws(LoadError) -> Bool {
+    guard let (core, rows, next) = listing else { return false }
+    guard next < rows.count else {
+      listing = nil
+      return false
+    }
+    listing?.next += 1
+    let change = try core.decodedChange(ofRow: rows[next], atMost: Limit.piecesOfChange)
+    portion.append(change, byteCount: change.text.count)
+    return true
+  }
+
+  // MARK: Whose changes count
+
+  /// What of the whole message `filter` lets through, so that it may be asked of each portion by itself.
+  package func widening(_ filter: AuthorFilter) -> AuthorFilter {
+    guard filter.attested.contains(where: { !$0.value.isEmpty }) else { return filter }
+    var survey = Survey()
+    var reader = ChunkReader(chunks)
+    reader.inflateLimit = inflatedLeft
+    while survey.count < Limit.surveyed, let next = reader.next() {
+      guard let chunk = try? next.get() else { continue }
+      switch chunk.kind {
+      case .change, .compressedChange: survey.add(chunk)
+      case .bundle: for change in (try? BundleDecoder.decode(chunk)) ?? [] { survey.add(change.header, change.hash) }
+      case .document:
+        guard let loaded = documents[chunk.hash] ?? (try? load(chunk)) else { continue }
+        documents[chunk.hash] = loaded
+        survey.add(loaded)
+      }
+    }
+    guard survey.count < Limit.surveyed else { return filter }
+    return survey.widening(filter)
+  }
+}
+
+/// Some changes that can be taken in one go, or a whole document for one in which nothing is yet.
+package struct ChangePortion: @unchecked Sendable {
+  // Unchecked: a document that was read is handed over with it, and nobody else has it.
+
+  private(set) var changes: [DecodedChange] = []
+  fileprivate(set) var loaded: DocumentDecoder.Loaded?
+  fileprivate(set) var pieceCount = 0
+  fileprivate(set) var byteCount = 0
+
+  /// Whether it is of use only to a document in which nothing is.
+  package var isWholeDocument: Bool { loaded != nil }
+
+  fileprivate var isEmpty: Bool { changes.isEmpty && loaded == nil }
+
+  fileprivate mutating func append(_ change: DecodedChange, byteCount: Int) {
+    pieceCount += 1 + change.runs.count
+    self.byteCount += byteCount
+    changes.append(change)
+  }
+}
+
+/// Who made the changes of a message, and on top of which others.
+private struct Survey {
+  private var hashes: [ChangeHash] = []
+  private var deps: [[ChangeHash]] = []
+  private var authors: [ActorId] = []
+
+  var count: Int { hashes.count }
+
+  mutating func add(_ chunk: Chunk) {
+    var reader = ByteReader(chunk.body)
+    guard let named = try? reader.hashes(), let author = try? reader.actor() else { return }
+    hashes.append(chunk.hash)
+    deps.append(named)
+    authors.append(author)
+  }
+
+  mutating func add(_ header: ChangeHeader, _ hash: ChangeHash) {
+    hashes.append(hash)
+    deps.append(header.deps)
+    authors.append(header.actor)
+  }
+
+  mutating func add(_ loaded: DocumentDecoder.Loaded) {
+    let graph = loaded.graph
+    for row in graph.hashes.indices {
+      hashes.append(graph.hashes[row])
+      deps.append(graph.deps(of: row).map { graph.hashes[Int($0)] })
+      authors.append(loaded.store.actors[graph.records[row].actor])
+    }
+  }
+
+  func widening(_ filter: AuthorFilter) -> AuthorFilter {
+    let places = Dictionary(zip(hashes, hashes.indices)) { first, _ in first }
+    var attested = filter.attested
+    for (actor, vouched) in filter.attested where !vouched.isEmpty {
+      var open = vouched.compactMap { places[$0] }
+      var seen = Set(open)
+      while let place = open.popLast() {
+        if authors[place] == actor { attested[actor, default: []].insert(hashes[place]) }
+        for dep in deps[place] {
+          if let next = places[dep], seen.insert(next).inserted { open.append(next) }
+        }
+      }
+    }
+    return AuthorFilter(attested: attested)
+  }
+}

@@ -1,0 +1,104 @@
+import Foundation
+
+/// Whether a sync message is so little work that it may be dealt with at once, on a thread for which others wait.
+///
+/// It is read no further than that takes: a few hundred bytes can claim a million operations, or inflate to a megabyte.
+package enum IncomingWeight {
+  /// Source of both: PeerProtocol.md, "Changes that are much work".
+  static let lightByteCount = 32 << 10
+  static let lightOpCount = 4096
+  /// A whole document of so many bytes inflates to no more than a megabyte.
+  private static let lightDocumentByteCount = 1 << 10
+
+  package static func isLight(_ message: Data) -> Bool {
+    guard message.count <= lightByteCount else { return false }
+    // What is no message is refused without more ado.
+    guard let decoded = try? SyncMessage(decoding: Array(message)[...]) else { return true }
+    var left = lightOpCount
+    do throws(FormatError) {
+      for chunk in decoded.changes { try weigh(chunk, &left) }
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /// Takes the operations of some chunks from `left`; throws if they are more, or it is not clear how many.
+  private static func weigh(_ chunks: ArraySlice<UInt8>, _ left: inout Int) throws(FormatError) {
+    var reader = ByteReader(chunks)
+    while !reader.isAtEnd {
+      guard try reader.bytes(count: 4).elementsEqual(Chunk.magic) else { throw .notAChunk(at: reader.offset) }
+      _ = try reader.bytes(count: 4)
+      let type = try reader.byte()
+      let body = try reader.lengthPrefixed()
+      switch Chunk.Kind(rawValue: type) {
+      case .change: try weigh(change: ByteReader(body), &left)
+      case .document where body.count <= lightDocumentByteCount: try weigh(document: ByteReader(body), &left)
+      default: throw .tooMany(limit: lightOpCount, at: reader.offset)
+      }
+    }
+  }
+
+  private static func weigh(change: ByteReader, _ left: inout Int) throws(FormatError) {
+    var reader = change
+    _ = try reader.hashes()
+    _ = try reader.actor()
+    _ = try reader.uleb()
+    _ = try reader.uleb32()
+    _ = try reader.sleb()
+    _ = try reader.lengthPrefixed()
+    for _ in 0..<(try reader.count(itemByteCount: 1)) { _ = try reader.actor() }
+    let columns = try ColumnHeader(from: &reader, allowingDeflate: false).readColumns(from: &reader)
+    try count(columns, members: ColumnSpec.Op.predecessorCount, &left)
+  }
+
+  private static func weigh(document: ByteReader, _ left: inout Int) throws(FormatError) {
+    var reader = document
+    for _ in 0..<(try reader.count(itemByteCount: 1)) { _ = try reader.actor() }
+    _ = try reader.hashes()
+    let changeHead = try ColumnHeader(from: &reader, allowingDeflate: true)
+    let opHead = try ColumnHeader(from: &reader, allowingDeflate: true)
+    var budget = FormatLimits.inflatedByteCount(stored: 0)
+    let changes = try changeHead.readColumns(from: &reader, inflating: &budget)
+    let ops = try opHead.readColumns(from: &reader, inflating: &budget)
+    try count(ops, members: ColumnSpec.Op.successorCount, &left)
+    try take(sum(of: changes[ColumnSpec.Change.dependencyCount]).total, from: &left)
+    try take(sum(of: changes[ColumnSpec.Change.actor]).rows, from: &left)
+  }
+
+  private static func count(_ ops: ColumnSet, members: ColumnSpec, _ left: inout Int) throws(FormatError) {
+    try take(sum(of: ops[ColumnSpec.Op.action]).rows, from: &left)
+    try take(sum(of: ops[members]).total, from: &left)
+  }
+
+  private static func take(_ count: UInt64, from left: inout Int) throws(FormatError) {
+    guard count <= UInt64(left) else { throw .tooMany(limit: lightOpCount, at: 0) }
+    left -= Int(count)
+  }
+
+  /// How many rows a run-length encoded column of integers has, and their sum.
+  private static func sum(of column: ArraySlice<UInt8>) throws(FormatError) -> (rows: UInt64, total: UInt64) {
+    var reader = ByteReader(column)
+    var (rows, total): (UInt64, UInt64) = (0, 0)
+    func add(_ value: UInt64, times: UInt64) throws(FormatError) {
+      let (product, isTooLarge) = value.multipliedReportingOverflow(by: times)
+      guard !isTooLarge, product < 1 << 40, times < 1 << 40 else { throw .tooMany(limit: lightOpCount, at: 0) }
+      rows += times
+      total += product
+      guard rows < 1 << 40, total < 1 << 40 else { throw .tooMany(limit: lightOpCount, at: 0) }
+    }
+    while !reader.isAtEnd {
+      let length = try reader.sleb()
+      if length > 0 {
+        try add(try reader.uleb(), times: UInt64(length))
+      } else if length == 0 {
+        try add(0, times: try reader.uleb())
+      } else {
+        // As many values follow, of a byte at least each.
+        guard length.magnitude <= UInt64(reader.remaining) else { throw .truncated(at: reader.offset) }
+        for _ in 0..<length.magnitude { try add(try reader.uleb(), times: 1) }
+      }
+    }
+    return (rows, total)
+  }
+}

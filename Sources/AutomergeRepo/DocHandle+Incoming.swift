@@ -1,0 +1,157 @@
+import Automerge
+import Foundation
+
+/// Messages with much in them: they are read on another thread and taken in by portions, while others have their turns.
+/// Whatever the same peer says of the document meanwhile waits until then.
+extension DocHandle {
+  /// What of one peer is being read, and what waits behind it.
+  @AutomergeRepo
+  final class Incoming {
+    var waiting: [DocumentSync.Payload] = []
+    /// The peer has gone, or may not write any more: nothing of it counts.
+    var isOver = false
+
+    var byteCount: Int { waiting.reduce(0) { $0 + $1.byteCount } }
+  }
+
+  /// Whether an event waits, or is being dealt with elsewhere.
+  func defers(_ event: DocumentSync.Event) -> Bool {
+    switch event {
+    case .received(let payload, let peer, let access):
+      if let incoming = incoming[peer] {
+        incoming.waiting.append(payload)
+        repo?.holds(payload.byteCount, of: peer)
+        return true
+      }
+      guard access == .write, let data = payload.data, !IncomingWeight.isLight(data), repo != nil else { return false }
+      let new = Incoming()
+      incoming[peer] = new
+      new.waiting.append(payload)
+      repo?.holds(payload.byteCount, of: peer)
+      Task { await self.readAll(new, from: peer) }
+      return true
+    case .connected(let peer, _), .disconnected(let peer), .accessChanged(let peer, .none),
+      .accessChanged(let peer, .read):
+      endIncoming(from: peer)
+      return false
+    default: return false
+    }
+  }
+
+  func endAllIncoming() {
+    for peer in Array(incoming.keys) { endIncoming(from: peer) }
+  }
+
+  private func endIncoming(from peer: PeerId) {
+    guard let ended = incoming.removeValue(forKey: peer) else { return }
+    ended.isOver = true
+    repo?.holds(-ended.byteCount, of: peer)
+    ended.waiting = []
+  }
+
+  private func readAll(_ incoming: Incoming, from peer: PeerId) async {
+    while !incoming.isOver, let repo {
+      guard !incoming.waiting.isEmpty else { break }
+      let payload = incoming.waiting.removeFirst()
+      let access = repo.access(id, for: peer)
+      if access == .write, let data = payload.data, !IncomingWeight.isLight(data) {
+        await read(data, payload, incoming, from: peer)
+      } else if access > .none {
+        deal(with: .received(payload, from: peer, access: access))
+        // Others have their turn.
+        await Task.yield()
+      }
+      self.repo?.holds(-payload.byteCount, of: peer)
+    }
+    if !incoming.isOver { self.incoming[peer] = nil }
+  }
+
+  private func read(
+    _ data: Data, _ payload: DocumentSync.Payload, _ incoming: Incoming, from peer: PeerId
+  ) async {
+    guard let turns = repo?.turns, sync.begin(payload, from: peer) else { return }
+    let before = document.heads()
+    let wanted = sync.filter(for: peer, document)
+    await turns.begin(peer)
+    let opened = await DocHandle.open(data, known: before.isEmpty ? [] : document.getHistory(), wanted)
+    turns.end(peer, excess: excess(opened?.message, from: peer))
+    guard let (message, widened) = opened else {
+      if !incoming.isOver { perform(sync.malformed(from: peer)) }
+      return
+    }
+    var filter = widened
+    while !incoming.isOver {
+      await turns.begin(peer)
+      var portion = incoming.isOver ? nil : await DocHandle.portion(of: message)
+      if let whole = portion, whole.isWholeDocument, !document.isUntouched {
+        portion = await DocHandle.portion(of: message, insteadOf: whole, known: document.getHistory())
+      }
+      turns.end(peer, excess: excess(message, from: peer))
+      guard !incoming.isOver, repo != nil, let portion else { break }
+      perform(ignoringWatch { sync.take(portion, of: message, filter: &filter, from: peer, document) })
+      refreshStatus()
+    }
+    guard !incoming.isOver, let repo else { return }
+    let access = repo.access(id, for: peer)
+    perform(
+      ignoringWatch {
+        sync.finish(message, payload, filter: filter, from: peer, access: access, since: before, document)
+      })
+    refreshStatus()
+  }
+
+  /// What a peer has to pay for; our own processes pay nothing.
+  private func excess(_ message: IncomingMessage?, from peer: PeerId) -> Int {
+    let excess = message?.takeExcess() ?? 0
+    return repo?.isSibling(peer) == true ? 0 : excess
+  }
+
+  @concurrent
+  private static func open(
+    _ data: Data, known: [ChangeHash], _ filter: AuthorFilter
+  ) async -> (message: IncomingMessage, filter: AuthorFilter)? {
+    guard let message = try? IncomingMessage(data, known: known) else { return nil }
+    return (message, message.widening(filter))
+  }
+
+  @concurrent
+  private static func portion(of message: IncomingMessage) async -> ChangePortion? { message.nextPortion() }
+
+  @concurrent
+  private static func portion(
+    of message: IncomingMessage, insteadOf whole: ChangePortion, known: [ChangeHash]
+  ) async -> ChangePortion? {
+    message.list(whole, known: known)
+    return message.nextPortion()
+  }
+}
+
+extension DocumentSync.Payload {
+  var data: Data? {
+    switch self {
+    case .sync(let data), .request(let data): data
+    case .unavailable: nil
+    }
+  }
+
+  var byteCount: Int { data?.count ?? 0 }
+
+  var isRequest: Bool { if case .request = self { true } else { false } }
+}
+
+extension Repo {
+  /// What of one peer may wait. Beyond it nothing is read of that peer until less than half of it waits.
+  /// Source: PeerProtocol.md, "Changes that are much work".
+  static let mostWaitingBytes = 1 << 20
+
+  /// So many bytes of a peer's messages wait more than before.
+  func holds(_ byteCount: Int, of peer: PeerId) {
+    guard let connection = connections[peer] else { return }
+    let count = max(0, connection.waitingByteCount + byteCount)
+    connections[peer]?.waitingByteCount = count
+    let isHeld = connection.isHeld ? count > Repo.mostWaitingBytes / 2 : count > Repo.mostWaitingBytes
+    guard isHeld != connection.isHeld else { return }
+    connections[peer]?.isHeld = isHeld
+    connection.provider.setReading(!isHeld, from: peer)
+  }
+}

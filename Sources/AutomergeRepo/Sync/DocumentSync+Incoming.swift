@@ -1,0 +1,57 @@
+import Automerge
+import Foundation
+
+/// Messages that are taken in by portions.
+extension DocumentSync {
+  /// A message of a peer that may write has come, and is being read. Returns false if it is none.
+  mutating func begin(_ payload: Payload, from peer: PeerId) -> Bool {
+    guard let data = payload.data, let outline = SyncOutline(data) else { return false }
+    _ = authorship.receive(.heard(peer))
+    let index = link(to: peer, .write)
+    // The search waits for it.
+    if !outline.heads.isEmpty { links[index].stance = .has }
+    return true
+  }
+
+  func malformed(from peer: PeerId) -> [Effect] { [.refused(peer, .malformed)] }
+
+  /// Takes in a portion. The others hear of it; the peer that brings it does when all of it is here.
+  mutating func take(
+    _ portion: ChangePortion, of message: IncomingMessage, filter: inout AuthorFilter, from peer: PeerId,
+    _ document: Document
+  ) -> [Effect] {
+    guard let index = links.firstIndex(where: { $0.peer == peer }), links[index].access == .write else { return [] }
+    let before = document.heads()
+    let edits = document.takeIn(portion, of: message, filter: &filter).edits
+    guard document.heads() != before else { return [] }
+    var effects = found(by: index)
+    if !edits.isEmpty { effects.append(.edited(edits, from: peer)) }
+    effects.append(.headsChanged(by: peer))
+    return effects + settleWithheld(document) + sendToAll(document, except: peer)
+  }
+
+  /// All portions have been taken in: what else the message says counts now.
+  mutating func finish(
+    _ message: IncomingMessage, _ payload: Payload, filter: AuthorFilter, from peer: PeerId, access: Access,
+    since before: Set<ChangeHash>, _ document: Document
+  ) -> [Effect] {
+    guard let data = payload.data, let outline = SyncOutline(data) else { return malformed(from: peer) }
+    let index: Int
+    switch open(outline, isRequest: payload.isRequest, from: peer, access: access) {
+    case .answered(let effects): return effects
+    case .link(let place): index = place
+    }
+    do {
+      try document.finish(message, state: links[index].state)
+      links[index].theirHeads = links[index].state.theirHeads
+      let fault = document.fault(of: message)
+      links[index].hasUnusable = fault != nil
+      let effects = withhold(filter.leftOut, fault: fault, at: index, document)
+      return effects + settleMessage(at: index, before: before, edits: [], document)
+    } catch {
+      links[index].hasUnusable = true
+      links[index].state = DocumentSync.state(links[index].state.encode(), access)
+      return [.refused(peer, .rejected("\(error)"))]
+    }
+  }
+}

@@ -1,0 +1,151 @@
+import Automerge
+import Foundation
+import HostilePeers
+import RepoTestSupport
+import TestSupport
+import Testing
+
+@testable import AutomergeRepo
+
+/// Somebody who may write sends what is little on the way and much work when it is there.
+@Suite(.serialized) struct HeldServiceTests {
+  @AutomergeRepo
+  private final class Held {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 3)))
+    let ana: Repo
+    let note: DocHandle
+    let copy: DocHandle
+    let mallory: SimulatedProvider
+    private let sink = Sink()
+
+    init() async throws {
+      ana = world.start("ana")
+      world.start("ben")
+      note = try ana.create(try .note("start"))
+      mallory = world.network.provider()
+      mallory.start(as: LocalPeer(peerId: PeerId("mal")), delegate: sink)
+      world.connectAll()
+      let (world, id) = (world, note.id)
+      try await world.clock.run(until: "ben has it") { world.repos["ben"]?.handle(of: id) != nil }
+      copy = try #require(world.repos["ben"]?.handle(of: id))
+      world.network.connect(PeerId("ana"), PeerId("mal"))
+      world.clock.advance(by: .seconds(3))
+    }
+
+    func sends(_ data: Data, isRequest: Bool = false) {
+      let message = RepoMessage.DocumentMessage(
+        senderId: PeerId("mal"), targetId: PeerId("ana"), documentId: note.id, data: data)
+      mallory.send(isRequest ? .request(message) : .sync(message), to: PeerId("ana"))
+    }
+
+    var length: Int { (try? note.document.contentId()).flatMap { $0 }.map { Int(note.document.length(obj: $0)) } ?? 0 }
+
+    func bothType() async throws {
+      try note.splice(0, "A")
+      try copy.splice(0, "B")
+      let (note, copy) = (note, copy)
+      try await world.clock.run(until: "equal", horizon: .seconds(2)) { note.document.heads() == copy.document.heads() }
+    }
+  }
+
+  @AutomergeRepo
+  private final class Sink: NetworkDelegate {
+    func network(_ provider: any NetworkProvider, connected peer: PeerId, metadata: PeerMetadata) {}
+    func network(_ provider: any NetworkProvider, disconnected peer: PeerId) {}
+    func network(_ provider: any NetworkProvider, received message: RepoMessage, from peer: PeerId) {}
+  }
+
+  @Test @AutomergeRepo func whatInflatesToMuchIsTakenSlowlyAndTheOthersGoOn() async throws {
+    let held = try await Held()
+    let (data, heads) = try HostileChanges.deflated(19, byteCount: 1 << 20, on: held.note.document)
+    #expect(data.count < 50_000)
+    held.sends(data)
+    // As much as may be inflated at once comes in, in pieces between which others have their turns.
+    var pieces = 0
+    held.note.observe { event in if case .headsChanged(by: PeerId("mal")) = event { pieces += 1 } }
+    let atOnce = IncomingTurns.excessByteCount
+    let clock = held.world.clock
+    try await clock.run(until: "some is here", horizon: .milliseconds(100)) { held.length > atOnce / 2 }
+    try await held.bothType()
+    try await clock.run(until: "what may come has come", horizon: .milliseconds(100)) { held.length > atOnce }
+    for _ in 0..<200 { await Task.yield() }
+    try await held.bothType()
+    #expect(held.length <= atOnce + (2 << 20) && pieces >= 16)
+    // The rest comes as time goes by, and nothing is refused.
+    try await clock.run(until: "all of it is here", horizon: .seconds(60)) { held.note.document.unknown(heads).isEmpty }
+    try await held.bothType()
+  }
+
+  @Test @AutomergeRepo func whatWaitsIsLimitedAndKeepsItsOrder() async throws {
+    let held = try await Held()
+    let first = try HostileChanges.deflated(3, byteCount: 1 << 16, on: held.note.document)
+    // What comes behind a large message waits for it: a small one on top of it is not lost.
+    let fork = held.note.document.fork()
+    held.sends(first.message)
+    try fork.receiveSyncMessage(state: SyncState(), message: first.message)
+    let text = try #require(try fork.contentId())
+    try fork.spliceText(obj: text, start: 0, delete: 0, value: "then")
+    fork.commitWith()
+    let small = Array(try fork.encodeChangesSince(heads: first.heads))
+    held.sends(HostileChanges.message(heads: fork.heads(), changes: [small]))
+    let note = held.note
+    try await held.world.clock.run(until: "both are here") { note.document.unknown(fork.heads()).isEmpty }
+    try await held.bothType()
+    // The peer goes in the middle: nothing of it hangs, and another link begins anew.
+    let second = try HostileChanges.deflated(3, byteCount: 1 << 16, on: held.note.document)
+    held.sends(second.message)
+    held.world.clock.advance(by: .milliseconds(40))
+    held.world.network.disconnect(PeerId("ana"), PeerId("mal"))
+    try await held.world.clock.run(until: "nothing is being read") { note.incoming.isEmpty }
+    held.world.network.connect(PeerId("ana"), PeerId("mal"))
+    held.sends(second.message)
+    try await held.world.clock.run(until: "it is here") { note.document.unknown(second.heads).isEmpty }
+    try await held.bothType()
+  }
+
+  @Test @AutomergeRepo func whoAsksForEverythingAgainAndAgainIsAnsweredAFewTimes() async throws {
+    let held = try await Held()
+    var answers = 0
+    held.world.network.onDelivery = { message, _, to in
+      if case .sync(let message) = message, to == PeerId("mal"), message.data.count > 200 { answers += 1 }
+    }
+    for _ in 0..<200 {
+      held.sends(HostileChanges.message(heads: [], changes: []), isRequest: true)
+      held.world.clock.advance(by: .milliseconds(100))
+    }
+    #expect(answers > 0 && answers <= 3 * DocumentSync.mostWhole, "\(answers)")
+    try await held.bothType()
+    // After the next look it is answered again.
+    let before = answers
+    held.ana.checkForStalls()
+    held.sends(HostileChanges.message(heads: [], changes: []), isRequest: true)
+    held.world.clock.advance(by: .seconds(1))
+    #expect(answers > before)
+  }
+
+  @Test @AutomergeRepo func aLargeNoteIsJoinedAndEditedAtOnce() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 5)))
+    for name in ["ana", "ben", "eva"] { world.start(name) }
+    let text = String(repeating: "a line of forty-nine letters, as notes have them.\n", count: 40_000)
+    let note = try #require(world.repos["ana"]).create(try .note(text))
+    world.connectAll()
+    let id = note.id
+    try await world.clock.run(until: "all have it", horizon: .seconds(60)) {
+      ["ben", "eva"].allSatisfy { world.repos[$0]?.handle(of: id)?.document.heads() == note.document.heads() }
+    }
+    let (ben, eva) = (
+      try #require(world.repos["ben"]?.handle(of: id)), try #require(world.repos["eva"]?.handle(of: id))
+    )
+    // A paste of a megabyte, and letters before and after it.
+    try ben.splice(0, "before ")
+    try ben.splice(0, String(repeating: "paste ", count: 200_000))
+    try ben.splice(0, "after ")
+    try eva.splice(0, "eva ")
+    try await world.clock.run(until: "all are equal", horizon: .seconds(60)) {
+      [ben, eva].allSatisfy { $0.document.heads() == note.document.heads() } && note.inSync(with: PeerId("eva"))
+    }
+    let content = try #require(try note.document.content())
+    #expect(["before ", "after ", "eva ", "paste paste"].allSatisfy { content.contains($0) })
+    #expect(content.utf8.count == text.utf8.count + 7 + 6 + 4 + 1_200_000)
+  }
+}
