@@ -11,6 +11,8 @@ struct Connection {
   /// What waits of its messages, and whether nothing more is read of it therefore.
   var waitingByteCount = 0
   var isHeld = false
+  /// Much waits to be sent to it.
+  var isCrowded = false
 }
 
 extension Repo {
@@ -84,6 +86,7 @@ extension Repo {
   func introduce(_ peer: PeerId, to handle: DocHandle) {
     guard announces(handle.id, to: peer) else { return }
     handle.receive(.connected(peer, access: access(handle.id, for: peer)))
+    if connections[peer]?.isCrowded == true { handle.receive(.crowded(peer, true)) }
   }
 
   // MARK: Sending
@@ -105,7 +108,7 @@ extension Repo {
 
   func broadcast(_ data: Data, on handle: DocHandle) {
     ephemeralCount += 1
-    for peer in handle.peers where !handle.idlePeers.contains(peer) {
+    for peer in handle.peers where !handle.idlePeers.contains(peer) && connections[peer]?.isCrowded != true {
       let message = RepoMessage.EphemeralMessage(
         senderId: peerId, targetId: peer, documentId: handle.id, count: ephemeralCount, sessionId: sessionId, data: data
       )
@@ -161,6 +164,14 @@ extension Repo: NetworkDelegate {
     observers.send(wasSibling ? .siblingDisconnected(peer) : .peerDisconnected(peer))
   }
 
+  public func network(_ provider: any NetworkProvider, _ peer: PeerId, isCrowded: Bool) {
+    guard connections[peer]?.provider === provider else { return }
+    connections[peer]?.isCrowded = isCrowded
+    for slot in slots.values.sorted(by: { $0.id.description < $1.id.description }) {
+      slot.handle?.receive(.crowded(peer, isCrowded))
+    }
+  }
+
   public func network(_ provider: any NetworkProvider, received message: RepoMessage, from peer: PeerId) {
     guard connections[peer]?.provider === provider else { return }
     switch message {
@@ -206,7 +217,7 @@ extension Repo: NetworkDelegate {
       gate.accepts(message, via: peer, at: clock.now)
     else { return }
     handle.deliver(.ephemeral(message, via: peer))
-    for other in handle.listeners(to: message.senderId, via: peer) {
+    for other in handle.listeners(to: message.senderId, via: peer) where connections[other]?.isCrowded != true {
       var copy = message
       copy.targetId = other
       transmit(.ephemeral(copy), to: other)

@@ -10,6 +10,8 @@ final class PeerLink {
   enum Event {
     case established(PeerId, PeerMetadata)
     case received(RepoMessage)
+    /// Much of what was sent has not left this machine, or all of it has.
+    case crowded(Bool)
     /// What was sent does not arrive; said again and again until it does.
     case stuck
     /// Nothing comes after this.
@@ -22,6 +24,8 @@ final class PeerLink {
   /// The same for a peer that is not known, which is not read from either while more than `strangerPauseLimit` wait.
   static let strangerQueueLimit = 256 << 10
   static let strangerPauseLimit = 64 << 10
+  /// Unsent bytes beyond which a peer is told nothing new until all of them are gone.
+  static let crowdLimit = 1 << 20
 
   let direction: LinkDirection
   let address: PeerAddress
@@ -61,6 +65,7 @@ final class PeerLink {
   private let share: WorkShare?
   private var work = LinkWork()
   private var isResting = false
+  private var saysCrowded = false
 
   /// - Parameters:
   ///   - tls: encrypts all that passes; without it everything is plain.
@@ -107,10 +112,21 @@ final class PeerLink {
     do {
       try write(frame)
       watchTransit()
+      if peer != nil, !saysCrowded, stream.queuedByteCount > PeerLink.crowdLimit { sayCrowded() }
     } catch {
       close(.unreachable(address, reason: "\(error)"), politely: false)
     }
     return true
+  }
+
+  private func sayCrowded() {
+    saysCrowded = true
+    stream.loop.later { [weak self] in
+      AutomergeRepo.assumeIsolated {
+        guard let self, self.isOpen, self.saysCrowded else { return }
+        self.onEvent(self, .crowded(true))
+      }
+    }
   }
 
   /// Looks now and then whether what was sent arrives.
@@ -206,6 +222,10 @@ final class PeerLink {
       answerPing()
     }
     if mayRead { stream.resumeReading() }
+    if saysCrowded {
+      saysCrowded = false
+      onEvent(self, .crowded(false))
+    }
   }
 
   private func answerPing() {

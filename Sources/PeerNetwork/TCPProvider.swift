@@ -342,6 +342,9 @@ public final class TCPProvider: NetworkProvider {
     case .received(let message):
       guard let peer = link.peer, linkOfPeer[peer] === link else { return }
       delegate?.network(self, received: message, from: peer)
+    case .crowded(let isCrowded):
+      guard let peer = link.peer, linkOfPeer[peer] === link else { return }
+      delegate?.network(self, peer, isCrowded: isCrowded)
     case .stuck: rescue(link)
     case .closed(let reason): closed(link, reason)
     }

@@ -2,11 +2,14 @@ import HostilePeers
 import NotesHarness
 import Testing
 
-/// 128 hostile peers at once, in every way that there is a test of its own for, and two people who go on typing.
+/// Hostile peers at once, in every way that there is a test of its own for, and two people who go on typing. There are 36 of
+/// them, for this process has to be all of them; `make siege` has 128.
 @Suite(.serialized, .enabled(if: NotesBinary.path != nil, "needs notes-lsp, built or named by NOTES_LSP_BINARY"))
 struct SiegeTests {
   @Test func twoPeopleGoOnTypingUnderSiege() async throws {
-    let figures = try await SiegeRun().run()
+    var siege = SiegeRun()
+    (siege.strangers, siege.guests, siege.keystrokes, siege.bombSize) = (24, 12, 60, 2)
+    let figures = try await siege.run()
     func percentile(_ samples: [Double], _ part: Double) -> Double {
       samples.isEmpty ? 0 : samples.sorted()[min(samples.count - 1, Int(part * Double(samples.count)))]
     }
@@ -15,10 +18,10 @@ struct SiegeTests {
         + "p99 \(percentile(figures.before, 0.99)) and \(percentile(figures.during, 0.99)) ms; "
         + "\(figures.growth >> 10) KiB more; \(figures.linkCount) hostile links; \(figures.sentCount) messages")
     #expect(figures.complaints.isEmpty)
-    #expect(figures.sentCount > 1000 && figures.linkCount > 8)
+    #expect(figures.sentCount > 500 && figures.linkCount > 8)
     #expect(figures.growth < 64 << 20)
     // With an optimized build, `notes-bench siege` measures what people feel. This build, beside other tests, is many times
     // slower: half of the keystrokes show that the service is not deaf.
-    #expect(percentile(figures.during, 0.5) < 1000)
+    #expect(percentile(figures.during, 0.5) < 2000)
   }
 }

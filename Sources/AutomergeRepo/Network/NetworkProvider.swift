@@ -39,4 +39,10 @@ public protocol NetworkDelegate: AnyObject, Sendable {
   func network(_ provider: any NetworkProvider, connected peer: PeerId, metadata: PeerMetadata)
   func network(_ provider: any NetworkProvider, disconnected peer: PeerId)
   func network(_ provider: any NetworkProvider, received message: RepoMessage, from peer: PeerId)
+  /// Much of what was sent to a peer has not left this machine, or all of it has. Who does not read need not be told more.
+  func network(_ provider: any NetworkProvider, _ peer: PeerId, isCrowded: Bool)
+}
+
+extension NetworkDelegate {
+  public func network(_ provider: any NetworkProvider, _ peer: PeerId, isCrowded: Bool) {}
 }

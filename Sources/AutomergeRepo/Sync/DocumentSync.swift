@@ -40,6 +40,8 @@ struct DocumentSync {
     case told(heads: Set<ChangeHash>, by: PeerId)
     /// To these peers nothing is said unless they ask or are found to lack something: others carry our changes to them.
     case idle(Set<PeerId>)
+    /// Much waits to be sent to the peer, or no longer: until then it is told nothing new.
+    case crowded(PeerId, Bool)
     /// Some time has passed, the same each time.
     case checked
     /// Nobody else is going to be asked.
@@ -85,6 +87,8 @@ struct DocumentSync {
     var awaitsAnswer = false
     /// Others carry our changes to it.
     var isIdle = false
+    /// Much waits to be sent to it.
+    var isCrowded = false
     /// What it last said that it has; nil if it has said nothing.
     var theirHeads: Set<ChangeHash>?
     /// How the last check found it; nil if the heads were equal.
@@ -153,6 +157,10 @@ struct DocumentSync {
       if let index = links.firstIndex(where: { $0.peer == peer }) { links[index].theirHeads = heads }
       return []
     case .idle(let peers): return setIdle(peers, document)
+    case .crowded(let peer, let isCrowded):
+      guard let index = links.firstIndex(where: { $0.peer == peer }) else { return [] }
+      links[index].isCrowded = isCrowded
+      return isCrowded || phase != .ready || links[index].stance == .lacks ? [] : send(to: index, document)
     case .changed: return phase == .ready ? settleWithheld(document) + sendToAll(document) : []
     case .rewound: return startOver(document)
     case .authorship(let event): return tell(event, document)
@@ -349,7 +357,7 @@ struct DocumentSync {
       links[index].awaitsAnswer = false
       return [.send(.unavailable, to: link.peer)]
     }
-    guard let data = document.generateSyncMessage(state: link.state) else { return [] }
+    guard !link.isCrowded, let data = document.generateSyncMessage(state: link.state) else { return [] }
     links[index].awaitsAnswer = false
     return repeats(data, at: index) ? [] : [.send(.sync(data), to: link.peer)]
   }
