@@ -103,6 +103,27 @@ import Testing
     try await held.bothType()
   }
 
+  @Test @AutomergeRepo func whoAsksForEverythingAgainAndAgainIsAnsweredAFewTimes() async throws {
+    let held = try await Held()
+    var answers = 0
+    held.world.network.onDelivery = { message, _, to in
+      guard case .sync(let message) = message, to == PeerId("mal") else { return }
+      if SyncOutline(message.data)?.changeCount ?? 0 > 0 { answers += 1 }
+    }
+    for _ in 0..<200 {
+      held.sends(HostileChanges.message(heads: [], changes: [], wantsAll: true), isRequest: true)
+      held.world.clock.advance(by: .milliseconds(100))
+    }
+    #expect(answers > 0 && answers <= 3 * DocumentSync.mostWhole, "\(answers)")
+    try await held.bothType()
+    // After the next look it is answered again.
+    let before = answers
+    held.ana.checkForStalls()
+    held.sends(HostileChanges.message(heads: [], changes: [], wantsAll: true), isRequest: true)
+    held.world.clock.advance(by: .seconds(1))
+    #expect(answers > before)
+  }
+
   @Test @AutomergeRepo func aLargeNoteIsJoinedAndEditedAtOnce() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 5)))
     for name in ["ana", "ben", "eva"] { world.start(name) }

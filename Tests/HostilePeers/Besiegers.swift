@@ -169,7 +169,7 @@ public final class Besiegers {
               data: Data(update.encoded()))), by: attacker)
       }
     case .requests:
-      let data = HostileChanges.message(heads: [], changes: [])
+      let data = HostileChanges.message(heads: [], changes: [], wantsAll: true)
       for _ in 0..<10 {
         send(.request(.init(senderId: attacker.peer, targetId: host, documentId: document, data: data)), by: attacker)
       }

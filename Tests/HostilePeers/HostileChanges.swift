@@ -22,10 +22,12 @@ public enum HostileChanges {
   }
 
   /// A message of the sync protocol that has these heads and chunks, and nothing else.
-  public static func message(heads: Set<ChangeHash>, changes: [[UInt8]]) -> Data {
+  ///
+  /// - Parameter wantsAll: whether it says that its sender has nothing, and so asks for everything.
+  public static func message(heads: Set<ChangeHash>, changes: [[UInt8]], wantsAll: Bool = false) -> Data {
     var bytes: [UInt8] = [0x42]
     bytes += uleb(heads.count) + heads.sorted().flatMap(\.bytes)
-    bytes += [0, 0] + uleb(changes.count)
+    bytes += (wantsAll ? [0, 1, 0, 0] : [0, 0]) + uleb(changes.count)
     for change in changes { bytes += uleb(change.count) + change }
     return Data(bytes)
   }
