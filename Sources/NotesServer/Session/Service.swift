@@ -191,6 +191,8 @@ public final class Service {
       record.words = Words.count(text)
       notebook.remember(record)
       caretaker.watch(handle)
+      // What came from peers while the file was being made was heard by no watch.
+      if handle.document.heads() != heads { caretaker.plan(handle, text: note.content) }
       try await notebook.save(record.key)
       return record
     }
