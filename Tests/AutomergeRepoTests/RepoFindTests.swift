@@ -1,9 +1,10 @@
 import Automerge
-import AutomergeRepo
 import Foundation
 import RepoTestSupport
 import TestSupport
 import Testing
+
+@testable import AutomergeRepo
 
 /// Looking for documents, and who may have them.
 @Suite struct RepoFindTests {
@@ -64,6 +65,29 @@ import Testing
     func network(_ provider: any NetworkProvider, connected peer: PeerId, metadata: PeerMetadata) {}
     func network(_ provider: any NetworkProvider, disconnected peer: PeerId) {}
     func network(_ provider: any NetworkProvider, received message: RepoMessage, from peer: PeerId) {}
+  }
+
+  @Test @AutomergeRepo func whatIsMadeOfKeptChangesIsFoundByThoseWhoLookForItAlready() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 8)))
+    let repo = world.start("a")
+    let (mute, sink) = (world.network.provider(), Mute())
+    mute.start(as: LocalPeer(peerId: PeerId("mute")), delegate: sink)
+    world.network.connect(PeerId("a"), PeerId("mute"))
+    let id = try id()
+    let kept = try Document.note("kept").save()
+    var found: DocHandle?
+    Task { @AutomergeRepo in if case .found(let handle) = await repo.find(id) { found = handle } }
+    try await world.clock.run(until: "the peer is asked", horizon: .seconds(3)) {
+      repo.slots[id]?.handle?.sync.linkedPeers.isEmpty == false
+    }
+    #expect(try repo.make(id, of: kept) != nil)
+    try await world.clock.run(until: "it is found", horizon: .seconds(3)) { found != nil }
+    let handle = try #require(found)
+    #expect(handle === repo.handle(of: id))
+    try await world.flush("a")
+    world.crash("a")
+    world.start("a")
+    #expect(try await world.handle(id, at: "a") != nil)
   }
 
   @Test @AutomergeRepo func whatIsDeletedStaysDeleted() async throws {

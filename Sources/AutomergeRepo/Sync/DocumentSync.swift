@@ -161,7 +161,7 @@ struct DocumentSync {
       guard let index = links.firstIndex(where: { $0.peer == peer }) else { return [] }
       links[index].isCrowded = isCrowded
       return isCrowded || phase != .ready || links[index].stance == .lacks ? [] : send(to: index, document)
-    case .changed: return phase == .ready ? settleWithheld(document) + sendToAll(document) : []
+    case .changed: return changed(document)
     case .rewound: return startOver(document)
     case .authorship(let event): return tell(event, document)
     case .received(.unavailable, let peer, _): return unavailable(peer)
@@ -173,6 +173,12 @@ struct DocumentSync {
       isAsking = false
       return settle()
     }
+  }
+
+  /// The document has changed here. One that was being looked for was found where no peer was asked.
+  private mutating func changed(_ document: Document) -> [Effect] {
+    let effects = document.heads().isEmpty ? [] : found(by: nil)
+    return phase == .ready ? effects + settleWithheld(document) + sendToAll(document) : []
   }
 
   // MARK: Peers come and go
@@ -333,7 +339,7 @@ struct DocumentSync {
   }
 
   /// Ends the search, if that is not over, as there is something now.
-  mutating func found(by index: Int) -> [Effect] {
+  mutating func found(by index: Int?) -> [Effect] {
     guard phase == .searching else { return [] }
     phase = .ready
     offerToThoseWithout(except: index)
@@ -341,7 +347,7 @@ struct DocumentSync {
   }
 
   /// Whoever said during the search that it has nothing is told of what was found.
-  private mutating func offerToThoseWithout(except finder: Int) {
+  private mutating func offerToThoseWithout(except finder: Int?) {
     for index in links.indices where index != finder && links[index].stance == .lacks && !links[index].awaitsAnswer {
       links[index].stance = .unknown
       links[index].state = DocumentSync.state(nil, links[index].access)

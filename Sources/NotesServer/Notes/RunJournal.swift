@@ -19,6 +19,8 @@ final class RunJournal {
   private var handles: [DocumentId: DocHandle] = [:]
   /// Notes whose editor has done something that the next change of their documents carries out.
   private var ahead: Set<NoteKey> = []
+  /// Documents of which journals were kept, because they were not here.
+  private var waiting: Set<DocumentId> = []
   private var isBroken = false
   private var isChangingSegment = false
 
@@ -173,22 +175,47 @@ final class RunJournal {
   @concurrent
   private static func content(_ bytes: [UInt8]) async -> JournalContent { JournalContent(JournalFrame.all(in: bytes)) }
 
-  /// Takes in what processes that were killed had not stored, and removes their journals.
+  /// Takes in what processes that were killed had not stored, and removes their journals. A journal with words of a document that
+  /// cannot be had now stays: it is read again when the document comes, and when the next process starts.
   func recover(_ repo: Repo, _ storage: any StorageProvider) async {
     for run in await files.deadRuns() {
       guard let content = await content(of: run) else { continue }
       do {
-        for (id, changes) in content.changes {
-          guard case .found(let handle) = await repo.find(id, within: Self.longestSearch) else { continue }
-          try handle.take(changes)
-          try await handle.flush()
+        var unplaced: Set<DocumentId> = []
+        for (id, changes) in content.changes where try await !take(changes, of: id, repo) {
+          unplaced.insert(id)
         }
         try await storage.commit(content.clients.map { .save($0.value.item($0.key, run: run)) })
+        guard unplaced.isEmpty else {
+          waiting.formUnion(unplaced)
+          log.warning("The journal of a process that was killed is kept: not here yet: \(unplaced.count) documents.")
+          continue
+        }
         await files.remove(run)
       } catch {
         log.warning("The journal of a process that was killed is kept: \(error)")
       }
     }
+  }
+
+  /// Whether a journal that was kept has words of this document, which is here now. Asking again says no.
+  func waits(for id: DocumentId) -> Bool { waiting.remove(id) != nil }
+
+  /// Stores what a journal has of a document. False if something that it is built on is missing.
+  private func take(_ changes: Data, of id: DocumentId, _ repo: Repo) async throws -> Bool {
+    let handle: DocHandle
+    switch await repo.find(id, within: Self.longestSearch) {
+    case .deleted: return true
+    case .found(let found): handle = found
+    case .failed(let error): throw error
+    case .unavailable, .timedOut:
+      // The process had just got it, or made it: then the journal has all of it.
+      guard let made = try repo.make(id, of: changes) else { return false }
+      handle = made
+    }
+    try handle.take(changes)
+    try await handle.flush()
+    return !handle.lacksChanges
   }
 
   private static let longestSearch: Duration = .seconds(1)

@@ -1,0 +1,100 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import Synchronization
+import Testing
+
+@testable import NotesServer
+
+/// What comes of the journal of a process that was killed, whether or not the store has its documents.
+@AutomergeRepo @Suite struct RunJournalTests {
+  private let storage = InMemoryStorage()
+  private let files = DeadJournals()
+  private let journal: RunJournal
+  private let repo: Repo
+  private let id: DocumentId
+
+  init() {
+    var random = RandomSource()
+    id = DocumentId.random(using: &random)
+    repo = Repo(peerId: PeerId("ana"), storage: storage)
+    journal = RunJournal(files: files, run: "bb")
+  }
+
+  /// The changes of a note that was fetched and then typed into: those of the fetched text, and those of the words.
+  private func changes() throws -> (fetched: Data, typed: Data) {
+    let document = Document()
+    let text = try document.putObject(obj: .ROOT, key: "content", ty: .Text)
+    try document.spliceText(obj: text, start: 0, delete: 0, value: "fetched ")
+    let fetched = document.save()
+    let heads = document.heads()
+    try document.spliceText(obj: text, start: 8, delete: 0, value: "typed")
+    return (fetched, try document.encodeChangesSince(heads: heads))
+  }
+
+  private func leave(_ changes: Data...) {
+    files.journals["aa"] = changes.flatMap { JournalFrame(document: id, changes: $0).encoded }
+  }
+
+  private func storedText() async throws -> String? {
+    let next = Repo(peerId: PeerId("ana"), storage: storage)
+    guard case .found(let handle) = await next.find(id), let text = handle.document.textObject else { return nil }
+    return try handle.document.text(obj: text)
+  }
+
+  @Test func aNoteThatIsInTheJournalAndNotInTheStoreIsMadeOfIt() async throws {
+    let (fetched, typed) = try changes()
+    leave(fetched, typed)
+    await journal.recover(repo, storage)
+    #expect(try await storedText() == "fetched typed")
+    #expect(files.journals.isEmpty)
+  }
+
+  @Test func aJournalWhoseNoteIsNotHereWaitsForIt() async throws {
+    let (fetched, typed) = try changes()
+    leave(typed)
+    await journal.recover(repo, storage)
+    #expect(!files.journals.isEmpty)
+    #expect(try await storedText() == nil)
+    // A peer brings the note.
+    _ = try #require(try repo.make(id, of: fetched))
+    #expect(journal.waits(for: id))
+    await journal.recover(repo, storage)
+    #expect(try await storedText() == "fetched typed")
+    #expect(files.journals.isEmpty)
+  }
+
+  @Test func theJournalOfANoteThatWasRemovedForGoodGoes() async throws {
+    let (fetched, typed) = try changes()
+    leave(fetched, typed)
+    try await repo.delete(id)
+    await journal.recover(repo, storage)
+    #expect(try await storedText() == nil)
+    #expect(files.journals.isEmpty)
+  }
+}
+
+extension Document {
+  fileprivate var textObject: ObjId? {
+    guard case .Object(let object, .Text)? = try? get(obj: .ROOT, key: "content") else { return nil }
+    return object
+  }
+}
+
+/// The journals of processes that live no more.
+private final class DeadJournals: JournalAccess {
+  private let content = Mutex<[String: [UInt8]]>([:])
+
+  var journals: [String: [UInt8]] {
+    get { content.withLock(\.self) }
+    set { content.withLock { $0 = newValue } }
+  }
+
+  func append(_ bytes: [UInt8]) -> Int? { nil }
+  func beginSegment() -> Int? { nil }
+  func removeSegments(before number: Int) {}
+  func end() {}
+  func read(_ run: String) async -> [UInt8]? { journals[run] }
+  func deadRuns() async -> [String] { journals.keys.sorted() }
+  func remove(_ run: String) async { journals[run] = nil }
+}
