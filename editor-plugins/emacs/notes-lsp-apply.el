@@ -51,6 +51,10 @@ Insert first: a mark at BEGIN stays, one inside or at END follows the text."
       (notes-lsp--certainly
        (lambda () (delete-region (+ begin length) (+ end length)))))))
 
+(defconst notes-lsp--most-parts 64
+  "An edit of more parts than this is one change for all hooks.
+To call them for each of 5,000 parts takes longer than a person waits.")
+
 (defun notes-lsp--replace-all (spans)
   "Replace each of SPANS, a list of (BEGIN END TEXT), the last first.
 None is left out: a quit is heard between two of them, and takes place when
@@ -93,7 +97,10 @@ all are done."
       (unwind-protect
           (notes-lsp--without-file-prompts
             (let ((buffer-undo-list t))
-              (notes-lsp--replace-all spans)))
+              (if (nthcdr notes-lsp--most-parts spans)
+                  (combine-change-calls (caar (last spans)) (cadar spans)
+                    (notes-lsp--replace-all spans))
+                (notes-lsp--replace-all spans))))
         (setf (notes-lsp--note-applying note) nil)
         (when clean (set-buffer-modified-p nil))
         (setq deactivate-mark mark-ends)

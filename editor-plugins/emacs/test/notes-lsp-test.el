@@ -218,6 +218,27 @@
         (should (eq :notes/ack (caar notes-test-sent)))
         (should (plist-get (notes-lsp-buffer-info) :synced))))))
 
+(ert-deftest notes-test-an-edit-of-many-parts-is-one-change-for-all-hooks ()
+  (let ((parts 5000))
+    (notes-test-with (concat (mapconcat (lambda (_) "a line") (number-sequence 1 parts) "\n") "\n")
+      (let* ((edits (cl-loop for line below parts
+                             collect `(:range (:start (:line ,line :character 0) :end (:line ,line :character 1))
+                                       :newText "one")))
+             (calls 0)
+             (count (lambda (&rest _) (cl-incf calls))))
+        (add-hook 'after-change-functions count nil t)
+        (notes-lsp--apply notes-test-note
+                          `(:edits ,(vconcat edits) :rev 1 :bytes ,(+ (* 2 parts) (1- (position-bytes (point-max))))))
+        (remove-hook 'after-change-functions count t)
+        (should (equal (how-many "^one line$" (point-min)) parts))
+        (should (= calls 1))
+        (should (eql 1 (notes-lsp--note-rev notes-test-note)))
+        ;; Typing is heard as before.
+        (goto-char (point-max))
+        (insert "typed")
+        (notes-lsp--flush notes-test-note)
+        (should notes-test-sent)))))
+
 (ert-deftest notes-test-edits-that-overlap-are-refused ()
   (notes-test-with "abcdef"
     (setf (notes-lsp--note-queue notes-test-note)
