@@ -123,10 +123,10 @@ struct ConditionTests {
     try person.act()
     try person.editor.setServiceCommand { $0.filter { $0 != "--no-network" } }
     try person.editor.give(vim: "NotesRestart", emacs: "(notes-restart)")
-    try person.shows("made read-only")
-    // That was read; what came after it waits for this.
-    try person.act()
+    // Where the words are comes first; the rest waits until that was read.
     try person.shows("words typed before the news came")
+    try person.act()
+    try person.shows("made read-only")
     try person.editor.session.wait(for: "the host's text") { try person.editor.state()?.text == "rye bread\n" }
     #expect(ana.client.text.string == "rye bread\n")
     let folder = person.user.notes + "/.recovered"
@@ -192,6 +192,20 @@ struct ConditionTests {
     try ana.request("notes/delete", ["uri": item["uri"] ?? .null])
     try person.shows("item deleted")
     #expect(try person.editor.state()?.text == "tea\n")
+  }
+
+  @Test(arguments: kinds) func anItemThatIsDeletedWhileItIsClosed(kind: String) throws {
+    let ana = try NotesUser("Ana").startInitialized()
+    let id = try ana.request("notes/create", ["title": "Weekly", "kind": "meeting"])["id"] ?? .null
+    let item = try ana.request("notes/addItem", ["id": id, "title": "Drinks", "text": "tea\n"])
+    let ticket = try #require(ana.request("notes/share", ["id": id])["ticket"]?.stringValue)
+    let person = try Person(kind, "Ben")
+    let path = person.user.notes + "/Weekly/Drinks.md"
+    try person.editor.give(vim: "NotesJoin \(ticket)", emacs: "(notes-join \"\(ticket)\")")
+    try person.editor.session.wait(for: "the item's file") { FileManager.default.fileExists(atPath: path) }
+    try person.act()
+    try ana.request("notes/delete", ["uri": item["uri"] ?? .null])
+    try person.shows("words kept")
   }
 
   @Test(arguments: kinds) func aNoteThatCannotBeStored(kind: String) throws {

@@ -27,10 +27,10 @@ struct MessageTests {
     }
 
     /// Makes news for Ben, and waits until his editor has it.
-    func makeNews() throws {
-      try ana.process.request("notes/setAccess", ["id": .string(ana.id), "peer": peer, "access": "read"])
+    func makeNews(_ access: String = "read") throws {
+      try ana.process.request("notes/setAccess", ["id": .string(ana.id), "peer": peer, "access": .string(access)])
       let isReadOnly = ben.kind == VimUnderTest.kind ? "&readonly" : "(if buffer-read-only 1 0)"
-      try ben.editor.session.wait(for: "the news") { try ben.editor.evaluate(isReadOnly).intValue == 1 }
+      try ben.editor.session.wait(for: "the news") { try ben.editor.evaluate(isReadOnly).intValue == (access == "read" ? 1 : 0) }
     }
   }
 
@@ -53,6 +53,18 @@ struct MessageTests {
     #expect(screen.contains(error) && !screen.contains(Self.news), "\(screen)")
     try guest.ben.act()
     try guest.ben.sees(Self.news)
+  }
+
+  @Test(arguments: kinds) func aKeyThatDoesNothingCountsAsReading(kind: String) throws {
+    let guest = try Guest(kind)
+    try guest.ben.act()
+    try guest.makeNews()
+    try guest.ben.sees(Self.news)
+    try guest.makeNews("write")
+    let screen = try guest.ben.editor.session.terminal.screen()
+    #expect(screen.contains(Self.news) && !screen.contains("lets you edit"), "\(screen)")
+    try guest.ben.editor.session.terminal.press(kind == VimUnderTest.kind ? "Escape" : "C-a")
+    try guest.ben.sees("Ana lets you edit \"Shopping\"")
   }
 
   @Test(arguments: kinds) func aPromptStaysUntilItIsAnsweredAndNewsWaits(kind: String) throws {

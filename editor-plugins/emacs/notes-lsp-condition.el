@@ -103,8 +103,10 @@ PARAMS is the event.  Return non-nil if there are any."
   "Do what the event PARAMS says of a buffer; return non-nil if it is such.
 Called from a message handler."
   (let ((kind (plist-get params :kind)))
-    (when (member kind '("access" "refused" "unshared" "detached" "moved"))
-      (let ((note (notes-lsp--find-note (or (plist-get params :uri) ""))))
+    (when (equal kind "recovered")
+      (notes-lsp--urge (concat ":NotesRecovered has " (or (plist-get params :copy) "a copy"))))
+    (when (member kind '("recovered" "access" "refused" "unshared" "detached" "moved"))
+      (let ((note (and (not (equal kind "recovered")) (notes-lsp--find-note (or (plist-get params :uri) "")))))
         ;; Words of a note that no buffer shows.  Anything else without a note was told already, by what this person did;
         ;; but one that is not open may go on without somebody.
         (when (and (not note) (or (equal kind "refused") (and (equal kind "detached") (notes-lsp--last-of-p params))))
@@ -127,10 +129,10 @@ Called from a message handler."
                  (setq notes-lsp--gone-id (notes-lsp--note-id note))))
              (notes-lsp--soon (notes-lsp--leave note (or (plist-get params :reason) "deleted")))))
           ;; What to do is said first, by the names that this editor has for it.
-          (notes-lsp--warn
-           (if (equal kind "refused") ":NotesRecovered has your words; this note is read-only"
-             (string-replace "undelete restores" ":NotesUndelete restores"
-                             (or (plist-get params :message) ""))))
+          (if (equal kind "refused")
+              (notes-lsp--urge ":NotesRecovered has your words; this note is read-only")
+            (notes-lsp--warn (string-replace "undelete restores" ":NotesUndelete restores"
+                                             (or (plist-get params :message) ""))))
           (force-mode-line-update t))
         (and (or note (not (equal kind "moved"))) t)))))
 

@@ -25,6 +25,9 @@
 
 (defvar notes-lsp--waiting-news nil "List of (TEXT . URGENT), oldest first.")
 (defvar notes-lsp--unread nil "Non-nil while the echo area has what must be read.")
+(defvar notes-lsp--shown-news nil "The news that was shown last.")
+(defvar notes-lsp--urgent nil
+  "Non-nil while the echo area is to say where the person's words are.")
 (defvar notes-lsp--news-pause nil "Timer that shows the next news.")
 
 (defun notes-lsp--here (text)
@@ -67,6 +70,23 @@ If that is over, it is news like any other."
   "Show TEXT when nothing else is to be read, and keep it until it was."
   (notes-lsp--add-news text t))
 
+(defun notes-lsp--urge (text)
+  "Show TEXT, which says where the person's words are, before everything else.
+A message of ours that has not been read yet waits again."
+  (let ((line (string-trim (or text ""))))
+    (unless (string-empty-p line)
+      (when (and notes-lsp--unread notes-lsp--shown-news (not notes-lsp--urgent)
+                 (equal (current-message) (notes-lsp--line notes-lsp--shown-news)))
+        (push (cons notes-lsp--shown-news t) notes-lsp--waiting-news)
+        (setq notes-lsp--unread nil
+        notes-lsp--urgent nil))
+      (setq notes-lsp--urgent (not notes-lsp--unread))
+      (push (cons line t) notes-lsp--waiting-news)
+      (when notes-lsp--news-pause
+        (cancel-timer notes-lsp--news-pause)
+        (setq notes-lsp--news-pause nil))
+      (notes-lsp--show-news))))
+
 (defun notes-lsp--add-news (text urgent)
   "Let TEXT wait until it may be shown; URGENT if it must be read."
   (unless (or (null text) (string-blank-p text)
@@ -81,7 +101,8 @@ If that is over, it is news like any other."
              (not (notes-lsp--unsafe-p)) (not (active-minibuffer-window))
              (not (bound-and-true-p isearch-mode)))
     (pcase-let ((`(,text . ,urgent) (pop notes-lsp--waiting-news)))
-      (setq notes-lsp--unread urgent)
+      (setq notes-lsp--unread urgent
+            notes-lsp--shown-news text)
       (message "%s" (notes-lsp--line text))
       (when notes-lsp--waiting-news
         (setq notes-lsp--news-pause

@@ -198,10 +198,11 @@ extension Caretaker {
     defer { withExtendedLifetime(claim) {} }
     if let path = record.path {
       if let bytes = try await service.files.read(path), !bytes.isEmpty {
-        try await service.keep(
+        try await service.recoveredTexts.keep(
           RecoveredText(
             id: record.id, time: service.clock.date.milliseconds,
             reason: "its agenda item \"\(record.title)\" was deleted", text: bytes))
+        service.recoveredTexts.tellSoon()
       }
       try await service.files.remove(path)
     }

@@ -197,10 +197,11 @@ final class Caretaker {
     _ bytes: [UInt8], thatReplaced contents: FileContents?, of note: NoteDocument, _ key: NoteKey, _ handle: DocHandle
   ) async throws {
     guard let others = try? FileContents(reading: bytes) else {
-      return try await service.keep(
+      try await service.recoveredTexts.keep(
         RecoveredText(
           id: key.document, time: service.clock.date.milliseconds, reason: "another program wrote it to the file",
           text: bytes))
+      return service.recoveredTexts.tellSoon()
     }
     let now = DocumentText(note).allUTF8
     let way = contents.map { TextDiff.delta(from: $0.text, to: now) }
@@ -258,9 +259,11 @@ final class Caretaker {
     let kept = RecoveredText(
       id: key.document, time: service.clock.date.milliseconds,
       reason: "it was written to the file of a note that you may only read", text: text)
-    try await service.keep(kept)
+    try await service.recoveredTexts.keep(kept)
     if let path = await service.write(kept, title: service.notebook[key]?.title ?? "") {
-      service.onRefusal?(key, path)
+      service.onRefusal?(key, kept, path)
+    } else {
+      service.recoveredTexts.tellSoon()
     }
   }
 

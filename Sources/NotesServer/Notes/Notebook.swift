@@ -251,7 +251,8 @@ final class Notebook {
     for key in records.keys where key.document == id { forget(key) }
     try await storage.commit([
       .removeRange([NoteRecord.collection, id.description]), .removeRange([NoteRecord.baseCollection, id.description]),
-      .removeRange([RecoveredText.collection, id.description]), .removeRange([ClientBase.collection, id.description]),
+      .removeRange([RecoveredText.collection, id.description]), .removeRange(RecoveredTexts.marks(of: id)),
+      .removeRange([ClientBase.collection, id.description]),
       .removeRange([UndoRecord.collection, id.description]),
       .removeRange([ClientBase.leftCollection, id.description]),
     ])

@@ -190,7 +190,11 @@ final class ReadOnlyCopies {
       return false
     }
     for (key, text) in kept {
-      if let path = await service.write(text, title: title(of: key)) { service.onRefusal?(key, path) }
+      if let path = await service.write(text, title: title(of: key)) {
+        service.onRefusal?(key, text, path)
+      } else {
+        service.recoveredTexts.tellSoon()
+      }
     }
     return true
   }
@@ -220,7 +224,7 @@ final class ReadOnlyCopies {
       while found.contains(where: { $0.time == time }) { time += 1 }
     }
     let kept = RecoveredText(id: key.document, time: time, reason: reason, text: words.text)
-    try await service.keep(kept)
+    try await service.recoveredTexts.keep(kept)
     return kept
   }
 

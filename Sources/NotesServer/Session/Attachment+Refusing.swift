@@ -24,13 +24,15 @@ extension Attachment {
     let service = service
     Task { @AutomergeRepo [log = session.log] in
       do {
-        try await service.keep(recovered)
+        try await service.recoveredTexts.keep(recovered)
       } catch {
         log.error("What was typed into a read-only note could not be stored: \(error)")
       }
     }
     tellOfRefusal?.cancel()
-    tellOfRefusal = service.clock.schedule(after: Self.tellDelay) { [weak self] in self?.told(of: recovered) }
+    tellOfRefusal = service.clock.schedule(after: Self.tellDelay) { [weak self] in
+      if let self { self.told(of: recovered) } else { service.recoveredTexts.tellSoon() }
+    }
     sendPendingEdit()
     scheduleCheck(after: Self.checkDelay)
   }
@@ -39,8 +41,8 @@ extension Attachment {
     tellOfRefusal = nil
     let title = service.notebook[key]?.title ?? ""
     Task { @AutomergeRepo in
-      guard let path = await service.write(recovered, title: title) else { return }
-      session.refused(key, uri: uri, recovered: path)
+      guard let path = await service.write(recovered, title: title) else { return service.recoveredTexts.tellSoon() }
+      session.refused(key, uri: uri, recovered, path: path)
     }
   }
 }

@@ -49,7 +49,7 @@ public final class Service {
   /// Called when somebody else has deleted a note for everyone, before its file goes.
   var onDeletion: ((DocHandle) -> Void)?
   /// Called when what another program wrote to the file of a read-only note was kept at this path, and not taken in.
-  var onRefusal: ((NoteKey, String) -> Void)?
+  var onRefusal: ((NoteKey, RecoveredText, String) -> Void)?
   /// Called when others changed a meeting: its items may have come, gone or moved.
   var onMeetingChange: ((DocHandle) -> Void)?
   private(set) lazy var siblingRequests = SiblingRequests(repo: repo, sharing: sharing, clock: clock)
@@ -58,6 +58,7 @@ public final class Service {
   private(set) lazy var caretaker = Caretaker(service: self)
   private(set) lazy var openFiles = OpenFiles(service: self)
   private(set) lazy var elsewhere = NotesElsewhere(service: self)
+  private(set) lazy var recoveredTexts = RecoveredTexts(service: self)
   private(set) lazy var readOnlyCopies = ReadOnlyCopies(service: self)
   let log = Logger(label: "notes")
 
@@ -83,6 +84,7 @@ public final class Service {
       switch event {
       case .documentOpened(let handle):
         handle.document.actor = self.actor(for: handle.id)
+        if self.journal.waits(for: handle.id) { self.recoverJournals() }
         if self.notebook[handle.id]?.hasPlace ?? false {
           self.caretaker.watch(handle)
         } else {
@@ -139,7 +141,7 @@ public final class Service {
     }
     sweepLater()
     mover.followAll()
-    recovery = Task { @AutomergeRepo in await journal.recover(repo, notebook.storage) }
+    recoverJournals()
     try await notebook.forgetClientBases(before: clock.date.addingTimeInterval(-Self.clientBaseTime))
     let limit = clock.date.addingTimeInterval(-Session.recoverableTime)
     for record in notebook.records.values where record.deletedSince.map({ $0 < limit }) ?? false {
@@ -148,6 +150,14 @@ public final class Service {
       } catch {
         log.warning("A note that was deleted long ago could not be removed: \(error)")
       }
+    }
+  }
+
+  /// Takes in what processes that were killed had not stored, one time after the other.
+  private func recoverJournals() {
+    recovery = Task { @AutomergeRepo [recovery] in
+      await recovery?.value
+      await journal.recover(repo, notebook.storage)
     }
   }
 
@@ -199,18 +209,16 @@ public final class Service {
     throw NotesError(.conflict, "No free file name was found for \"\(title)\" in \(directory).")
   }
 
-  /// Stores a text that would be lost otherwise.
-  func keep(_ text: RecoveredText) async throws(StorageError) {
-    try await repo.storage?.commit([.save(text.item)])
-  }
-
-  /// The same without waiting for it.
-  func keepSoon(_ id: DocumentId, _ reason: String, _ text: [UInt8]) {
+  /// Stores a text that would be lost otherwise without waiting for it, and tells the person.
+  ///
+  /// - Parameter isTold: whether the person was told already
+  func keepSoon(_ id: DocumentId, _ reason: String, _ text: [UInt8], isTold: Bool = false) {
     let kept = RecoveredText(id: id, time: clock.date.milliseconds, reason: reason, text: text)
     log.warning("Keeping a copy of \(id): \(reason).")
     Task { @AutomergeRepo in
       do {
-        try await keep(kept)
+        try await recoveredTexts.keep(kept)
+        if isTold { recoveredTexts.told(kept) } else { recoveredTexts.tellSoon() }
       } catch {
         log.error("The copy could not be stored: \(error)")
       }

@@ -62,6 +62,7 @@ extension Session {
 
   /// Another process of this person has heard something.
   func heardFromSibling(_ event: JSONValue) {
+    if service.recoveredTexts.heard(event) { return }
     guard let kind = event["kind"]?.stringValue, ["access", "unshared", "left", "moved"].contains(kind),
       let id = event["id"]?.stringValue.flatMap({ DocumentId($0) })
     else { return deliver(event) }
@@ -86,16 +87,20 @@ extension Session {
   }
 
   /// What was typed is not in the note, for this person may only read it.
-  func refused(_ key: NoteKey, uri: String?, recovered: String) {
-    deliver(refusal(of: key, uri: uri, recovered: recovered))
+  func refused(_ key: NoteKey, uri: String?, _ text: RecoveredText, path: String) {
+    guard phase == .running else { return }
+    deliver(refusal(of: key, uri: uri, recovered: path))
+    service.recoveredTexts.told(text)
   }
 
   /// What was typed elsewhere or earlier, or written to the file, is not in the note: the person may look at any editor.
-  func refusedForAll(_ key: NoteKey, recovered: String) {
+  func refusedForAll(_ key: NoteKey, _ text: RecoveredText, path: String) {
+    guard phase == .running else { return service.recoveredTexts.tellSoon() }
     let uri = service.notebook[key]?.path.map(FileURI.uri(path:))
-    let event = refusal(of: key, uri: uri, recovered: recovered)
+    let event = refusal(of: key, uri: uri, recovered: path)
     service.siblingEvents.tell(event)
     deliver(event)
+    service.recoveredTexts.told(text)
   }
 
   private func refusal(of key: NoteKey, uri: String?, recovered: String) -> JSONValue {

@@ -94,8 +94,8 @@ extension Session {
   /// What an event about somebody near, or an invitation, says to the person; nil if it is another event.
   func invitationNotice(of event: SharingEvent) -> JSONValue? {
     switch event {
-    case .nearby(let peer, let name): notice("online", peer, name, "\(name) is nearby.")
-    case .gone(let peer, let name): notice("offline", peer, name, "\(name) is no longer nearby.")
+    case .nearby(let peer, let name): notice("online", peer, name, NoteNews.cut(name, to: 44) + " is nearby")
+    case .gone(let peer, let name): notice("offline", peer, name, NoteNews.cut(name, to: 40) + " is no longer nearby")
     case .invited(let invitation):
       // Without the digits: these stand alone, where the person answers, so that no title can pass for them.
       notice(
@@ -110,9 +110,12 @@ extension Session {
         NoteNews.fitted(invitation.name, " took back the invitation to ", invitation.title ?? "", ""),
         invitation: invitation.invitation)
     case .accepted(let peer, let name, let document):
-      notice("accepted", peer, name, "\(name) and you share \"\(title(of: document))\" now.", uri: uri(of: document))
+      notice(
+        "accepted", peer, name, NoteNews.fitted(name, " now shares ", title(of: document), " with you"),
+        uri: uri(of: document))
     case .declined(let peer, let name, let document):
-      notice("declined", peer, name, "\(name) does not want \"\(title(of: document))\".", uri: uri(of: document))
+      notice(
+        "declined", peer, name, NoteNews.fitted(name, " declined ", title(of: document), ""), uri: uri(of: document))
     case .toBeConfirmed(let invitation):
       notice(
         "accepted", invitation.peer, invitation.name, NoteNews.cut(invitation.name, to: 29) + " accepted.",

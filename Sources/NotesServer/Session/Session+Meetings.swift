@@ -105,7 +105,10 @@ extension Session {
       guard let note = byId[item].flatMap({ NoteDocument(handle.document, item: $0) }) else {
         let text = attachment.clientText
         detach(uri: attachment.uri, .itemDeleted)
-        if !text.isEmpty { service.keepSoon(handle.id, "its agenda item was deleted while it was open", text) }
+        if !text.isEmpty {
+          service.keepSoon(
+            handle.id, "its agenda item was deleted while it was open", text, isTold: phase == .running)
+        }
         continue
       }
       if note.content != attachment.note.content { attachment.follow(note) }

@@ -116,7 +116,7 @@ extension Session {
   func deliver(_ notice: JSONValue) {
     guard phase == .running else { return }
     if isNotesClient { return connection.notify("notes/event", notice) }
-    let kinds = ["access", "refused", "unshared", "detached", "offered", "brokeOff", "keyChanged"]
+    let kinds = ["access", "refused", "recovered", "unshared", "detached", "offered", "brokeOff", "keyChanged"]
     if let kind = notice["kind"]?.stringValue, kinds.contains(kind), let message = notice["message"] {
       connection.notify("window/showMessage", ["type": 2, "message": message])
     } else {
@@ -161,11 +161,11 @@ extension Session {
   /// What an event of the network says to the person; nil if nothing.
   private func notice(of event: SharingEvent) -> JSONValue? {
     switch event {
-    case .online(let peer, let name): notice("online", peer, name, "\(name) is online")
-    case .offline(let peer, let name): notice("offline", peer, name, "\(name) is offline")
+    case .online(let peer, let name): notice("online", peer, name, NoteNews.cut(name, to: 48) + " is online")
+    case .offline(let peer, let name): notice("offline", peer, name, NoteNews.cut(name, to: 48) + " is offline")
     case .joined(let peer, let name, let document):
       notice(
-        "accepted", peer, name, "\(name) joined \"\(title(of: document))\"",
+        "accepted", peer, name, NoteNews.fitted(name, " joined ", title(of: document), ""),
         uri: uri(of: document))
     case .networkState, .accessChanged, .unshared, .gaveUp, .moved: nil
     case .nearby, .gone, .invited, .withdrawn, .accepted, .declined, .toBeConfirmed, .offeredAgain, .brokeOff,
@@ -177,7 +177,7 @@ extension Session {
   /// Somebody has the document open, or no longer.
   func arrived(_ person: Presence.Person, in document: DocumentId, isHere: Bool) {
     let title = title(of: document)
-    let message = isHere ? "\(person.name) opened \"\(title)\"" : "\(person.name) closed \"\(title)\""
+    let message = NoteNews.fitted(person.name, isHere ? " opened " : " closed ", title, "")
     deliver(notice(isHere ? "joined" : "left", PeerId(person.peer), person.name, message, uri: uri(of: document)))
   }
 
@@ -188,8 +188,8 @@ extension Session {
     func name(of peer: PeerId) -> String {
       service.sharing.peers.first { $0.peer == peer }?.name ?? String(peer.description.prefix(8))
     }
-    let owner = author.map { "in the name of \(name(of: $0)), who did not make them" } ?? "in your name"
-    let message = "\(name(of: peer)) sent changes of \"\(title(of: attachment.id))\" \(owner). They are not taken."
+    let owner = author.map { NoteNews.cut(name(of: $0), to: 12) + "'s" } ?? "your"
+    let message = NoteNews.fitted(name(of: peer), " writes in \(owner) name in ", title(of: attachment.id), "; refused")
     deliver(notice("forged", peer, name(of: peer), message, uri: attachment.uri))
   }
 

@@ -60,7 +60,9 @@ public final class Session {
     }
     service.siblingEvents.onEvent = { [weak self] event in self?.heardFromSibling(event) }
     service.onDeletion = { [weak self] handle in self?.deletedForEveryone(handle) }
-    service.onRefusal = { [weak self] key, path in self?.refusedForAll(key, recovered: path) }
+    service.onRefusal = { [weak self] key, text, path in self?.refusedForAll(key, text, path: path) }
+    service.recoveredTexts.hasEditor = { [weak self] in self?.phase == .running }
+    service.recoveredTexts.onNews = { [weak self] event in self?.deliver(event) }
     service.onRename = { [weak self] in self?.renamed() }
     service.mover.onMoved = { [weak self] old, new in self?.moveBuffers(from: old, to: new) }
     service.mover.onFollowed = { [weak self] move in self?.followed(move) }
@@ -214,6 +216,7 @@ public final class Session {
     }
     phase = .running
     onInitialize?()
+    service.recoveredTexts.tellSoon(after: RecoveredTexts.startDelay)
     if asked > 1 {
       connection.notify(
         "window/showMessage",

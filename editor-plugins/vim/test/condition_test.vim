@@ -217,6 +217,22 @@ def NewsWaitsUntilAnErrorIsRead()
   assert_equal(1, execute('messages')->count('an error'))
 enddef
 
+def WhereTheWordsAreComesFirst()
+  const note = Note('First', [])
+  messages clear
+  status.OnActivity()
+  status.Warn('news that is not read')
+  Wait('the news', () => execute('messages') =~# 'news that is not read')
+  Event(note, 'access', {access: 'read', message: 'Ana made "First" read-only for you'})
+  Event(note, 'recovered', {copy: 'a copy of "First"', message: 'Kept as recovered: a copy of "First"'})
+  Wait('the words', () => execute('messages') =~# 'Notes: :NotesRecovered has a copy of "First"')
+  assert_true(execute('messages') !~# 'Ana made', 'it waits for the words')
+  status.OnActivity()
+  Wait('what was not read', () => execute('messages')->count('news that is not read') == 2)
+  status.OnActivity()
+  IsTold('Ana made "First" read-only for you')
+enddef
+
 def ATicketIsBrokenBetweenWordsAndShownAgain()
   const words = range(25)->mapnew((_, it) => $'word{it}')->join(' ')
   const lines = ticket.Wrapped(words, 30)
@@ -264,6 +280,7 @@ verdict.Run([
   ['OwnDeletionIsToldOnce', OwnDeletionIsToldOnce],
   ['ANoteThatIsSharedNoLongerSaysSo', ANoteThatIsSharedNoLongerSaysSo],
   ['RefusedWordsAreTold', RefusedWordsAreTold],
+  ['WhereTheWordsAreComesFirst', WhereTheWordsAreComesFirst],
   ['OfflineSaysWhyAndThatTypingIsKept', OfflineSaysWhyAndThatTypingIsKept],
   ['APlainFileIsSaidToBeOne', APlainFileIsSaidToBeOne],
   ['NewsWaitsUntilAnErrorIsRead', NewsWaitsUntilAnErrorIsRead],

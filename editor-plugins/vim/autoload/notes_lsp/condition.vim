@@ -126,6 +126,10 @@ enddef
 # The events that change what a buffer is. Returns whether this was one.
 export def OnEvent(event: dict<any>): bool
   const kind = event->get('kind', '')
+  if kind ==# 'recovered'
+    status.Urge($':NotesRecovered has {event->get('copy', 'a copy')}')
+    return true
+  endif
   if ['access', 'refused', 'unshared', 'detached', 'moved']->index(kind) < 0
     return false
   endif
@@ -155,7 +159,11 @@ export def OnEvent(event: dict<any>): bool
   endif
   # What to do is said first, by the names that this editor has for it.
   const message = event->get('message', '')->substitute('undelete restores', ':NotesUndelete restores', '')
-  status.Warn(kind ==# 'refused' && message != '' ? ':NotesRecovered has your words; this note is read-only' : message)
+  if kind ==# 'refused' && message != ''
+    status.Urge(':NotesRecovered has your words; this note is read-only')
+  else
+    status.Warn(message)
+  endif
   Refresh()
   return true
 enddef

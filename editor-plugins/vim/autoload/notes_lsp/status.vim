@@ -15,6 +15,11 @@ const shownTime = 2000
 var waiting: list<list<string>> = []
 # The last line has a message that stays until the user types or moves.
 var isUnread = false
+# That message, and whether it says where the user's words are.
+var lastShown = ''
+var isUrgent = false
+# How many times Vim goes on to wait without a key.
+var safeStatesToCome = 0
 # Vim's own last error, once it has been read.
 var readError = ''
 var pause = 0
@@ -33,6 +38,25 @@ export def Warn(message: string)
   Add(message, 'WarningMsg')
 enddef
 
+# Where the user's words are: comes before everything that waits, and before a message of ours that is not read yet, which
+# waits again.
+export def Urge(message: string)
+  const line = Cleaned(message)
+  if line == ''
+    return
+  endif
+  waiting->insert([line, 'WarningMsg'], 0)
+  if isUnread && lastShown != '' && !isUrgent && !IsErrorShown()
+    waiting->insert([lastShown, 'WarningMsg'], 1)
+    missed->filter((_, it) => it !=# lastShown)
+    isUnread = false
+  endif
+  isUrgent = !isUnread
+  timer_stop(pause)
+  pause = 0
+  ShowNext()
+enddef
+
 # A mistake of the plugin itself, told once.
 export def Trouble(exception: string, throwpoint: string)
   const what = $'{exception} ({throwpoint})'
@@ -48,16 +72,29 @@ export def Listen()
     autocmd!
     autocmd CursorMoved,CursorMovedI,TextChanged,TextChangedI,InsertEnter,CmdlineLeave,BufEnter * OnActivity()
     autocmd InsertLeave * OnInsertLeave()
+    # A key that does nothing, as <Esc> alone.
+    autocmd SafeState * OnSafeState()
+    autocmd CursorHold,CursorHoldI * safeStatesToCome = 1
   augroup END
 enddef
 
 # The user has done something, and so has seen the last line.
 export def OnActivity()
   isUnread = false
+  isUrgent = false
   readError = v:errmsg
   if !empty(waiting)
     # Not at once: the mode would be written over it.
     timer_start(0, (_) => ShowNext())
+  endif
+enddef
+
+# Vim waits for a key again. What was shown while it waited has been seen when a key has come.
+def OnSafeState()
+  if safeStatesToCome > 0
+    safeStatesToCome -= 1
+  elseif isUnread
+    OnActivity()
   endif
 enddef
 
@@ -68,7 +105,7 @@ def OnInsertLeave()
 enddef
 
 def Add(message: string, highlight: string)
-  const line = safe.Line(message)->substitute('[[:cntrl:][:space:]]\+', ' ', 'g')->trim()
+  const line = Cleaned(message)
   if line == '' || (!empty(waiting) && waiting[-1][0] ==# line)
     return
   endif
@@ -77,6 +114,10 @@ def Add(message: string, highlight: string)
     waiting->remove(0)
   endif
   ShowNext()
+enddef
+
+def Cleaned(message: string): string
+  return safe.Line(message)->substitute('[[:cntrl:][:space:]]\+', ' ', 'g')->trim()
 enddef
 
 # Shows the oldest message that waits, if nothing is to be read and nothing pending.
@@ -92,6 +133,9 @@ def ShowNext()
     endif
     const [message, highlight] = waiting->remove(0)
     isUnread = highlight !=# 'None'
+    lastShown = message
+    # Unless this is done while Vim waits for a key, it is going to wait for one now.
+    safeStatesToCome = state('c') == '' ? 1 : 0
     if isUnread && mode() =~# '^[iR]'
       missed->add(message)
     endif

@@ -1,0 +1,94 @@
+import Foundation
+import JSONRPC
+import NotesHarness
+import TestSupport
+import Testing
+
+/// Whoever has words among the recovered texts is told so, once, however the words came there.
+@Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
+struct RecoveredTextTests {
+  private func news(_ process: NotesProcess) throws -> JSONValue {
+    try process.waitForNotification("notes/event") { $0["kind"] == "recovered" }
+  }
+
+  private func newsCount(_ process: NotesProcess) -> Int {
+    process.messages.count { $0["method"] == "notes/event" && $0["params"]?["kind"] == "recovered" }
+  }
+
+  @Test func aTextThatIsKeptWhileNoEditorIsThereIsToldToTheNextOneAndOnlyOnce() throws {
+    let meeting = try Meeting()
+    let service = try meeting.user.start()
+    try meeting.deleteItem()
+    try meeting.waitForFile(false)
+    try service.kill()
+    let next = try meeting.user.startInitialized()
+    let event = try news(next)
+    #expect(event["message"] == "Kept as recovered: a copy of \"Weekly\"")
+    let copy = try String(contentsOfFile: try #require(event["recovered"]?.stringValue), encoding: .utf8)
+    #expect(copy == "tea\n")
+    // What is kept later is told alone: the first text is known.
+    try meeting.addItem()
+    try meeting.waitForFile(true)
+    try meeting.deleteItem()
+    try next.waitFor("the second") { newsCount(next) == 2 }
+    let copies = next.messages.filter { $0["params"]?["kind"] == "recovered" }.map { $0["params"]?["copy"] ?? .null }
+    #expect(copies == ["a copy of \"Weekly\"", "a copy of \"Weekly\""])
+  }
+
+  @Test func wordsThatWereRefusedRightBeforeAKillAreToldAfterTheRestart() throws {
+    let ana = try OpenNote("Ana", text: "milk\n")
+    let shared = try ana.process.request("notes/share", ["id": .string(ana.id), "access": "read"])
+    let ben = try JoinedNote("Ben", ticket: try #require(shared["ticket"]?.stringValue))
+    ben.client.edit(0..<0, with: "Ben's words ")
+    ben.client.flush()
+    try ben.process.waitFor("the words are kept") {
+      try ben.process.request("notes/recovered")["texts"] != []
+    }
+    try ben.process.kill()
+    let isTold = ben.process.messages.contains { $0["params"]?["kind"] == "refused" }
+    let next = try ben.user.startInitialized()
+    guard !isTold else { return }
+    let path = try #require(try news(next)["recovered"]?.stringValue)
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "Ben's words milk\n")
+  }
+
+  @Test func theTextOfAnItemThatAnotherDeletesIsToldThoughNobodyHasItOpen() throws {
+    let meeting = try Meeting()
+    let ben = try meeting.user.startInitialized()
+    try meeting.deleteItem()
+    let event = try news(ben)
+    #expect(event["copy"] == "a copy of \"Weekly\"")
+    #expect(try String(contentsOfFile: event["recovered"]?.stringValue ?? "", encoding: .utf8) == "tea\n")
+  }
+
+  /// Ana's meeting, which Ben has joined and then closed his editor, and the file of an item of it.
+  private final class Meeting {
+    let ana: NotesProcess
+    let user: NotesUser
+    let path: String
+    private let id: JSONValue
+    private var item: JSONValue = .null
+
+    init() throws {
+      ana = try NotesUser("Ana").startInitialized()
+      user = try NotesUser("Ben")
+      path = user.notes + "/Weekly/Drinks.md"
+      id = try ana.request("notes/create", ["title": "Weekly", "kind": "meeting"])["id"] ?? .null
+      try addItem()
+      let ben = try user.startInitialized()
+      try ben.request("notes/join", ["ticket": try ana.request("notes/share", ["id": id])["ticket"] ?? .null])
+      try waitForFile(true)
+      try ben.shutdown()
+    }
+
+    func addItem() throws {
+      item = try ana.request("notes/addItem", ["id": id, "title": "Drinks", "text": "tea\n"])["uri"] ?? .null
+    }
+
+    func deleteItem() throws { try ana.request("notes/delete", ["uri": item]) }
+
+    func waitForFile(_ isThere: Bool) throws {
+      try ana.waitFor("the item's file") { FileManager.default.fileExists(atPath: self.path) == isThere }
+    }
+  }
+}
