@@ -30,7 +30,8 @@ struct MessageTests {
     func makeNews(_ access: String = "read") throws {
       try ana.process.request("notes/setAccess", ["id": .string(ana.id), "peer": peer, "access": .string(access)])
       let isReadOnly = ben.kind == VimUnderTest.kind ? "&readonly" : "(if buffer-read-only 1 0)"
-      try ben.editor.session.wait(for: "the news") { try ben.editor.evaluate(isReadOnly).intValue == (access == "read" ? 1 : 0) }
+      let expected = access == "read" ? 1 : 0
+      try ben.editor.session.wait(for: "the news") { try ben.editor.evaluate(isReadOnly).intValue == expected }
     }
   }
 
