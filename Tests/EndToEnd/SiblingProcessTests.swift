@@ -22,6 +22,8 @@ struct SiblingProcessTests {
     let second = try note.user.startInitialized()
     let client = try ModelClient(second, note: try listed(note.id, by: second))
     try ModelClient.waitForConvergence([note.client, client])
+    // That the first has the network is no fault to be shown.
+    #expect(try second.request("notes/status", ["uri": .string(client.uri)])["network"] == "on")
     note.client.edit(0..<0, with: "first ")
     client.edit(0..<0, with: "second ")
     note.client.flush()

@@ -43,10 +43,16 @@ extension Session {
     return [
       "stored": .bool(attachment.handle.isStored),
       "access": .string(service.sharing.access(to: attachment.id).rawValue),
-      "network": .string(service.sharing.networkState),
+      "network": .string(networkState),
       "discovery": .string(service.sharing.discoveryState),
       "peers": .array(people.map { json($0, on: attachment.handle) }),
     ]
+  }
+
+  /// Another process of this person may have the network: to the person that is no fault, as long as the two are connected.
+  private var networkState: String {
+    guard service.sharing.asksSiblings else { return service.sharing.networkState }
+    return service.repo.siblings.isEmpty ? "connecting" : "on"
   }
 
   /// How a person stands with a document.
