@@ -104,7 +104,7 @@ private final class Chaos {
     try guest.editor.join(shared["ticket"]?.stringValue ?? "")
     try guest.editor.session.wait(for: "the note at Ben's") { try guest.editor.documentId() == id }
     isUnshared = false
-    try waitForFoot(of: guest, "that Ana is there") { $0.contains("Ana") }
+    try waitForFoot(of: guest, "that Ana is there") { $0.contains(/(Note\[|note: )[^\]]*Ana/) }
   }
 
   private func happen(to person: ChaosPerson) throws {
