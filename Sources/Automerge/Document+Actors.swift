@@ -10,6 +10,15 @@ extension Document {
     }
   }
 
+  /// How many changes of an actor the document has: they are numbered from 1.
+  /// - Complexity: O(log n) in the actors
+  public func changeCount(by actor: ActorId) -> Int {
+    withCore { core in
+      core.commitPending()
+      return core.actors.find(actor).map { Int(core.graph.changeCount(of: $0)) } ?? 0
+    }
+  }
+
   /// Who made a change, and the how manieth of its author's it is, from 1; nil if this document does not have it.
   public func authorship(of change: ChangeHash) -> (actor: ActorId, number: Int)? {
     withCore { core in

@@ -9,6 +9,8 @@ public struct Burst: Hashable, Sendable {
   /// In Unicode scalars, also of what is gone again.
   public let inserted: Int
   public let deleted: Int
+  /// Among the actor's changes, which are numbered from 1, its first and its last.
+  public let numbers: ClosedRange<Int>
   /// The message of its changes, if they have one.
   public let message: String?
   /// How what it inserted begins.
@@ -41,6 +43,8 @@ private struct BurstHistory {
     let actor: UInt32
     let start: Int64
     var end: Int64
+    let firstNumber: Int
+    var lastNumber: Int
     var inserted = 0
     var deleted = 0
     let message: String?
@@ -69,7 +73,8 @@ private struct BurstHistory {
       Burst(
         actor: core.actors[burst.actor], start: Date(timeIntervalSince1970: Double(burst.start)),
         end: Date(timeIntervalSince1970: Double(burst.end)), inserted: burst.inserted, deleted: burst.deleted,
-        message: burst.message, excerpt: String(decoding: burst.excerpt, as: UTF8.self), heads: heads)
+        numbers: burst.firstNumber...max(burst.firstNumber, burst.lastNumber), message: burst.message,
+        excerpt: String(decoding: burst.excerpt, as: UTF8.self), heads: heads)
     }
   }
 
@@ -84,10 +89,15 @@ private struct BurstHistory {
     }
     let index = place ?? found.count
     if place == nil {
-      found.append(Open(actor: record.actor, start: record.time, end: record.time, message: message, lastRow: row))
+      let number = Int(record.seq)
+      found.append(
+        Open(
+          actor: record.actor, start: record.time, end: record.time, firstNumber: number, lastNumber: number,
+          message: message, lastRow: row))
       last[record.actor] = index
     }
     found[index].end = record.time
+    found[index].lastNumber = Int(record.seq)
     found[index].lastRow = row
     for run in runs where run.object == text { count(run, in: index) }
   }

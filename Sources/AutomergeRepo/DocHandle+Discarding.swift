@@ -13,11 +13,13 @@ extension DocHandle {
   /// - Complexity: O(n) in the history
   @discardableResult
   public func discard(_ changes: Set<ChangeHash>, goingOnAs actor: ActorId) throws -> Set<ChangeHash> {
+    let former = document.actor
     deliver(.discarding(leaving: document.heads(without: changes)))
     let gone = try ignoringWatch { try document.discard(changes, goingOnAs: actor) }
     guard !gone.isEmpty else { return [] }
     discarded.formUnion(gone)
     contentReplaced(without: gone)
+    signatures.discarded(former)
     deliver(.discarded)
     return gone
   }

@@ -42,6 +42,7 @@ public final class DocHandle {
   /// What is being read of peers' large messages.
   var incoming: [PeerId: Incoming] = [:]
   private(set) var store: DocumentStore?
+  let signatures = DocumentSignatures()
   private var heads: Set<ChangeHash>
   /// What the journal has.
   private var journaledHeads: Set<ChangeHash> = []
@@ -70,6 +71,7 @@ public final class DocHandle {
     sync = DocumentSync(phase: phase)
     relays = Relays(document: id, local: repo.peerId)
     heads = document.heads()
+    signatures.handle = self
     watch = DocumentWatch(document) { [weak self] in
       Task { @AutomergeRepo in self?.publishOutsideChanges() }
     }
@@ -113,7 +115,7 @@ public final class DocHandle {
   @discardableResult
   public func merge(_ other: Document) throws -> Int {
     let before = document.getHistory().count
-    let edits = try ignoringWatch { try document.mergeWithTextEdits(other: other) }
+    let edits = try ignoringWatch { try signatures.takingIn { try document.mergeWithTextEdits(other: other) } }
     keepJournal()
     if let repo, !edits.isEmpty { observers.send(.textEdits(edits, from: repo.peerId)) }
     publishChange()
@@ -124,7 +126,7 @@ public final class DocHandle {
   ///
   /// - Throws: `LoadError` if no chunk is good.
   public func take(_ changes: Data) throws {
-    let edits = try ignoringWatch { try applyKept(changes) }
+    let edits = try ignoringWatch { try signatures.takingIn { try applyKept(changes) } }
     keepJournal()
     if let repo, !edits.isEmpty { observers.send(.textEdits(edits, from: repo.peerId)) }
     publishChange()
@@ -148,6 +150,7 @@ public final class DocHandle {
     changeNumber += 1
     perform(sync.receive(.changed, document: document))
     store?.changed()
+    signatures.changed()
     observers.send(.headsChanged(by: nil))
     tellWhenQuiet()
     refreshStatus()
@@ -225,7 +228,9 @@ public final class DocHandle {
   /// Returns when everything is in the store. Throws what the store says if it fails; does nothing without a store.
   public func flush() async throws(StorageError) {
     publishOutsideChanges()
+    signatures.signNow()
     try await store?.flush()
+    try await signatures.store()
   }
 
   /// What the document's heads were when the repo last heard of a change.
@@ -320,13 +325,18 @@ public final class DocHandle {
       if before == nil { areSamePeers = false }
       if before != now { isSame = false }
     }
-    if !areSamePeers || sync.writers != writers { refreshRelays() }
+    if !areSamePeers || sync.writers != writers {
+      refreshRelays()
+      signatures.peersChanged()
+    }
+    signatures.refreshAuthors()
     if toldActor != document.actor || authorsTold.count != peers.count {
       toldActor = document.actor
       tellAuthors()
     }
     guard !isSame else { return }
     status = Dictionary(uniqueKeysWithValues: peers.map { ($0, peerStatus($0)) })
+    signatures.compare()
     observers.send(.peersChanged)
   }
 

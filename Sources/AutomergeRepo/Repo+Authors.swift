@@ -52,7 +52,7 @@ extension Repo {
     }
   }
 
-  private func sharedHandle(_ fields: [String: CBOR], with peer: PeerId) -> DocHandle? {
+  func sharedHandle(_ fields: [String: CBOR], with peer: PeerId) -> DocHandle? {
     guard let id = fields["documentId"]?.text.flatMap({ DocumentId($0) }), access(id, for: peer) > .none else {
       return nil
     }

@@ -13,6 +13,8 @@ enum OwnMessage: String {
   case author
   /// `{documentId, changes}`, and `known` in answer.
   case vouch
+  /// `{documentId, digest}`, or `{documentId, signatures}`.
+  case signed
 }
 
 /// How far comparing with a peer has come.
@@ -136,6 +138,7 @@ extension Repo {
     case .reach: receiveReach(fields, from: peer)
     case .author: receiveAuthors(fields, from: peer)
     case .vouch: receiveVouch(fields, from: peer)
+    case .signed: receiveSigned(fields, from: peer)
     }
   }
 

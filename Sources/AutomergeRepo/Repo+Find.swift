@@ -128,7 +128,9 @@ extension Repo {
     guard let storage else { return .stored(StoredChunks()) }
     do throws(StorageError) {
       if try await storage.load(Repo.tombstone(of: id)) != nil { return .deleted }
-      return .stored(try await StoredChunks.load(id, from: storage))
+      var chunks = try await StoredChunks.load(id, from: storage)
+      chunks.signatures = try await storage.loadRange(StoredSignatures.prefix(id))
+      return .stored(chunks)
     } catch {
       return .failed(error)
     }
@@ -161,6 +163,7 @@ extension Repo {
     let document = chunks.document ?? Document()
     let handle = DocHandle(id: slot.id, document: document, phase: isReady ? .ready : .searching, repo: self)
     handle.discarded = chunks.discarded
+    handle.signatures.load(chunks.signatures)
     slot.handle = handle
     attachStore(to: handle, loaded: chunks)
     let queue = slot.takeQueue()

@@ -79,6 +79,7 @@ extension Repo {
     defer { compareCatalogues() }
     for slot in slots.values.sorted(by: { $0.id.description < $1.id.description }) {
       slot.handle?.receive(.checked)
+      slot.handle?.signatures.checked()
     }
   }
 

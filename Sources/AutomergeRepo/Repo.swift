@@ -25,6 +25,9 @@ public final class Repo {
   public let storage: (any StorageProvider)?
   public let clock: any RepoClock
 
+  /// Signs what this person writes; without one nothing is signed.
+  public var signer: ChangeSigner?
+
   let policy: any SharePolicy
   let logger: Logger
   let observers = Observers<Event>()
@@ -79,6 +82,7 @@ public final class Repo {
     slots[id] = slot
     attachStore(to: handle, loaded: nil)
     handle.store?.storeWhole()
+    handle.signatures.changed()
     announce(handle)
     return handle
   }
@@ -135,7 +139,7 @@ public final class Repo {
   /// - Returns: whether it is out of memory now.
   public func release(_ id: DocumentId) -> Bool {
     guard let slot = slots[id], slot.isReady, !slot.isAwaited, slot.isOnlyOwner, let handle = slot.handle,
-      handle.isStored, !handle.isCompacting, handle.companions == nil,
+      handle.isStored, handle.signatures.isStored, !handle.isCompacting, handle.companions == nil,
       handle.sync.linkedPeers.allSatisfy({ handle.inSync(with: $0) })
     else { return false }
     handle.withdrawAuthors()

@@ -18,6 +18,9 @@ public struct Identity: Sendable {
   /// The fingerprint in Base32.
   public var peerId: PeerId { Identity.peerId(of: fingerprint) }
 
+  /// Signs the changes that this person makes.
+  public var signer: ChangeSigner? { ChangeSigner(seed: privateKey) }
+
   /// Makes a new one.
   public init(random: RandomSource = RandomSource()) {
     var random = random

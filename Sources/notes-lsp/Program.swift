@@ -66,6 +66,7 @@ final class Program {
     let repo = Repo(
       peerId: identity.peerId, metadata: PeerMetadata(name: person.name), storage: storage, sharePolicy: grants,
       clock: clock)
+    repo.signer = identity.signer
     let sharing = SharingAdapter(grants: grants)
     sharing.wantsNetwork = settings.hasNetwork
     let own = Service.Identity(identity, name: person.name)

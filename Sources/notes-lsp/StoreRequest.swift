@@ -69,6 +69,7 @@ final class StoreRequest {
     let repo = Repo(
       peerId: identity.peerId, metadata: PeerMetadata(name: person.name), storage: storage, sharePolicy: grants,
       clock: clock)
+    repo.signer = identity.signer
     let siblings = try UnixSocketProvider(home: home, loop: loop, clock: clock)
     repo.add(siblings)
     defer { siblings.stop() }

@@ -26,6 +26,7 @@ final class Person {
     let clock = PatientClock(loop)
     let repo = Repo(
       peerId: identity.peerId, metadata: PeerMetadata(name: name), storage: storage, sharePolicy: grants, clock: clock)
+    repo.signer = identity.signer
     let provider = try TCPProvider(loop: loop, clock: clock, identity: identity)
     provider.connectTimeout = .seconds(60)
     provider.crossingTime = .seconds(60)

@@ -63,6 +63,9 @@ struct SwappedNamesTests {
         try document.spliceText(obj: text, start: 0, delete: 0, value: "from Eve\n")
       }
       try await eventually("Ana has what Eve did", on: loop) { eveHandle.inSync(with: host) }
+      // They sign what they wrote.
+      try await ben.repo.flush()
+      try await eve.repo.flush()
 
       let range: JSONValue = ["start": ["line": 0, "character": 0], "end": ["line": 3, "character": 0]]
       func authors() throws -> (history: Set<String>, blame: [String], diff: Set<String>) {
@@ -75,6 +78,9 @@ struct SwappedNamesTests {
           Set(hunks.compactMap { $0["author"]?.stringValue })
         )
       }
+      try await eventually("Ana has their signatures", on: loop) {
+        (try? authors().history.contains { $0.contains("unverified") }) == false
+      }
       let seen = try authors()
       #expect(seen.history == ["Ana", "Ben", "Eve"])
       #expect(seen.blame == ["Eve", "Ben", "Ana"])
@@ -83,7 +89,9 @@ struct SwappedNamesTests {
       try process.shutdown()
       let id8 = try #require(id.stringValue)
       let printed = try user.run(["history", id8]).output
-      #expect(printed.contains("Ben") && printed.contains("Eve") && !printed.contains("claimed"), "\(printed)")
+      #expect(
+        printed.contains("Ben") && printed.contains("Eve") && !printed.contains("claimed")
+          && !printed.contains("unverified"), "\(printed)")
 
       // Somebody whom Ana has never met, in a document that came from elsewhere: the name is only what the document says.
       let stranger = Document()
@@ -97,7 +105,7 @@ struct SwappedNamesTests {
       let imported = try again.request("notes/import", ["path": .string(path)])
       let rows = try again.request("notes/history", ["id": try #require(imported["id"])])["changes"]?.arrayValue ?? []
       let claimed = rows.compactMap { $0["author"]?.stringValue }
-      #expect(claimed.contains("Ben (claimed)"), "\(rows)")
+      #expect(claimed.contains("Ben (claimed, unverified)"), "\(rows)")
       try again.shutdown()
       try await ben.stop()
       try await eve.stop()

@@ -20,6 +20,8 @@ struct StoredChunks: Sendable {
   /// Changes that were removed from the document for good, and in which rows the store says so.
   private(set) var discarded: Set<ChangeHash> = []
   private(set) var discardedRows: Set<StorageKey> = []
+  /// The rows in which signatures lie beside it.
+  var signatures: [StoredItem] = []
   /// Whether the chunks still had some of them.
   private(set) var hasDiscarded = false
 

@@ -69,11 +69,13 @@ struct Authorship {
     var isForged = false
   }
 
-  private var claims: [PeerId: Set<ActorId>] = [:]
+  /// Rises whenever `speaking` may be another.
+  private(set) var generation = 0
+  private var claims: [PeerId: Set<ActorId>] = [:] { didSet { generation += 1 } }
   /// Of authors who keep silent, to whom they speak.
-  private var carriers: [PeerId: Set<PeerId>] = [:]
+  private var carriers: [PeerId: Set<PeerId>] = [:] { didSet { generation += 1 } }
   /// They have not answered; whatever they say next shows that they are there.
-  private var absent: Set<PeerId> = []
+  private var absent: Set<PeerId> = [] { didSet { generation += 1 } }
   private var withheld: [Key: Withheld] = [:]
   /// What authors have said that they know, the latest of each actor.
   private var attested: [ActorId: [ChangeHash]] = [:]
@@ -85,6 +87,15 @@ struct Authorship {
   var isWithholding: Bool { !withheld.isEmpty }
   func isWithholding(from peer: PeerId) -> Bool { withheld.contains { $0.key.peer == peer } }
   func actors(of peer: PeerId) -> Set<ActorId> { claims[peer] ?? [] }
+
+  /// The actors of authors who are there to ask, and for whom nobody else is believed.
+  func speaking(for isWriter: (PeerId) -> Bool) -> Set<ActorId> {
+    var actors: Set<ActorId> = []
+    for (author, own) in claims where !absent.contains(author) && carriers[author, default: []].isEmpty {
+      if isWriter(author) { actors.formUnion(own) }
+    }
+    return actors
+  }
 
   /// What of a peer's message counts.
   ///
@@ -113,7 +124,7 @@ struct Authorship {
       defer { carriers[peer] = others }
       return others == nil || others == carriers[peer] ? [] : release(actors(of: peer))
     case .heard(let peer):
-      absent.remove(peer)
+      if absent.contains(peer) { absent.remove(peer) }
       return []
     case .withheld(let changes, let peer, let own): return withhold(changes, from: peer, own: own)
     case .arrived(let hashes): return arrived(hashes)

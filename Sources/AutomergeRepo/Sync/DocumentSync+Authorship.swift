@@ -12,6 +12,11 @@ extension DocumentSync {
     }
   }
 
+  /// The actors whose new changes nobody but themselves can bring now, or have confirmed.
+  var actorsThatSpeak: Set<ActorId> {
+    authorship.speaking { author in links.contains { $0.peer == author && $0.access == .write } }
+  }
+
   /// Notes what was left out of a peer's message, and why something of it was not good.
   mutating func withhold(
     _ leftOut: [ActorId: ChangeHash], fault: LoadError?, at index: Int, _ document: Document

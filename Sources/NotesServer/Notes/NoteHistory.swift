@@ -5,7 +5,8 @@ import Foundation
 /// Who wrote in a note.
 ///
 /// The document has a name for every author under `people`, which everybody who may write can change. So the names of this
-/// person and of people met come from what is known of their keys, and any other is shown as claimed.
+/// person and of people met come from what is known of their keys, and any other is shown as claimed. That a change was made by
+/// the owner of the key is another question: a change for which there is nobody's word is shown as unverified.
 @AutomergeRepo
 struct NoteAuthors {
   private static let longestName = 80
@@ -29,12 +30,15 @@ struct NoteAuthors {
   }
 
   /// The person's name, marked if only the document says it; of an unknown one the beginning of the actor id.
-  func name(of actor: ActorId) -> String {
+  ///
+  /// - Parameter isVerified: whether there is anybody's word that this person made the changes in question.
+  func name(of actor: ActorId, isVerified: Bool) -> String {
     let person = Self.person(of: actor)
-    if person == own.person { return own.name }
-    if let name = met(Array(actor.bytes.prefix(8))) { return name }
-    guard let name = names[person].flatMap(Self.oneLine) else { return String(person.prefix(8)) }
-    return "\(name) (claimed)"
+    let known = person == own.person ? own.name : met(Array(actor.bytes.prefix(8)))
+    let claimed = known == nil ? names[person].flatMap(Self.oneLine) : nil
+    let marks = [claimed == nil ? nil : "claimed", isVerified ? nil : "unverified"].compactMap(\.self)
+    let name = known ?? claimed ?? String(person.prefix(8))
+    return marks.isEmpty ? name : "\(name) (\(marks.joined(separator: ", ")))"
   }
 
   /// A name that others wrote, in one line and not endless; nil if nothing is left.

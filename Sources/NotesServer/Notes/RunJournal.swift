@@ -182,7 +182,7 @@ final class RunJournal {
       guard let content = await content(of: run) else { continue }
       do {
         var unplaced: Set<DocumentId> = []
-        for (id, changes) in content.changes where try await !take(changes, of: id, repo) {
+        for (id, changes) in content.changes where try await !take(changes, of: id, by: run, repo) {
           unplaced.insert(id)
         }
         try await storage.commit(content.clients.map { .save($0.value.item($0.key, run: run)) })
@@ -202,7 +202,7 @@ final class RunJournal {
   func waits(for id: DocumentId) -> Bool { waiting.remove(id) != nil }
 
   /// Stores what a journal has of a document. False if something that it is built on is missing.
-  private func take(_ changes: Data, of id: DocumentId, _ repo: Repo) async throws -> Bool {
+  private func take(_ changes: Data, of id: DocumentId, by run: String, _ repo: Repo) async throws -> Bool {
     let handle: DocHandle
     switch await repo.find(id, within: Self.longestSearch) {
     case .deleted: return true
@@ -214,6 +214,7 @@ final class RunJournal {
       handle = made
     }
     try handle.take(changes)
+    if let actor = ActorId(hexadecimal: run) { await handle.sign(changes, of: actor) }
     try await handle.flush()
     return !handle.lacksChanges
   }

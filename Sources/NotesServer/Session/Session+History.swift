@@ -13,7 +13,7 @@ extension Session {
   // MARK: What was
 
   func history(_ params: Parameters) async throws -> JSONValue {
-    let (_, note) = try await pastNote(params)
+    let (_, note, vouching) = try await pastNote(params)
     let limit = min(try params.nonNegativeIntIfPresent("limit") ?? Self.defaultHistoryLimit, Self.mostHistoryRows)
     let before = params.has("before") ? try heads(params, "before", in: note.document) : nil
     let authors = authors(of: note)
@@ -24,29 +24,30 @@ extension Session {
       }
       bursts = bursts[..<place]
     }
-    return ["changes": .array(bursts.suffix(limit).reversed().map { row($0, authors) })]
+    return ["changes": .array(bursts.suffix(limit).reversed().map { row($0, authors, vouching) })]
   }
 
-  private func row(_ burst: Burst, _ authors: NoteAuthors) -> JSONValue {
+  private func row(_ burst: Burst, _ authors: NoteAuthors, _ vouching: ChangeVouching) -> JSONValue {
     let excerpt = burst.excerpt.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     let summary =
       burst.message ?? (excerpt.isEmpty ? "\(burst.deleted) characters deleted" : excerpt)
     return .object(present: [
       "heads": json(burst.heads), "time": .int(Int64(burst.end.milliseconds)),
-      "author": .string(authors.name(of: burst.actor)), "inserted": JSONValue(burst.inserted),
-      "deleted": JSONValue(burst.deleted), "message": burst.message.map(JSONValue.string),
+      "author": .string(authors.name(of: burst.actor, isVerified: vouching.covers(burst.actor, burst.numbers))),
+      "inserted": JSONValue(burst.inserted), "deleted": JSONValue(burst.deleted),
+      "message": burst.message.map(JSONValue.string),
       "summary": .string(summary),
     ])
   }
 
   func textAt(_ params: Parameters) async throws -> JSONValue {
-    let (_, note) = try await pastNote(params)
+    let (_, note, _) = try await pastNote(params)
     let heads = try heads(params, "heads", in: note.document)
     return ["text": .string(try note.document.textAt(obj: note.content, heads: heads))]
   }
 
   func diff(_ params: Parameters) async throws -> JSONValue {
-    let (record, note) = try await pastNote(params)
+    let (record, note, vouching) = try await pastNote(params)
     let document = note.document, now = document.heads()
     let from: Set<ChangeHash>
     if params.has("from") {
@@ -74,44 +75,49 @@ extension Session {
             ).json,
             "oldText": .string(String(decoding: hunk.old, as: UTF8.self)),
             "newText": .string(String(decoding: hunk.new, as: UTF8.self)),
-            "author": writer(of: inserted.filter { $0.overlaps(hunk.range) }, writers).map {
-              .string(authors.name(of: $0))
+            "author": writer(of: inserted.filter { $0.overlaps(hunk.range) }, writers).map { actor, changes in
+              let isVerified = changes.allSatisfy { vouching.covers($0, of: document) }
+              return .string(authors.name(of: actor, isVerified: isVerified))
             },
           ])
         })
     ]
   }
 
-  /// Who wrote most of some parts; nil if nothing stands there.
-  private func writer(of parts: [Range<Int>], _ spans: [BlameSpan]) -> ActorId? {
-    var lengths: [ActorId: Int] = [:]
+  /// Who wrote most of some parts, and with which changes; nil if nothing stands there.
+  private func writer(of parts: [Range<Int>], _ spans: [BlameSpan]) -> (actor: ActorId, changes: Set<ChangeHash>)? {
+    var lengths: [ActorId: Int] = [:], changes: [ActorId: Set<ChangeHash>] = [:]
     for span in spans {
       for part in parts {
         let length = min(part.upperBound, Int(span.end)) - max(part.lowerBound, Int(span.start))
-        if length > 0 { lengths[span.actor, default: 0] += length }
+        guard length > 0 else { continue }
+        lengths[span.actor, default: 0] += length
+        changes[span.actor, default: []].insert(span.change)
       }
     }
-    return lengths.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
+    let most = lengths.max { ($0.value, $1.key) < ($1.value, $0.key) }
+    return most.map { ($0.key, changes[$0.key] ?? []) }
   }
 
   func blame(_ params: Parameters) async throws -> JSONValue {
     let range = try positionRange(try params.object("range"))
-    let (record, note) = try await pastNote(params)
+    let (record, note, vouching) = try await pastNote(params)
     let source = DocumentText(note)
     let attached = attachment(at: record.key)
     let part = attached?.documentRange(of: range) ?? source.utf8Range(of: range, in: encoding)
     let authors = authors(of: note), colors = colors(in: record.id)
-    var spans: [(start: Int, end: Int, actor: ActorId, time: Date)] = []
+    var spans: [(start: Int, end: Int, actor: ActorId, isVerified: Bool, time: Date)] = []
     for span in try note.document.blame(obj: note.content) {
       let (start, end) = (max(part.lowerBound, Int(span.start)), min(part.upperBound, Int(span.end)))
       guard start < end else { continue }
-      if let last = spans.last, last.actor == span.actor, last.end == start,
+      let isVerified = vouching.covers(span.change, of: note.document)
+      if let last = spans.last, last.actor == span.actor, last.isVerified == isVerified, last.end == start,
         abs(last.time.timeIntervalSince(span.timestamp)) <= Self.blamePause
       {
         spans[spans.count - 1].end = end
         spans[spans.count - 1].time = max(last.time, span.timestamp)
       } else {
-        spans.append((start, end, span.actor, span.timestamp))
+        spans.append((start, end, span.actor, isVerified, span.timestamp))
       }
     }
     func position(_ offset: Int) -> Position {
@@ -120,10 +126,11 @@ extension Session {
     return [
       "spans": .array(
         spans.map { span in
-          let name = authors.name(of: span.actor)
+          let name = authors.name(of: span.actor, isVerified: true)
           return [
             "range": PositionRange(start: position(span.start), end: position(span.end)).json,
-            "author": .string(name), "time": .int(Int64(span.time.milliseconds)),
+            "author": .string(authors.name(of: span.actor, isVerified: span.isVerified)),
+            "time": .int(Int64(span.time.milliseconds)),
             "color": JSONValue(colors[name] ?? Palette.color(of: NoteAuthors.person(of: span.actor))),
           ]
         })
@@ -143,7 +150,7 @@ extension Session {
   // MARK: Going back
 
   func restore(_ params: Parameters) async throws -> JSONValue {
-    let (record, note) = try await pastNote(params)
+    let (record, note, _) = try await pastNote(params)
     try checkMayWrite(record.id)
     let heads = try heads(params, "heads", in: note.document)
     let source = DocumentText(note), attached = attachment(at: record.key)
@@ -173,13 +180,14 @@ extension Session {
 
   // MARK: Parts
 
-  private func pastNote(_ params: Parameters) async throws -> (NoteRecord, NoteDocument) {
+  /// A note, and whose word there is for its changes.
+  private func pastNote(_ params: Parameters) async throws -> (NoteRecord, NoteDocument, ChangeVouching) {
     guard let record = try target(params) else { throw NotesError(.notANote, "This is not a note.") }
     let handle = try await find(record.id)
     guard let note = NoteDocument(handle.document, item: record.item) else {
       throw NotesError(.notANote, "The document \(record.id) holds no text.")
     }
-    return (record, note)
+    return (record, note, handle.vouching())
   }
 
   private func json(_ heads: Set<ChangeHash>) -> JSONValue { JSONValue(heads.map(\.description).sorted()) }

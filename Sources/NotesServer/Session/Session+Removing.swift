@@ -67,6 +67,7 @@ extension Service {
   /// A document of its own with all that another has, in which this process writes as a new author.
   func makeSuccessor(of old: DocHandle) throws -> DocHandle {
     let handle = try repo.create(old.document.fork())
+    handle.adoptSignatures(of: old)
     handle.document.actor = newActor()
     return handle
   }

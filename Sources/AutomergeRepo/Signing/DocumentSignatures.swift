@@ -1,0 +1,283 @@
+import Automerge
+import Foundation
+
+/// Signs what this person writes in a document, and gathers the signatures of others.
+///
+/// Nothing of it is on the way of a keystroke: signing waits for a pause, and what comes from peers is checked off the actor.
+@AutomergeRepo
+final class DocumentSignatures {
+  /// What waits to be checked; more is left out, and comes again when books are compared. Source: PeerProtocol.md, "Signatures".
+  private static let mostWaiting = 4096
+
+  weak var handle: DocHandle?
+  private var book = SignatureBook()
+  private var schedule = SigningSchedule()
+  private var linked = LinkedAuthors()
+  private var authorshipSeen = -1
+  /// The digests that peers were last told, and the pairs of digests, ours and theirs, that were last looked into.
+  private var told: [PeerId: Data] = [:]
+  private var examined: [PeerId: [Data]] = [:]
+  private var waiting: [(signature: ChangeSignature, peer: PeerId)] = []
+  private var isChecking = false
+  /// Actors whose last signature is not in the store, and what the store has of each.
+  private var unstored: Set<ActorId> = []
+  private var storedNumbers: [ActorId: Int] = [:]
+  /// An actor of ours with changes that this process has not made: nothing of it is signed.
+  private var foreign: ActorId?
+
+  // MARK: Signing
+
+  /// This person has changed the document.
+  func changed() {
+    guard handle?.repo?.signer != nil else { return }
+    perform(schedule.receive(.changed))
+  }
+
+  private func perform(_ effect: SigningSchedule.Effect?) {
+    switch effect {
+    case nil: break
+    case .startTimer:
+      handle?.repo?.clock.schedule(after: SigningSchedule.tickInterval) { [weak self] in
+        guard let self else { return }
+        self.perform(self.schedule.receive(.ticked))
+      }
+    case .sign:
+      signNow()
+      storeSoon()
+    }
+  }
+
+  /// Signs what is not signed yet, and sends it to everybody on the document.
+  func signNow() {
+    guard schedule.isUnsigned, let handle, handle.sync.phase == .ready else { return }
+    _ = schedule.receive(.signed)
+    guard handle.document.actor != foreign else { return }
+    handle.document.lastChange(by: handle.document.actor).map { sign($0) }
+  }
+
+  private func sign(_ change: ChangeHash) {
+    guard let handle, let repo = handle.repo, let (actor, number) = handle.document.authorship(of: change),
+      book.proven[actor]?.change != change, let signature = repo.signer?.sign(actor, number, change)
+    else { return }
+    book.prove(signature)
+    unstored.insert(actor)
+    for peer in handle.peers where !handle.idlePeers.contains(peer) { repo.send([signature], on: handle.id, to: peer) }
+  }
+
+  /// Signs for a process of this person that has died. All of its actor's changes among these are its own.
+  func sign(_ changes: [ChangeHash], of actor: ActorId) {
+    guard let handle else { return }
+    let own = changes.compactMap { change in
+      handle.document.authorship(of: change).flatMap { $0.actor == actor ? (change, $0.number) : nil }
+    }
+    guard let last = own.max(by: { $0.1 < $1.1 }), last.1 > book.proven[actor]?.number ?? 0 else { return }
+    sign(last.0)
+  }
+
+  /// Runs `work`, which takes in what did not come from peers. Among it may be changes in the name of our actor.
+  func takingIn<Result>(_ work: () throws -> Result) rethrows -> Result {
+    guard let document = handle?.document else { return try work() }
+    let actor = document.actor, count = document.changeCount(by: actor)
+    defer { if document.changeCount(by: actor) != count { foreign = actor } }
+    return try work()
+  }
+
+  /// Some changes are gone; what is left of our former actor's is signed by itself.
+  func discarded(_ former: ActorId) {
+    guard let handle else { return }
+    book.remove { handle.document.authorship(of: $0.change) == nil }
+    guard former != foreign else { return }
+    handle.document.lastChange(by: former).map { sign($0) }
+  }
+
+  // MARK: Showing
+
+  /// Whose word there is for the document's changes.
+  func vouching() -> ChangeVouching {
+    guard let handle else { return ChangeVouching(signed: [:], linked: [:]) }
+    settle()
+    let document = handle.document
+    let signed = book.proven.compactMapValues { signature in
+      document.authorship(of: signature.change).flatMap {
+        $0 == (signature.actor, signature.number) ? signature.number : nil
+      }
+    }
+    var linked = linked.counts
+    if document.actor != foreign { linked[document.actor] = 0 }
+    return ChangeVouching(signed: signed, linked: linked)
+  }
+
+  // MARK: Peers
+
+  /// Something has happened to the document.
+  func refreshAuthors() {
+    guard let handle, authorshipSeen != handle.sync.authorship.generation, handle.sync.phase == .ready else { return }
+    authorshipSeen = handle.sync.authorship.generation
+    updateLinked()
+  }
+
+  /// Who has all of the document is not as it was: whoever is equal for the first time is told what is signed.
+  func compare() {
+    guard let handle, !book.proven.isEmpty, handle.sync.phase == .ready else { return }
+    for peer in handle.peers where told[peer] == nil && handle.inSync(with: peer) { tellDigest(to: peer) }
+  }
+
+  /// Who is on the document, or who may change it, is not as it was.
+  func peersChanged() {
+    guard let handle else { return }
+    let peers = Set(handle.peers)
+    told = told.filter { peers.contains($0.key) }
+    examined = examined.filter { peers.contains($0.key) }
+    updateLinked()
+  }
+
+  private func updateLinked() {
+    guard let handle, handle.sync.phase == .ready else { return }
+    var actors = handle.sync.actorsThatSpeak
+    if !handle.incoming.isEmpty {
+      // Large messages that are being read may bring changes whose authors nobody asked about: who has come since then waits.
+      let known = actors.intersection(linked.counts.keys)
+      if known != actors { authorshipSeen = -1 }
+      actors = known
+    }
+    linked.update(actors) { handle.document.changeCount(by: $0) }
+  }
+
+  /// Some time has passed, the same each time. What was lost is noticed now.
+  func checked() {
+    guard let handle, let repo = handle.repo else { return }
+    book.tidy(now: repo.clock.now)
+    settle()
+    let digest = book.digest
+    for peer in handle.peers where told[peer, default: SignatureBook.emptyDigest] != digest && handle.inSync(with: peer)
+    {
+      tellDigest(to: peer)
+    }
+    if !unstored.isEmpty { storeSoon() }
+  }
+
+  private func tellDigest(to peer: PeerId) {
+    guard let handle else { return }
+    told[peer] = book.digest
+    handle.repo?.send(digest: book.digest, on: handle.id, to: peer)
+  }
+
+  func heard(digest theirs: Data, from peer: PeerId) {
+    guard let handle, handle.sync.linkedPeers.contains(peer) else { return }
+    let ours = book.digest
+    guard theirs != ours, examined[peer] != [ours, theirs] else { return }
+    examined[peer] = [ours, theirs]
+    if told[peer] != ours { tellDigest(to: peer) }
+    handle.repo?.send(Array(book.proven.values), on: handle.id, to: peer)
+  }
+
+  func heard(_ signatures: [ChangeSignature], from peer: PeerId) {
+    guard let handle, let repo = handle.repo, handle.sync.linkedPeers.contains(peer) else { return }
+    settle()
+    let news = signatures.filter { book.isNews($0) && handle.document.changeCount(by: $0.actor) > 0 }
+    let room = max(0, Self.mostWaiting - waiting.count)
+    waiting += news.prefix(book.admit(min(news.count, room), from: peer, now: repo.clock.now)).map { ($0, peer) }
+    checkNext()
+  }
+
+  private func checkNext() {
+    guard !isChecking, !waiting.isEmpty else { return }
+    isChecking = true
+    let batch = waiting
+    waiting = []
+    Task { @AutomergeRepo [weak self] in
+      let isValid = await Self.check(batch.map(\.signature))
+      self?.checked(batch, isValid)
+    }
+  }
+
+  @concurrent
+  private static func check(_ signatures: [ChangeSignature]) async -> [Bool] { signatures.map(\.isValid) }
+
+  private func checked(_ batch: [(signature: ChangeSignature, peer: PeerId)], _ isValid: [Bool]) {
+    isChecking = false
+    guard let handle else { return }
+    let judged = zip(batch, isValid)
+    for peer in Set(judged.filter { !$0.1 }.map(\.0.peer)).sorted() {
+      handle.repo?.complain(of: peer, "brought signatures of changes of \(handle.id) that do not hold")
+    }
+    let held = judged.filter(\.1).map(\.0)
+    for peer in Set(held.map(\.peer)).sorted() {
+      take(
+        book.take(held.filter { $0.peer == peer }.map(\.signature)) { handle.document.authorship(of: $0) }, from: peer)
+    }
+    checkNext()
+  }
+
+  private func settle() {
+    guard let handle, !book.awaited.isEmpty else { return }
+    take(book.settle { handle.document.authorship(of: $0) }, from: nil)
+  }
+
+  /// They are proven now: they are stored, and passed on to those who do not hear of them anyway.
+  private func take(_ news: [ChangeSignature], from peer: PeerId?) {
+    guard let handle, !news.isEmpty else { return }
+    unstored.formUnion(news.map(\.actor))
+    let listeners = peer.map { handle.listeners(to: $0, via: $0) } ?? handle.peers
+    for listener in listeners { handle.repo?.send(news, on: handle.id, to: listener) }
+    storeSoon()
+  }
+
+  /// The document is a copy of another one.
+  func adopt(_ other: DocumentSignatures) {
+    guard let handle else { return }
+    take(book.take(Array(other.book.proven.values)) { handle.document.authorship(of: $0) }, from: nil)
+  }
+
+  // MARK: The store
+
+  var isStored: Bool { unstored.isEmpty }
+
+  func load(_ items: [StoredItem]) {
+    let signatures = items.compactMap { ChangeSignature(encoded: $0.data) }
+    book = SignatureBook(stored: signatures)
+    storedNumbers = book.proven.mapValues(\.number)
+  }
+
+  private func storeSoon() {
+    Task { @AutomergeRepo [weak self] in
+      do throws(StorageError) {
+        try await self?.store()
+      } catch {
+        self?.handle?.repo?.logger.debug("Signatures were not stored: \(error)")
+      }
+    }
+  }
+
+  /// Returns when every signature is in the store.
+  func store() async throws(StorageError) {
+    guard let handle, let storage = handle.repo?.storage, !unstored.isEmpty else { return }
+    let actors = unstored
+    unstored = []
+    var changes: [StorageChange] = []
+    for actor in actors.sorted() {
+      if let old = storedNumbers[actor], old != book.proven[actor]?.number {
+        changes.append(.remove(StoredSignatures.key(handle.id, actor, old)))
+      }
+      guard let signature = book.proven[actor] else { continue }
+      changes.append(
+        .save(StoredItem(key: StoredSignatures.key(handle.id, actor, signature.number), data: signature.encoded)))
+      storedNumbers[actor] = signature.number
+    }
+    do throws(StorageError) {
+      try await storage.commit(changes)
+    } catch {
+      unstored.formUnion(actors)
+      throw error
+    }
+  }
+}
+
+/// Signatures as they lie in a store: a row for each actor, beside the document's chunks.
+enum StoredSignatures {
+  static func prefix(_ id: DocumentId) -> StorageKey { [id.description, "signed"] }
+
+  static func key(_ id: DocumentId, _ actor: ActorId, _ number: Int) -> StorageKey {
+    prefix(id) + [actor.description, String(number)]
+  }
+}

@@ -1,0 +1,48 @@
+/// Decides when a document's changes are signed: once for a burst, and never on the way of a keystroke.
+///
+///     resting ──changed──► waiting ──a tick without changes, or the fourth──► signed, resting
+struct SigningSchedule {
+  static let tickInterval: Duration = .seconds(1)
+  /// Changes that go on without a pause are signed after so many ticks.
+  static let mostTicks = 4
+
+  enum Event {
+    /// This person has changed the document.
+    case changed
+    case ticked
+    /// What there was to sign is signed.
+    case signed
+  }
+
+  enum Effect: Equatable {
+    /// To be answered with `ticked`, after `tickInterval`.
+    case startTimer
+    /// To be answered with `signed`.
+    case sign
+  }
+
+  private var isTicking = false
+  private(set) var isUnsigned = false
+  private var hasChangedSinceTick = false
+  private var tickCount = 0
+
+  mutating func receive(_ event: Event) -> Effect? {
+    switch event {
+    case .changed:
+      (isUnsigned, hasChangedSinceTick) = (true, true)
+      guard !isTicking else { return nil }
+      (isTicking, hasChangedSinceTick, tickCount) = (true, false, 0)
+      return .startTimer
+    case .ticked:
+      isTicking = false
+      guard isUnsigned else { return nil }
+      tickCount += 1
+      if !hasChangedSinceTick || tickCount >= Self.mostTicks { return .sign }
+      (isTicking, hasChangedSinceTick) = (true, false)
+      return .startTimer
+    case .signed:
+      isUnsigned = false
+      return nil
+    }
+  }
+}
