@@ -135,7 +135,7 @@ private final class Chaos {
     guard let peer = try bensPeer() else { return }
     _ = try shell.respond("notes/setAccess", ["id": .string(id), "peer": .string(peer), "access": .string(access)])
     try waitForFoot(of: guest, "that the note is \(access == "read" ? "" : "not ")read-only") {
-      $0.contains("read-only") == (access == "read")
+      $0.contains(/(Note\[|note: )[^\]]*read-only/) == (access == "read")
     }
   }
 
@@ -252,6 +252,8 @@ private final class Chaos {
   /// Everything is put right again that can be, and the two have the same text then.
   func settle() throws {
     for person in people { _ = try person.fillDisk(false) }
+    // An editor that could not write waits for a key.
+    for person in people { try person.editor.settle() }
     for person in people where !isIntact(person) { try restore(person) }
     if isUnshared { try invite() }
     for person in people where try person.editor.documentId() != id { try open(person) }
