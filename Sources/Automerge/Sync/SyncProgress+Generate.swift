@@ -1,4 +1,8 @@
 extension SyncProgress {
+  /// Once a message holds this much, its remaining changes wait for the peer's answer, so that a peer that reads slowly
+  /// costs no more memory than this. Source: PeerProtocol.md, "Changes that are much work".
+  static let changesByteCount = 1 << 20
+
   /// The next message to the peer, or nil if there is nothing to say now.
   /// - Complexity: O(n) in the changes that one side has and the other may lack, not in the history.
   ///   Source of the rules: automerge-format, section 7.4.
@@ -9,7 +13,7 @@ extension SyncProgress {
 
     let saidAlready = lastSentHeads == ourHeads && haveResponded
     if saidAlready, inFlight { return nil }
-    let payload = payload(from: &history)
+    var payload = payload(from: &history)
     if saidAlready, payload.hashes.isEmpty, isReadOnly || theirHeads == ourHeads { return nil }
 
     var message = SyncMessage()
@@ -21,7 +25,7 @@ extension SyncProgress {
       let unshared = history.changesNotAncestors(of: sharedHeads)
       message.have = [SyncMessage.Have(lastSync: sharedHeads, bloom: BloomFilter(containing: unshared))]
     }
-    message.changes = chunks(of: payload, version: message.version, from: &history)
+    message.changes = chunks(of: &payload, version: message.version, from: &history)
     message.flags = flags
     if needsReset {
       if theirCapabilities?.syncReset == true { message.flags?.insert(.syncReset) } else { message.heads = [] }
@@ -109,14 +113,20 @@ extension SyncProgress {
   }
 
   private func chunks(
-    of payload: Payload, version: SyncMessage.Version, from history: inout some SyncableHistory
+    of payload: inout Payload, version: SyncMessage.Version, from history: inout some SyncableHistory
   ) -> [ArraySlice<UInt8>] {
     if payload.hashes.isEmpty { return [] }
     if payload.isDocument { return [history.savedDocument()[...]] }
     var changes: [[UInt8]] = []
+    var (byteCount, count) = (0, 0)
     for hash in payload.hashes {
-      if let change = history.encodedChange(hash) { changes.append(change) }
+      guard byteCount < SyncProgress.changesByteCount else { break }
+      count += 1
+      guard let change = history.encodedChange(hash) else { continue }
+      byteCount += change.count
+      changes.append(change)
     }
+    payload.hashes.removeLast(payload.hashes.count - count)
     switch version {
     case .v1: return changes.map { $0[...] }
     case .v2: return [Array(changes.joined())[...]]
