@@ -130,4 +130,27 @@ struct TextSyncTests {
     #expect(try note.process.shutdown() == .code(0))
     #expect(try note.user.storedText(of: note.id) == note.client.text.string)
   }
+
+  /// What it was told before, and what it was answered since, are two things: the way back is news.
+  @Test func anEditorThatAskedHowThingsStandHearsWhenTheyAreAsBefore() throws {
+    let note = try OpenNote(text: "milk\n")
+    let place: JSONValue = ["uri": .string(note.client.uri)]
+    try note.process.waitFor("the note to be stored") {
+      try note.process.request("notes/status", place)["stored"] == true
+    }
+    var askedInTime = 0
+    for _ in 0..<10 {
+      let count = note.process.messages.count
+      note.client.edit(0..<0, with: "x")
+      note.client.flush()
+      guard try note.process.request("notes/status", place)["stored"] == false else { continue }
+      askedInTime += 1
+      try note.process.waitFor("the news that it is stored") {
+        note.process.messages.dropFirst(count).contains {
+          $0["method"] == "notes/statusChanged" && $0["params"]?["stored"] == true
+        }
+      }
+    }
+    #expect(askedInTime > 0)
+  }
 }

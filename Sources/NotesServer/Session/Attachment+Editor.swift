@@ -106,6 +106,13 @@ extension Attachment {
     }
   }
 
+  /// What the client asks for it knows from then on: should things be again as it was told before, that is news.
+  func answerStatus() -> JSONValue {
+    let status = session.status(of: self)
+    lastStatus = status
+    return status
+  }
+
   func sendStatus() {
     let status = session.status(of: self)
     guard status != lastStatus else { return }

@@ -8,7 +8,7 @@ extension Session {
     guard params.has("uri") else { return statusOfService }
     let uri = try params.string("uri")
     switch buffers[uri] {
-    case .attached(let attachment)?: return status(of: attachment)
+    case .attached(let attachment)?: return attachment.answerStatus()
     case .opening?:
       // What the client has, and has sent since, is not in the document yet.
       guard case .object(var members) = statusOfService else { return statusOfService }
