@@ -67,6 +67,8 @@ while message := receive():
         said = message["params"]
         if said["method"] == "notes/statusChanged":
             statuses[said["params"]["uri"]] = said["params"]
+        elif said["params"].get("kind") == "unshared":
+            statuses.pop(said["params"].get("uri"), None)
         send({"jsonrpc": "2.0", **said})
     if method == "test/answer":
         for question in held:
