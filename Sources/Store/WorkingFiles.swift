@@ -54,12 +54,28 @@ public actor WorkingFiles {
       throw .system(path: path, operation: "open", code: errno)
     }
     defer { close(descriptor) }
+    var found = try self.mark(of: descriptor, path)
+    if found == mark { return .unchanged }
+    var bytes = try readAll(descriptor, path, expecting: found.byteCount)
+    for _ in 0..<Self.mostReadings {
+      // What was read while another program wrote is neither the text before nor the one after.
+      let now = try self.mark(of: descriptor, path)
+      if now == found { break }
+      guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw .system(path: path, operation: "seek", code: errno) }
+      found = now
+      bytes = try readAll(descriptor, path, expecting: found.byteCount)
+    }
+    return .found(bytes, found)
+  }
+
+  /// How often a file is read again that changes while it is read.
+  private static let mostReadings = 5
+
+  private func mark(of descriptor: Int32, _ path: String) throws(Failure) -> Mark {
     var info = stat()
     guard fstat(descriptor, &info) == 0 else { throw .system(path: path, operation: "stat", code: errno) }
     guard info.st_mode & S_IFMT == S_IFREG else { throw .notAFile(path: path) }
-    let found = Mark(info)
-    if found == mark { return .unchanged }
-    return .found(try readAll(descriptor, path, expecting: found.byteCount), found)
+    return Mark(info)
   }
 
   private func readAll(_ descriptor: Int32, _ path: String, expecting count: Int) throws(Failure) -> [UInt8] {

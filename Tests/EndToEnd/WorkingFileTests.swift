@@ -62,6 +62,42 @@ struct WorkingFileTests {
     expectNoComplaints(open.client)
   }
 
+  /// A shell's `>` empties a file before it is written.
+  @Test func aFileThatIsEmptiedBeforeItIsWrittenIsNotTakenForEmpty() throws {
+    let open = try Open("one\ntwo\n")
+    let other = try open.process.request("notes/create", ["title": "Other", "text": "other\n"])
+    let second = try ModelClient(open.process, note: other)
+    open.client.edit(0..<0, with: "mine ")
+    open.client.flush()
+    try ModelClient.waitForConvergence([open.client])
+    var deletions: [String] = []
+    let before = open.process.onNotification
+    open.process.onNotification = { method, params in
+      let isOurs = params["uri"]?.stringValue == open.client.uri
+      if isOurs, method == "notes/edit", params["bytes"]?.intValue ?? 0 < 10 { deletions.append("\(params)") }
+      before(method, params)
+    }
+    let file = try #require(FileHandle(forWritingAtPath: open.path))
+    try file.truncate(atOffset: 0)
+    // What happened to the other file later has been looked at: so has this one.
+    let otherPath = try #require(other["path"]?.stringValue)
+    try "other\nline\n".write(toFile: otherPath, atomically: true, encoding: .utf8)
+    try open.process.waitFor("the other line") { second.text.string == "other\nline\n" }
+    try file.write(contentsOf: Data("one\ntwo\nthree\n".utf8))
+    try file.close()
+    try open.process.waitFor("the line") { open.client.text.string == "mine one\ntwo\nthree\n" }
+    #expect(deletions == [])
+    // An empty file that stays so is what its writer meant.
+    open.client.close()
+    try open.process.waitFor("the file") { open.file == "mine one\ntwo\nthree\n" }
+    try open.write("", atomically: false)
+    try open.process.waitFor("the empty note") {
+      let notes = try open.process.request("notes/list")["notes"]?.arrayValue ?? []
+      return notes.first { $0["id"]?.stringValue == open.note.id }?["words"] == 0
+    }
+    expectNoComplaints(open.client)
+  }
+
   @Test func theEditorIsToldWhichFileItMayWriteOver() throws {
     let open = try Open("one\n")
     var known: [String] = []

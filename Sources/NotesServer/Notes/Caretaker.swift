@@ -147,7 +147,11 @@ final class Caretaker {
       return plan(handle, text: note.content)
     }
     // Nothing if somebody deleted it. The note is still here, and so is its text.
-    let contents = try await service.files.read(path).map { bytes in try FileContents(reading: bytes) }
+    let contents: FileContents?
+    switch try await settledFile(path, record.fileBase, note) {
+    case .found(let bytes, _): contents = try FileContents(reading: bytes)
+    case .missing, .unchanged: contents = nil
+    }
     guard !service.isOpen(key) else { return }
     if let contents, try await !takeIn(contents, record.fileBase, note, handle) { return }
     if contents == nil, !makingFiles, holdsNothingNew(note, record.base(for: note)) { return }
@@ -177,6 +181,26 @@ final class Caretaker {
     }
     try await service.notebook.save(key)
     try await followTitle(key)
+  }
+
+  /// The file as its writer meant it. One that was written a moment ago, and has something that the note lacks, may be
+  /// unfinished: it is read again until it is not.
+  private func settledFile(_ path: String, _ base: TextBase?, _ note: NoteDocument) async throws -> FileSight {
+    while true {
+      let sight = try await service.files.look(path, since: nil)
+      guard case .found(let bytes, let mark) = sight, let rest = mark.timeUntilSettled(at: service.clock.date),
+        let contents = try? FileContents(reading: bytes), !holds(contents, base, note),
+        await service.clock.pause(for: .seconds(rest))
+      else { return sight }
+    }
+  }
+
+  /// Whether the file has nothing that the note lacks, as far as that is quickly found out.
+  private func holds(_ contents: FileContents, _ base: TextBase?, _ note: NoteDocument) -> Bool {
+    let text = contents.text(besides: DocumentText(note).allUTF8)
+    guard text.count < Session.largestComparedAtOnce else { return false }
+    return OpeningMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain)
+      .takeIn(file: text).splices.isEmpty
   }
 
   /// Whether the file that is gone held the note's text.

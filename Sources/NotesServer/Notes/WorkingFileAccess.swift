@@ -1,3 +1,5 @@
+import Foundation
+
 /// How the server reaches the notes' text files. Carried out off the loop.
 public protocol WorkingFileAccess: Sendable {
   /// Nil if there is no such file.
@@ -36,6 +38,19 @@ public struct FileMark: Hashable, Sendable {
 
   public init(inode: UInt64, byteCount: Int, nanoseconds: Int) {
     (self.inode, self.byteCount, self.nanoseconds) = (inode, byteCount, nanoseconds)
+  }
+
+  /// How long after it was written a file may be unfinished: programs write in several steps.
+  private static let quietTime: TimeInterval = 0.2
+  /// The same of an empty one. Most programs that do not replace a file empty it first.
+  private static let emptyTime: TimeInterval = 2
+
+  /// How long it is, in seconds, before what the file holds is what its writer meant; nil if it is so now.
+  func timeUntilSettled(at date: Date) -> TimeInterval? {
+    let age = date.timeIntervalSince1970 - Double(nanoseconds) / 1e9
+    let rest = (byteCount == 0 ? Self.emptyTime : Self.quietTime) - age
+    // A clock of another machine may be ahead of ours.
+    return rest > 0 && age >= -Self.emptyTime ? min(rest, Self.emptyTime) : nil
   }
 }
 

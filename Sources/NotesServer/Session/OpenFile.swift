@@ -175,6 +175,7 @@ final class OpenFile {
         hasWaited = true
         return later()
       }
+      guard mark?.timeUntilSettled(at: service.clock.date) == nil else { return later() }
       // A file that nobody has open is looked after by the service's own care.
       guard let attachment else { return }
       guard service.mayWrite(key.document) else { return try await refuse(contents.text, besides: note, digest) }
