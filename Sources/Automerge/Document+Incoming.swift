@@ -45,6 +45,9 @@ extension Document {
   /// Why something of a message was not taken; nil if all of it was good.
   package func fault(of incoming: IncomingMessage) -> LoadError? { incoming.firstError }
 
+  /// How many bytes all text has that was ever written in it.
+  package var textByteCount: Int { withCore { $0.bytes.bytes.count } }
+
   /// Whether there is no change in it yet, nor one that waits.
   package var isUntouched: Bool { withCore { $0.graph.count == 0 && $0.queue.isEmpty && $0.transaction == nil } }
 }

@@ -86,6 +86,15 @@ struct SyncedHistory: SyncableHistory {
 
   func encodedChange(_ hash: ChangeHash) -> [UInt8]? { core.row(of: hash).map { core.chunk(ofRow: $0) } }
 
+  /// Source: PeerProtocol.md, "Changes that are much work".
+  private static let largeText = 1 << 20
+  private static let largeChange = 1 << 10
+
+  var goesInParts: Bool {
+    let byteCount = core.bytes.bytes.count
+    return byteCount > Self.largeText && byteCount > Self.largeChange * core.graph.count
+  }
+
   func savedDocument() -> [UInt8] { DocumentEncoder.chunk(core) }
 
   mutating func applySynced(_ chunks: [ArraySlice<UInt8>]) throws {

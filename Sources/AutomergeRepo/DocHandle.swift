@@ -63,6 +63,7 @@ public final class DocHandle {
   private var writers: [PeerId] = []
   private var reportTimer: (any ScheduledAction)?
   private var quietTimer: (any ScheduledAction)?
+  private var turnTimer: (any ScheduledAction)?
   private let observers = Observers<Event>()
   private var watch: DocumentWatch?
 
@@ -288,6 +289,7 @@ public final class DocHandle {
     store?.onChange = nil
     reportTimer?.cancel()
     quietTimer?.cancel()
+    turnTimer?.cancel()
   }
 
   func perform(_ effects: [DocumentSync.Effect]) {
@@ -310,9 +312,20 @@ public final class DocHandle {
         repo?.notFound(self)
       case .refused(let peer, let refusal):
         repo?.refused(refusal, from: peer, on: self)
+      case .later:
+        goOnLater()
       case .authorship(let effect):
         perform(effect)
       }
+    }
+  }
+
+  /// What is left to be said is said when others have had their turn.
+  private func goOnLater() {
+    guard turnTimer == nil else { return }
+    turnTimer = repo?.clock.schedule(after: DocHandle.turnDelay) { [weak self] in
+      self?.turnTimer = nil
+      self?.receive(.turned)
     }
   }
 
@@ -345,6 +358,8 @@ public final class DocHandle {
   /// How long the peers of a document must have been the same before each is told of them.
   /// Source: PeerProtocol.md, "Many peers".
   static let reportDelay: Duration = .milliseconds(200)
+  /// What others need to have their turn.
+  static let turnDelay: Duration = .milliseconds(1)
   /// How long nothing must have changed before those who hear of changes from others are told the heads.
   static let quietDelay: Duration = .seconds(2)
 

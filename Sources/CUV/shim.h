@@ -1,6 +1,9 @@
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -23,6 +26,16 @@ static inline int notes_open_null(void) { return open("/dev/null", O_RDWR); }
 
 /* SIG_IGN is a cast of an integer to a function pointer, which Swift does not import everywhere. */
 static inline void notes_ignore_signal(int number) { signal(number, SIG_IGN); }
+
+/* Large blocks go back to the system when they are freed. By itself glibc, once it has freed one of 32 MB, keeps up to 64 MB of what
+   is freed after it, and gives each thread a heap of its own that keeps as much. */
+static inline void notes_return_freed_memory(void) {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  mallopt(M_TRIM_THRESHOLD, 8 << 20);
+  mallopt(M_ARENA_MAX, 2);
+#endif
+}
 
 /* pthread_t is an integer here and a pointer there; libuv has no function that detaches a thread. */
 static inline uintptr_t notes_thread_bits(void) { return (uintptr_t)pthread_self(); }

@@ -24,8 +24,9 @@ final class PeerLink {
   /// The same for a peer that is not known, which is not read from either while more than `strangerPauseLimit` wait.
   static let strangerQueueLimit = 256 << 10
   static let strangerPauseLimit = 64 << 10
-  /// Unsent bytes beyond which a peer is told nothing new until all of them are gone.
+  /// Unsent bytes beyond which a peer is told nothing new until all of them are gone; and when much waits for others, too.
   static let crowdLimit = 1 << 20
+  static let crowdLimitOfMany = 64 << 10
 
   let direction: LinkDirection
   let address: PeerAddress
@@ -61,6 +62,12 @@ final class PeerLink {
   /// A ping came while there was no room for the answer. One answer is enough for all of them.
   private var owesPong = false
   private var reason: PeerNetworkError?
+  /// What waits for all peers together; nil where it is not limited.
+  private let unsent: UnsentBytes?
+  /// The same of long messages that are not whole yet.
+  private let unfinished: UnfinishedFrames?
+  /// Since when a long message has been coming in.
+  private(set) var unfinishedSince: Duration?
   /// Which links go on when; nil where nothing is limited.
   private let share: WorkShare?
   private var work = LinkWork()
@@ -73,11 +80,14 @@ final class PeerLink {
   ///   - onEvent: called for everything that happens from now on, never inside a call of the provider's.
   init(
     stream: ByteStream, tls: TLSSession?, address: PeerAddress, role: PeerHandshake.Role, local: LocalPeer,
-    clock: any RepoClock, share: WorkShare? = nil, admits: @escaping @AutomergeRepo (PeerId) -> Bool = { _ in true },
+    clock: any RepoClock, share: WorkShare? = nil, unsent: UnsentBytes? = nil,
+    unfinished: UnfinishedFrames? = nil,
+    admits: @escaping @AutomergeRepo (PeerId) -> Bool = { _ in true },
     onEvent: @escaping @AutomergeRepo (PeerLink, Event) -> Void
   ) {
     (self.stream, self.tls, self.address, self.role, self.local) = (stream, tls, address, role, local)
-    (self.clock, self.share, self.admits, self.onEvent) = (clock, share, admits, onEvent)
+    (self.clock, self.share, self.unsent, self.unfinished) = (clock, share, unsent, unfinished)
+    (self.admits, self.onEvent) = (admits, onEvent)
     direction = role == .listener ? .incoming : .outgoing
     (keepalive, openedAt) = (Keepalive(now: clock.now), clock.now)
   }
@@ -112,11 +122,20 @@ final class PeerLink {
     do {
       try write(frame)
       watchTransit()
-      if peer != nil, !saysCrowded, stream.queuedByteCount > PeerLink.crowdLimit { sayCrowded() }
+      if peer != nil, unsentByteCount > PeerLink.crowdLimitOfMany { noteUnsent() }
     } catch {
       close(.unreachable(address, reason: "\(error)"), politely: false)
     }
     return true
+  }
+
+  /// What was sent and has not left this machine.
+  var unsentByteCount: Int { stream.queuedByteCount }
+
+  private func noteUnsent() {
+    unsent?.added(by: self)
+    guard isOpen, !saysCrowded else { return }
+    if unsentByteCount > PeerLink.crowdLimit || unsent?.isMuch == true { sayCrowded() }
   }
 
   private func sayCrowded() {
@@ -264,6 +283,21 @@ final class PeerLink {
   private func take(_ bytes: UnsafeRawBufferPointer) {
     frames.append(bytes)
     dealWithFrames()
+    noteUnfinished()
+  }
+
+  /// What has come of messages that are not whole yet.
+  var unfinishedByteCount: Int { frames.bufferedByteCount }
+
+  /// How many bytes a second have come of the long message that is coming in.
+  func frameRate(at now: Duration) -> Double {
+    unfinishedSince.map { Double(unfinishedByteCount) / max(1, (now - $0) / .seconds(1)) } ?? .infinity
+  }
+
+  private func noteUnfinished() {
+    guard unfinishedByteCount > UnfinishedFrames.longByteCount else { return unfinishedSince = nil }
+    unfinishedSince = unfinishedSince ?? clock.now
+    unfinished?.grew(at: clock.now)
   }
 
   private func dealWithFrames() {

@@ -43,6 +43,8 @@ public final class TCPProvider: NetworkProvider {
   private weak var delegate: (any NetworkDelegate)?
   private var listener: TCPListener?
   private let share = WorkShare()
+  private(set) lazy var unfinished = UnfinishedFrames { [weak self] in self.map { Array($0.links.values) } ?? [] }
+  private(set) lazy var unsent = UnsentBytes { [weak self] in self.map { Array($0.links.values) } ?? [] }
   private var links: [ObjectIdentifier: PeerLink] = [:]
   private(set) var linkOfPeer: [PeerId: PeerLink] = [:]
   private var attempts: [ObjectIdentifier: Attempt] = [:]
@@ -278,6 +280,7 @@ public final class TCPProvider: NetworkProvider {
     local.metadata.addresses = reachableAddresses.map(\.description)
     let link = PeerLink(
       stream: stream, tls: session, address: address, role: role, local: local, clock: clock, share: share,
+      unsent: unsent, unfinished: unfinished,
       admits: { [weak self] peer in self?.isBlocked(peer) == false },
       onEvent: { [weak self] link, event in self?.handle(event, of: link) })
     links[ObjectIdentifier(link)] = link

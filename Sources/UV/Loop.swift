@@ -37,6 +37,8 @@ public final class Loop: @unchecked Sendable {
 
   /// Work that keeps making new work gets this many rounds before sockets and timers have their turn.
   private static let drainRounds = 16
+  /// So do rounds that take long.
+  private static let drainNanoseconds: UInt64 = 4_000_000
 
   /// Makes a loop, and the process fit for one: writing to a closed pipe becomes an error instead of a signal, and
   /// missing standard descriptors become `/dev/null`, so that no socket is ever taken for standard output.
@@ -160,9 +162,12 @@ public final class Loop: @unchecked Sendable {
   }
 
   private func drain() {
+    var start: UInt64?
     for _ in 0..<Self.drainRounds {
       work.withLock { swap(&$0, &batch) }
       if batch.isEmpty { return }
+      let begin = start ?? uv_hrtime()
+      start = begin
       for item in batch {
         switch item {
         case .job(let job): run(job)
@@ -170,6 +175,7 @@ public final class Loop: @unchecked Sendable {
         }
       }
       batch.removeAll(keepingCapacity: true)
+      if uv_hrtime() - begin > Self.drainNanoseconds { break }
     }
     uv_async_send(wake)
   }
@@ -183,6 +189,7 @@ public final class Loop: @unchecked Sendable {
 
   private static func prepareProcess() {
     notes_ignore_signal(SIGPIPE)
+    notes_return_freed_memory()
     for descriptor: Int32 in 0...2 where notes_is_open(descriptor) == 0 { _ = notes_open_null() }
   }
 }

@@ -68,6 +68,23 @@ import Testing
     #expect(again.document.heads() == handle.document.heads())
   }
 
+  /// What is pasted again and again makes a short snapshot, and long chunks.
+  @Test @AutomergeRepo func aLongTextThatMakesAShortSnapshotIsMergedNowAndThen() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 3)))
+    let repo = world.start("a")
+    let handle = try repo.create(try .note())
+    let store = try #require(world.stores["a"])
+    let paste = String(repeating: "paste ", count: 12_000)
+    var snapshots: Set<StorageKey> = []
+    for _ in 0..<40 {
+      try handle.splice(0, paste)
+      try await world.flush("a")
+      try await world.clock.run(until: "merged", patience: .seconds(60)) { handle.isCompacting == false }
+      snapshots.formUnion(try await store.loadRange([handle.id.description, "snapshot"]).map(\.key))
+    }
+    #expect(snapshots.count > 1 && snapshots.count < 14, "\(snapshots.count)")
+  }
+
   @Test @AutomergeRepo func aDamagedChunkCostsOnlyItselfAndStays() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 4)))
     let repo = world.start("a")

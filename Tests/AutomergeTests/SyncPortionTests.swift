@@ -1,5 +1,6 @@
 import Automerge
 import Foundation
+import TestSupport
 import Testing
 
 /// What a peer lacks comes in messages of bounded size.
@@ -28,6 +29,41 @@ import Testing
     #expect(sizes.allSatisfy { $0 < 2 << 20 }, "\(sizes)")
     // Nothing is sent twice.
     #expect(sizes.reduce(0, +) < 7 << 20, "\(sizes)")
+  }
+
+  @Test func muchTextGoesInPartsAlsoToAPeerThatHasNothing() throws {
+    let (ana, ben) = (Document(), Document())
+    let text = try ana.putObject(obj: .ROOT, key: "content", ty: .Text)
+    var random = SeededGenerator(seed: 12)
+    for _ in 0..<12 {
+      let letters = (0..<1 << 19).map { _ in UInt8.random(in: 0x61...0x7A, using: &random) }
+      try ana.spliceText(obj: text, start: 0, delete: 0, value: String(decoding: letters, as: UTF8.self))
+      ana.commitWith()
+    }
+    let sizes = try exchange(ana, SyncState(), ben, SyncState())
+    #expect(ana.heads() == ben.heads())
+    #expect(try ana.text(obj: text) == ben.text(obj: text))
+    #expect(sizes.allSatisfy { $0 < 1 << 20 }, "\(sizes)")
+    #expect(sizes.reduce(0, +) < 7 << 20, "\(sizes)")
+  }
+
+  @Test func whoDoesNotAnswerIsToldNoMoreUntilItDoes() throws {
+    let (ana, ben) = (Document(), Document())
+    let text = try ana.putObject(obj: .ROOT, key: "content", ty: .Text)
+    ana.commitWith()
+    let (toBen, toAna) = (SyncState(), SyncState())
+    _ = try exchange(ana, toBen, ben, toAna)
+    var waiting: [Data] = []
+    for number in 0..<1000 {
+      try ana.spliceText(obj: text, start: UInt64(number), delete: 0, value: "x")
+      ana.commitWith()
+      if let message = ana.generateSyncMessage(state: toBen) { waiting.append(message) }
+    }
+    #expect(waiting.count > 100 && waiting.count < 200)
+    for message in waiting { try ben.receiveSyncMessage(state: toAna, message: message) }
+    #expect(ben.heads() != ana.heads())
+    let sizes = try exchange(ana, toBen, ben, toAna)
+    #expect(ben.heads() == ana.heads() && sizes.count < 10, "\(sizes)")
   }
 
   /// Returns how many bytes each message had.

@@ -16,6 +16,7 @@ private struct FakeHistory: SyncableHistory {
     Set(rows).subtracting(rows.flatMap { deps[$0] ?? [] }).sorted()
   }
   var changeCount: Int { rows.count }
+  var goesInParts: Bool { false }
   func hasChange(_ hash: ChangeHash) -> Bool { deps[hash] != nil }
   func queuedDependencies(of hash: ChangeHash) -> [ChangeHash]? { queued[hash] }
   func dependencies(of hash: ChangeHash) -> [ChangeHash] { deps[hash] ?? [] }

@@ -135,11 +135,13 @@ final class Listener: NetworkDelegate {
   var connected: [PeerId] = []
   var disconnected: [PeerId] = []
   var messages: [RepoMessage] = []
+  var crowded: [PeerId: Bool] = [:]
 
   func network(_ provider: any NetworkProvider, connected peer: PeerId, metadata: PeerMetadata) {
     connected.append(peer)
   }
   func network(_ provider: any NetworkProvider, disconnected peer: PeerId) { disconnected.append(peer) }
+  func network(_ provider: any NetworkProvider, _ peer: PeerId, isCrowded: Bool) { crowded[peer] = isCrowded }
   func network(_ provider: any NetworkProvider, received message: RepoMessage, from peer: PeerId) {
     messages.append(message)
   }

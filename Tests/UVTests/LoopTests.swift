@@ -47,6 +47,24 @@ import UV
     #expect(kept.inContinuation && kept.inMethod)
   }
 
+  /// Work that makes new work, each piece of which takes milliseconds, leaves timers and sockets their turn.
+  @Test func longWorkThatMakesNewWorkDoesNotKeepTheLoop() throws {
+    try runLoop { loop in
+      let count = Box(0)
+      func work() {
+        count.value += 1
+        let end = MonotonicTime.now + .milliseconds(3)
+        while MonotonicTime.now < end {}
+        if count.value < 64 { loop.later { work() } }
+      }
+      try loop.after(.milliseconds(1)) { work() }
+      try loop.after(.milliseconds(2)) {
+        #expect(count.value < 12)
+        loop.stop()
+      }
+    }
+  }
+
   @Test func callbacksMayEnterTheActorAtOnce() throws {
     try runLoop { loop in
       let resident = Resident(on: loop)

@@ -42,7 +42,8 @@ struct Chunk {
     frame(.compressedChange, body: Deflate.deflate(body[...]), checksum: hash)
   }
 
-  private static func frame(_ kind: Kind, body: [UInt8], checksum: ChangeHash) -> [UInt8] {
+  /// - Parameter checksum: the hash of kind and body.
+  static func frame(_ kind: Kind, body: [UInt8], checksum: ChangeHash) -> [UInt8] {
     var writer = ByteWriter()
     writer.reserve(body.count + 19)
     writer.raw(magic)

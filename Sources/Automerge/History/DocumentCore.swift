@@ -111,7 +111,7 @@ final class DocumentCore {
 
   func chunk(ofRow row: Int) -> [UInt8] {
     computeHashes()
-    return Chunk.encode(.change, body: body(ofRow: row)).bytes
+    return Chunk.frame(.change, body: body(ofRow: row), checksum: graph.hashes[row])
   }
 
   /// Ascending.

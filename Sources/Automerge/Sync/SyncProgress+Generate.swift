@@ -1,12 +1,17 @@
 extension SyncProgress {
   /// Once a message holds this much, its remaining changes wait for the peer's answer, so that a peer that reads slowly
   /// costs no more memory than this. Source: PeerProtocol.md, "Changes that are much work".
-  static let changesByteCount = 1 << 20
+  static let changesByteCount = 512 << 10
+
+  /// A peer that has so many changes to confirm is told nothing more until it answers: then it gets all there is, at once. So
+  /// one that never does costs nothing. Source: PeerProtocol.md, "Changes that are much work".
+  static let mostUnconfirmed = 128
 
   /// The next message to the peer, or nil if there is nothing to say now.
   /// - Complexity: O(n) in the changes that one side has and the other may lack, not in the history.
   ///   Source of the rules: automerge-format, section 7.4.
   mutating func generateMessage(from history: inout some SyncableHistory) -> SyncMessage? {
+    if inFlight, sentHashes.count > SyncProgress.mostUnconfirmed { return nil }
     let ourHeads = history.syncHeads
     let need = isReadOnly ? [] : missing(in: &history)
     if mustStartOver(&history) { return resetMessage(heads: ourHeads) }
@@ -79,13 +84,13 @@ extension SyncProgress {
 
   private func payload(from history: inout some SyncableHistory) -> Payload {
     guard let theirHave, let theirNeed, !isPeerReadOnly else { return Payload() }
-    let readsV2 = theirCapabilities != nil
-    if readsV2, theirHeads == [], sentHashes.isEmpty {
+    let goesWhole = theirCapabilities != nil && !history.goesInParts
+    if goesWhole, theirHeads == [], sentHashes.isEmpty {
       return Payload(hashes: history.changesNotAncestors(of: []), isDocument: true)
     }
     let hashes = wanted(have: theirHave, need: theirNeed, from: &history).filter { !sentHashes.contains($0) }
     // Many changes are shorter, and faster to read, as a document.
-    return Payload(hashes: hashes, isDocument: readsV2 && hashes.count > history.changeCount / 3)
+    return Payload(hashes: hashes, isDocument: goesWhole && hashes.count > history.changeCount / 3)
   }
 
   /// The changes they need and those they seem to lack.
@@ -129,7 +134,12 @@ extension SyncProgress {
     payload.hashes.removeLast(payload.hashes.count - count)
     switch version {
     case .v1: return changes.map { $0[...] }
-    case .v2: return [Array(changes.joined())[...]]
+    case .v2:
+      if changes.count == 1 { return [changes[0][...]] }
+      var joined: [UInt8] = []
+      joined.reserveCapacity(byteCount)
+      for change in changes { joined.append(contentsOf: change) }
+      return [joined[...]]
     }
   }
 }

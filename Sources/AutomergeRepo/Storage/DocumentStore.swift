@@ -211,8 +211,9 @@ final class DocumentStore {
   // MARK: Compaction
 
   private func compactIfDue() {
+    // A snapshot may be many times shorter than the text in it, all of which is read and written again.
     guard compaction == nil, !isClosed,
-      incrementalByteCount >= max(DocumentStore.smallestCompaction, snapshotByteCount)
+      incrementalByteCount >= max(DocumentStore.smallestCompaction, snapshotByteCount, document.textByteCount / 2)
     else { return }
     compaction = Task { [id, storage] in
       do throws(StorageError) {

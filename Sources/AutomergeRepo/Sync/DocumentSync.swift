@@ -44,6 +44,8 @@ struct DocumentSync {
     case crowded(PeerId, Bool)
     /// Some time has passed, the same each time.
     case checked
+    /// Others have had their turn since `later`.
+    case turned
     /// Nobody else is going to be asked.
     case asked
     /// Of who writes as whom.
@@ -58,6 +60,8 @@ struct DocumentSync {
     case found
     case notFound
     case refused(PeerId, Refusal)
+    /// Some peers are told of the document when others have had their turn: `turned` is asked for.
+    case later
     /// What is to be done about who writes as whom.
     case authorship(Authorship.Effect)
 
@@ -65,9 +69,12 @@ struct DocumentSync {
     var isChange: Bool {
       switch self {
       case .edited, .headsChanged: true
-      case .send, .found, .notFound, .refused, .authorship: false
+      case .send, .found, .notFound, .refused, .later, .authorship: false
       }
     }
+
+    /// What it has to send.
+    var byteCount: Int { if case .send(let payload, _) = self { payload.byteCount } else { 0 } }
   }
 
   enum Refusal: Error, Equatable {
@@ -89,6 +96,8 @@ struct DocumentSync {
     var isIdle = false
     /// Much waits to be sent to it.
     var isCrowded = false
+    /// It has not been told yet of what has changed; the one with the lowest number has waited longest.
+    var owedSince: Int?
     /// What it last said that it has; nil if it has said nothing.
     var theirHeads: Set<ChangeHash>?
     /// How the last check found it; nil if the heads were equal.
@@ -108,6 +117,10 @@ struct DocumentSync {
     var checkCount = 0
   }
 
+  /// So much is said in one turn; peers to whom nothing has been said by then have theirs later.
+  /// Source: PeerProtocol.md, "Changes that are much work".
+  static let byteCountOfTurn = 256 << 10
+
   /// How often a peer may ask for everything between two checks. Source: PeerProtocol.md, "Changes that are much work".
   static let mostWhole = 8
 
@@ -117,6 +130,8 @@ struct DocumentSync {
   /// Not everybody who is to be asked has been asked yet, so a search cannot end.
   private var isAsking: Bool
   var links: [Link] = []
+  /// How many peers have ever had to wait for their turn.
+  private var owedCount = 0
   /// Who writes as whom.
   var authorship = Authorship()
   /// What was shared with peers that are gone, as `SyncState.encode` gives it.
@@ -153,6 +168,7 @@ struct DocumentSync {
     case .disconnected(let peer), .accessChanged(let peer, .none): return drop(peer) + tell(.left(peer), document)
     case .accessChanged(let peer, let access): return changeAccess(of: peer, to: access, document)
     case .checked: return check(document)
+    case .turned: return phase == .ready ? speak(to: owed, document) : []
     case .told(let heads, let peer):
       if let index = links.firstIndex(where: { $0.peer == peer }) { links[index].theirHeads = heads }
       return []
@@ -357,6 +373,7 @@ struct DocumentSync {
   /// What there is to say to one peer now.
   mutating func send(to index: Int, _ document: Document) -> [Effect] {
     let link = links[index]
+    links[index].owedSince = nil
     if phase == .ready, document.heads().isEmpty {
       // Nothing to give yet: whoever asks is told so, nobody else is bothered.
       guard link.awaitsAnswer else { return [] }
@@ -404,12 +421,37 @@ struct DocumentSync {
   mutating func sendToAll(
     _ document: Document, answering answered: PeerId? = nil, except left: PeerId? = nil
   ) -> [Effect] {
-    links.indices.flatMap { index -> [Effect] in
+    let indices = links.indices.filter { index in
       let link = links[index]
-      if link.peer == left { return [] }
-      if link.awaitsAnswer { return send(to: index, document) }
-      return link.stance == .lacks || link.isIdle && link.peer != answered ? [] : send(to: index, document)
+      guard link.peer != left, !link.awaitsAnswer else { return link.peer != left }
+      return link.stance != .lacks && (!link.isIdle || link.peer == answered)
     }
+    return speak(to: indices, document)
+  }
+
+  /// Who waits for its turn, and still wants it.
+  private var owed: [Int] {
+    links.indices.filter { links[$0].owedSince != nil && (links[$0].stance != .lacks || links[$0].awaitsAnswer) }
+  }
+
+  /// Tells these peers what there is to say, those that have waited first, as far as one turn goes.
+  private mutating func speak(to indices: [Int], _ document: Document) -> [Effect] {
+    var (effects, byteCount, isOwing): ([Effect], Int, Bool) = ([], 0, false)
+    let waiting = indices.filter { links[$0].owedSince != nil }
+      .sorted { links[$0].owedSince ?? 0 < links[$1].owedSince ?? 0 }
+    for index in waiting + indices.filter({ links[$0].owedSince == nil }) {
+      guard byteCount < DocumentSync.byteCountOfTurn else {
+        isOwing = true
+        guard links[index].owedSince == nil else { continue }
+        owedCount += 1
+        links[index].owedSince = owedCount
+        continue
+      }
+      let new = send(to: index, document)
+      byteCount += new.reduce(0) { $0 + $1.byteCount }
+      effects += new
+    }
+    return isOwing ? effects + [.later] : effects
   }
 
   /// Whoever is spoken to again hears at once what it may have missed.

@@ -4,8 +4,10 @@
 final class IncomingTurns {
   /// What may be inflated beyond what text inflates to, by one peer and by all together: at once, and more each minute.
   /// Source: PeerProtocol.md, "Changes that are much work".
-  static let excessByteCount = 16 << 20
-  static let excessOfAll = 32 << 20
+  static let excessByteCount = 4 << 20
+  static let excessOfAll = 8 << 20
+  /// So many minutes are the longest that anybody waits for what it owes.
+  static let mostMinutes = 4
 
   private struct Account {
     var left: Int
@@ -85,6 +87,7 @@ final class IncomingTurns {
     let (seconds, attoseconds) = (clock.now - account.at).components
     let minutes = (Double(seconds) + Double(attoseconds) / 1e18) / 60
     let earned = Int(min(minutes, 10) * Double(limit))
-    return Account(left: min(limit, account.left + earned) - excess, at: clock.now)
+    let left = min(limit, account.left + earned) - excess
+    return Account(left: max(left, -Self.mostMinutes * limit), at: clock.now)
   }
 }

@@ -9,12 +9,19 @@ import Logging
 final class Caretaker {
   /// How long after a change the file is written; more changes in between cost nothing.
   static let writeDelay: Duration = .milliseconds(500)
+  /// What a large text takes longer, so that one that grows and grows is not written the whole time.
+  private static let writeDelayOfMegabyte: Duration = .seconds(1)
+  private static let mostWriteDelay: Duration = .seconds(20)
+  /// So many times that a file waits at most while the note goes on changing.
+  private static let mostDelays = 20
   /// How often a large file is compared off the loop, if the note changes meanwhile.
   private static let mostComparisons = 3
 
   unowned let service: Service
   private var watched: [DocumentId: Observation] = [:]
   private var planned: [DocumentId: any ScheduledAction] = [:]
+  /// Since when files wait.
+  private var plannedSince: [DocumentId: Duration] = [:]
   /// Which items of meetings are to be brought together with their files.
   var unsettled: [DocumentId: UnsettledItems] = [:]
   /// The titles of each item and of what it was made of, when nothing was left to be done about them.
@@ -90,8 +97,9 @@ final class Caretaker {
     let id = handle.id
     if let text { unsettled[id, default: .some([])].insert(text) }
     planned[id]?.cancel()
-    planned[id] = service.clock.schedule(after: Self.writeDelay) { [weak self] in
+    planned[id] = service.clock.schedule(after: delay(before: handle)) { [weak self] in
       self?.planned[id] = nil
+      self?.plannedSince[id] = nil
       Task { @AutomergeRepo in
         guard let self else { return }
         do {
@@ -101,6 +109,15 @@ final class Caretaker {
         }
       }
     }
+  }
+
+  /// How long the note's file waits for more changes.
+  private func delay(before handle: DocHandle) -> Duration {
+    let now = service.clock.now, since = plannedSince[handle.id] ?? now
+    plannedSince[handle.id] = since
+    let byteCount = NoteDocument(handle.document).map { DocumentText($0).measure.utf8 } ?? 0
+    let delay = min(Self.writeDelay + Self.writeDelayOfMegabyte * (byteCount >> 20), Self.mostWriteDelay)
+    return max(.zero, min(delay, since + delay * Self.mostDelays - now))
   }
 
   /// Plans for every note in memory: a process that had some of them open is gone.
@@ -140,8 +157,8 @@ final class Caretaker {
     if let storage = service.repo.storage { await service.journal.recover(service.repo, storage) }
     // Another process may have written the file since we looked.
     try await service.notebook.refresh(key)
-    let found = item.map { NoteDocument(handle.document, item: $0) } ?? NoteDocument(handle.document, item: key.item)
-    guard let record = service.notebook[key], let path = record.path, let note = found else { return }
+    let note = item.map { NoteDocument(handle.document, item: $0) } ?? NoteDocument(handle.document, item: key.item)
+    guard let record = service.notebook[key], let path = record.path, let note else { return }
     // What it wrote there, it also sends.
     guard handle.document.unknown(record.fileBase?.heads ?? []).isEmpty else {
       return plan(handle, text: note.content)
@@ -149,7 +166,7 @@ final class Caretaker {
     // Nothing if somebody deleted it. The note is still here, and so is its text.
     let contents: FileContents?
     switch try await settledFile(path, record.fileBase, note) {
-    case .found(let bytes, _): contents = try FileContents(reading: bytes)
+    case .found(let bytes, _): contents = try await .reading(bytes)
     case .missing, .unchanged: contents = nil
     }
     guard !service.isOpen(key) else { return }
@@ -158,25 +175,23 @@ final class Caretaker {
     guard !service.isOpen(key) else { return }
     let text = DocumentText(note).allUTF8
     let heads = handle.document.heads()
-    let file = FileContents(text: text, shape: contents?.shape ?? record.shape)
-    if let contents, file.bytes != contents.bytes {
+    let file = await FileComparison.of(text, contents, orElse: record.shape)
+    guard !service.isOpen(key) else { return }
+    if let step = file.step {
       // Should this process die between writing the file and saying so, the file holds one of the two.
-      let step = TextDiff.delta(from: contents.text, to: text)
       let base = TextBase(heads: heads, steps: [step, file.finalNewlineStep], object: note.textObject)
       service.notebook.update(key) { $0.fileBase = base }
       try await handle.flush()
       try await service.notebook.save(key)
     }
-    if file.bytes != contents?.bytes,
-      let others = try await service.files.replace(path, file.bytes, of: contents?.bytes)
-    {
+    if !file.isSame, let others = try await service.files.replace(path, file.bytes, of: contents?.bytes) {
       try await takeIn(others, thatReplaced: contents, of: note, key, handle)
     }
     service.notebook.update(key) {
       $0.fileBase = TextBase(writing: text, file.finalNewlineStep, at: heads, of: note)
       $0.textObject = note.textObject
       $0.shape = file.shape
-      $0.words = Words.count(text)
+      $0.words = file.wordCount
       $0.title = note.title ?? $0.title
     }
     try await service.notebook.save(key)
@@ -189,7 +204,7 @@ final class Caretaker {
     while true {
       let sight = try await service.files.look(path, since: nil)
       guard case .found(let bytes, let mark) = sight, let rest = mark.timeUntilSettled(at: service.clock.date),
-        let contents = try? FileContents(reading: bytes), !holds(contents, base, note),
+        let contents = try? await FileContents.reading(bytes), !holds(contents, base, note),
         await service.clock.pause(for: .seconds(rest))
       else { return sight }
     }
@@ -267,6 +282,7 @@ final class Caretaker {
     }
     defer { withExtendedLifetime(claim) {} }
     planned.removeValue(forKey: id)?.cancel()
+    plannedSince[id] = nil
     watched.removeValue(forKey: id)?.cancel()
     let path = service.notebook[id]?.path
     service.notebook.update(id) {

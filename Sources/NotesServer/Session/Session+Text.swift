@@ -215,7 +215,7 @@ extension Session {
   private static let catchingUpTime: Duration = .seconds(8)
 
   /// Longer texts are compared off the loop, which they would hold up for milliseconds.
-  static let largestComparedAtOnce = 32 << 10
+  nonisolated static let largestComparedAtOnce = 32 << 10
   /// How often that is tried if the document changes meanwhile.
   private static let mostComparisons = 5
 

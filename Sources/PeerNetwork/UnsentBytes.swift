@@ -1,0 +1,34 @@
+import AutomergeRepo
+
+/// What waits to be sent to all peers together. Each may let some wait; all of them together no more than so much.
+@AutomergeRepo
+final class UnsentBytes {
+  /// Beyond it a peer is told nothing new already when little waits for it. Source of both: PeerProtocol.md, "Limits".
+  static let muchByteCount = 8 << 20
+  /// Beyond it a peer is cut off: of those that acknowledge nothing, or else of all, the one for which most waits.
+  var limit = 128 << 20
+
+  private let links: @AutomergeRepo () -> [PeerLink]
+
+  nonisolated init(_ links: @escaping @AutomergeRepo () -> [PeerLink]) { self.links = links }
+
+  /// - Complexity: O(n) in the links, as for `isMuch`.
+  var byteCount: Int { links().reduce(0) { $0 + $1.unsentByteCount } }
+
+  var isMuch: Bool { byteCount > UnsentBytes.muchByteCount }
+
+  /// More waits to be sent over a link.
+  func added(by link: PeerLink) {
+    guard link.unsentByteCount > PeerLink.crowdLimit else { return }
+    while byteCount > limit, let slowest = slowest {
+      slowest.close(.unreachable(slowest.address, reason: "it does not read what it is sent"), politely: false)
+    }
+  }
+
+  private var slowest: PeerLink? {
+    let candidates = links().filter { $0.isOpen && $0.unsentByteCount > PeerLink.crowdLimit }
+    return candidates.max { one, other in
+      (one.isStuck ? 1 : 0, one.unsentByteCount) < (other.isStuck ? 1 : 0, other.unsentByteCount)
+    }
+  }
+}
