@@ -52,6 +52,45 @@ struct EditorFileTests {
     #expect(try ana.session.audits().flatMap(\.complaints) == [])
   }
 
+  @Test func vimAsksNothingAboutTheFileWhileTheServiceRestarts() throws { try writeWhileRestarting(VimUnderTest.self) }
+  @Test func emacsAsksNothingAboutTheFileWhileTheServiceRestarts() throws {
+    try writeWhileRestarting(EmacsUnderTest.self)
+  }
+
+  private func writeWhileRestarting<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
+    let ana = try Editor(user: NotesUser("Ana"), seed: 25, maximumDelay: .zero)
+    try ana.createNote("List")
+    let id = try ana.waitUntilAttached()
+    let path = ana.session.user.notes + "/List.md"
+    try ana.type("first")
+    try ana.save()
+    try ana.session.wait(for: "the saved file") { read(path) == "first\n" }
+    _ = try ana.waitUntilAttached()
+
+    // The next service does not start before it may.
+    let gate = ana.session.user.directory.file("gate")
+    try ana.setServiceCommand { ["sh", "-c", "until [ -e '\(gate)' ]; do sleep 0.05; done; exec \"$@\"", "sh"] + $0 }
+    ana.session.killService()
+    try ana.waitForScreen("restarts; typing is kept")
+    _ = try ChildProcess.run(["sed", "-i", "1i from sed", path])
+    try ana.give(vim: "checktime", emacs: "(ignore)")
+    try ana.type(" typed")
+    try ana.session.wait(for: "what was typed") { try ana.state()?.text.contains("first typed") ?? false }
+    let screen = try ana.session.terminal.screen()
+    for question in ["WARNING", "y/n", "yes or no", "W11", "W12", "Press ENTER", "really edit"] {
+      #expect(!screen.contains(question), "\(screen)")
+    }
+
+    try "".write(toFile: gate, atomically: true, encoding: .utf8)
+    try ana.waitForText("from sed\nfirst typed")
+    _ = try ana.waitUntilAttached()
+    try ana.save()
+    try ana.session.wait(for: "both in the file") { read(path) == "from sed\nfirst typed\n" }
+    try ana.quit()
+    try ana.session.waitForEnd()
+    #expect(try ana.session.user.storedText(of: id) == "from sed\nfirst typed\n")
+  }
+
   @Test func aSaveThatFailsInVimLosesNothing() throws { try failToSave(VimUnderTest.self) }
   @Test func aSaveThatFailsInEmacsLosesNothing() throws { try failToSave(EmacsUnderTest.self) }
 

@@ -349,7 +349,7 @@ the file last held, so that nobody's words go because they were not saved."
   (dolist (note notes-lsp--notes)
     (setf (notes-lsp--note-open note) nil
           (notes-lsp--note-queue note) nil)
-    (notes-lsp--unwatch-file note)
+    (unless (notes-lsp-service-restarting-p) (notes-lsp--unwatch-file note))
     (notes-lsp--forget-peers note))
   (force-mode-line-update t))
 

@@ -8,8 +8,9 @@
 ;; program.  What another program writes there, the service merges into the
 ;; note, and it comes into the buffer as an edit.  So while the note is open
 ;; Emacs has nothing to ask about a file that has changed: it is told that it
-;; does not know when the file was last written.  Files in places of their
-;; own are found in a list that the service keeps.
+;; does not know when the file was last written.  That holds while the service
+;; restarts, too: it merges the file as soon as it is back.  Files in places of
+;; their own are found in a list that the service keeps.
 
 ;;; Code:
 
@@ -51,10 +52,25 @@
 (defun notes-lsp--before-save ()
   "Merge what another program has just written to the file of this note."
   (let ((note (notes-lsp--current)))
-    (when (and note (notes-lsp--note-open note))
-      (notes-lsp--flush note)
-      (unless (equal (notes-lsp--file-stamp) (notes-lsp--note-file-stamp note))
-        (notes-lsp--guarded "saving" (notes-lsp--merge-file note))))))
+    (cond ((null note))
+          ((notes-lsp--note-open note)
+           (notes-lsp--flush note)
+           (unless (equal (notes-lsp--file-stamp) (notes-lsp--note-file-stamp note))
+             (notes-lsp--guarded "saving" (notes-lsp--merge-file note))))
+          ((notes-lsp--file-unmerged-p note)
+           ;; Emacs asks this itself of files that it watches.
+           (unless (yes-or-no-p
+                    (format "%s has changed since visited or saved.  Save anyway? "
+                            (file-name-nondirectory buffer-file-name)))
+             (user-error "Save not confirmed"))))))
+
+(defun notes-lsp--file-unmerged-p (note)
+  "Return whether the file of NOTE holds what neither Emacs nor NOTE has.
+Nil if Emacs itself has looked."
+  (and (equal 0 (visited-file-modtime))
+       (not (equal (notes-lsp--file-stamp) (notes-lsp--note-file-stamp note)))
+       (let ((hash (car (notes-lsp--file-contents buffer-file-name))))
+         (and hash (not (equal hash (notes-lsp--note-file-hash note)))))))
 
 (defun notes-lsp--merge-file (note)
   "Show the service NOTE's file as it is, and wait for what comes of it."
@@ -84,8 +100,9 @@ What a hook has changed since then is not in the file."
   (let ((note (notes-lsp--current)))
     (when note
       (setf (notes-lsp--note-file-stamp note) (notes-lsp--file-stamp))
+      (when (or (notes-lsp--note-open note) (notes-lsp-service-restarting-p))
+        (set-visited-file-modtime 0))
       (when (notes-lsp--note-open note)
-        (set-visited-file-modtime 0)
         (unless (buffer-modified-p) (notes-lsp--flush note))
         (notes-lsp-service-notify :textDocument/didSave
                                   `(:textDocument (:uri ,(notes-lsp--note-uri note))))))))

@@ -82,6 +82,10 @@ The other, if it cannot be started, with a line that says why.")
   (and (eq notes-lsp--state 'ready) notes-lsp--link
        (jsonrpc-running-p notes-lsp--link)))
 
+(defun notes-lsp-service-restarting-p ()
+  "Return non-nil if the service comes back by itself."
+  (memq notes-lsp--state '(waiting starting)))
+
 (defun notes-lsp-service-capable-p (feature)
   "Return non-nil if the service announced FEATURE, a keyword."
   (eq t (plist-get notes-lsp--capabilities feature)))

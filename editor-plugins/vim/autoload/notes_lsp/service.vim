@@ -57,6 +57,11 @@ export def State(): string
   return state ==# 'stopped' && hasFailed ? 'failed' : state
 enddef
 
+# Whether the service is comes back by itself.
+export def IsRestarting(): bool
+  return state ==# 'restarting' || state ==# 'starting'
+enddef
+
 # Counts the processes, so that what was said to one is not taken for said to the next.
 export def Incarnation(): number
   return incarnation

@@ -2,7 +2,8 @@ vim9script
 # The working file of a note: written by this Vim, and now and then by another program.
 #
 # What another program writes there, the service merges into the note, and it comes into the buffer as an edit. So Vim has
-# nothing to ask: neither what to do about a file that has changed, nor whether to write over it.
+# nothing to ask: neither what to do about a file that has changed, nor whether to write over it. While the service restarts
+# Vim leaves the file alone, too: the service merges it as soon as it is back. Only writing over it is a question then.
 
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/service.vim'
@@ -38,7 +39,7 @@ enddef
 def OnChanged(bufnr: number)
   v:fcs_choice = 'ask'
   buffer.Guarded(bufnr, (note) => {
-    if !note.isOpen
+    if !note.isOpen && !service.IsRestarting()
       return
     endif
     v:fcs_choice = ''
