@@ -62,6 +62,28 @@ struct WorkingFileTests {
     expectNoComplaints(open.client)
   }
 
+  /// On a busy machine the service may write the file between an editor's reading it and its saying so.
+  @Test(arguments: [false, true])
+  func aBufferThatWasReadBeforeTheFileWasWrittenTakesNobodysWordsAway(isTypedInto: Bool) throws {
+    let ana = try OpenNote("Ana", text: "milk\n")
+    let ben = try NotesUser("Ben")
+    let service = try ben.startInitialized()
+    let joined = try service.request("notes/join", ["ticket": .string(try ana.ticket())])
+    let path = try #require(joined["path"]?.stringValue)
+    let old = try String(contentsOfFile: path, encoding: .utf8)
+    for word in ["tea\n", "cake\n"] {
+      ana.client.edit(0..<0, with: word)
+      ana.client.flush()
+      try service.waitFor("\(word) in Ben's file") {
+        try String(contentsOfFile: path, encoding: .utf8) == ana.client.text.string
+      }
+    }
+    let client = try ModelClient(service, note: joined, text: old + (isTypedInto ? "eggs\n" : ""))
+    try ModelClient.waitForConvergence([ana.client, client])
+    #expect(client.text.string == "cake\ntea\nmilk\n" + (isTypedInto ? "eggs\n" : ""))
+    expectNoComplaints(ana.client, client)
+  }
+
   /// A shell's `>` empties a file before it is written.
   @Test func aFileThatIsEmptiedBeforeItIsWrittenIsNotTakenForEmpty() throws {
     let open = try Open("one\ntwo\n")

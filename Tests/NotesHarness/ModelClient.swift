@@ -30,13 +30,15 @@ public final class ModelClient {
   public var tellsWhatItHad = true
 
   /// Opens the note's working file in the buffer.
+  ///
+  /// - Parameter text: what the file held when the editor read it, if that is not what it holds now.
   public init(
-    _ process: NotesProcess, note: JSONValue, encoding: PositionEncoding = .utf8, version: Int = 1
+    _ process: NotesProcess, note: JSONValue, encoding: PositionEncoding = .utf8, version: Int = 1, text: String? = nil
   ) throws {
     guard let uri = note["uri"]?.stringValue, let id = note["id"]?.stringValue, let path = note["path"]?.stringValue
     else { throw NotesProcess.Refusal(method: "open", error: note) }
     (self.uri, self.id, self.process, self.version) = (uri, id, process, version)
-    text = ModelText(try String(contentsOfFile: path, encoding: .utf8), encoding: encoding)
+    self.text = ModelText(try text ?? String(contentsOfFile: path, encoding: .utf8), encoding: encoding)
     attach(reattach: false)
   }
 

@@ -29,7 +29,14 @@ struct NoteRecord: Hashable {
   /// The deletion for everyone that was followed, or taken back here: it is not followed once more.
   var deletionSeen: Date?
   /// What the working file held when it was last written or read.
-  var fileBase: TextBase?
+  var fileBase: TextBase? {
+    didSet {
+      guard let oldValue, fileBase != oldValue else { return }
+      earlierFileBases = fileBase == nil ? [] : Array(([oldValue] + earlierFileBases).prefix(Self.mostEarlierBases))
+    }
+  }
+  /// What it held before that, the latest first: an editor may have read it then, and say so only now.
+  private(set) var earlierFileBases: [TextBase] = []
   /// What a client had, of an earlier version, which kept one for all processes.
   var earlierClientBase: TextBase?
   /// The state that this person saw when a client last had it open.
@@ -53,6 +60,8 @@ struct TextBase: Hashable {
 
 extension NoteRecord {
   static let collection = "notes"
+
+  private static let mostEarlierBases = 4
 
   /// The file bases lie by themselves: whoever writes the working file says what it holds, and another process that has
   /// the note open does not write over that with what it knew before.
@@ -90,14 +99,18 @@ extension NoteRecord {
 
   /// What is stored of the file base; nil if there is none.
   var baseItem: StoredItem? {
-    fileBase.map { StoredItem(key: [Self.baseCollection] + key.names, data: Data($0.cbor.encoded())) }
+    fileBase.map { base in
+      let stored = base.cbor(earlier: earlierFileBases)
+      return StoredItem(key: [Self.baseCollection] + key.names, data: Data(stored.encoded()))
+    }
   }
 
   /// Takes the file base from where it lies by itself; records of an earlier version have it in them.
   mutating func takeBase(_ data: Data?) {
-    guard var base = data.flatMap({ try? CBOR($0, limits: .stored) }).flatMap(TextBase.init) else { return }
+    guard let stored = data.flatMap({ try? CBOR($0, limits: .stored) }), var base = TextBase(stored) else { return }
     base.object = base.object ?? textObject
     fileBase = base
+    earlierFileBases = (stored["earlier"]?.array ?? []).prefix(Self.mostEarlierBases).compactMap(TextBase.init)
   }
 
   func encoded() -> Data {
@@ -162,12 +175,15 @@ extension NoteRecord {
 }
 
 extension TextBase {
-  var cbor: CBOR {
+  var cbor: CBOR { cbor(earlier: []) }
+
+  fileprivate func cbor(earlier: [TextBase]) -> CBOR {
     .record([
       "heads": heads.cbor,
       "actor": actor.map { .bytes($0.data) },
       "steps": .array(steps.map(\.cbor)),
       "object": object.map(CBOR.text),
+      "earlier": earlier.isEmpty ? nil : .array(earlier.map(\.cbor)),
     ])
   }
 

@@ -255,7 +255,7 @@ extension Session {
     switch origin {
     case .file: break
     case .missingFile: bases = []
-    case .stayed(let found): bases = found + bases
+    case .stayed(let found): bases = found + bases + (record?.earlierFileBases ?? [])
     case .oneOf(let found): if !found.isEmpty { bases = found }
     case .known(let base, let object): if object == note.textObject { (bases, isExact) = ([base], true) }
     }
