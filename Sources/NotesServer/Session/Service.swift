@@ -183,10 +183,18 @@ public final class Service {
     guard let note = note ?? NoteDocument(handle.document) else {
       throw NotesError(.notANote, "The document \(handle.id) holds no text.")
     }
+    let key = NoteKey(handle.id, item: note.item)
+    // Another process of this person may be making it: then there is one file, and not one for each.
+    let turn = await turn("make-" + key.lockName)
+    defer { withExtendedLifetime(turn) {} }
+    try await notebook.refresh(key)
+    if let made = notebook[key], made.path != nil {
+      caretaker.watch(handle)
+      return made
+    }
     let now = clock.date
     var record =
-      notebook[NoteKey(handle.id, item: note.item)]
-      ?? NoteRecord(id: handle.id, item: note.item, title: title, created: note.created ?? now, modified: now)
+      notebook[key] ?? NoteRecord(id: handle.id, item: note.item, title: title, created: note.created ?? now, modified: now)
     for name in FileName.candidates(for: title) {
       let path = (directory as NSString).appendingPathComponent(name)
       if notebook.record(atPath: path) != nil { continue }
@@ -343,9 +351,12 @@ public final class Service {
   }
 
   /// The right to merge a buffer that has outlived its service, which one process has at a time. Nil after a while.
-  func reattachingTurn(of key: NoteKey) async -> (any NoteClaim)? {
+  func reattachingTurn(of key: NoteKey) async -> (any NoteClaim)? { await turn("reattach-" + key.lockName) }
+
+  /// A right that one process of this person has at a time. Nil after a while.
+  private func turn(_ name: String) async -> (any NoteClaim)? {
     for _ in 0..<2 * Self.lookAgain.times {
-      if let claim = files.claim("reattach-" + key.lockName, exclusively: true) { return claim }
+      if let claim = files.claim(name, exclusively: true) { return claim }
       guard await pause() else { return nil }
     }
     return nil
