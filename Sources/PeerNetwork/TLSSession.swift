@@ -9,7 +9,7 @@ internal import COpenSSL
 final class TLSSession {
   private static let readByteCount = 16 << 10
   /// Plain bytes that are encrypted at a time, so that OpenSSL's buffer stays small.
-  static let writeByteCount = 256 << 10
+  static let writeByteCount = 64 << 10
 
   private let context: TLSContext
   private let expected: [UInt8]?
