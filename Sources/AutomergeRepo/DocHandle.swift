@@ -202,7 +202,8 @@ public final class DocHandle {
   public func storeSoon() { store?.companionsChanged() }
 
   /// Called with every change as chunks, whoever made it, before a peer or an observer hears of it; first with what is not
-  /// stored yet. It is for programs that must not say anything that a crash would make them forget.
+  /// stored yet. It is for programs that must not say anything that a crash would make them forget: see
+  /// `Repo.beforeSending`.
   public var journal: (@AutomergeRepo (Data) -> Void)? {
     didSet {
       guard journal != nil, oldValue == nil else { return }
@@ -318,6 +319,7 @@ public final class DocHandle {
         perform(effect)
       }
     }
+    repo?.beforeSending?()
   }
 
   /// What is left to be said is said when others have had their turn.

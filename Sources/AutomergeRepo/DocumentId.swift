@@ -52,8 +52,8 @@ public struct DocumentId: Hashable, Sendable, CustomStringConvertible {
   /// Always 16.
   public var bytes: [UInt8] { DocumentId.bytes(high, low) }
 
-  private static func bytes(_ words: UInt64...) -> [UInt8] {
-    words.flatMap { word in stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> $0) } }
+  private static func bytes(_ high: UInt64, _ low: UInt64) -> [UInt8] {
+    withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Array($0) }
   }
 
   public static func == (left: DocumentId, right: DocumentId) -> Bool {

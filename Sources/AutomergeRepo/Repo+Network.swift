@@ -93,6 +93,7 @@ extension Repo {
   // MARK: Sending
 
   func transmit(_ message: RepoMessage, to peer: PeerId) {
+    beforeSending?()
     connections[peer]?.provider.send(message, to: peer)
   }
 

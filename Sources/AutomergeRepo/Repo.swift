@@ -28,6 +28,10 @@ public final class Repo {
   /// Signs what this person writes; without one nothing is signed.
   public var signer: ChangeSigner?
 
+  /// Called before anything is sent to a peer, and when what has changed a document has been dealt with. A program that keeps
+  /// a journal in memory until then writes it now.
+  public var beforeSending: (@AutomergeRepo () -> Void)?
+
   let policy: any SharePolicy
   let logger: Logger
   let observers = Observers<Event>()

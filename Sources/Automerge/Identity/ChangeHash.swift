@@ -9,7 +9,7 @@ public struct ChangeHash: Hashable, Sendable, CustomStringConvertible {
   /// Nil unless there are exactly 32 bytes.
   public init?(bytes: [UInt8]) { self.init(slice: bytes[...]) }
 
-  init?(slice: ArraySlice<UInt8>) {
+  package init?(slice: ArraySlice<UInt8>) {
     guard slice.count == 32 else { return nil }
     (a, b, c, d) = slice.withUnsafeBytes { Self.words($0) }
   }
@@ -38,10 +38,8 @@ public struct ChangeHash: Hashable, Sendable, CustomStringConvertible {
     }.joined()
   }
 
-  func append(to bytes: inout [UInt8]) {
-    for word in [a, b, c, d] {
-      withUnsafeBytes(of: word.bigEndian) { bytes.append(contentsOf: $0) }
-    }
+  package func append(to bytes: inout [UInt8]) {
+    withUnsafeBytes(of: (a.bigEndian, b.bigEndian, c.bigEndian, d.bigEndian)) { bytes.append(contentsOf: $0) }
   }
 
   /// Whether these four bytes are the first ones.

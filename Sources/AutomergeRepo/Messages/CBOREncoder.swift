@@ -44,7 +44,7 @@ extension CBOR {
     }
   }
 
-  private static func head(_ major: UInt8, _ value: UInt64, into output: inout [UInt8]) {
+  static func head(_ major: UInt8, _ value: UInt64, into output: inout [UInt8]) {
     let major = major << 5
     switch value {
     case ..<24: output.append(major | UInt8(value))

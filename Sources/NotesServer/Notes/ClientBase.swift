@@ -50,20 +50,47 @@ extension ClientBase {
   static func key(_ note: NoteKey, run: String) -> StorageKey { [collection] + note.names + [run] }
 
   func item(_ note: NoteKey, run: String) -> StoredItem {
-    StoredItem(key: Self.key(note, run: run), data: Data(cbor.encoded()))
+    StoredItem(key: Self.key(note, run: run), data: encoded)
   }
 
   func leftItem(_ note: NoteKey, run: String) -> StoredItem {
-    StoredItem(key: [Self.leftCollection] + note.names + [run], data: Data(cbor.encoded()))
+    StoredItem(key: [Self.leftCollection] + note.names + [run], data: encoded)
   }
 
-  var cbor: CBOR {
-    CBOR.record([
-      "base": base.cbor, "time": .integer(time.milliseconds), "opened": opened.map(CBOR.integer),
-      "rev": .integer(acknowledged), "revs": .array(revs.map(CBOR.integer)),
-      "sent": sent.isEmpty ? nil : .array(sent.map { .array([.integer($0.rev), $0.heads.cbor]) }),
-      "object": object.map(CBOR.text),
-    ])
+  private var encoded: Data {
+    var writer = CBORWriter()
+    encode(into: &writer)
+    return Data(writer.output)
+  }
+
+  func encode(into writer: inout CBORWriter) {
+    writer.map(4 + (opened == nil ? 0 : 1) + (sent.isEmpty ? 0 : 1) + (object == nil ? 0 : 1))
+    writer.text("base")
+    base.encode(into: &writer)
+    writer.text("time")
+    writer.integer(time.milliseconds)
+    if let opened {
+      writer.text("opened")
+      writer.integer(opened)
+    }
+    writer.text("rev")
+    writer.integer(acknowledged)
+    writer.text("revs")
+    writer.array(revs.count)
+    for rev in revs { writer.integer(rev) }
+    if !sent.isEmpty {
+      writer.text("sent")
+      writer.array(sent.count)
+      for sent in sent {
+        writer.array(2)
+        writer.integer(sent.rev)
+        writer.hashes(sent.heads)
+      }
+    }
+    if let object {
+      writer.text("object")
+      writer.text(object)
+    }
   }
 
   /// Nil if it is none.

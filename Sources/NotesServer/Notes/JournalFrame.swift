@@ -30,17 +30,39 @@ struct JournalFrame: Hashable {
 
   /// - Complexity: O(n) in the changes; a few microseconds for a keystroke, which waits for it.
   var encoded: [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: Self.headByteCount)
-    bytes.reserveCapacity(changes.count + 512)
-    CBOR.record([
-      "document": .bytes(Data(document.bytes)), "changes": changes.isEmpty ? nil : .bytes(changes),
-      "clients": clients.isEmpty ? nil : .array(clients.map(\.cbor)),
-    ]).encode(into: &bytes)
-    let checksum = Self.checksum(of: bytes[Self.headByteCount...])
-    let length = bytes.count - Self.headByteCount
-    for index in 0..<4 { bytes[index] = UInt8(truncatingIfNeeded: length >> (24 - 8 * index)) }
-    for index in 0..<8 { bytes[4 + index] = UInt8(truncatingIfNeeded: checksum >> (56 - 8 * UInt64(index))) }
+    var bytes: [UInt8] = []
+    append(to: &bytes)
     return bytes
+  }
+
+  /// Appends the entry as it lies on disk.
+  func append(to bytes: inout [UInt8]) {
+    let start = bytes.count, body = start + Self.headByteCount
+    bytes.reserveCapacity(body + changes.count + 512)
+    var writer = CBORWriter(after: bytes)
+    bytes = []
+    writer.output.append(contentsOf: repeatElement(0, count: Self.headByteCount))
+    encode(into: &writer)
+    bytes = writer.output
+    let checksum = Self.checksum(of: bytes[body...])
+    let length = bytes.count - body
+    for index in 0..<4 { bytes[start + index] = UInt8(truncatingIfNeeded: length >> (24 - 8 * index)) }
+    for index in 0..<8 { bytes[start + 4 + index] = UInt8(truncatingIfNeeded: checksum >> (56 - 8 * UInt64(index))) }
+  }
+
+  private func encode(into writer: inout CBORWriter) {
+    writer.map(1 + (changes.isEmpty ? 0 : 1) + (clients.isEmpty ? 0 : 1))
+    writer.text("document")
+    writer.bytes(document.bytes)
+    if !changes.isEmpty {
+      writer.text("changes")
+      writer.bytes(changes)
+    }
+    if !clients.isEmpty {
+      writer.text("clients")
+      writer.array(clients.count)
+      for client in clients { client.encode(into: &writer) }
+    }
   }
 
   /// FNV-1a of 64 bits: an entry that was torn is to be noticed, and nobody is kept from forging one who can write the file.
@@ -81,12 +103,28 @@ struct JournalFrame: Hashable {
 }
 
 extension JournalFrame.Client {
-  fileprivate var cbor: CBOR {
+  fileprivate func encode(into writer: inout CBORWriter) {
+    let count: Int =
+      switch news {
+      case .has: 1
+      case .sent: 2
+      case .closed: 0
+      }
+    writer.map(count + (item == nil ? 0 : 1))
+    if let item {
+      writer.text("item")
+      writer.text(item)
+    }
     switch news {
-    case .has(let base): .record(["item": item.map(CBOR.text), "has": base.cbor])
+    case .has(let base):
+      writer.text("has")
+      base.encode(into: &writer)
     case .sent(let sent):
-      .record(["item": item.map(CBOR.text), "sent": .integer(sent.rev), "heads": sent.heads.cbor])
-    case .closed: .record(["item": item.map(CBOR.text)])
+      writer.text("sent")
+      writer.integer(sent.rev)
+      writer.text("heads")
+      writer.hashes(sent.heads)
+    case .closed: break
     }
   }
 

@@ -99,10 +99,10 @@ extension NoteRecord {
 
   /// What is stored of the file base; nil if there is none.
   var baseItem: StoredItem? {
-    fileBase.map { base in
-      let stored = base.cbor(earlier: earlierFileBases)
-      return StoredItem(key: [Self.baseCollection] + key.names, data: Data(stored.encoded()))
-    }
+    guard let fileBase else { return nil }
+    var writer = CBORWriter()
+    fileBase.encode(into: &writer, earlier: earlierFileBases)
+    return StoredItem(key: [Self.baseCollection] + key.names, data: Data(writer.output))
   }
 
   /// Takes the file base from where it lies by itself; records of an earlier version have it in them.
@@ -175,16 +175,28 @@ extension NoteRecord {
 }
 
 extension TextBase {
-  var cbor: CBOR { cbor(earlier: []) }
+  func encode(into writer: inout CBORWriter) { encode(into: &writer, earlier: []) }
 
-  fileprivate func cbor(earlier: [TextBase]) -> CBOR {
-    .record([
-      "heads": heads.cbor,
-      "actor": actor.map { .bytes($0.data) },
-      "steps": .array(steps.map(\.cbor)),
-      "object": object.map(CBOR.text),
-      "earlier": earlier.isEmpty ? nil : .array(earlier.map(\.cbor)),
-    ])
+  fileprivate func encode(into writer: inout CBORWriter, earlier: [TextBase]) {
+    writer.map(2 + (actor == nil ? 0 : 1) + (object == nil ? 0 : 1) + (earlier.isEmpty ? 0 : 1))
+    writer.text("heads")
+    writer.hashes(heads)
+    if let actor {
+      writer.text("actor")
+      writer.bytes(actor.bytes)
+    }
+    writer.text("steps")
+    writer.array(steps.count)
+    for step in steps { step.encode(into: &writer) }
+    if let object {
+      writer.text("object")
+      writer.text(object)
+    }
+    if !earlier.isEmpty {
+      writer.text("earlier")
+      writer.array(earlier.count)
+      for base in earlier { base.encode(into: &writer) }
+    }
   }
 
   init?(_ cbor: CBOR) {
@@ -202,8 +214,6 @@ extension TextBase {
 }
 
 extension Set<ChangeHash> {
-  var cbor: CBOR { .array(sorted().map { .bytes(Data($0.bytes)) }) }
-
   /// Nil if it is no list of hashes.
   init?(_ cbor: CBOR) {
     guard let items = cbor.array else { return nil }
@@ -215,15 +225,21 @@ extension Set<ChangeHash> {
 
 extension TextDelta {
   /// A number is retained bytes; `["+", bytes]` came, `["-", bytes]` went.
-  fileprivate var cbor: CBOR {
-    .array(
-      segments.map { segment in
-        switch segment {
-        case .retain(let count): .integer(count)
-        case .insert(let piece): .array(["+", .bytes(Data(piece.bytes))])
-        case .delete(let piece): .array(["-", .bytes(Data(piece.bytes))])
-        }
-      })
+  fileprivate func encode(into writer: inout CBORWriter) {
+    writer.array(segments.count)
+    for segment in segments {
+      switch segment {
+      case .retain(let count): writer.integer(count)
+      case .insert(let piece): Self.encode("+", piece, into: &writer)
+      case .delete(let piece): Self.encode("-", piece, into: &writer)
+      }
+    }
+  }
+
+  private static func encode(_ sign: String, _ piece: TextPiece, into writer: inout CBORWriter) {
+    writer.array(2)
+    writer.text(sign)
+    writer.bytes(Array(piece.bytes))
   }
 
   fileprivate init?(_ cbor: CBOR) {

@@ -21,6 +21,8 @@ final class RunJournal {
   private var ahead: Set<NoteKey> = []
   /// Documents of which journals were kept, because they were not here.
   private var waiting: Set<DocumentId> = []
+  /// Entries that nobody has been told anything of yet.
+  private var held: [UInt8] = []
   private var isBroken = false
   private var isChangingSegment = false
 
@@ -39,6 +41,7 @@ final class RunJournal {
     handles[key.document] = handle
     guard handle.journal == nil else { return }
     handle.journal = { [weak self] changes in self?.changed(key.document, changes) }
+    write()
   }
 
   func closed(_ key: NoteKey, _ handle: DocHandle) {
@@ -75,14 +78,28 @@ final class RunJournal {
     let news = found.compactMap { key in
       clients[key]?().map { JournalFrame.Client(item: key.item, news: .has($0)) }
     }
-    append(
+    hold(
       JournalFrame(
         document: id, changes: changes.count > Self.largestChanges ? Data() : changes, clients: news))
   }
 
+  /// Keeps an entry until somebody is about to be told of it. What is said of one change then takes one writing.
+  private func hold(_ frame: JournalFrame) {
+    if !isBroken { frame.append(to: &held) }
+  }
+
   private func append(_ frame: JournalFrame) {
+    hold(frame)
+    write()
+  }
+
+  /// Writes what is held: something is about to leave this process.
+  func write() {
+    guard !held.isEmpty else { return }
+    var bytes: [UInt8] = []
+    swap(&bytes, &held)
     guard !isBroken else { return }
-    guard let byteCount = files.append(frame.encoded) else {
+    guard let byteCount = files.append(bytes) else {
       // What it says of the editor is out of date from here on.
       isBroken = true
       files.end()

@@ -79,6 +79,7 @@ public final class Service {
     nameKeeper = NameKeeper(name, repo: repo, storage: storage)
     nameKeeper.onChange = { [weak self] name in self?.rename(name) }
     _ = readOnlyCopies
+    repo.beforeSending = { [journal = self.journal] in journal.write() }
     repo.observe { [weak self] event in
       guard let self else { return }
       switch event {

@@ -48,7 +48,10 @@ public final class Session {
   /// - Parameter send: takes whole frames, in order.
   public init(service: Service, send: @escaping ([UInt8]) -> Void) {
     self.service = service
-    connection = Connection(send: send)
+    connection = Connection { [journal = service.journal] frame in
+      journal.write()
+      send(frame)
+    }
     takesEvents = service.isLoaded
     service.sharing.onChange = { [weak self] event in self?.sharingChanged(event) }
     service.company.onChange = { [weak self] id in

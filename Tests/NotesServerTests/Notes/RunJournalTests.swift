@@ -42,6 +42,33 @@ import Testing
     return try handle.document.text(obj: text)
   }
 
+  @Test func whatAnEditorIsAboutToBeToldIsWrittenTogetherWithTheChangeAndBeforeAnythingLeaves() throws {
+    let log = WrittenJournal()
+    let journal = RunJournal(files: log, run: "cc")
+    repo.beforeSending = { journal.write() }
+    let handle = try repo.create(Document(), id: id)
+    let text = try handle.change { try $0.putObject(obj: .ROOT, key: "content", ty: .Text) }
+    journal.opened(NoteKey(id), handle) { nil }
+    let before = log.writings.count
+    let other = handle.document.fork()
+    try other.spliceText(obj: text, start: 0, delete: 0, value: "tea")
+    let observation = handle.observe { [id] event in
+      guard case .textEdits = event else { return }
+      #expect(log.writings.count == before, "nobody has been told yet")
+      journal.sends(1, of: NoteKey(id), heads: handle.document.heads())
+      #expect(log.writings.count == before + 1, "it is written when this returns")
+    }
+    try handle.merge(other)
+    observation.cancel()
+    #expect(log.writings.count == before + 1, "one writing for both")
+    let frames = JournalFrame.all(in: log.writings.last ?? [])
+    #expect(frames.count == 2 && frames.first?.changes.isEmpty == false)
+    // Nobody says anything of it: it is written all the same when it has been dealt with.
+    try other.spliceText(obj: text, start: 0, delete: 0, value: "more ")
+    try handle.merge(other)
+    #expect(log.writings.count == before + 2)
+  }
+
   @Test func aNoteThatIsInTheJournalAndNotInTheStoreIsMadeOfIt() async throws {
     let (fetched, typed) = try changes()
     leave(fetched, typed)
@@ -97,4 +124,25 @@ private final class DeadJournals: JournalAccess {
   func read(_ run: String) async -> [UInt8]? { journals[run] }
   func deadRuns() async -> [String] { journals.keys.sorted() }
   func remove(_ run: String) async { journals[run] = nil }
+}
+
+/// The journal of this process, writing by writing.
+private final class WrittenJournal: JournalAccess {
+  private let content = Mutex<[[UInt8]]>([])
+
+  var writings: [[UInt8]] { content.withLock(\.self) }
+
+  func append(_ bytes: [UInt8]) -> Int? {
+    content.withLock { content in
+      content.append(bytes)
+      return bytes.count
+    }
+  }
+
+  func beginSegment() -> Int? { nil }
+  func removeSegments(before number: Int) {}
+  func end() {}
+  func read(_ run: String) async -> [UInt8]? { nil }
+  func deadRuns() async -> [String] { [] }
+  func remove(_ run: String) async {}
 }

@@ -1,0 +1,50 @@
+import Automerge
+import Foundation
+
+/// Writes CBOR piece by piece, for what is written at every keystroke: no tree of values is made first.
+///
+/// The caller sees to it that as many values follow a `map` or an `array` as it has announced.
+public struct CBORWriter {
+  public var output: [UInt8]
+
+  /// - Parameter output: what stands before it.
+  public init(after output: [UInt8] = []) { self.output = output }
+
+  /// As many keys with their values follow.
+  public mutating func map(_ count: Int) { CBOR.head(5, UInt64(count), into: &output) }
+
+  /// As many values follow.
+  public mutating func array(_ count: Int) { CBOR.head(4, UInt64(count), into: &output) }
+
+  public mutating func integer(_ value: Int) {
+    if value < 0 {
+      CBOR.head(1, UInt64(-1 - value), into: &output)
+    } else {
+      CBOR.head(0, UInt64(value), into: &output)
+    }
+  }
+
+  public mutating func text(_ text: String) {
+    CBOR.head(3, UInt64(text.utf8.count), into: &output)
+    output.append(contentsOf: text.utf8)
+  }
+
+  public mutating func bytes(_ bytes: [UInt8]) {
+    CBOR.head(2, UInt64(bytes.count), into: &output)
+    output.append(contentsOf: bytes)
+  }
+
+  public mutating func bytes(_ data: Data) {
+    CBOR.head(2, UInt64(data.count), into: &output)
+    data.withUnsafeBytes { output.append(contentsOf: $0) }
+  }
+
+  /// The hashes in their order, each as bytes.
+  public mutating func hashes(_ hashes: Set<ChangeHash>) {
+    array(hashes.count)
+    for hash in hashes.count > 1 ? hashes.sorted() : Array(hashes) {
+      CBOR.head(2, 32, into: &output)
+      hash.append(to: &output)
+    }
+  }
+}
