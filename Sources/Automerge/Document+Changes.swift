@@ -17,7 +17,7 @@ extension Document {
   public func heads() -> Set<ChangeHash> {
     withCore { core in
       core.commitPending()
-      guard let isolation = core.isolation else { return Set(core.heads) }
+      guard let isolation = core.isolation else { return core.headSet }
       core.computeHashes()
       return Set(isolation.rows.map { core.graph.hashes[$0] })
     }

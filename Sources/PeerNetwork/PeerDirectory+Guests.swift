@@ -9,8 +9,9 @@ extension PeerDirectory {
     var seen: Set<PeerId> = []
     handle.observe { [weak self, weak handle] event in
       // It is said with every keystroke.
-      guard case .peersChanged = event, let handle, seen != Set(handle.peers) else { return }
-      seen = Set(handle.peers)
+      guard case .peersChanged = event, let peers = handle?.peers, let handle else { return }
+      if peers.count == seen.count, peers.allSatisfy(seen.contains) { return }
+      seen = Set(peers)
       self?.tellGuests(of: handle.id, among: seen)
     }
   }

@@ -8,7 +8,8 @@ struct LinkWork {
   /// Source: PeerProtocol.md, "Changes that are much work".
   static let atOnce: Duration = .milliseconds(8)
 
-  private var left = LinkWork.atOnce
+  /// Twice what is left: every moment that passes gives half of itself.
+  private var doubleLeft = LinkWork.atOnce + LinkWork.atOnce
   private var countedAt: Duration?
   /// What was used since the last rest.
   private(set) var used: Duration = .zero
@@ -17,9 +18,9 @@ struct LinkWork {
   mutating func worked(_ time: Duration, at now: Duration) -> Bool {
     let passed = countedAt.map { now - $0 } ?? .zero
     countedAt = now
-    left = min(LinkWork.atOnce, left + passed / 2) - time
+    doubleLeft = min(LinkWork.atOnce + LinkWork.atOnce, doubleLeft + passed) - time - time
     used += time
-    return left < .zero
+    return doubleLeft < .zero
   }
 
   mutating func rested() { used = .zero }

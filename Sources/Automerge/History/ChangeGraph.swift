@@ -113,6 +113,7 @@ struct ChangeGraph {
   /// - Complexity: O(k log k) in the rows looked at, which are few when few are missing: the walk goes back from the
   ///   heads and ends as soon as everything still open is known.
   func rows(notAncestorsOf known: [Int]) -> [Int] {
+    if let rows = rows(inLineAfter: known) { return rows }
     // true: known; false: not. A row is settled when it comes up, as all its successors came before.
     var marks: [Int: Bool] = [:]
     var open = RowHeap(), unknownOpen = 0
@@ -140,6 +141,21 @@ struct ChangeGraph {
       for dep in deps(of: row) { mark(Int(dep), isKnown) }
     }
     return result.reversed()
+  }
+
+  /// The rows after `known` if a straight line leads there from the head, as while one person types; nil if none does.
+  private func rows(inLineAfter known: [Int]) -> [Int]? {
+    guard known.count == 1, heads.count == 1, let start = known.first, var row = heads.first.map(Int.init) else {
+      return nil
+    }
+    var result: [Int] = []
+    while row > start {
+      result.append(row)
+      let deps = deps(of: row)
+      guard deps.count == 1, let dep = deps.first else { return nil }
+      row = Int(dep)
+    }
+    return row == start ? result.reversed() : nil
   }
 
   /// The state of the document that consists of `rows` and all their ancestors.

@@ -117,7 +117,14 @@ final class DocumentCore {
   /// Ascending.
   var heads: [ChangeHash] {
     computeHashes()
+    if graph.heads.count == 1 { return [graph.hashes[Int(graph.heads[0])]] }
     return graph.heads.map { graph.hashes[Int($0)] }.sorted()
+  }
+
+  var headSet: Set<ChangeHash> {
+    computeHashes()
+    if graph.heads.count == 1 { return [graph.hashes[Int(graph.heads[0])]] }
+    return Set(graph.heads.map { graph.hashes[Int($0)] })
   }
 
   func row(of hash: ChangeHash) -> Int? {

@@ -18,7 +18,7 @@ public enum ReceiveSyncError: Error, Hashable, Sendable {
   case changes(LoadError)
 
   static func decoding(_ message: Data) throws(ReceiveSyncError) -> SyncMessage {
-    do throws(FormatError) { return try SyncMessage(decoding: Array(message)[...]) } catch {
+    do throws(FormatError) { return try SyncMessage(decoding: message.withUnsafeBytes { Array($0) }[...]) } catch {
       throw .invalidMessage(error)
     }
   }

@@ -12,7 +12,7 @@ struct SyncOutline {
 
   /// Nil if the bytes end early, lie about a count, or are no sync message.
   init?(_ message: Data) {
-    var reader = Reader(bytes: Array(message))
+    var reader = Reader(bytes: message.withUnsafeBytes { Array($0) })
     guard let type = reader.byte(), type == 0x42 || type == 0x43, let heads = reader.hashes() else { return nil }
     guard let need = reader.hashes(), let haveCount = reader.count(itemBytes: 2) else { return nil }
     for _ in 0..<haveCount {
@@ -49,7 +49,7 @@ struct SyncOutline {
       guard let count = count(itemBytes: 32) else { return nil }
       return (0..<count).compactMap { _ in
         defer { position += 32 }
-        return ChangeHash(bytes: Array(bytes[position..<position + 32]))
+        return ChangeHash(slice: bytes[position..<position + 32])
       }
     }
   }

@@ -85,6 +85,15 @@ struct Presence: Sendable {
     (rooms[document]?.people.values.map(\.person) ?? []).sorted { $0.peer < $1.peer }
   }
 
+  /// The carets and selections of everybody else in the document, in no particular order.
+  func ranges(in document: String) -> [CursorRange] { rooms[document]?.people.values.flatMap(\.person.ranges) ?? [] }
+
+  /// Whether a change of the text is news: there are carets to show, and it is not decided already when they are shown again.
+  func tellsWhenTextChanges(in document: String) -> Bool {
+    guard let room = rooms[document], !room.mustShow else { return false }
+    return room.people.values.contains { !$0.person.ranges.isEmpty }
+  }
+
   /// Colour and letter of a person, for answers about authors and peers.
   mutating func mark(of peer: String, name: String) -> PersonMark { palette.mark(of: peer, name: name) }
 

@@ -62,15 +62,14 @@ extension Attachment {
   ///
   /// - Complexity: O(p · log n), p the carets of others
   func clientCarriesCarets(over splices: [TextSplice], from changes: [ContentChange]) -> Bool {
-    guard !service.company.people(in: id).isEmpty else { return true }
+    let places = service.company.places(in: id)
+    guard !places.isEmpty else { return true }
     guard splices.count == 1, let splice = splices.first, changes.count == 1,
       case .replace(let range, let text)? = changes.first,
       splice.deleteUTF8 == 0 ? range.start == range.end : text.isEmpty && splice.insert.isEmpty,
       text.count == splice.insert.count
     else { return splices.isEmpty }
     let touched = splice.utf8Offset...(splice.utf8Offset + splice.insert.count)
-    return !service.company.people(in: id).contains { person in
-      service.company.ranges(of: person, in: note).contains { touched.contains($0) || touched.contains($1) }
-    }
+    return !service.company.offsets(of: places, in: note).contains { touched.contains($0) || touched.contains($1) }
   }
 }

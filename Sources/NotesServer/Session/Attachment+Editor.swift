@@ -70,7 +70,6 @@ extension Attachment {
   }
 
   func sendCheck() {
-    check = nil
     if buffer.gate == .notes, !buffer.awaitsFullText, comparison == nil {
       let text = buffer.clientText(source: source)
       let digest = SHA256.hash(data: text).map { byte in
@@ -86,13 +85,25 @@ extension Attachment {
     scheduleCheck(after: Self.checkInterval)
   }
 
+  /// Compares the texts after a while, and not at the time that was set before.
   func scheduleCheck(after delay: Duration) {
-    check?.cancel()
-    check = service.clock.schedule(after: delay) { [weak self] in
-      guard let self else { return }
-      if delay == Self.checkInterval && !self.hasCompany { return self.scheduleCheck(after: delay) }
+    let time = service.clock.now + delay
+    checkIsDue = (time, onlyInCompany: delay == Self.checkInterval)
+    // Every keystroke puts it off: who comes too early waits once more.
+    if let check, check.time <= time { return }
+    check?.timer.cancel()
+    planCheck(at: time)
+  }
+
+  private func planCheck(at time: Duration) {
+    let timer = service.clock.schedule(after: max(.zero, time - service.clock.now)) { [weak self] in
+      guard let self, let due = self.checkIsDue else { return }
+      self.check = nil
+      if self.service.clock.now < due.time { return self.planCheck(at: due.time) }
+      if due.onlyInCompany && !self.hasCompany { return self.scheduleCheck(after: Self.checkInterval) }
       self.sendCheck()
     }
+    check = (time, timer)
   }
 
   private var hasCompany: Bool { service.sharing.peers.contains { $0.isConnected && $0.has(id) } }

@@ -35,7 +35,8 @@ final class Attachment {
   var buffer: OpenBuffer
   unowned let session: Session
   private var observation: Observation?
-  var check: (any ScheduledAction)?
+  var check: (time: Duration, timer: any ScheduledAction)?
+  var checkIsDue: (time: Duration, onlyInCompany: Bool)?
   var statusTimer: (any ScheduledAction)?
   var editTimer: (any ScheduledAction)?
   /// A large full text of the client that is being compared with the one before.
@@ -170,7 +171,7 @@ final class Attachment {
     rememberSeen()
     claim = nil
     file.close()
-    check?.cancel()
+    check?.timer.cancel()
     statusTimer?.cancel()
     editTimer?.cancel()
     observation?.cancel()

@@ -70,7 +70,10 @@ final class Company {
   // MARK: The others
 
   /// The text changed, and with it maybe the places of the others' carets: `onChange` says so, at most twenty times a second.
-  func textChanged(in id: DocumentId) { receive(.textChanged(document: id.description)) }
+  func textChanged(in id: DocumentId) {
+    let document = id.description
+    if presence.tellsWhenTextChanges(in: document) { receive(.textChanged(document: document)) }
+  }
 
   func people(in id: DocumentId) -> [Presence.Person] { presence.people(in: id.description).compactMap(named) }
 
@@ -84,7 +87,14 @@ final class Company {
 
   /// Where a person is, as UTF-8 offsets in the note's text; places that this document does not know are left out.
   func ranges(of person: Presence.Person, in note: NoteDocument) -> [(Int, Int)] {
-    person.ranges.compactMap { range in
+    offsets(of: person.ranges, in: note)
+  }
+
+  /// Where all others are, in no particular order.
+  func places(in id: DocumentId) -> [CursorRange] { presence.ranges(in: id.description) }
+
+  func offsets(of ranges: [CursorRange], in note: NoteDocument) -> [(Int, Int)] {
+    ranges.compactMap { range in
       guard
         let start = try? note.document.utf8Offset(obj: note.content, cursor: Cursor(bytes: Data(range.start))),
         let end = try? note.document.utf8Offset(obj: note.content, cursor: Cursor(bytes: Data(range.end)))
@@ -111,8 +121,11 @@ final class Company {
   }
 
   func peersChanged(on handle: DocHandle) {
+    let peers = handle.peers
+    // It is said with every keystroke.
+    if let known = peersOn[handle.id], known.count == peers.count, peers.allSatisfy(known.contains) { return }
     guard handles[handle.id] != nil else { return }
-    let now = Set(handle.peers)
+    let now = Set(peers)
     let new = now.subtracting(peersOn[handle.id] ?? [])
     peersOn[handle.id] = now
     for peer in new.sorted() {
