@@ -84,6 +84,43 @@ struct WorkingFileTests {
     expectNoComplaints(ana.client, client)
   }
 
+  @Test(arguments: ["", "\n"], [false, true])
+  func whatWasSavedBetweenTwoChangesFromOutsideStandsOnce(end: String, isSeen: Bool) throws {
+    let open = try Open("one\ntwo\nthree" + end)
+    var known: [String] = []
+    let before = open.process.onNotification
+    open.process.onNotification = { method, params in
+      if method == "notes/file" { known.append(params["sha256"]?.stringValue ?? "") }
+      before(method, params)
+    }
+    func lines(_ text: String) -> String { text + end }
+    try open.write(lines("one\nTWO\nthree"))
+    try open.process.waitFor("the first change") { open.client.text.string == lines("one\nTWO\nthree") }
+    let last = open.client.text.bytes.count - end.utf8.count
+    open.client.edit(last..<last, with: "\nunsaved")
+    open.client.flush()
+    try ModelClient.waitForConvergence([open.client])
+    try open.write(lines("ONE\nTWO\nthree"))
+    try open.process.waitFor("the second change") { open.client.text.string == lines("ONE\nTWO\nthree\nunsaved") }
+    open.client.flush()
+    try open.save(open.client)
+    try ModelClient.waitForConvergence([open.client])
+    if isSeen {
+      // What is written once more is news when the save was looked at.
+      try open.write(try #require(open.file), atomically: false)
+      let hash = ModelText(try #require(open.file), encoding: .utf8).sha256
+      try open.process.waitFor("what was saved to be known") { known.contains(hash) }
+    }
+    let more = open.client.text.bytes.count - end.utf8.count
+    open.client.edit(more..<more, with: "\nmore")
+    open.client.flush()
+    try open.write(lines("ONE\nTWO\nTHREE\nunsaved"))
+    try open.process.waitFor("the third change") { open.client.text.string.contains("THREE") }
+    try ModelClient.waitForConvergence([open.client])
+    #expect(open.client.text.string == lines("ONE\nTWO\nTHREE\nunsaved\nmore"))
+    expectNoComplaints(open.client)
+  }
+
   /// A shell's `>` empties a file before it is written.
   @Test func aFileThatIsEmptiedBeforeItIsWrittenIsNotTakenForEmpty() throws {
     let open = try Open("one\ntwo\n")

@@ -56,9 +56,10 @@ struct OpeningMerge: Sendable {
         version: 0, encoding: encoding, gate: .plain, text: text, source: source)
       return FileMerge(splices: splices, lacking: buffer.clientToDocument)
     }
-    if nearest.distance == 0 { return FileMerge(splices: [], lacking: nearest.way, base: nearest.base) }
-    let old = TextView(of: source, through: nearest.way.inverted).allUTF8
-    return FileMerge(base: old, way: nearest.way, document: source.allUTF8, file: text)
+    if nearest.distance == 0 {
+      return FileMerge(splices: [], lacking: nearest.way, base: nearest.isWholeBase ? nearest.base : nil)
+    }
+    return FileMerge(base: old(nearest.way), way: nearest.way, document: source.allUTF8, file: text)
   }
 
   /// The same off the loop. Nil if the document changed meanwhile.
@@ -74,22 +75,28 @@ struct OpeningMerge: Sendable {
     var distance: Int
     var deletedBytes: Int
     var base: TextBase
+    /// Whether it is the base's text itself, and not what became of it.
+    var isWholeBase: Bool
   }
 
   /// Of the texts that the client may have had, the one it differs from least is the one it had.
   ///
   /// What the client lacks of that text counts as deleted. So a text that the client surely had at least goes before all
-  /// others; one that it may have had counts only if the client lacks nothing of it. At worst, words stand twice.
+  /// others; one that it may have had counts only if the client lacks nothing of it, or a file shows that it was written. At
+  /// worst, words stand twice.
   ///
   /// - Parameter isFile: whether it is a file that a client may have written without our hearing of it.
   private func nearest(to text: [UInt8], isFile: Bool = false) -> Found? {
     var best: Found?
     let bases = bases.compactMap { ofThisText($0) }
     let possibleBases = possibleBases.compactMap { ofThisText($0) }
+    var written: WrittenLines?
     for (index, base) in (bases + possibleBases).enumerated() where best?.distance != 0 {
-      for candidate in candidates(of: base) where best?.distance != 0 {
-        let found = compare(text, candidate.way, base)
-        guard candidate.isSure && index < bases.count || found.deletedBytes == 0 else { continue }
+      for (step, candidate) in candidates(of: base).enumerated() where best?.distance != 0 {
+        let found = compare(text, candidate.way, base, isWholeBase: step == 0)
+        let isSure = candidate.isSure && index < bases.count
+        if index == 0, step == 0, isFile { written = WrittenLines(since: old(candidate.way), in: text) }
+        guard isSure || found.deletedBytes == 0 || written?.show(old(candidate.way)) ?? false else { continue }
         if found.distance < best?.distance ?? .max { best = found }
       }
     }
@@ -115,16 +122,20 @@ struct OpeningMerge: Sendable {
     return TextBase(heads: heads, steps: base.steps.dropLast() + [last], object: now)
   }
 
-  private func compare(_ text: [UInt8], _ way: TextDelta, _ base: TextBase) -> Found {
-    let old = TextView(of: source, through: way.inverted).allUTF8
+  private func compare(_ text: [UInt8], _ way: TextDelta, _ base: TextBase, isWholeBase: Bool) -> Found {
+    let old = old(way)
     let delta = old == text ? .identity : TextDiff.delta(from: old, to: text)
-    return Found(way: way, distance: delta.changedBytes, deletedBytes: delta.deletedBytes, base: base)
+    return Found(
+      way: way, distance: delta.changedBytes, deletedBytes: delta.deletedBytes, base: base, isWholeBase: isWholeBase)
   }
+
+  /// The text from which `way` leads to the document's.
+  private func old(_ way: TextDelta) -> [UInt8] { TextView(of: source, through: way.inverted).allUTF8 }
 
   /// Whether the text is what was found, and whole lines besides. Else two words that begin alike could pass for one, and
   /// losing that is worse than having both.
   private func holdsOnlyMoreLines(_ text: [UInt8], than found: Found) -> Bool {
-    let old = TextView(of: source, through: found.way.inverted).allUTF8
+    let old = old(found.way)
     var lines = text.split(separator: 0x0A, omittingEmptySubsequences: false).makeIterator()
     return old.split(separator: 0x0A, omittingEmptySubsequences: false).allSatisfy { line in
       while let next = lines.next() {
@@ -151,7 +162,7 @@ struct OpeningMerge: Sendable {
       guard let way = way(from: with, andAllBy: actor) else { break }
       guard way != best.way else { continue }
       let base = TextBase(heads: with, actor: actor, steps: [], object: start.base.object)
-      let found = compare(text, way, base)
+      let found = compare(text, way, base, isWholeBase: false)
       guard found.distance < best.distance, found.deletedBytes <= best.deletedBytes else {
         unshown += 1
         if unshown == Self.mostUnshownInARow { break }
@@ -209,5 +220,25 @@ struct OpeningMerge: Sendable {
     found.append(Candidate(way: back.inverted.composed(with: others), isSure: true))
     if !lacking.isIdentity { found.append(Candidate(way: others, isSure: false)) }
     return found
+  }
+}
+
+/// Whether a file shows that a client wrote a text to it, although another program has changed it since: it has every line
+/// that the text has and the file did not have before.
+private struct WrittenLines {
+  private let before: [ArraySlice<UInt8>: Int]
+  private let file: [ArraySlice<UInt8>: Int]
+
+  init(since before: [UInt8], in file: [UInt8]) {
+    (self.before, self.file) = (Self.counts(of: before), Self.counts(of: file))
+  }
+
+  func show(_ text: [UInt8]) -> Bool {
+    let new = Self.counts(of: text).filter { line, count in !line.isEmpty && count > before[line] ?? 0 }
+    return !new.isEmpty && new.allSatisfy { line, count in file[line] ?? 0 >= count }
+  }
+
+  private static func counts(of text: [UInt8]) -> [ArraySlice<UInt8>: Int] {
+    Dictionary(text.split(separator: 0x0A).map { ($0, 1) }, uniquingKeysWith: +)
   }
 }
