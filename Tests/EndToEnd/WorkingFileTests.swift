@@ -130,8 +130,10 @@ struct WorkingFileTests {
     open.client.flush()
     try ModelClient.waitForConvergence([open.client])
     var deletions: [String] = []
+    var recovered: [String] = []
     let before = open.process.onNotification
     open.process.onNotification = { method, params in
+      if params["kind"] == "recovered" { recovered.append(params["copy"]?.stringValue ?? "") }
       let isOurs = params["uri"]?.stringValue == open.client.uri
       if isOurs, method == "notes/edit", params["bytes"]?.intValue ?? 0 < 10 { deletions.append("\(params)") }
       before(method, params)
@@ -154,6 +156,10 @@ struct WorkingFileTests {
       let notes = try open.process.request("notes/list")["notes"]?.arrayValue ?? []
       return notes.first { $0["id"]?.stringValue == open.note.id }?["words"] == 0
     }
+    // What it held can be had back, and the person hears of that.
+    try open.process.waitFor("news of a copy") { recovered == ["a copy of \"Shopping\""] }
+    let kept = try #require(try open.process.request("notes/recovered")["texts"]?.arrayValue)
+    #expect(kept.map { $0["reason"]?.stringValue } == ["another program emptied its file"])
     expectNoComplaints(open.client)
   }
 

@@ -328,6 +328,7 @@ final class Caretaker {
       try await refuse(contents.text, NoteKey(handle.id, item: note.item))
       return true
     }
+    service.keepIfEmptied(note, by: contents.text, of: handle.id)
     try handle.change { document in
       for splice in splices {
         try document.spliceText(

@@ -179,6 +179,7 @@ final class OpenFile {
       // A file that nobody has open is looked after by the service's own care.
       guard let attachment else { return }
       guard service.mayWrite(key.document) else { return try await refuse(contents.text, besides: note, digest) }
+      service.keepIfEmptied(note, by: contents.text, of: key.document)
       try attachment.takeIn(merge.splices, of: note, file: contents.text)
       log.notice("Merged what another program wrote to the working file of \(key.document).")
     }

@@ -234,6 +234,12 @@ public final class Service {
     }
   }
 
+  /// A program that empties a file may mean that, or may have failed to write it.
+  func keepIfEmptied(_ note: NoteDocument, by file: [UInt8], of id: DocumentId) {
+    let text = DocumentText(note).allUTF8
+    if file.isEmpty, !text.isEmpty { keepSoon(id, "another program emptied its file", text) }
+  }
+
   // MARK: What is open
 
   func isOpen(_ key: NoteKey) -> Bool { openNotes[key] != nil }
