@@ -195,7 +195,8 @@ public final class Service {
     }
     let now = clock.date
     var record =
-      notebook[key] ?? NoteRecord(id: handle.id, item: note.item, title: title, created: note.created ?? now, modified: now)
+      notebook[key]
+      ?? NoteRecord(id: handle.id, item: note.item, title: title, created: note.created ?? now, modified: now)
     for name in FileName.candidates(for: title) {
       let path = (directory as NSString).appendingPathComponent(name)
       if notebook.record(atPath: path) != nil { continue }
