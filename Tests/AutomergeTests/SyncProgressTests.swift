@@ -158,26 +158,6 @@ private func run(_ a: Side, _ b: Side, limit: Int = 50) throws -> Int {
     #expect(a.progress.sentHashes.isEmpty)
   }
 
-  @Test func theAnswerToAnEarlierEditIsNotAnsweredWhileALaterOneIsOnItsWay() throws {
-    var random = SeededGenerator(seed: 3)
-    let (a, b) = (Side(), Side())
-    for _ in 0..<20 { a.history.edit(&random) }
-    _ = try run(a, b)
-    a.history.edit(&random)
-    let first = try #require(a.generate())
-    a.history.edit(&random)
-    let second = try #require(a.generate())
-    try b.receive(first)
-    try a.receive(try #require(b.generate()))
-    #expect(a.generate() == nil, "the second edit is out already")
-    try b.receive(second)
-    try a.receive(try #require(b.generate()))
-    #expect(a.generate() == nil)
-    #expect(b.generate() == nil)
-    #expect(a.history.syncHeads == b.history.syncHeads)
-    #expect(a.progress.sentHashes.isEmpty)
-  }
-
   @Test func anEmptyPeerGetsTheDocumentOnce() throws {
     var random = SeededGenerator(seed: 3)
     let (a, b) = (Side(), Side())

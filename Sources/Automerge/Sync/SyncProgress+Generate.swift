@@ -20,8 +20,6 @@ extension SyncProgress {
     if saidAlready, inFlight { return nil }
     var payload = payload(from: &history)
     if saidAlready, payload.hashes.isEmpty, isReadOnly || theirHeads == ourHeads { return nil }
-    // What they lack is on its way to them, and this was the answer to something earlier: that to the last of it comes yet.
-    if saidAlready, payload.hashes.isEmpty, need.isEmpty, !sentHashes.isEmpty, !needsReset { return nil }
 
     var message = SyncMessage()
     message.version = theirCapabilities == nil ? .v1 : .v2
