@@ -270,6 +270,20 @@ private final class Chaos {
     } catch {
       throw ProcessError.timedOut(waitingFor: "equal texts", details: "\(states.map(\.text))")
     }
+    // What another program wrote last may be read a little later. If it never is, the check says what is lost.
+    try? host.editor.session.wait(for: "every word") {
+      let text = try host.editor.state()?.text ?? ""
+      return try lostWords(in: text).isEmpty && guest.editor.state()?.text == text
+    }
+  }
+
+  /// The words that are neither in the text nor in a copy.
+  private func lostWords(in text: String) throws -> [String] {
+    let absent = people.flatMap(\.words).filter { !text.contains($0) }
+    guard !absent.isEmpty else { return [] }
+    _ = try shell.respond("notes/recovered", [:])
+    let copies = try people.flatMap { try $0.copies() }
+    return absent.filter { word in !copies.contains { $0.contains(word) } }
   }
 
   private func stored() throws -> String? {

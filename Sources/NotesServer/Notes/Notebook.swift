@@ -107,11 +107,16 @@ final class Notebook {
 
   /// Reads one record again; see `refresh(_:)` for all of a document.
   func refresh(_ key: NoteKey) async throws(StorageError) {
+    if let record = try await stored(key) { remember(record) }
+  }
+
+  /// The record as the store has it; nil if it has none.
+  func stored(_ key: NoteKey) async throws(StorageError) -> NoteRecord? {
     guard let data = try await storage.load([NoteRecord.collection] + key.names),
       var record = NoteRecord(id: key.document, data), record.key == key
-    else { return }
+    else { return nil }
     record.takeBase(try await storage.load([NoteRecord.baseCollection] + key.names))
-    remember(record)
+    return record
   }
 
   /// The records of those items of a meeting that have a file, in the agenda's order.

@@ -95,7 +95,7 @@ struct OpeningMerge: Sendable {
       for (step, candidate) in candidates(of: base).enumerated() where best?.distance != 0 {
         let found = compare(text, candidate.way, base, isWholeBase: step == 0)
         let isSure = candidate.isSure && index < bases.count
-        if index == 0, step == 0, isFile { written = WrittenLines(since: old(candidate.way), in: text) }
+        if index == 0, step == 0, isFile, !bases.isEmpty { written = WrittenLines(since: old(candidate.way), in: text) }
         guard isSure || found.deletedBytes == 0 || written?.show(old(candidate.way)) ?? false else { continue }
         if found.distance < best?.distance ?? .max { best = found }
       }

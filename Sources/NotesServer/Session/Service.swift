@@ -188,8 +188,8 @@ public final class Service {
     // Another process of this person may be making it: then there is one file, and not one for each.
     let turn = await turn("make-" + key.lockName)
     defer { withExtendedLifetime(turn) {} }
-    try await notebook.refresh(key)
-    if let made = notebook[key], made.path != nil {
+    if let made = try await notebook.stored(key), made.path != nil {
+      notebook.remember(made)
       caretaker.watch(handle)
       return made
     }
