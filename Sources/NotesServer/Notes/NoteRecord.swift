@@ -32,7 +32,7 @@ struct NoteRecord: Hashable {
   var fileBase: TextBase? {
     didSet {
       guard let oldValue, fileBase != oldValue else { return }
-      earlierFileBases = fileBase == nil ? [] : Array(([oldValue] + earlierFileBases).prefix(Self.mostEarlierBases))
+      earlierFileBases = Array(([oldValue] + earlierFileBases).prefix(Self.mostEarlierBases))
     }
   }
   /// What it held before that, the latest first: an editor may have read it then, and say so only now.

@@ -14,6 +14,8 @@ struct OpeningMerge: Sendable {
   /// Whether what was typed into the text of an item that others moved meanwhile is brought to its new text in any case: the
   /// processes that have it open do that.
   let isFollowed: Bool
+  /// Whether the text may lack what its person never deleted, since it is older than what others wrote.
+  let isDoubtful: Bool
   /// The document as it was found: what is compared must not change under way.
   private let heads: Set<ChangeHash>
   private let source: PlainText
@@ -21,10 +23,10 @@ struct OpeningMerge: Sendable {
   /// - Complexity: O(n) in the document's text
   init(
     note: NoteDocument, bases: [TextBase], isExact: Bool = false, encoding: PositionEncoding, gate: OpenBuffer.Gate,
-    possibleBases: [TextBase] = [], isFollowed: Bool = false
+    possibleBases: [TextBase] = [], isFollowed: Bool = false, isDoubtful: Bool = false
   ) {
     (self.note, self.bases, self.isExact, self.encoding, self.gate) = (note, bases, isExact, encoding, gate)
-    (self.possibleBases, self.isFollowed) = (possibleBases, isFollowed)
+    (self.possibleBases, self.isFollowed, self.isDoubtful) = (possibleBases, isFollowed, isDoubtful)
     heads = note.document.heads()
     source = PlainText(DocumentText(note).allUTF8)
   }
@@ -100,13 +102,24 @@ struct OpeningMerge: Sendable {
         if found.distance < best?.distance ?? .max { best = found }
       }
     }
-    guard let best else { return nil }
+    guard var best else { return nil }
+    if isDoubtful, best.deletedBytes > 0, source.measure.utf8 <= Self.largestSearched {
+      best = leastDeleting(bases, text) ?? best
+    }
     guard best.distance > 0, isFile || best.base.actor != nil, source.measure.utf8 <= Self.largestSearched else {
       return best
     }
     let shown = withShownChanges(best, by: best.base.actor, text)
     if best.base.actor != nil || holdsOnlyMoreLines(text, than: shown) { return shown }
     return best
+  }
+
+  /// The base of which a text that is older than what others wrote lacks least, with what later changes show in it.
+  private func leastDeleting(_ bases: [TextBase], _ text: [UInt8]) -> Found? {
+    bases.compactMap { base -> Found? in
+      guard let whole = candidates(of: base).first else { return nil }
+      return withShownChanges(compare(text, whole.way, base, isWholeBase: true), by: nil, text)
+    }.min { ($0.deletedBytes, $0.distance) < ($1.deletedBytes, $1.distance) }
   }
 
   /// A base that is about the text that the item had before it was moved, said of the text that it has now. Nil if the

@@ -193,6 +193,8 @@ public final class Service {
       caretaker.watch(handle)
       return made
     }
+    // A buffer may still show what the file held before the note was put away.
+    if notebook[key] != nil { try await notebook.loadBase(of: key) }
     let now = clock.date
     var record =
       notebook[key]

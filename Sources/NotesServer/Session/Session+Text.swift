@@ -261,7 +261,7 @@ extension Session {
     }
     return OpeningMerge(
       note: note, bases: isSame || isExact || origin.isFile ? bases : [], isExact: isExact, encoding: encoding,
-      gate: isNotesClient ? .notes : .plain)
+      gate: isNotesClient ? .notes : .plain, isDoubtful: origin.isDoubtful)
   }
 
   private func attach(
