@@ -50,7 +50,8 @@ final class Person {
   }
 
   func find(_ id: DocumentId) async throws -> DocHandle {
-    guard case .found(let handle) = await repo.find(id) else { throw NeverHappened(what: "found") }
+    let outcome = await repo.find(id)
+    guard case .found(let handle) = outcome else { throw NeverHappened(what: "\(id) found: \(outcome)") }
     return handle
   }
 }
