@@ -16,6 +16,9 @@ struct FileMerge: Hashable, Sendable {
     (self.splices, self.lacking, self.base) = (splices, lacking, base)
   }
 
+  /// How much the document changes by it, in bytes of UTF-8.
+  var changedBytes: Int { splices.reduce(0) { $0 + $1.deleteUTF8 + $1.insert.count } }
+
   /// Merges `file` into `document`, where `way` leads from the base to the document.
   ///
   /// What both sides did in the same way is done once, as in other three-way merges: the file may hold words that an editor

@@ -212,10 +212,9 @@ final class Caretaker {
 
   /// Whether the file has nothing that the note lacks, as far as that is quickly found out.
   private func holds(_ contents: FileContents, _ base: TextBase?, _ note: NoteDocument) -> Bool {
-    let text = contents.text(besides: DocumentText(note).allUTF8)
-    guard text.count < Session.largestComparedAtOnce else { return false }
+    guard contents.text.count < Session.largestComparedAtOnce else { return false }
     return OpeningMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain)
-      .takeIn(file: text).splices.isEmpty
+      .takeIn(contents).splices.isEmpty
   }
 
   /// Whether the file that is gone held the note's text.
@@ -311,18 +310,17 @@ final class Caretaker {
   private func takeIn(
     _ contents: FileContents, _ base: TextBase?, _ note: NoteDocument, _ handle: DocHandle
   ) async throws -> Bool {
-    let text = contents.text(besides: DocumentText(note).allUTF8)
     func merge() -> OpeningMerge {
       OpeningMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain)
     }
     var found: FileMerge?
-    for _ in 0..<Self.mostComparisons where found == nil && text.count >= Session.largestComparedAtOnce {
+    for _ in 0..<Self.mostComparisons where found == nil && contents.text.count >= Session.largestComparedAtOnce {
       let heads = handle.document.heads()
-      let merged = await merge().takeInOffLoop(file: text)
+      let merged = await merge().takeInOffLoop(contents)
       guard !service.isOpen(NoteKey(handle.id, item: note.item)) else { return false }
       if heads == handle.document.heads() { found = merged }
     }
-    let splices = (found ?? merge().takeIn(file: text)).splices
+    let splices = (found ?? merge().takeIn(contents)).splices
     guard !splices.isEmpty else { return true }
     guard service.mayWrite(handle.id) else {
       try await refuse(contents.text, NoteKey(handle.id, item: note.item))

@@ -222,8 +222,7 @@ final class OpenFile {
       let merge = OpeningMerge(
         note: note, bases: [recorded].compactMap(\.self), encoding: .utf8, gate: .plain,
         possibleBases: claims.reversed() + [attachment?.clientTextBase].compactMap(\.self), isFollowed: true)
-      let text = contents.text(besides: DocumentText(note).allUTF8)
-      let found = await merge.takeInOffLoop(file: text)
+      let found = await merge.takeInOffLoop(contents)
       if let found, heads == handle.document.heads() { return (found, note) }
     }
     return nil

@@ -64,10 +64,20 @@ struct OpeningMerge: Sendable {
     return FileMerge(base: old(nearest.way), way: nearest.way, document: source.allUTF8, file: text)
   }
 
+  /// The same for a file, of which nobody knows whether the note had its missing final newline when it was written: the
+  /// reading by which less was changed counts.
+  func takeIn(_ contents: FileContents) -> FileMerge {
+    let text = contents.text(besides: source.allUTF8)
+    let merge = takeIn(file: text)
+    guard contents.shape.lacksFinalNewline, text == contents.text, !merge.splices.isEmpty else { return merge }
+    let other = takeIn(file: text.dropLast())
+    return other.changedBytes < merge.changedBytes ? other : merge
+  }
+
   /// The same off the loop. Nil if the document changed meanwhile.
   @concurrent
-  func takeInOffLoop(file text: [UInt8]) async -> FileMerge? {
-    let merge = takeIn(file: text)
+  func takeInOffLoop(_ contents: FileContents) async -> FileMerge? {
+    let merge = takeIn(contents)
     return note.document.heads() == heads ? merge : nil
   }
 

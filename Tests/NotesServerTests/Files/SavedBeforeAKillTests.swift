@@ -70,4 +70,17 @@ struct SavedBeforeAKillTests {
     #expect(splices.map { String(decoding: $0.insert, as: UTF8.self) } == ["j1012j\n"])
     #expect(splices.allSatisfy { $0.deleteUTF8 == 0 })
   }
+
+  /// The last line had no end when the file was written, and has one now.
+  @Test func aLineThatWasTypedOnIsNotTornByTheFile() throws {
+    let note = try NoteDocument(new: Document(), title: "Shopping", text: Array("tea\nk10".utf8), created: Self.time)
+    note.document.commitWith(message: nil, timestamp: Self.time)
+    let base = TextBase(heads: note.document.heads(), steps: [], object: note.textObject)
+    try note.document.spliceText(obj: note.content, utf8Offset: 7, deleteUTF8: 0, insert: Array("11k\n".utf8))
+    note.document.commitWith(message: nil, timestamp: Self.time)
+    let merge = OpeningMerge(note: note, bases: [base], encoding: .utf8, gate: .plain)
+    #expect(try merge.takeIn(FileContents(reading: Array("tea\nk10".utf8))).splices == [])
+    let more = try merge.takeIn(FileContents(reading: Array("milk\ntea\nk10".utf8))).splices
+    #expect(more.map { String(decoding: $0.insert, as: UTF8.self) } == ["milk\n"])
+  }
 }
