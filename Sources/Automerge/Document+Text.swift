@@ -143,11 +143,20 @@ extension Document {
   /// As `textEdits(obj:since:)`, from the text as it was at `heads` with all that one actor did to it besides, and nothing of
   /// what others did since: what a writer sees who has not heard from anybody.
   public func textEdits(obj: ObjId, since heads: Set<ChangeHash>, andAllBy actor: ActorId) throws -> [TextEdit] {
-    try withCore { core in
+    try textEdits(obj: obj, since: heads, andAllBy: { $0 == actor })
+  }
+
+  /// The same for several actors: those for which `isAuthor` is true.
+  public func textEdits(
+    obj: ObjId, since heads: Set<ChangeHash>, andAllBy isAuthor: (ActorId) -> Bool
+  ) throws -> [TextEdit] {
+    // Outside of the lock: `isAuthor` may look at the document.
+    let authors = withCore { $0.actors.actors }.filter(isAuthor)
+    return try withCore { core in
       core.commitPending()
       let tree = try core.text(obj).tree
       var clock = core.clock(at: heads)
-      if let index = core.actors.find(actor) { clock.set(.max, actor: index) }
+      for index in authors.compactMap(core.actors.find) { clock.set(.max, actor: index) }
       return tree.edits(since: clock, object: obj)
     }
   }

@@ -4,18 +4,21 @@ import Foundation
 /// An agenda item's text that was made anew when somebody moved the item, once or several times, perhaps beside others who
 /// moved it too.
 ///
-/// A list of Automerge knows no moving. The service that moves an item makes it again, with the text as it knows it, and deletes
-/// the one before. What others typed into that at the same moment is not in the new one; each process that wrote such words
-/// writes them there once more. Nobody else does, so they come once.
+/// An Automerge list has no move operation. The service that moves an item makes it again, with the text as it knows it, and
+/// deletes the one before. What others typed into that at the same moment is not in the new one. Of each person, the process
+/// that has the item open writes that person's words once more, also those of earlier processes. Only one process of a person
+/// can have an item open, so the words come once.
 ///
 ///     root ──move──► a ──move──► new        the text that counts
 ///       └────move──► b ──move──► old        the text that this process has open
 ///
-/// Of two branches, one counts. The process that made `old` brings what that was made of; its author's process brings what was
+/// Of two branches, one counts. The person who made `old` brings what that was made of; each person brings what that person
 /// typed into it since.
 struct RemadeText {
   let old: NoteDocument
   let new: NoteDocument
+  /// Whether an actor is one of the person's, of this process or of an earlier one.
+  let isOwn: (ActorId) -> Bool
 
   /// A change in which a text was made of the one before.
   private struct Move {
@@ -27,10 +30,10 @@ struct RemadeText {
     var after: Set<ChangeHash> { [change.hash] }
   }
 
-  /// What `author` wrote in the old text, or brought to it, and the new one lacks.
+  /// What the person wrote in the old text, or brought to it, and the new one lacks.
   ///
   /// - Returns: nil if it cannot be told how the new text came to be
-  func wordsLeftBehind(by author: ActorId) -> [TextSplice]? {
+  var wordsLeftBehind: [TextSplice]? {
     guard let newMoves = moves(to: new.content), let oldMoves = moves(to: old.content) else { return nil }
     let shared = zip(newMoves, oldMoves).prefix { $0.to == $1.to }.count
     let (way, branch) = (Array(newMoves[shared...]), oldMoves[shared...])
@@ -39,11 +42,9 @@ struct RemadeText {
     }
     var own: TextDelta?
     if !branch.isEmpty {
-      own = words(of: Array(branch), by: author, beside: first)
+      own = words(of: Array(branch), beside: first)
     } else {
-      // The process that moves an item knows all its own words.
-      guard first.change.actorId != author else { return [] }
-      own = words(in: old.content, since: first.before, by: author)
+      own = ownWords(in: old.content, since: first.before)
     }
     guard var own else { return nil }
     guard let counted = way.last, let before = edits(along: way),
@@ -59,22 +60,22 @@ struct RemadeText {
 
   /// Whether the new text was made, at once or in several moves, by processes that knew all of the old one at `heads`.
   static func knows(_ heads: Set<ChangeHash>, of old: ObjId, new: NoteDocument) -> Bool {
-    let remade = RemadeText(old: new, new: new)
+    let remade = RemadeText(old: new, new: new, isOwn: { _ in false })
     guard let moves = remade.moves(to: new.content), let move = moves.first(where: { $0.from == old }) else {
       return false
     }
     return remade.edits(of: old, from: move.before, to: move.before.union(heads))?.isIdentity ?? false
   }
 
-  /// What the process of `author` has to bring from a branch that does not count. `counted` was made of the same text.
-  private func words(of branch: [Move], by author: ActorId, beside counted: Move) -> TextDelta? {
+  /// What the person has to bring from a branch that does not count. `counted` was made of the same text.
+  private func words(of branch: [Move], beside counted: Move) -> TextDelta? {
     guard let first = branch.first, let last = branch.last else { return nil }
     let both = first.before.union(counted.before)
     guard let ofBranch = edits(along: branch), let caughtUp = edits(of: first.from, from: first.before, to: both),
       let unknown = edits(of: first.from, from: counted.before, to: both),
-      let typed = words(in: last.to, since: last.after, by: author)
+      let typed = ownWords(in: last.to, since: last.after)
     else { return nil }
-    guard last.change.actorId == author else {
+    guard isOwn(last.change.actorId) else {
       return typed.transformed(over: ofBranch.inverted).mine.transformed(over: caughtUp).mine
         .transformed(over: unknown.inverted).mine
     }
@@ -91,10 +92,10 @@ struct RemadeText {
     return all
   }
 
-  /// What one author did to a text since a state, without what others did.
-  private func words(in text: ObjId, since heads: Set<ChangeHash>, by author: ActorId) -> TextDelta? {
+  /// What the person did to a text since a state, without what others did.
+  private func ownWords(in text: ObjId, since heads: Set<ChangeHash>) -> TextDelta? {
     guard let all = edits(of: text, since: heads),
-      let others = try? new.document.textEdits(obj: text, since: heads, andAllBy: author)
+      let others = try? new.document.textEdits(obj: text, since: heads, andAllBy: isOwn)
     else { return nil }
     return all.composed(with: TextDelta(others).inverted)
   }

@@ -167,8 +167,9 @@ extension Attachment {
   func follow(_ moved: NoteDocument) {
     finishComparing()
     let before = source.allUTF8
-    let remade = RemadeText(old: note, new: moved)
-    let words = remade.wordsLeftBehind(by: note.document.actor)
+    let person = service.identity.person
+    let remade = RemadeText(old: note, new: moved) { NoteAuthors.person(of: $0) == person }
+    let words = remade.wordsLeftBehind
     note = moved
     // What can be taken back of it stands in the old text.
     undoGroups = UndoGroups()

@@ -41,7 +41,7 @@ import Testing
   private func follow() throws -> [TextSplice]? {
     let new = try #require(NoteDocument(ana, item: "cake"))
     #expect(new.content != old.content)
-    return RemadeText(old: old, new: new).wordsLeftBehind(by: ana.actor)
+    return RemadeText(old: old, new: new) { [ana] in $0 == ana.actor }.wordsLeftBehind
   }
 
   private func makeSplices(_ splices: [TextSplice]) throws {
@@ -98,6 +98,25 @@ import Testing
     #expect(try text(ana) == "fresh ")
   }
 
+  /// Ana's process was killed before Bob's move came; her next one writes as another actor.
+  @Test func whatAnEarlierProcessOfThePersonTypedIsBroughtToo() throws {
+    try type("fresh ", at: 0, in: ana)
+    let next = ana.fork()
+    try type("my ", at: 0, in: next)
+    try moveCake(in: bob)
+    try type("pie", at: 6, in: bob)
+    let left = try #require(NoteDocument(next, item: "cake"))
+    try next.merge(other: bob)
+    let new = try #require(NoteDocument(next, item: "cake"))
+    let own = [ana.actor, next.actor]
+    let splices = try #require(RemadeText(old: left, new: new, isOwn: own.contains).wordsLeftBehind)
+    for splice in splices {
+      try next.spliceText(
+        obj: new.content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
+    }
+    #expect(try text(next) == "my fresh apple\npie")
+  }
+
   @Test func whatTheMoverHadIsNotSaidAgain() throws {
     try type("fresh ", at: 0, in: ana)
     try bob.merge(other: ana)
@@ -139,9 +158,9 @@ import Testing
     for (document, text) in zip([ana, bob], texts) {
       let counted = try #require(NoteDocument(document, item: "cake"))
       guard counted.content != text.content else { continue }
-      let remade = RemadeText(old: text, new: counted)
+      let remade = RemadeText(old: text, new: counted) { $0 == document.actor }
       #expect(remade.isBranch)
-      for splice in try #require(remade.wordsLeftBehind(by: document.actor)) {
+      for splice in try #require(remade.wordsLeftBehind) {
         try document.spliceText(
           obj: counted.content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
       }
@@ -171,7 +190,7 @@ import Testing
     try cleo.merge(other: bob)
     let counted = try #require(NoteDocument(cleo, item: "cake"))
     guard counted.content != seen.content else { return }
-    let splices = try #require(RemadeText(old: seen, new: counted).wordsLeftBehind(by: cleo.actor))
+    let splices = try #require(RemadeText(old: seen, new: counted) { $0 == cleo.actor }.wordsLeftBehind)
     #expect(
       splices.map { String(decoding: $0.insert, as: UTF8.self) }.joined() == "sour ", "what Ana typed is hers to bring")
   }
