@@ -22,3 +22,24 @@ enum CommandLineOrder {
     return [verb] + (fileCommands.contains(verb) ? [] : arguments[..<index]) + rest
   }
 }
+
+/// A first word that is no command's name: a slip of the fingers, most of the time.
+struct UnknownCommand: Error {
+  let name: String
+  /// The command that differs in at most one letter, or in two that changed places.
+  let nearest: String?
+
+  /// Nil if `name` is one of `commands`, or none at all but an option.
+  init?(_ name: String, commands: [String]) {
+    guard !name.hasPrefix("-"), !commands.contains(name) else { return nil }
+    self.name = name
+    // A longer word is none that a person mistyped, and comparing takes the square of its length.
+    let distances = name.utf8.count > 32 ? [] : commands.map { ($0.difference(from: name).count, $0) }
+    nearest = distances.filter { $0.0 <= 2 }.min { $0 < $1 }?.1
+  }
+
+  var message: String {
+    guard let nearest else { return "There is no command \"\(name)\"; notes-lsp --help lists them." }
+    return "There is no command \"\(name)\"; did you mean \"\(nearest)\"?"
+  }
+}

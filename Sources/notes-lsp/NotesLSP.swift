@@ -35,7 +35,10 @@ struct NotesLSP: AsyncParsableCommand {
   /// An editor waits for what no subcommand means, and to look through all of them takes a while.
   private static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
     if arguments.first?.hasPrefix("-") ?? true, let edit = try? Edit.parse(arguments) { return edit }
-    return try parseAsRoot(CommandLineOrder.verbFirst(arguments))
+    let ordered = CommandLineOrder.verbFirst(arguments)
+    let commands = configuration.subcommands.map { $0._commandName } + ["help"]
+    if let first = ordered.first, let unknown = UnknownCommand(first, commands: commands) { throw unknown }
+    return try parseAsRoot(ordered)
   }
 
   /// Exit codes: 0, 1 for what failed (one line on standard error), 2 for a wrong command line.
@@ -52,6 +55,9 @@ struct NotesLSP: AsyncParsableCommand {
     } catch let failure as Failure {
       Output.note("notes-lsp: \(failure.message)")
       exit(withError: ExitCode(1))
+    } catch let unknown as UnknownCommand {
+      Output.note("notes-lsp: \(unknown.message)")
+      exit(withError: ExitCode(2))
     } catch {
       let code = exitCode(for: error)
       guard code == .validationFailure else { exit(withError: error) }

@@ -44,6 +44,16 @@ struct TerminalCommandTests {
     try wait(for: "Waiting for an editor", on: serving)
   }
 
+  @Test func aMistypedCommandIsNamedWithTheNearestOne() throws {
+    let ana = try NotesUser("Ana")
+    let mistyped = try terminal(ana, ["shwo", "x"])
+    try wait(for: "notes-lsp: There is no command \"shwo\"; did you mean \"show\"?", on: mistyped)
+    let strange = try terminal(ana, ["nonsense"])
+    try wait(for: "There is no command \"nonsense\"; notes-lsp --help lists them.", on: strange)
+    #expect(try ana.run(["shwo", "x"]).exit == .code(2))
+    #expect(try ana.run(["help", "show"]).output.contains("show"))
+  }
+
   @Test func whatActsOnATerminalIsShownAsItsNumber() throws {
     let ana = try NotesUser("Ana")
     let process = try ana.startInitialized()
