@@ -51,7 +51,6 @@ struct TerminalCommandTests {
     let strange = try terminal(ana, ["nonsense"])
     try wait(for: "There is no command \"nonsense\"; notes-lsp --help lists them.", on: strange)
     #expect(try ana.run(["shwo", "x"]).exit == .code(2))
-    #expect(try ana.run(["help", "show"]).output.contains("show"))
   }
 
   @Test func whatActsOnATerminalIsShownAsItsNumber() throws {
