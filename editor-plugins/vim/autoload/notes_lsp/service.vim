@@ -57,7 +57,7 @@ export def State(): string
   return state ==# 'stopped' && hasFailed ? 'failed' : state
 enddef
 
-# Whether the service is comes back by itself.
+# Whether the service comes back by itself.
 export def IsRestarting(): bool
   return state ==# 'restarting' || state ==# 'starting'
 enddef
