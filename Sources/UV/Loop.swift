@@ -189,6 +189,8 @@ public final class Loop: @unchecked Sendable {
 
   private static func prepareProcess() {
     notes_ignore_signal(SIGPIPE)
+    // A file over the limit of its size is an error of the writing then, like a full disk, and not the end of the process.
+    notes_ignore_signal(SIGXFSZ)
     notes_return_freed_memory()
     for descriptor: Int32 in 0...2 where notes_is_open(descriptor) == 0 { _ = notes_open_null() }
   }

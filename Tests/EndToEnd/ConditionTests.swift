@@ -210,12 +210,6 @@ struct ConditionTests {
 
   @Test(arguments: kinds) func aNoteThatCannotBeStored(kind: String) throws {
     let person = try Person(kind)
-    // A file that grows too large is an error then, as on a full disk, and does not end the process.
-    try person.editor.setServiceCommand { command in
-      guard let index = command.firstIndex(of: "--") else { return command }
-      let shell = ["sh", "-c", "trap '' XFSZ; exec \"$@\"", "sh"]
-      return Array(command[...index]) + shell + command[(index + 1)...]
-    }
     try person.makeNote()
     let service = try #require(person.editor.session.records.last?.processId)
     try limitFiles(of: service, to: 0)
@@ -270,16 +264,4 @@ struct ConditionTests {
       for text in row.vim + row.emacs { #expect(text.count < 80, "\(text)") }
     }
   }
-}
-
-/// How large files may become that this process writes to; nil for what it likes.
-private func limitFiles(of process: pid_t, to size: Int?) throws {
-  let script = """
-    import resource, sys
-    hard = resource.prlimit(int(sys.argv[1]), resource.RLIMIT_FSIZE)[1]
-    resource.prlimit(int(sys.argv[1]), resource.RLIMIT_FSIZE, (int(sys.argv[2]) if len(sys.argv) > 2 else hard, hard))
-    """
-  let size = size.map { ["\($0)"] } ?? []
-  let result = try ChildProcess.run(["python3", "-c", script, "\(process)"] + size)
-  #expect(result.exit == .code(0), "\(String(decoding: result.errorOutput, as: UTF8.self))")
 }

@@ -57,15 +57,23 @@ struct EditorFileTests {
     try writeWhileRestarting(EmacsUnderTest.self)
   }
 
+  /// A note of one line, typed and saved in the editor.
+  private func savedNote<Editor: EditorUnderTest>(
+    _ kind: Editor.Type, _ title: String, _ line: String, seed: UInt64
+  ) throws -> (editor: Editor, id: String, path: String) {
+    let editor = try Editor(user: NotesUser("Ana"), seed: seed, maximumDelay: .zero)
+    try editor.createNote(title)
+    let id = try editor.waitUntilAttached()
+    let path = editor.session.user.notes + "/\(title).md"
+    try editor.type(line)
+    try editor.save()
+    try editor.session.wait(for: "the saved file") { read(path) == line + "\n" }
+    _ = try editor.waitUntilAttached()
+    return (editor, id, path)
+  }
+
   private func writeWhileRestarting<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
-    let ana = try Editor(user: NotesUser("Ana"), seed: 25, maximumDelay: .zero)
-    try ana.createNote("List")
-    let id = try ana.waitUntilAttached()
-    let path = ana.session.user.notes + "/List.md"
-    try ana.type("first")
-    try ana.save()
-    try ana.session.wait(for: "the saved file") { read(path) == "first\n" }
-    _ = try ana.waitUntilAttached()
+    let (ana, id, path) = try savedNote(kind, "List", "first", seed: 25)
 
     // The next service does not start before it may.
     let gate = ana.session.user.directory.file("gate")
@@ -95,14 +103,7 @@ struct EditorFileTests {
   @Test func aSaveThatFailsInEmacsLosesNothing() throws { try failToSave(EmacsUnderTest.self) }
 
   private func failToSave<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
-    let ana = try Editor(user: NotesUser("Ana"), seed: 22, maximumDelay: .zero)
-    try ana.createNote("Full")
-    let id = try ana.waitUntilAttached()
-    let path = ana.session.user.notes + "/Full.md"
-    try ana.type("saved")
-    try ana.save()
-    try ana.session.wait(for: "the saved file") { read(path) == "saved\n" }
-    _ = try ana.waitUntilAttached()
+    let (ana, id, path) = try savedNote(kind, "Full", "saved", seed: 22)
 
     // A disk that is full, for this file only.
     let aside = ana.session.user.directory.file("aside")

@@ -82,6 +82,17 @@ struct KeepingTests {
     }
   }
 
+  @Test func aNoteOpensAlthoughTheDiskIsFullAndWhatItsFileHasIsStoredLater() throws {
+    let note = try closedNote("milk\n")
+    try limitFiles(of: note.process.child.processId, to: 0)
+    try "milk\neggs\n".write(toFile: note.path, atomically: true, encoding: .utf8)
+    let client = try ModelClient(note.process, note: note.process.request("notes/open", ["id": .string(note.id)]))
+    try limitFiles(of: note.process.child.processId, to: nil)
+    try ModelClient.waitForConvergence([client])
+    client.close()
+    try note.process.waitFor("the store") { try note.user.storedText(of: note.id) == "milk\neggs\n" }
+  }
+
   @Test func aDeletedNoteCanBeHadBack() throws {
     let note = try closedNote("milk\n")
     // Another program wrote to the file; that is not lost either.

@@ -16,6 +16,8 @@ final class Caretaker {
   private static let mostDelays = 20
   /// How often a large file is compared off the loop, if the note changes meanwhile.
   private static let mostComparisons = 3
+  /// After a failure, a full disk for instance.
+  private static let retryDelay: Duration = .seconds(5)
 
   unowned let service: Service
   private var watched: [DocumentId: Observation] = [:]
@@ -94,10 +96,20 @@ final class Caretaker {
   ///
   /// - Parameter text: which text has changed, if the document has several
   func plan(_ handle: DocHandle, text: ObjId? = nil) {
+    if let text { unsettled[handle.id, default: .some([])].insert(text) }
+    plan(handle, after: delay(before: handle))
+  }
+
+  /// Tries again in a while what has failed.
+  func planAgain(_ handle: DocHandle, _ error: any Error) {
+    log.warning("The working file of \(handle.id) was not brought up to date: \(error)")
+    if !isPlanned(handle.id) { plan(handle, after: Self.retryDelay) }
+  }
+
+  private func plan(_ handle: DocHandle, after delay: Duration) {
     let id = handle.id
-    if let text { unsettled[id, default: .some([])].insert(text) }
     planned[id]?.cancel()
-    planned[id] = service.clock.schedule(after: delay(before: handle)) { [weak self] in
+    planned[id] = service.clock.schedule(after: delay) { [weak self] in
       self?.planned[id] = nil
       self?.plannedSince[id] = nil
       Task { @AutomergeRepo in
@@ -105,7 +117,7 @@ final class Caretaker {
         do {
           try await self.synchronize(handle, makingFiles: false)
         } catch {
-          self.log.warning("The working file of \(id) was not brought up to date: \(error)")
+          self.planAgain(handle, error)
         }
       }
     }

@@ -90,8 +90,14 @@ extension Session {
     if service.notebook[id]?.folder != nil || NoteDocument(handle.document) == nil {
       return try await openMeeting(handle)
     }
-    if let record = service.notebook[id], record.path != nil {
-      try await service.caretaker.synchronize(handle)
+    if let record = service.notebook[id], let path = record.path {
+      do {
+        try await service.caretaker.synchronize(handle)
+      } catch {
+        // A full disk is no reason to keep a note from its person: the buffer says that it is not stored.
+        guard case .found = try await service.files.look(path, since: nil) else { throw error }
+        service.caretaker.planAgain(handle, error)
+      }
       return service.notebook[id] ?? record
     }
     let title = NoteDocument(handle.document)?.title ?? "Note"
