@@ -1,16 +1,16 @@
 import Automerge
 
-/// Who writes as whom in the document: told to the peers, and asked of them.
+/// Exchanges with each peer which actors it and we write as in this document.
 extension DocHandle {
-  /// Peers who have brought changes that their author does not know, or that claim to be ours.
+  /// Peers that have brought changes which their author denies, or changes in our own actor's name.
   public var forgers: Set<PeerId> { sync.authorship.forgers }
 
-  /// Whether a peer that is on the document now says that it writes as this actor.
+  /// Whether a peer on the document now claims to write as this actor.
   public func isWritten(by actor: ActorId) -> Bool {
     sync.peers.contains { sync.authorship.actors(of: $0).contains(actor) }
   }
 
-  /// The actors that a peer is told we write as: our own and those of our other processes, which it reaches through us.
+  /// The actors that we tell a peer we write as: our own, and those of our other processes that the peer reaches through us.
   private func actorsToTell(_ peer: PeerId) -> Set<ActorId> {
     guard let repo else { return [] }
     var actors: Set<ActorId> = []
@@ -19,7 +19,7 @@ extension DocHandle {
     return actors
   }
 
-  /// Tells everybody on the document what they have not been told yet.
+  /// Sends each peer on the document our actors, if they have changed since we last told it.
   func tellAuthors() {
     guard let repo, sync.phase == .ready else { return }
     let peers = sync.peers
@@ -33,7 +33,7 @@ extension DocHandle {
     }
   }
 
-  /// A peer has said as whom it writes here.
+  /// Takes a peer's claim of the actors it writes as here.
   func heard(_ actors: Set<ActorId>, from peer: PeerId, asks: Bool) {
     guard let repo, sync.linkedPeers.contains(peer) else { return }
     let fitting = actors.filter { repo.fits($0, peer) }
@@ -47,7 +47,7 @@ extension DocHandle {
     }
   }
 
-  /// Nobody writes here any more.
+  /// Withdraws our claims when this process stops writing here.
   func withdrawAuthors() {
     for (peer, actors) in authorsTold where !actors.isEmpty { repo?.send([], on: id, to: peer, asks: false) }
     authorsTold = [:]

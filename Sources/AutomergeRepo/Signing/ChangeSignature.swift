@@ -2,33 +2,33 @@ import Automerge
 import Crypto
 import Foundation
 
-/// A key's word for the changes of one actor, up to and with one of them.
+/// A signature by which a key vouches for the changes of one actor, up to and including one change.
 ///
-/// A change names all that came before it by hash, so the last signature of an actor speaks for all its changes until then, in
-/// whatever document they are: a copy under another id keeps its signatures. The
-/// key must have a fingerprint that begins as the actor does, so nobody signs for the actors of another.
+/// A change names its ancestors by hash, so an actor's last signature vouches for all its changes up to that one, whatever
+/// document holds them: a copy under another id keeps its signatures. The actor must begin with the first 8 bytes of
+/// the key's fingerprint, so no key can sign for another person's actors.
 /// Source: PeerProtocol.md, "Signatures".
 public struct ChangeSignature: Hashable, Sendable {
-  /// With so many bytes of the key's fingerprint, the SHA-256 of the key, the actor begins.
+  /// How many bytes of the key's fingerprint (its SHA-256) an actor begins with.
   public static let personByteCount = 8
   private static let keyByteCount = 32
   private static let signatureByteCount = 64
   private static let fixedByteCount = keyByteCount + signatureByteCount + 32 + 8
-  /// Actors are random; longer ones are nobody's.
+  /// Actors are random; we never make longer ones.
   private static let mostActorBytes = 64
-  /// What TLS signs with the same key begins with blanks.
+  /// Cannot be mistaken for what TLS signs with the same key: that begins with blanks.
   private static let purpose = Array("notes-lsp change 1\0".utf8)
 
   public let actor: ActorId
-  /// How many changes of the actor it speaks for.
+  /// How many changes of the actor the signature vouches for.
   public let number: Int
-  /// The last of them.
+  /// The last of these changes.
   public let change: ChangeHash
-  /// The Ed25519 key, in its 32 bytes.
+  /// The Ed25519 public key, 32 bytes.
   let key: Data
   let signature: Data
 
-  /// What is signed.
+  /// The bytes that are signed.
   static func statement(_ actor: ActorId, _ number: Int, _ change: ChangeHash) -> [UInt8] {
     purpose + bigEndian(number) + change.bytes + actor.bytes
   }
@@ -37,7 +37,7 @@ public struct ChangeSignature: Hashable, Sendable {
     stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
   }
 
-  /// Whether the key may speak for the actor, and has signed this.
+  /// Whether the key may sign for the actor, and the signature is correct.
   /// - Complexity: O(1), some hundred microseconds
   var isValid: Bool {
     guard Self.fits(actor, key), let key = try? Curve25519.Signing.PublicKey(rawRepresentation: key) else {
@@ -46,7 +46,7 @@ public struct ChangeSignature: Hashable, Sendable {
     return key.isValidSignature(signature, for: Self.statement(actor, number, change))
   }
 
-  /// Whether an actor can be one that the owner of a key writes as.
+  /// Whether the owner of the key may write as the actor.
   static func fits(_ actor: ActorId, _ key: Data) -> Bool {
     (personByteCount...mostActorBytes).contains(actor.bytes.count)
       && actor.bytes.prefix(personByteCount).elementsEqual(SHA256.hash(data: key).prefix(personByteCount))
@@ -57,7 +57,7 @@ extension ChangeSignature {
   /// The key, the signature, the hash of the change, its number in eight bytes, and the actor.
   var encoded: Data { key + signature + Data(change.bytes) + Data(Self.bigEndian(number)) + actor.data }
 
-  /// Nil if the bytes cannot be one. Whether it holds is for `isValid` to say.
+  /// Nil if the bytes do not have the shape of a signature. `isValid` verifies it.
   init?(encoded: Data) {
     let bytes = Array(encoded)
     guard bytes.count >= Self.fixedByteCount + Self.personByteCount,
@@ -78,7 +78,7 @@ extension ChangeSignature {
   }
 }
 
-/// Signs what this person writes. It holds the private key, and shows it to nobody.
+/// Signs this person's changes. Holds the private key and never shows it.
 public struct ChangeSigner: Sendable {
   private let privateKey: Curve25519.Signing.PrivateKey
   private let key: Data
@@ -89,13 +89,13 @@ public struct ChangeSigner: Sendable {
     (privateKey, self.key) = (key, key.publicKey.rawRepresentation)
   }
 
-  /// A new actor that the key may speak for.
+  /// A new random actor that the key may sign for.
   public func newActor() -> ActorId {
     let person = Data(SHA256.hash(data: key).prefix(ChangeSignature.personByteCount))
     return ActorId(data: person + ActorId().data.suffix(8)) ?? ActorId()
   }
 
-  /// Nil if the actor is not this person's.
+  /// Nil if the key may not sign for the actor.
   func sign(_ actor: ActorId, _ number: Int, _ change: ChangeHash) -> ChangeSignature? {
     guard ChangeSignature.fits(actor, key) else { return nil }
     let statement = ChangeSignature.statement(actor, number, change)

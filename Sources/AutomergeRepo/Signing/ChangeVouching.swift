@@ -1,16 +1,16 @@
 import Automerge
 
-/// Whose word there is for the changes of a document, as of one moment.
+/// Which changes of a document are vouched for, by signature or by a linked author, as of one moment.
 public struct ChangeVouching: Sendable {
   /// How many changes of each actor are signed.
   private let signed: [ActorId: Int]
-  /// Authors who are linked to us, with how many changes of theirs were here when they came: what was taken since then they have
-  /// brought or confirmed themselves.
+  /// For each actor of a linked author, how many of its changes we had when the author connected. The author has brought or
+  /// confirmed every later one.
   private let linked: [ActorId: Int]
 
   init(signed: [ActorId: Int], linked: [ActorId: Int]) { (self.signed, self.linked) = (signed, linked) }
 
-  /// Whether there is anybody's word that the actor itself made these of its changes, which are numbered from 1.
+  /// Whether a signature or the linked author shows that the actor made these of its changes, which are numbered from 1.
   public func covers(_ actor: ActorId, _ numbers: ClosedRange<Int>) -> Bool {
     let signed = signed[actor] ?? 0
     if numbers.upperBound <= signed { return true }
@@ -24,12 +24,12 @@ public struct ChangeVouching: Sendable {
   }
 }
 
-/// Which actors count by the word of a link, and since when.
+/// The actors whose linked author vouches for them, and since which change.
 struct LinkedAuthors {
   private(set) var counts: [ActorId: Int] = [:]
 
   /// - Parameters:
-  ///   - actors: those whose word counts now
+  ///   - actors: those whose author vouches for them now
   ///   - count: how many changes of an actor are here
   mutating func update(_ actors: Set<ActorId>, count: (ActorId) -> Int) {
     counts = Dictionary(uniqueKeysWithValues: actors.map { ($0, counts[$0] ?? count($0)) })

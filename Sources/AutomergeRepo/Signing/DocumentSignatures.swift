@@ -1,12 +1,13 @@
 import Automerge
 import Foundation
 
-/// Signs what this person writes in a document, and gathers the signatures of others.
+/// Signs this person's changes to a document, and collects the signatures of others.
 ///
-/// Nothing of it is on the way of a keystroke: signing waits for a pause, and what comes from peers is checked off the actor.
+/// Costs nothing per keystroke: signing waits for a pause, and signatures from peers are verified off the actor.
 @AutomergeRepo
 final class DocumentSignatures {
-  /// What waits to be checked; more is left out, and comes again when books are compared. Source: PeerProtocol.md, "Signatures".
+  /// At most this many signatures wait to be verified. The rest are dropped; peers send them again when they compare books.
+  /// Source: PeerProtocol.md, "Signatures".
   private static let mostWaiting = 4096
 
   weak var handle: DocHandle?
@@ -14,15 +15,15 @@ final class DocumentSignatures {
   private var schedule = SigningSchedule()
   private var linked = LinkedAuthors()
   private var authorshipSeen = -1
-  /// The digests that peers were last told, and the pairs of digests, ours and theirs, that were last looked into.
+  /// The digest last sent to each peer, and the last pair of digests (ours, theirs) that made us send the peer our signatures.
   private var told: [PeerId: Data] = [:]
   private var examined: [PeerId: [Data]] = [:]
   private var waiting: [(signature: ChangeSignature, peer: PeerId)] = []
   private var isChecking = false
-  /// Actors whose last signature is not in the store, and what the store has of each.
+  /// Actors whose last signature is not stored yet, and the number of each stored signature.
   private var unstored: Set<ActorId> = []
   private var storedNumbers: [ActorId: Int] = [:]
-  /// An actor of ours with changes that this process has not made: nothing of it is signed.
+  /// An actor of ours that also has changes which this process did not make. We sign none of its changes.
   private var foreign: ActorId?
 
   // MARK: Signing
@@ -47,7 +48,7 @@ final class DocumentSignatures {
     }
   }
 
-  /// Signs what is not signed yet, and sends it to everybody on the document.
+  /// Signs what is not signed yet, and sends the signature to every peer on the document.
   func signNow() {
     guard schedule.isUnsigned, let handle, handle.sync.phase == .ready else { return }
     _ = schedule.receive(.signed)
@@ -64,7 +65,7 @@ final class DocumentSignatures {
     for peer in handle.peers where !handle.idlePeers.contains(peer) { repo.send([signature], on: handle.id, to: peer) }
   }
 
-  /// Signs for a process of this person that has died. All of its actor's changes among these are its own.
+  /// Signs for a process of this person that has died. All changes of its actor among these are its own.
   func sign(_ changes: [ChangeHash], of actor: ActorId) {
     guard let handle else { return }
     let own = changes.compactMap { change in
@@ -74,7 +75,7 @@ final class DocumentSignatures {
     sign(last.0)
   }
 
-  /// Runs `work`, which takes in what did not come from peers. Among it may be changes in the name of our actor.
+  /// Runs `work`, which takes in changes from elsewhere than a peer. Some may name our own actor.
   func takingIn<Result>(_ work: () throws -> Result) rethrows -> Result {
     guard let document = handle?.document else { return try work() }
     let actor = document.actor, count = document.changeCount(by: actor)
@@ -82,7 +83,7 @@ final class DocumentSignatures {
     return try work()
   }
 
-  /// Some changes are gone; what is left of our former actor's is signed by itself.
+  /// Call after changes were removed. Signs what remains of our former actor's changes.
   func discarded(_ former: ActorId) {
     guard let handle else { return }
     book.remove { handle.document.authorship(of: $0.change) == nil }
@@ -92,7 +93,7 @@ final class DocumentSignatures {
 
   // MARK: Showing
 
-  /// Whose word there is for the document's changes.
+  /// Which of the document's changes are vouched for now.
   func vouching() -> ChangeVouching {
     guard let handle else { return ChangeVouching(signed: [:], linked: [:]) }
     settle()
@@ -109,20 +110,20 @@ final class DocumentSignatures {
 
   // MARK: Peers
 
-  /// Something has happened to the document.
+  /// Call after the document may have changed.
   func refreshAuthors() {
     guard let handle, authorshipSeen != handle.sync.authorship.generation, handle.sync.phase == .ready else { return }
     authorshipSeen = handle.sync.authorship.generation
     updateLinked()
   }
 
-  /// Who has all of the document is not as it was: whoever is equal for the first time is told what is signed.
+  /// Call when peers may have caught up with the document. Sends our digest to each peer that is in sync for the first time.
   func compare() {
     guard let handle, !book.proven.isEmpty, handle.sync.phase == .ready else { return }
     for peer in handle.peers where told[peer] == nil && handle.inSync(with: peer) { tellDigest(to: peer) }
   }
 
-  /// Who is on the document, or who may change it, is not as it was.
+  /// Call when the peers on the document, or their access, have changed.
   func peersChanged() {
     guard let handle else { return }
     let peers = Set(handle.peers)
@@ -135,7 +136,8 @@ final class DocumentSignatures {
     guard let handle, handle.sync.phase == .ready else { return }
     var actors = handle.sync.actorsThatSpeak
     if !handle.incoming.isEmpty {
-      // Large messages that are being read may bring changes whose authors nobody asked about: who has come since then waits.
+      // A large message that is still being read may hold changes whose authors were not asked, as they were not linked yet.
+      // Authors that have connected since do not count until it has been read.
       let known = actors.intersection(linked.counts.keys)
       if known != actors { authorshipSeen = -1 }
       actors = known
@@ -143,7 +145,7 @@ final class DocumentSignatures {
     linked.update(actors) { handle.document.changeCount(by: $0) }
   }
 
-  /// Some time has passed, the same each time. What was lost is noticed now.
+  /// Call at regular intervals. Repeats what was lost on the way.
   func checked() {
     guard let handle, let repo = handle.repo else { return }
     book.tidy(now: repo.clock.now)
@@ -214,7 +216,7 @@ final class DocumentSignatures {
     take(book.settle { handle.document.authorship(of: $0) }, from: nil)
   }
 
-  /// They are proven now: they are stored, and passed on to those who do not hear of them anyway.
+  /// Stores signatures that are proven now, and passes them on to the peers that do not hear the sender themselves.
   private func take(_ news: [ChangeSignature], from peer: PeerId?) {
     guard let handle, !news.isEmpty else { return }
     unstored.formUnion(news.map(\.actor))
@@ -223,7 +225,7 @@ final class DocumentSignatures {
     storeSoon()
   }
 
-  /// The document is a copy of another one.
+  /// Takes the signatures of another document of which this one is a copy.
   func adopt(_ other: DocumentSignatures) {
     guard let handle else { return }
     take(book.take(Array(other.book.proven.values)) { handle.document.authorship(of: $0) }, from: nil)
@@ -249,7 +251,7 @@ final class DocumentSignatures {
     }
   }
 
-  /// Returns when every signature is in the store.
+  /// Returns when every signature is stored.
   func store() async throws(StorageError) {
     guard let handle, let storage = handle.repo?.storage, !unstored.isEmpty else { return }
     let actors = unstored
@@ -273,7 +275,7 @@ final class DocumentSignatures {
   }
 }
 
-/// Signatures as they lie in a store: a row for each actor, beside the document's chunks.
+/// The signatures of a document in a store: one row per actor, beside the document's chunks.
 enum StoredSignatures {
   static func prefix(_ id: DocumentId) -> StorageKey { [id.description, "signed"] }
 

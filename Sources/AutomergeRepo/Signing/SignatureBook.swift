@@ -2,20 +2,20 @@ import Automerge
 import Crypto
 import Foundation
 
-/// The signatures of one document: of each actor the last one.
+/// The signatures of one document: the last one of each actor.
 ///
 ///     offered ──is newer, of an actor in the document──► to be checked ──holds──► proven, if the document has the change
 ///                                                              └──holds──► awaited, until the document has it
 ///
-/// Only what is proven is stored and passed on.
+/// Only proven signatures are stored and passed on.
 struct SignatureBook {
-  /// More are not checked for one peer within a minute. Source: PeerProtocol.md, "Signatures".
+  /// At most this many signatures are verified per peer and minute. Source: PeerProtocol.md, "Signatures".
   static let mostOffersPerMinute = 2048
   static let emptyDigest = Data(SHA256.hash(data: Data()))
   private static let minute: Duration = .seconds(60)
 
   private(set) var proven: [ActorId: ChangeSignature] = [:]
-  /// They hold, and speak of a change that is not here yet.
+  /// Valid signatures of changes that the document does not have yet.
   private(set) var awaited: [ActorId: ChangeSignature] = [:]
   private var offers: [PeerId: (start: Duration, count: Int)] = [:]
   private var knownDigest: Data?
@@ -26,7 +26,7 @@ struct SignatureBook {
     }
   }
 
-  /// Equal books have equal digests.
+  /// SHA-256 of the proven signatures, sorted by actor: equal books have equal digests.
   var digest: Data {
     mutating get {
       if let knownDigest { return knownDigest }
@@ -38,12 +38,12 @@ struct SignatureBook {
     }
   }
 
-  /// Whether the signature says more than what is here.
+  /// Whether the signature vouches for more changes than the one we have.
   func isNews(_ signature: ChangeSignature) -> Bool {
     signature.number > proven[signature.actor]?.number ?? 0 && awaited[signature.actor] != signature
   }
 
-  /// How many of some signatures may be checked for a peer now.
+  /// How many of `count` signatures from a peer may be verified now.
   mutating func admit(_ count: Int, from peer: PeerId, now: Duration) -> Int {
     var offer = offers[peer] ?? (now, 0)
     if now - offer.start >= Self.minute { offer = (now, 0) }
@@ -53,13 +53,13 @@ struct SignatureBook {
     return admitted
   }
 
-  /// Forgets what peers have offered that are gone for more than a minute.
+  /// Drops the per-minute counts that are over a minute old.
   mutating func tidy(now: Duration) { offers = offers.filter { now - $0.value.start < Self.minute } }
 
-  /// Takes signatures that hold.
+  /// Takes signatures that were verified.
   ///
-  /// - Parameter authorship: who made a change of the document; nil of one that is not here
-  /// - Returns: what is proven now and was not
+  /// - Parameter authorship: the actor and number of a change; nil if the document does not have it
+  /// - Returns: the signatures that this has proven
   mutating func take(
     _ signatures: [ChangeSignature], _ authorship: (ChangeHash) -> (actor: ActorId, number: Int)?
   ) -> [ChangeSignature] {
@@ -76,7 +76,7 @@ struct SignatureBook {
     return news
   }
 
-  /// Changes have come: some may be those that were awaited.
+  /// Call after changes were taken in: some may be those that signatures wait for.
   mutating func settle(_ authorship: (ChangeHash) -> (actor: ActorId, number: Int)?) -> [ChangeSignature] {
     guard !awaited.isEmpty else { return [] }
     let waiting = Array(awaited.values)
@@ -84,14 +84,15 @@ struct SignatureBook {
     return take(waiting, authorship)
   }
 
-  /// Notes what this process has signed itself; an earlier one of the actor goes, even if it speaks for more.
+  /// Takes a signature that is proven, or made by this process. Replaces the actor's earlier one, even one that
+  /// vouches for more.
   mutating func prove(_ signature: ChangeSignature) {
     if let waiting = awaited[signature.actor], waiting.number <= signature.number { awaited[signature.actor] = nil }
     proven[signature.actor] = signature
     knownDigest = nil
   }
 
-  /// The document does not have some changes any more.
+  /// Call after changes were removed from the document. Drops the signatures of those.
   mutating func remove(where isGone: (ChangeSignature) -> Bool) {
     proven = proven.filter { !isGone($0.value) }
     knownDigest = nil

@@ -1,23 +1,23 @@
-/// Decides when a document's changes are signed: once for a burst, and never on the way of a keystroke.
+/// Decides when a document's changes are signed: once per burst, never during a keystroke.
 ///
 ///     resting ──changed──► waiting ──a tick without changes, or the fourth──► signed, resting
 struct SigningSchedule {
   static let tickInterval: Duration = .seconds(1)
-  /// Changes that go on without a pause are signed after so many ticks.
+  /// Typing without a pause is signed after this many ticks.
   static let mostTicks = 4
 
   enum Event {
     /// This person has changed the document.
     case changed
     case ticked
-    /// What there was to sign is signed.
+    /// All changes are signed.
     case signed
   }
 
   enum Effect: Equatable {
-    /// To be answered with `ticked`, after `tickInterval`.
+    /// Answer with `ticked` after `tickInterval`.
     case startTimer
-    /// To be answered with `signed`.
+    /// Answer with `signed`.
     case sign
   }
 

@@ -1,57 +1,58 @@
 import Automerge
 
-/// Decides whose word counts for changes of a document that somebody other than their author brings.
+/// Decides whether to believe changes that another peer than their author brings.
 ///
-/// Every peer says as which actors it writes. As long as it speaks to us, a new change of such an actor counts when the peer
-/// brings it itself, or has said that it knows it. What others bring before is withheld:
+/// Each peer claims the actors it writes as. While an author is linked to us, we take a new change of its actors only if the
+/// author brings it or confirms that it knows it. A change that another peer brings first is withheld:
 ///
 ///     withheld ──its author brings it────────────────────► taken
-///        ├──its author says that it knows it─────────────► asked for again, and taken
-///        ├──its author is gone, or silent for a while────► asked for again, and taken: nobody is there to ask
-///        └──its author says twice that it does not───────► forged: whoever brought it is named, once
+///        ├──its author confirms it───────────────────────► asked for again, and taken
+///        ├──its author leaves, or stays silent───────────► asked for again, and taken: no author is left to ask
+///        └──its author denies it twice───────────────────► forged: the peer that brought it is reported, once
 ///
-/// Of each peer and actor only the last change is remembered: an actor's changes are a chain, and whoever knows one knows
-/// those before it.
+/// Only the last withheld change of each peer and actor is kept: an actor's changes form a chain, so an author that knows one
+/// knows all before it.
 struct Authorship {
-  /// How often it is looked at what is withheld.
+  /// How often withheld changes are looked at.
   static let tickInterval: Duration = .milliseconds(250)
-  /// An author that has not answered after so many looks counts as absent. Source: PeerProtocol.md, "Authors".
+  /// An author that does not answer for this many ticks counts as absent. Source: PeerProtocol.md, "Authors".
   static let silence = 6
-  /// One that does not know a change is asked once more after so many: it may be on its way from a process of the same person.
+  /// An author that denies a change is asked again after this many ticks: the change may be on its way to it from another process
+  /// of the same person.
   static let patience = 12
-  /// More than one person has processes.
+  /// At most this many actors per peer: one for each process of the person, and some to spare.
   static let mostActors = 64
   private static let mostAttestations = 64
 
   enum Event {
-    /// A peer says as whom it writes; takes the place of what it said before.
+    /// A peer claims the actors it writes as. Replaces its earlier claim.
     case claimed(Set<ActorId>, by: PeerId)
     case left(PeerId)
-    /// Those who carry to us what a peer writes, while it keeps silent itself; nil if it speaks to us.
+    /// The relays that bring us a peer's changes while the peer itself sends us none; nil if it sends them itself.
     case relayed(PeerId, by: Set<PeerId>?)
-    /// Something came from a peer.
+    /// A message came from a peer.
     case heard(PeerId)
-    /// The last change of each of these actors was left out of what a peer brought. Nobody but we write as `own`.
+    /// The last change of each of these actors was left out of a peer's message. Only this process writes as `own`.
     case withheld([ActorId: ChangeHash], from: PeerId, own: ActorId)
-    /// These are in the document now.
+    /// The document has these changes now.
     case arrived(Set<ChangeHash>)
-    /// An author has said of some changes whether it knows them.
+    /// An author has confirmed some changes and denied others.
     case answered(known: Set<ChangeHash>, unknown: Set<ChangeHash>, by: PeerId)
     case ticked
   }
 
   enum Effect: Equatable {
-    /// To be answered with `ticked`, after `tickInterval`.
+    /// Answer with `ticked` after `tickInterval`.
     case startTimer
-    /// To be answered with `answered`.
+    /// Ask the author about these changes, and answer with `answered`.
     case ask(PeerId, [ChangeHash])
-    /// What was left out of what the peer brought is wanted again.
+    /// Ask the peer to send the withheld changes again.
     case wantAgain(PeerId)
-    /// Nothing of what the peer brought is withheld any more.
+    /// No change of the peer is withheld any more.
     case settled(PeerId)
-    /// The peer says that it writes as somebody else.
+    /// The peer claims an actor that another peer writes as.
     case refusedClaim(PeerId)
-    /// The peer brought a change that its author does not know; we are the author if it is nil.
+    /// The peer brought a change that its author denies; `author` is nil if the change names our own actor.
     case forged(by: PeerId, author: PeerId?)
   }
 
@@ -63,24 +64,24 @@ struct Authorship {
   private struct Withheld {
     let hash: ChangeHash
     var tickCount = 0
-    /// Its author has said that it does not know it.
+    /// Its author has denied it once.
     var isDenied = false
-    /// It is no use to wait.
+    /// Its author has denied it twice, or it names our own actor.
     var isForged = false
   }
 
-  /// Rises whenever `speaking` may be another.
+  /// Rises whenever `speaking` may have changed.
   private(set) var generation = 0
   private var claims: [PeerId: Set<ActorId>] = [:] { didSet { generation += 1 } }
-  /// Of authors who keep silent, to whom they speak.
+  /// The relays of each author that sends us no changes itself.
   private var carriers: [PeerId: Set<PeerId>] = [:] { didSet { generation += 1 } }
-  /// They have not answered; whatever they say next shows that they are there.
+  /// Authors that did not answer. Any message from one ends its absence.
   private var absent: Set<PeerId> = [] { didSet { generation += 1 } }
   private var withheld: [Key: Withheld] = [:]
-  /// What authors have said that they know, the latest of each actor.
+  /// The last changes of each actor that its author has confirmed.
   private var attested: [ActorId: [ChangeHash]] = [:]
   private var isTicking = false
-  /// Who has brought forged changes.
+  /// Peers that have brought forged changes.
   private(set) var forgers: Set<PeerId> = []
 
   var withheldHashes: Set<ChangeHash> { Set(withheld.values.map(\.hash)) }
@@ -88,7 +89,7 @@ struct Authorship {
   func isWithholding(from peer: PeerId) -> Bool { withheld.contains { $0.key.peer == peer } }
   func actors(of peer: PeerId) -> Set<ActorId> { claims[peer] ?? [] }
 
-  /// The actors of authors who are there to ask, and for whom nobody else is believed.
+  /// The actors whose changes we take only from their author, or once it confirms them: it is linked and answers.
   func speaking(for isWriter: (PeerId) -> Bool) -> Set<ActorId> {
     var actors: Set<ActorId> = []
     for (author, own) in claims where !absent.contains(author) && carriers[author, default: []].isEmpty {
@@ -97,9 +98,9 @@ struct Authorship {
     return actors
   }
 
-  /// What of a peer's message counts.
+  /// Which changes in a peer's message we may take.
   ///
-  /// - Parameter heads: what an author whose changes we take has last said that it has; nil of others.
+  /// - Parameter heads: the last heads of an author with write access; nil for any other peer
   func filter(for peer: PeerId, own: ActorId, heads: (PeerId) -> Set<ChangeHash>?) -> AuthorFilter {
     var known: [ActorId: Set<ChangeHash>] = [own: []]
     for (author, actors) in claims where author != peer && !absent.contains(author) && !carries(peer, author) {
@@ -109,7 +110,7 @@ struct Authorship {
     return AuthorFilter(attested: known)
   }
 
-  /// Whether a peer speaks for an author, as this wishes.
+  /// Whether the peer is a relay of the author's.
   private func carries(_ peer: PeerId, _ author: PeerId) -> Bool { carriers[author]?.contains(peer) ?? false }
 
   mutating func receive(_ event: Event) -> [Effect] {
@@ -133,7 +134,7 @@ struct Authorship {
     }
   }
 
-  // MARK: Who writes as whom
+  // MARK: Claims
 
   private mutating func claim(_ actors: Set<ActorId>, by peer: PeerId) -> [Effect] {
     absent.remove(peer)
@@ -151,7 +152,7 @@ struct Authorship {
     return effects + release(withdrawn)
   }
 
-  /// Nobody is there any more to ask about the changes of these actors.
+  /// Stops withholding the changes of these actors: no author is left to ask.
   private mutating func release(_ actors: Set<ActorId>) -> [Effect] {
     guard !actors.isEmpty else { return [] }
     for actor in actors { attested[actor] = nil }
@@ -162,7 +163,7 @@ struct Authorship {
 
   private func author(of actor: ActorId) -> PeerId? { claims.first { $0.value.contains(actor) }?.key }
 
-  // MARK: What is withheld
+  // MARK: Withheld changes
 
   private mutating func withhold(_ changes: [ActorId: ChangeHash], from peer: PeerId, own: ActorId) -> [Effect] {
     var effects: [Effect] = []

@@ -1,23 +1,23 @@
 import Automerge
 import Foundation
 
-/// Whose word counts for what, in the exchange of changes.
+/// Decides whose changes count during sync.
 extension DocumentSync {
-  /// What of a peer's message counts here.
+  /// Which changes in a peer's message we may take.
   func filter(for peer: PeerId, _ document: Document) -> AuthorFilter {
-    // The first copy of a document comes whole, from whoever has it.
+    // We take the first copy of a document whole, from any peer that has it.
     guard phase == .ready, !document.heads().isEmpty else { return AuthorFilter(refusing: document.actor) }
     return authorship.filter(for: peer, own: document.actor) { author in
       links.first { $0.peer == author && $0.access == .write }.map { $0.theirHeads ?? [] }
     }
   }
 
-  /// The actors whose new changes nobody but themselves can bring now, or have confirmed.
+  /// The actors whose new changes we take only from their author, or once it confirms them.
   var actorsThatSpeak: Set<ActorId> {
     authorship.speaking { author in links.contains { $0.peer == author && $0.access == .write } }
   }
 
-  /// Notes what was left out of a peer's message, and why something of it was not good.
+  /// Withholds the changes left out of a peer's message, and reports what was wrong with it.
   mutating func withhold(
     _ leftOut: [ActorId: ChangeHash], fault: LoadError?, at index: Int, _ document: Document
   ) -> [Effect] {
@@ -28,7 +28,7 @@ extension DocumentSync {
     return effects + tell(.withheld(leftOut, from: peer, own: document.actor), document)
   }
 
-  /// Some of what was withheld may have come from its author.
+  /// Call after changes were taken in: their author may have brought some that were withheld.
   mutating func settleWithheld(_ document: Document) -> [Effect] {
     guard authorship.isWithholding else { return [] }
     let hashes = authorship.withheldHashes
@@ -54,8 +54,8 @@ extension DocumentSync {
     return effects
   }
 
-  /// Whether a message says nothing that the peer has not been told, while it brings what we do not take. Both sides would
-  /// go on telling each other for ever, as fast as the network is.
+  /// Whether a message only repeats what the peer was told, while the peer brings changes that we refuse. Otherwise the two
+  /// would answer each other forever, as fast as the network allows.
   mutating func repeats(_ data: Data, at index: Int) -> Bool {
     guard links[index].hasUnusable || authorship.isWithholding(from: links[index].peer) else {
       links[index].lastEmpty = nil
