@@ -20,8 +20,10 @@ final class NameKeeper {
     (self.person, self.repo, self.storage) = (person, repo, storage)
     repo.onMessage(ofType: Self.messageType) { [weak self] fields, peer in self?.heard(fields, from: peer) }
     repo.observe { [weak self] event in
-      // It may have been renamed before we met; whoever renames stores that first.
-      if case .siblingConnected = event { self?.readAgain() }
+      // Either may have stored a new name before it saw the connection, and told no process.
+      guard case .siblingConnected(let peer) = event else { return }
+      self?.repo.send(type: Self.messageType, fields: [:], to: peer)
+      self?.readAgain()
     }
   }
 
@@ -78,11 +80,12 @@ final class NameKeeper {
     }
   }
 
-  /// Only siblings are believed. They are a star, so what is passed on reaches each of them once.
+  /// Only siblings are believed. They are a star, so what is passed on reaches each of them once. Without a record it is time to
+  /// read the store again.
   private func heard(_ fields: [String: CBOR], from sibling: PeerId) {
-    guard repo.siblings.contains(sibling), let bytes = fields["record"]?.bytes,
-      let record = try? CBOR(bytes, limits: .stored)
-    else { return }
+    guard repo.siblings.contains(sibling) else { return }
+    guard let bytes = fields["record"]?.bytes else { return readAgain() }
+    guard let record = try? CBOR(bytes, limits: .stored) else { return }
     tell(record, except: sibling)
     take(record)
   }
@@ -101,6 +104,8 @@ final class NameKeeper {
         // A name that was given meanwhile is newer than what was read.
         guard let record = try await storage.record(at: PersonName.storageKey), person == before else { return }
         take(record)
+        // The others of the star are connected to one of us only.
+        if person != before { tell(record, except: nil) }
       } catch {
         log.warning("Your name could not be read: \(error)")
       }

@@ -54,6 +54,7 @@ public final class Service {
   var onMeetingChange: ((DocHandle) -> Void)?
   private(set) lazy var siblingRequests = SiblingRequests(repo: repo, sharing: sharing, clock: clock)
   let siblingEvents: SiblingEvents
+  private let recordNews: RecordNews
   private(set) lazy var mover = Mover(service: self)
   private(set) lazy var caretaker = Caretaker(service: self)
   private(set) lazy var openFiles = OpenFiles(service: self)
@@ -72,6 +73,7 @@ public final class Service {
     (self.sharing, self.files, self.clock) = (sharing, files, clock)
     (self.notesDirectory, self.identity) = (notesDirectory, identity)
     siblingEvents = SiblingEvents(repo: repo)
+    recordNews = RecordNews(repo: repo, clock: clock)
     company = Company(name: identity.name, repo: repo, clock: clock)
     company.naming = { [sharing] peer, claim in
       peer == identity.peer ? claim : sharing.name(of: peer, claiming: claim)
@@ -132,8 +134,8 @@ public final class Service {
       if self?.outside != nil { self?.elsewhere.refresh() }
     }
     if folders != nil { elsewhere.refresh() }
-    notebook.onStored = { [weak self] id in self?.tellSiblings(of: id) }
-    repo.onMessage(ofType: Self.newsType) { [weak self] fields, peer in self?.heard(fields, from: peer) }
+    notebook.onStored = { [recordNews] id in recordNews.tell(id) }
+    recordNews.begin { [weak self] id in self?.readAgain(id) }
     if let folders {
       let outside = OutsideChanges(service: self, folders: folders)
       self.outside = outside
@@ -325,21 +327,8 @@ public final class Service {
     }
   }
 
-  /// What processes of one person tell each other: the record of this document is not as it was.
-  private static let newsType = "notes-record"
-
-  private func tellSiblings(of id: DocumentId, except teller: PeerId? = nil) {
-    for sibling in repo.siblings where sibling != teller {
-      repo.send(type: Self.newsType, fields: ["documentId": .text(id.description)], to: sibling)
-    }
-  }
-
-  /// Only siblings are believed. They are a star, so what is passed on comes to everybody once.
-  private func heard(_ fields: [String: CBOR], from sibling: PeerId) {
-    guard repo.siblings.contains(sibling), let id = fields["documentId"]?.text.flatMap({ DocumentId($0) }) else {
-      return
-    }
-    tellSiblings(of: id, except: sibling)
+  /// Another process has stored a record of the document.
+  private func readAgain(_ id: DocumentId) {
     Task { @AutomergeRepo in
       do {
         try await notebook.refresh(id)

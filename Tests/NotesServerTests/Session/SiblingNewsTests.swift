@@ -1,0 +1,96 @@
+import Automerge
+import AutomergeRepo
+import Testing
+
+@testable import NotesServer
+
+/// Two processes of one person see their connection at different moments, and what one of them stores in between reaches the
+/// other all the same.
+@AutomergeRepo @Suite struct SiblingNewsTests {
+  private let storage = InMemoryStorage()
+  private let ends = SiblingEnd.pair()
+  private let repos: [Repo]
+
+  init() {
+    repos = ends.map { [storage] _ in Repo(peerId: PeerId("ana"), storage: storage) }
+    for (repo, end) in zip(repos, ends) { repo.add(end) }
+  }
+
+  private func newId() -> DocumentId {
+    var random = RandomSource()
+    return DocumentId.random(using: &random)
+  }
+
+  @Test func aRecordThatChangedBeforeItsProcessSawTheConnectionIsReadAgain() {
+    let news = repos.map { RecordNews(repo: $0, clock: SystemClock()) }
+    var heard: [DocumentId] = []
+    news[0].begin { _ in }
+    news[1].begin { heard.append($0) }
+    let (before, between, after) = (newId(), newId(), newId())
+    news[0].tell(before)
+    ends[1].see()
+    news[0].tell(between)
+    #expect(heard.isEmpty)
+    ends[0].see()
+    news[0].tell(after)
+    #expect(Set(heard.prefix(2)) == [before, between] && heard.dropFirst(2) == [after])
+  }
+
+  @Test func whatIsHeardWhileTheStoreIsBeingReadIsReadAgainBehindIt() {
+    let news = repos.map { RecordNews(repo: $0, clock: SystemClock()) }
+    news[0].begin { _ in }
+    for end in ends { end.see() }
+    let id = newId()
+    news[0].tell(id)
+    var heard: [DocumentId] = []
+    news[1].begin { heard.append($0) }
+    #expect(heard == [id])
+  }
+
+  @Test func aNameThatWasStoredBeforeItsProcessSawTheConnectionIsReadAgain() async throws {
+    let keepers = repos.map { NameKeeper(PersonName(login: "login"), repo: $0, storage: storage) }
+    ends[0].see()
+    // The first has read the store by now, and found no name.
+    for _ in 0..<50 { await Task.yield() }
+    await keepers[1].choose("Ana")
+    #expect(keepers[0].person.name == "login")
+    ends[1].see()
+    while keepers[0].person.name != "Ana" { await Task.yield() }
+  }
+}
+
+/// One end of a connection between two processes of one person, each of which sees it when the test says so. What is sent to an
+/// end that has not seen it waits, as in a socket.
+@AutomergeRepo
+private final class SiblingEnd: NetworkProvider {
+  nonisolated let isSiblings = true
+  private let name: PeerId
+  private weak var other: SiblingEnd?
+  private weak var delegate: (any NetworkDelegate)?
+  private var waiting: [RepoMessage]? = []
+
+  private init(_ name: String) { self.name = PeerId(name) }
+
+  static func pair() -> [SiblingEnd] {
+    let ends = [SiblingEnd("ana/1"), SiblingEnd("ana/2")]
+    (ends[0].other, ends[1].other) = (ends[1], ends[0])
+    return ends
+  }
+
+  func see() {
+    guard let other, let messages = waiting else { return }
+    waiting = nil
+    delegate?.network(self, connected: other.name, metadata: PeerMetadata())
+    for message in messages { receive(message) }
+  }
+
+  private func receive(_ message: RepoMessage) {
+    guard let other, waiting == nil else { return waiting = (waiting ?? []) + [message] }
+    delegate?.network(self, received: message, from: other.name)
+  }
+
+  func start(as local: LocalPeer, delegate: any NetworkDelegate) { self.delegate = delegate }
+  func stop() {}
+  func send(_ message: RepoMessage, to peer: PeerId) { other?.receive(message) }
+  func disconnect(_ peer: PeerId) {}
+}
