@@ -86,7 +86,7 @@ struct SyncedHistory: SyncableHistory {
 
   func encodedChange(_ hash: ChangeHash) -> [UInt8]? { core.row(of: hash).map { core.chunk(ofRow: $0) } }
 
-  /// Source: PeerProtocol.md, "Changes that are much work".
+  /// Source: PeerProtocol.md, "Expensive changes".
   private static let largeText = 1 << 20
   private static let largeChange = 1 << 10
 

@@ -141,7 +141,7 @@ extension DocumentSync.Payload {
 
 extension Repo {
   /// What of one peer may wait. Beyond it nothing is read of that peer until less than half of it waits.
-  /// Source: PeerProtocol.md, "Changes that are much work".
+  /// Source: PeerProtocol.md, "Expensive changes".
   static let mostWaitingBytes = 1 << 20
 
   /// So many bytes of a peer's messages wait more than before.

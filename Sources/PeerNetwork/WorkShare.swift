@@ -5,7 +5,7 @@ import AutomergeRepo
 /// A link that has used up its time rests until it is its turn again, so that many small messages, each of which is quick, do
 /// not keep keystrokes and other peers waiting.
 struct LinkWork {
-  /// Source: PeerProtocol.md, "Changes that are much work".
+  /// Source: PeerProtocol.md, "Expensive changes".
   static let atOnce: Duration = .milliseconds(8)
 
   /// Twice what is left: every moment that passes gives half of itself.

@@ -5,8 +5,8 @@ struct ChangeQueue {
   private var hashes: [ChangeHash] = []
   private var index = HashIndex()
 
-  /// Peers may send any number of changes that nobody will ever complete. Source: PeerProtocol.md, "Changes that are much
-  /// work".
+  /// Bounds the changes whose dependencies never arrive: a peer may send any number. Source: PeerProtocol.md, "Expensive
+  /// changes".
   private static let mostWaiting = 4096
   private static let mostWaitingBytes = 16 << 20
 

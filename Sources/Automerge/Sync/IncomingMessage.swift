@@ -33,7 +33,7 @@ package final class IncomingMessage: @unchecked Sendable {
   private(set) var firstError: LoadError?
   private(set) var isAnyGood = false
 
-  /// Source of all: PeerProtocol.md, "Changes that are much work".
+  /// Source of all: PeerProtocol.md, "Expensive changes".
   enum Limit {
     /// What a portion holds, unless a single change is more.
     static let pieces = 4096

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// It is read no further than that takes: a few hundred bytes can claim a million operations, or inflate to a megabyte.
 package enum IncomingWeight {
-  /// Source of both: PeerProtocol.md, "Changes that are much work".
+  /// Source of both: PeerProtocol.md, "Expensive changes".
   static let lightByteCount = 32 << 10
   static let lightOpCount = 4096
   /// A whole document of so many bytes inflates to no more than a megabyte.

@@ -1,10 +1,10 @@
 extension SyncProgress {
   /// Once a message holds this much, its remaining changes wait for the peer's answer, so that a peer that reads slowly
-  /// costs no more memory than this. Source: PeerProtocol.md, "Changes that are much work".
+  /// costs no more memory than this. Source: PeerProtocol.md, "Expensive changes".
   static let changesByteCount = 512 << 10
 
   /// A peer that has so many changes to confirm is told nothing more until it answers: then it gets all there is, at once. So
-  /// one that never does costs nothing. Source: PeerProtocol.md, "Changes that are much work".
+  /// one that never does costs nothing. Source: PeerProtocol.md, "Expensive changes".
   static let mostUnconfirmed = 128
 
   /// The next message to the peer, or nil if there is nothing to say now.

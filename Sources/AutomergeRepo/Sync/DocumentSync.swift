@@ -118,10 +118,10 @@ struct DocumentSync {
   }
 
   /// So much is said in one turn; peers to whom nothing has been said by then have theirs later.
-  /// Source: PeerProtocol.md, "Changes that are much work".
+  /// Source: PeerProtocol.md, "Expensive changes".
   static let byteCountOfTurn = 256 << 10
 
-  /// How often a peer may ask for everything between two checks. Source: PeerProtocol.md, "Changes that are much work".
+  /// How often a peer may ask for everything between two checks. Source: PeerProtocol.md, "Expensive changes".
   static let mostWhole = 8
 
   enum Stance { case unknown, asked, has, lacks }

@@ -3,7 +3,7 @@
 @AutomergeRepo
 final class IncomingTurns {
   /// What may be inflated beyond what text inflates to, by one peer and by all together: at once, and more each minute.
-  /// Source: PeerProtocol.md, "Changes that are much work".
+  /// Source: PeerProtocol.md, "Expensive changes".
   static let excessByteCount = 4 << 20
   static let excessOfAll = 8 << 20
   /// So many minutes are the longest that anybody waits for what it owes.
