@@ -1,7 +1,7 @@
 import AutomergeRepo
 
-/// How often it is said that somebody whom we have met comes or goes: a link that breaks again and again is not worth a
-/// line each time, and a peer that hangs up and calls again must not fill a screen.
+/// Limits how often the screen says that a peer we have met comes or goes: a link that breaks again and again is not worth a
+/// line each time, and a peer that hangs up and redials must not fill a screen.
 struct ArrivalLimit {
   /// Source: PeerProtocol.md, "Trust".
   static let mostPerPeriod = 6
@@ -12,10 +12,10 @@ struct ArrivalLimit {
 
   private var times: [PeerId: [Duration]] = [:]
   private var isPaused = false
-  /// When it was last said that somebody else uses the name of a peer.
+  /// When we last warned that another peer uses a peer's name.
   private var warnings: [PeerId: Duration] = [:]
 
-  /// Whether it may be said that somebody else uses a peer's name: once an hour.
+  /// Whether we may warn now that another peer uses this peer's name: once an hour.
   mutating func allowsWarning(of owner: PeerId, at now: Duration) -> Bool {
     if let last = warnings[owner], now - last < .seconds(60 * 60) { return false }
     warnings[owner] = now

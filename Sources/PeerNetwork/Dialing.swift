@@ -1,8 +1,8 @@
 import AutomergeRepo
 
-/// One attempt to reach somebody at several addresses: each gets a head start on the next, and the first that answers wins.
+/// One attempt to reach a peer at several addresses: each gets a head start on the next, and the first that answers wins.
 ///
-/// Calls that are under way when one has won are let go on: whoever placed them sees that the peer is there.
+/// Other calls under way when one has won are not cancelled: their owner sees that the peer is connected.
 @AutomergeRepo
 final class Dialing {
   private let addresses: [PeerAddress]

@@ -5,7 +5,7 @@ import Foundation
 public final class FileLock {
   private let descriptor: Int32
 
-  /// Nil while somebody else has it. Makes the file if it is not there; does not wait.
+  /// Nil while another process holds the lock. Creates the file if it is missing; does not wait.
   public init?(path: String) {
     let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard opened >= 0 else { return nil }

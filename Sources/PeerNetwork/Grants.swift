@@ -4,7 +4,7 @@ import AutomergeRepo
 /// Who may do what, as the person has allowed it: a share policy whose default is nothing, kept in the store.
 public final class Grants: SharePolicy {
   private let storage: any StorageProvider
-  /// What our person has allowed, or what came with a document that somebody let us have.
+  /// What our person has granted, or what came with a document that another peer shared with us.
   private var grants: [DocumentId: [PeerId: Access]] = [:]
   /// What the hosts of documents say of their other guests.
   private(set) var introductions: [DocumentId: [PeerId: Access]] = [:]
@@ -21,7 +21,7 @@ public final class Grants: SharePolicy {
   /// Those of them that our person has met, by the first bytes of their fingerprints.
   private var metNames: [[UInt8]: String] = [:]
 
-  /// Reads what has been granted. Documents whose record is damaged are shared with nobody.
+  /// Reads the grants. A document whose record is damaged is shared with no one.
   public static func load(from storage: any StorageProvider) async throws(StorageError) -> Grants {
     let grants = Grants(storage: storage)
     try await grants.reload()
@@ -104,7 +104,7 @@ public final class Grants: SharePolicy {
     (grants[document] ?? [:]).merging(introductions[document] ?? [:]) { max($0, $1) }
   }
 
-  /// Those that have the document from us, and whoever we have it from.
+  /// The peers that have the document from us, and the host that we have it from.
   func guests(on document: DocumentId) -> [PeerId: Access] { grants[document] ?? [:] }
 
   /// Whether something is shared with a peer that is no mere guest of the same host.
@@ -156,7 +156,7 @@ public final class Grants: SharePolicy {
   /// What the store called a peer when it was last read; the beginning of its id if it knows no name.
   public func storedName(of peer: PeerId) -> String { storedNames[peer] ?? String(peer.description.prefix(8)) }
 
-  /// What the store called whoever writes as this author, if our person has met them.
+  /// The stored name of the person who writes as this author, if our person has met them.
   ///
   /// - Parameter author: the first `Identity.personByteCount` bytes of a fingerprint
   public func metName(ofAuthor author: [UInt8]) -> String? { metNames[author] }
@@ -188,7 +188,7 @@ public final class Grants: SharePolicy {
     return documents
   }
 
-  /// The host has ended it: the document is our own from now on, and those whom the host has let in are nobody to us.
+  /// Call when the host has ended the sharing: the document is our own from now on, and the host's other guests lose it here.
   ///
   /// - Returns: the peers that have lost it.
   func leaveHost(of document: DocumentId) -> Set<PeerId> {
@@ -200,7 +200,7 @@ public final class Grants: SharePolicy {
     return Set(others).union([host])
   }
 
-  /// Takes back what one peer, or everybody, was allowed, at once; returns when that is in the store.
+  /// Revokes the grant of one peer, or all grants, at once; returns when the store has it.
   public func revoke(_ document: DocumentId, from peer: PeerId?) async throws(StorageError) {
     if let peer { revised[document]?.remove(peer) } else { revised[document] = nil }
     let mayHave = grants[document] != nil || introductions[document] != nil || dismissed[document] != nil

@@ -59,7 +59,7 @@ public struct IdentityFile: Sendable {
     return identity
   }
 
-  /// Writes a temporary file, then gives it its name, unless somebody else was quicker.
+  /// Writes a temporary file, then renames it, unless another process was quicker.
   private func create(_ identity: Identity) throws(IdentityError) {
     let temporary = "\(path).\(getpid()).new"
     unlink(temporary)

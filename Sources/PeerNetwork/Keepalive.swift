@@ -1,9 +1,9 @@
-/// Notices that the other end of a connection is gone although nobody said so.
+/// Notices that the other end of a connection is gone although no close arrived.
 ///
 ///     heard ──15 s of silence──► asked ──again every 15 s──► 45 s: gone, unless its machine still takes what we send
 ///
-/// A program that is busy with a large note does not answer, and is not gone. Its machine acknowledges what it is sent
-/// all the same, and a machine that is gone does not.
+/// A program that is busy with a large note does not answer, yet its machine still acknowledges what it is sent. A machine that
+/// is gone does not.
 struct Keepalive {
   /// Source: PeerProtocol.md, "Staying connected".
   static let pingAfter: Duration = .seconds(15)

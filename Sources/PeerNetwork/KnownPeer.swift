@@ -49,7 +49,7 @@ struct KnownPeer {
   }
 }
 
-/// A document that somebody let us have.
+/// A document that another peer has shared with us.
 struct Joined {
   static let key = "joined"
 

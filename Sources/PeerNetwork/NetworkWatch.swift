@@ -1,10 +1,9 @@
 import AutomergeRepo
 import UV
 
-/// Notices that this machine's network is not what it was: the system says so where it can, else one look now and then finds
-/// other addresses.
+/// Notices when this machine's network changes: from the system's messages where there are any, else by polling the addresses.
 ///
-/// Nobody needs discovery for it: whoever was out of reach is called at once, however it is found.
+/// Works without discovery: peers that were out of reach are called at once, however they are found.
 @AutomergeRepo
 final class NetworkWatch {
   enum Change {

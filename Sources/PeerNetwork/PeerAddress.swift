@@ -42,7 +42,7 @@ public enum PeerNetworkError: Error, Hashable, Sendable {
   case badAddress(String)
   case cannotListen(PeerAddress, reason: String)
   case unreachable(PeerAddress, reason: String)
-  /// Nobody says anything there, not even no.
+  /// No answer from the address, not even a refusal.
   case noAnswer(PeerAddress, reason: String)
   case insecure(TLSError)
   case handshake(HandshakeError)

@@ -38,7 +38,7 @@ extension PeerDirectory {
 
   // MARK: The guest's side
 
-  /// The host says what we may do. It is stored before anybody hears of it: other processes of this person read it there.
+  /// The host has changed our access. Stored before it is reported: other processes of this person read it from the store.
   func hostChanged(_ access: Access, on document: DocumentId, host: PeerId) {
     guard access != joined[document]?.access else { return }
     joined[document]?.access = access

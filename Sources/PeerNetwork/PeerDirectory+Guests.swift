@@ -31,8 +31,8 @@ extension PeerDirectory {
     }
   }
 
-  /// Somebody from whom a document was taken may not know it, nor may the other guests. Whoever has come hears of it now, with the
-  /// note open or not.
+  /// Tells a peer that has just connected of dismissals, its own or other guests', that it may have missed; whether the note is
+  /// open or not.
   func tellOfDismissals(_ peer: PeerId) {
     for (document, dismissed) in grants.dismissed where joined[document] == nil {
       if dismissed.contains(peer) {
@@ -44,7 +44,7 @@ extension PeerDirectory {
     for (document, revised) in grants.revised where revised.contains(peer) { tellGuests(of: document, among: [peer]) }
   }
 
-  /// A guest that is about to lose the document hears first that it has it from nobody.
+  /// Tells guests that are about to lose the document, by an empty list, that it is no longer shared.
   func dismissGuests(_ peers: [PeerId], from document: DocumentId) {
     for peer in peers where repo.peers[peer] != nil {
       toldGuests[peer]?[document] = nil
@@ -52,7 +52,7 @@ extension PeerDirectory {
     }
   }
 
-  /// Those to whom our person has given the document, which whoever gave it to us is not.
+  /// The peers to which our person has granted the document; not the host that we have it from.
   private func guests(of document: DocumentId) -> [GuestList.Guest] {
     let host = joined[document]?.host
     let guests = grants.guests(on: document).filter { $0.key != host && !isBlocked($0.key) }
@@ -63,7 +63,7 @@ extension PeerDirectory {
 
   // MARK: The guest's side
 
-  /// Only whoever let us in can say who else it let in.
+  /// Takes a list of guests, which only the document's host may send.
   func receive(_ list: GuestList?, from host: PeerId) {
     guard let list else { return repo.complain(of: host, "sent a list of guests that makes no sense") }
     if guestsOfArriving[list.document] != nil { guestsOfArriving[list.document] = .some(list) }
@@ -110,7 +110,7 @@ extension PeerDirectory {
     }
   }
 
-  /// Whether we keep a link to a peer: whoever shares something with us, and of the other guests of our hosts as many as
+  /// Whether we keep a link to a peer: to every peer that shares something with us, and to as many other guests of our hosts as
   /// are needed.
   func isCalled(_ peer: PeerId) -> Bool {
     guard !isBlocked(peer) else { return false }

@@ -13,7 +13,7 @@ public enum InvitationError: Error, Hashable, Sendable {
   case alreadyHere(DocumentId)
 }
 
-/// Somebody who waits for something to happen to an invitation.
+/// A caller that waits for the next step of an invitation.
 struct PendingInvitation {
   /// How long the machine at the other side may take.
   static let deliveryTimeout: Duration = .seconds(10)
@@ -27,7 +27,7 @@ struct PendingInvitation {
 extension PeerDirectory {
   // MARK: Inviting
 
-  /// Invites somebody to a document. Returns when it has arrived, with the digits to compare if the two meet for the
+  /// Invites a peer to a document. Returns when the invitation has arrived, with the digits to compare if the two meet for the
   /// first time. The document is then sent only after `confirm` as well as the other's yes.
   public func invite(
     _ peer: PeerId, to document: DocumentId, title: String, access: Access = .write
@@ -50,7 +50,7 @@ extension PeerDirectory {
   /// The invitations that our person may answer.
   public var receivedInvitations: [Invitations.Received] { invitations.received(at: repo.clock.now) }
 
-  /// Those that we have sent and nobody has answered, or of which our person is to compare the digits.
+  /// Our invitations that wait for an answer, or for our person to compare the digits.
   public var sentInvitations: [Invitations.Sent] { invitations.sent(at: repo.clock.now) }
 
   /// Our person says that the digits are equal: the two have met, and the document is sent.
@@ -190,9 +190,9 @@ extension PeerDirectory {
     }
   }
 
-  /// Somebody who has said yes to our person, and to whom our person has said yes, is not asked for digits again.
+  /// Pins a peer: both people have said yes, so no digits next time.
   private func pin(_ peer: PeerId) {
-    // As it was shown: a name that was somebody else's is stored with the mark.
+    // As shown: a name that belongs to another peer is stored with the mark.
     let name = repo.peers[peer]?.name ?? self.name(of: peer)
     known[peer, default: KnownPeer()].isPinned = true
     provider.trust(peer)

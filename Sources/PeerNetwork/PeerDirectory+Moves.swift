@@ -1,16 +1,15 @@
 import Automerge
 import AutomergeRepo
 
-/// Removing somebody for good: the others go on in a new document.
+/// Removes guests for good: the others go on in a new document.
 extension PeerDirectory {
   /// Moves that this person's notes have yet to follow.
   public var movesToFollow: [DocumentMove] { moves.values.filter { !$0.isFollowed } }
 
   // MARK: The host's side
 
-  /// Lets everybody who has a document from our person have its successor, in which it goes on, except those who are removed.
-  /// Each hears of it at once, or when it is there again; until then it keeps what it has. The old document is nobody's but
-  /// our own from now on.
+  /// Grants the document's successor to every peer that has the document from our person, except the removed ones. Each is told
+  /// at once, or when it connects again; until then it keeps what it has. The old document is shared with no one from now on.
   ///
   /// - Parameters:
   ///   - heads: those of the old document with which the successor begins.
@@ -54,7 +53,7 @@ extension PeerDirectory {
     for peer in leaving where grants.documents(for: peer).isEmpty { provider.forget(peer) }
   }
 
-  /// Whoever was away when a document moved hears of it now.
+  /// Tells a peer that has just connected of the moves that it missed.
   func tellOfMoves(_ peer: PeerId) {
     for move in moves.values { tell(move, to: peer) }
   }
@@ -82,7 +81,7 @@ extension PeerDirectory {
 
   // MARK: The guest's side
 
-  /// Only whoever let us have the document can move it, and only to one that is not here, or is here from the same host.
+  /// Takes a move from the document's host only, and only to a successor that is not here, or came from the same host.
   func receiveMove(_ fields: [String: CBOR], from host: PeerId) {
     guard let move = DocumentMove(fields: fields, host: host),
       let access = fields["access"]?.text.flatMap({ Access(rawValue: $0) }), access > .none
@@ -96,14 +95,14 @@ extension PeerDirectory {
       await self.keep { storage throws(StorageError) in
         try await storage.saveRecord(move.record, at: [DocumentMove.key, move.document.description])
       }
-      // Heard before the document comes, so that nobody writes in it as they wrote in the old one.
+      // Reported before the document comes, so that the person does not write in it as they did in the old one.
       self.onEvent?(.moved(move, name: self.name(of: host)))
       _ = self.admit(host: host, of: move.successor, access)
       if let list = self.guestsOfArriving[move.successor] ?? nil { self.receive(list, from: host) }
     }
   }
 
-  /// Our person's note is the new document's: the old one is shared with nobody any more.
+  /// Our person's note has become the new document: the old one is no longer shared.
   public func followed(_ document: DocumentId) async throws(StorageError) {
     guard var move = moves[document], !move.isFollowed else { return }
     move.isFollowed = true

@@ -2,8 +2,8 @@ import AutomergeRepo
 
 /// What peers are called, and what is said of their coming and going.
 extension PeerDirectory {
-  /// What a peer is called: if we have met, by the name that it has since; else what it calls itself, in few words, or
-  /// the beginning of its id. A name that belongs to somebody we have met is marked with the id of whoever else uses it.
+  /// The name to show for a peer: if we have met, its stored name; else the one it claims, shortened, or the beginning of its
+  /// id. A peer that claims the name of another peer that we have met is marked with its id.
   public func name(of peer: PeerId) -> String {
     if let name = known[peer]?.name, hasMet(peer) { return name }
     guard let name = claimedName(of: peer).flatMap(ForeignWords.name) else { return String(peer.description.prefix(8)) }
@@ -23,7 +23,8 @@ extension PeerDirectory {
       ?? hearsay.name(of: peer)
   }
 
-  /// The name of whoever writes as this author, if we have met: what anybody else calls them does not matter. O(people known).
+  /// The stored name of the person who writes as this author, if we have met; what other peers call them does not matter.
+  /// O(people known).
   ///
   /// - Parameter author: the first `Identity.personByteCount` bytes of a fingerprint
   public func metName(ofAuthor author: [UInt8]) -> String? {
@@ -43,7 +44,7 @@ extension PeerDirectory {
     return known.first { $0.value.nameKey == key && $0.key != peer && hasMet($0.key) }?.key
   }
 
-  /// Somebody not met is here under the name of somebody met: another key, or another person.
+  /// Warns when a peer not met uses the name of one met: the same person with another key, or another person.
   func warnOfNamesake(_ peer: PeerId) {
     guard !hasMet(peer), !isBlocked(peer),
       let owner = claimedName(of: peer).flatMap({ namesake(of: peer, called: $0) }),
@@ -60,7 +61,7 @@ extension PeerDirectory {
     return VerificationCode.digits(own, other)
   }
 
-  /// Whether two keys use one name: this peer's is that of somebody met, or somebody else is here under this peer's.
+  /// Whether this peer's name is also used by another: by a peer that we have met, or by one that is here now.
   public func isNameShared(by peer: PeerId) -> Bool {
     guard let name = claimedName(of: peer) else { return false }
     if namesake(of: peer, called: name) != nil { return true }
@@ -70,8 +71,8 @@ extension PeerDirectory {
     return present.contains { claimedName(of: $0).map(ForeignWords.key) == key && !isBlocked($0) }
   }
 
-  /// Says that somebody has come or gone, if our person has met them and has not heard it too often. Lists of people are
-  /// made anew in any case.
+  /// Reports that a peer came or went, if our person has met it and has not been told too often. Lists of people are refreshed
+  /// in any case.
   func say(_ event: Event, of peer: PeerId) {
     guard !isBlocked(peer) else { return }
     if hasMet(peer), arrivals.allows(peer, at: repo.clock.now) {

@@ -1,7 +1,7 @@
 import AutomergeRepo
 
 extension PeerDirectory {
-  /// How we stand with somebody.
+  /// Our relation to a peer.
   public enum Standing: String, Hashable, Sendable {
     /// On the local network, and nothing more.
     case nearby
@@ -32,7 +32,7 @@ extension PeerDirectory {
       guard let self else { return }
       switch change {
       case .addresses:
-        // Whoever was out of reach may be in reach now, and the other way round.
+        // Peers may have come into reach, or gone out of it.
         self.provider.addressesChanged()
         self.discovery?.addressesChanged()
         self.onEvent?(.networkChanged)
@@ -78,8 +78,7 @@ extension PeerDirectory {
     }
   }
 
-  /// Somebody who is connected is heard elsewhere: calls go there from now on, and the connection is asked for a sign of
-  /// life.
+  /// A connected peer was heard at another address: later calls go there, and the connection is pinged.
   private func movedPerhaps(_ nearby: NearbyPeers.Peer) {
     guard isCalled(nearby.peer), provider.isConnected(nearby.peer) else { return }
     provider.keepConnected(to: nearby.peer, at: addresses(of: nearby.peer))
@@ -118,7 +117,7 @@ extension PeerDirectory {
 
   func isBlocked(_ peer: PeerId) -> Bool { known[peer]?.isBlocked == true }
 
-  /// Whether we have met: somebody said yes to somebody, or something is shared.
+  /// Whether we have met: both people have said yes, or the peers share something.
   func isTrusted(_ peer: PeerId) -> Bool {
     guard !isBlocked(peer) else { return false }
     return known[peer]?.isPinned == true || grants.allPeers.contains(peer)
@@ -129,7 +128,7 @@ extension PeerDirectory {
     pendingJoins.keys.contains { $0.host == peer } || invitations.isOpen(with: peer)
   }
 
-  /// Whether our person has had to do with it. Of another guest of a host nobody has compared the digits.
+  /// Whether our person has dealt with the peer itself. Another guest of the same host does not count: no digits were compared.
   func hasMet(_ peer: PeerId) -> Bool {
     isTrusted(peer) && (known[peer]?.isPinned == true || grants.isGranted(peer))
   }
@@ -191,7 +190,7 @@ extension PeerDirectory {
       repo.policyChanged(for: document)
       tellGuests(of: document)
     }
-    // Somebody forgotten who comes back is a stranger with a document that is our own.
+    // A forgotten host that comes back is a stranger, and the document is our own.
     for document in grants.forgetFormerHost(peer) {
       do throws(StorageError) {
         try await grants.storeJoined(document)

@@ -2,7 +2,7 @@ import AutomergeRepo
 
 /// Joining with the words of a ticket.
 extension PeerDirectory {
-  /// Finds whoever the words speak of, by where they say to call or on the local network, and presents them.
+  /// Finds the peer whose fingerprint the words begin, at their address or on the local network, and presents them.
   func join(_ ticket: SpokenTicket) async throws(JoinError) -> DocumentId {
     if ticket.isFrom(repo.peerId) {
       guard let document = book.document(ofSpoken: ticket.secretStart) else { throw .ticket(.ticketInvalid) }
@@ -18,7 +18,7 @@ extension PeerDirectory {
     return document
   }
 
-  /// Nothing is said to anybody whose key does not begin as the words say.
+  /// Says nothing to a peer whose key does not begin as the words say.
   private func reach(_ ticket: SpokenTicket) async throws(JoinError) -> PeerId {
     if let peer = repo.peers.keys.first(where: ticket.isFrom) { return peer }
     let met = nearby.keys.first(where: ticket.isFrom) ?? known.keys.first(where: ticket.isFrom)

@@ -14,7 +14,7 @@ public enum JoinError: Error, Hashable, Sendable {
   case alreadyHere(DocumentId)
 }
 
-/// Somebody who has presented a ticket and waits for the answer.
+/// A caller that has presented a ticket and waits for the answer.
 struct PendingJoin {
   struct Key: Hashable {
     var host: PeerId
@@ -33,11 +33,11 @@ struct PendingJoin {
 extension PeerDirectory {
   // MARK: The host's side
 
-  /// Opens a document to whoever brings the ticket, `uses` peers at most.
+  /// Makes a ticket that admits up to `uses` peers to a document.
   ///
   /// - Parameters:
-  ///   - expiresIn: a day if nothing else is said, a hundred years at most.
-  ///   - addresses: where to find us; where we listen if none is given.
+  ///   - expiresIn: a day by default, a hundred years at most.
+  ///   - addresses: where to reach us; the listening addresses by default.
   public func share(
     _ document: DocumentId, access: Access = .write, uses: Int = 1, expiresIn: Duration? = nil,
     addresses: [PeerAddress]? = nil
@@ -57,8 +57,8 @@ extension PeerDirectory {
     return ticket
   }
 
-  /// Stops sharing a document with one peer or with all, and takes back its tickets. What was sent stays with them. A document
-  /// that we have from somebody else is our own afterwards, if its host is among the peers.
+  /// Stops sharing a document with one peer or with all, and takes back its tickets. They keep what they already have. A
+  /// document that we have from another host becomes our own, if its host is among the peers.
   public func unshare(_ document: DocumentId, from peer: PeerId? = nil) async throws(StorageError) {
     let peers = peer.map { [$0] } ?? Array(grants.peers(on: document).keys)
     book.revoke(document)
@@ -112,7 +112,8 @@ extension PeerDirectory {
     case (.accepted(let access), let document?):
       Task { await self.admit(peer, to: document, access, isSpoken: isSpoken) }
     case (.repeated(let access, let isRecent), let document?):
-      // Whoever has the document may ask for it again. Whoever has lost it since has lost what the ticket gave, too.
+      // A peer that has the document may present its ticket again. One that has lost the document since has lost the ticket's
+      // grant, too.
       let granted = grants.guests(on: document)[peer] ?? .none
       let wasDismissed = grants.dismissed[document]?.contains(peer) == true
       guard granted > .none || isRecent && !wasDismissed else {
@@ -175,7 +176,7 @@ extension PeerDirectory {
     do throws(JoinError) {
       try await reach(ticket)
     } catch {
-      // Whether it is good is for its host to say, whose clock may be another. Where nobody answers, ours is the one there is.
+      // The host decides whether the ticket is good, by its own clock. If it does not answer, ours has to do.
       throw ticket.isExpired(at: repo.clock.date) ? .ticket(.ticketExpired) : error
     }
     let key = PendingJoin.Key(host: ticket.peer, document: ticket.document)
@@ -242,7 +243,7 @@ extension PeerDirectory {
     do throws(StorageError) {
       return try await repo.isHere(document)
     } catch {
-      // Nobody knows; then nothing is changed.
+      // The store cannot say, so nothing is changed.
       return true
     }
   }

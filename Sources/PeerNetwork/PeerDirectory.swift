@@ -14,10 +14,10 @@ public final class PeerDirectory {
     case renamed(PeerId, name: String)
     /// A peer came with one of our tickets.
     case joined(PeerId, name: String, DocumentId)
-    /// Somebody is on the local network, or no longer.
+    /// A peer has appeared on the local network, or left it.
     case appeared(PeerId, name: String)
     case vanished(PeerId, name: String)
-    /// Somebody came or went of whom no line is worth saying: lists of people are to be made anew.
+    /// A peer came or went without being worth a line: refresh the lists of people.
     case peersChanged
     /// Our person is to be asked, or no longer.
     case invited(Invitations.Received, name: String)
@@ -28,22 +28,22 @@ public final class PeerDirectory {
     case accessChanged(PeerId, name: String, DocumentId, Access)
     /// The host of a document shares it with our person no more.
     case unshared(PeerId, name: String, DocumentId)
-    /// Somebody who had a document from us has let it go.
+    /// A peer that had a document from us has let it go.
     case gaveUp(PeerId, name: String, DocumentId)
     case declined(PeerId, name: String, DocumentId)
-    /// The host of a document goes on without somebody in another one, and our person with it.
+    /// The host of a document goes on in another one without the removed guests, and our person with it.
     case moved(DocumentMove, name: String)
     /// The other has accepted, and our person is to compare the digits.
     case toBeConfirmed(Invitations.Sent, name: String)
     /// A document that is here, and not from this peer, is offered by it. Nothing has changed.
     case offeredAgain(PeerId, name: String, DocumentId)
-    /// Somebody not met is here under the name of somebody met, which is given.
+    /// A peer not met uses the given name of a peer met.
     case namesake(PeerId, name: String)
-    /// Somebody not met began an invitation and went before the digits were shown.
+    /// A peer not met began an invitation and left before the digits were shown.
     case brokeOff(PeerId, name: String)
     /// So many did that no more invitations are taken from people not met, for an hour.
     case closedToStrangers
-    /// Where we listen, or whether, is not as it was.
+    /// Whether we listen, or at which addresses, has changed.
     case networkChanged
   }
 
@@ -223,7 +223,7 @@ public final class PeerDirectory {
   /// How many messages were sent to peers since the start, signs of life not counted.
   public var sentCount: Int { provider.sentCount }
 
-  /// Everybody who is connected or nearby, whom we have met, or with whom something is shared, by name.
+  /// All peers that are connected or nearby, that we have met, or with which something is shared; by name.
   public var peers: [Peer] {
     let connected = repo.peers
     let met = known.filter { $0.value.isPinned || $0.value.isBlocked }.keys

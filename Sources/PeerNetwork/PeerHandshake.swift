@@ -6,7 +6,7 @@ public enum HandshakeError: Error, Hashable, Sendable {
   case unexpectedMessage
   /// It speaks none of our versions of the protocol.
   case versionMismatch
-  /// It wanted somebody else, or is somebody else than we wanted.
+  /// The peer wanted another peer than us, or is not the one we wanted.
   case wrongPeer
   /// We have reached ourselves.
   case ownPeerId
@@ -131,7 +131,8 @@ public struct PeerHandshake {
     return sender.description.utf8.count > PeerHandshake.longestPeerId ? .unusablePeerId : nil
   }
 
-  /// Only the author of an ephemeral may be another than the peer; everything is for us or for nobody.
+  /// Every message must come from the peer itself, except an ephemeral, which may have another author; all must be meant for
+  /// us.
   private mutating func established(_ message: RepoMessage, from peer: PeerId) -> [Effect] {
     switch message {
     case .leave(let sender):

@@ -34,7 +34,7 @@ final class PeerLink {
   /// Who is at the other end, also after it has gone.
   private(set) var peer: PeerId?
 
-  /// Whether it may send long messages. Whoever is not known has little to say.
+  /// Whether the peer may send long messages. A stranger needs none.
   var isTrusted = false {
     didSet { frames.limit = isTrusted ? Frame.maximumByteCount : Frame.maximumByteCountBeforeHandshake }
   }
@@ -43,7 +43,7 @@ final class PeerLink {
   var isHeld = false { didSet { if isHeld != oldValue { goOn() } } }
 
   private let stream: ByteStream
-  /// Nil where nobody can listen in: between processes of one person.
+  /// Nil between processes of one person, where no one can listen in.
   private let tls: TLSSession?
   private let role: PeerHandshake.Role
   private let local: LocalPeer
@@ -372,7 +372,7 @@ final class PeerLink {
     }
   }
 
-  /// The address of this machine from which it goes out; nil if nobody knows.
+  /// This machine's address on the link; nil if unknown.
   var localHost: String? { (stream as? TCPStream)?.localAddress?.host }
 
   /// Whether the other machine acknowledges what it is sent, or answers that it has no room, whatever the program on it does.

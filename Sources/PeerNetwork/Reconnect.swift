@@ -8,19 +8,19 @@ public struct Reconnect: Sendable {
   /// Source: PeerProtocol.md, "Limits".
   public static let shortestPause: Duration = .milliseconds(100)
   public static let longestPause: Duration = .seconds(30)
-  /// The longest pause after a call that nobody answered, to somebody who was lost on a network of this machine. With the
-  /// second that such a call has, it is called again before two have passed.
+  /// The longest pause after an unanswered call to a peer that was lost on a network of this machine. With the second that such
+  /// a call may take, the peer is called again within two.
   public static let longestPauseNearby: Duration = .milliseconds(700)
   /// For how long after the loss.
   public static let eagerTime: Duration = .seconds(600)
 
   public enum Event: Hashable, Sendable {
     case wanted
-    /// There is a connection, whoever opened it.
+    /// There is a connection, whichever side dialled.
     case connected
     case lost
     case failed
-    /// A call has failed that nobody answered, to somebody who was last reached on a network of this machine, or is heard there.
+    /// A call got no answer from a peer that was last reached on a network of this machine, or is announced there.
     case unanswered
     case timerFired
     /// There is reason to believe that it can be reached now.

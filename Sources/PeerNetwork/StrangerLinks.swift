@@ -10,7 +10,7 @@ struct StrangerLinks {
   /// Source of both: PeerProtocol.md, "Links".
   static let maximumCount = 32
   static let maximumPerAddress = 8
-  /// How long a stranger may stay that nobody waits for.
+  /// A stranger's link that no person waits for ends after this time.
   static let idleLimit: Duration = .seconds(60)
 
   struct Link: Equatable {

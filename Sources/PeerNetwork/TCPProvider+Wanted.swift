@@ -72,15 +72,15 @@ extension TCPProvider {
   }
 }
 
-/// A call to somebody whom the connection that there is does not reach.
+/// A second call to a peer whose connection has stalled.
 struct Rescue {
   /// The first that got through, while it is not known yet who is there.
   var link: PeerLink?
 }
 
 extension TCPProvider {
-  /// Nothing gets through to a peer. It is called anew, and the call that gets through takes the place of the connection.
-  /// Somebody whom only it can call does the same from the other side.
+  /// Calls a peer anew when nothing gets through; the call that gets through replaces the connection. A peer that we cannot
+  /// call does the same from its side.
   func rescue(_ link: PeerLink) {
     guard let peer = link.peer, linkOfPeer[peer] === link, link.isTrusted, rescues[peer] == nil || isStuck(peer) else {
       return

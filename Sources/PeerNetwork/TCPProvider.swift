@@ -14,8 +14,8 @@ public final class TCPProvider: NetworkProvider {
   /// How long a call has that is made because of that. Others are begun meanwhile.
   static let rescueTimeout: Duration = .milliseconds(1500)
 
-  /// How long a call has to somebody on a network of this machine, where an answer takes milliseconds: the kernel would send
-  /// the same again only after longer and longer times.
+  /// The time limit of a call to a peer on a network of this machine, where an answer takes milliseconds: the kernel would
+  /// retransmit only after longer and longer pauses.
   nonisolated static let nearbyTimeout: Duration = .seconds(1)
 
   typealias Attempt = @AutomergeRepo (Result<PeerId, PeerNetworkError>) -> Void
@@ -25,8 +25,7 @@ public final class TCPProvider: NetworkProvider {
   let logger: Logger
   var random: RandomSource
   var connectTimeout = PeerHandshake.timeout
-  /// Two calls that cross do so within this time. Whoever calls later beside an old connection does so because nothing gets
-  /// through there.
+  /// Two calls that cross do so within this time. A later call beside an old connection means that the connection has stalled.
   var crossingTime: Duration = .seconds(3)
   /// Whether we have anything to do with a peer, so that it may send more than a few words.
   var isKnown: @AutomergeRepo (PeerId) -> Bool = { _ in false }
@@ -204,7 +203,7 @@ public final class TCPProvider: NetworkProvider {
     return try result.get()
   }
 
-  /// Calls whoever answers there, if its fingerprint begins with these bytes; says nothing to anybody else.
+  /// Calls the peer at these addresses if its fingerprint begins with these bytes; says nothing to any other.
   func connect(
     to address: PeerAddress, keyBeginningWith start: [UInt8]
   ) async throws(PeerNetworkError) -> PeerId {
@@ -315,7 +314,7 @@ public final class TCPProvider: NetworkProvider {
     woke()
   }
 
-  /// Somebody is heard at other addresses than the one at which it is connected.
+  /// A peer is announced at other addresses than the one at which it is connected.
   func doubt(_ peer: PeerId, heardAt addresses: [PeerAddress]) {
     guard let link = linkOfPeer[peer], link.direction == .outgoing || wanted[peer] != nil,
       !addresses.contains(where: { $0.host == link.address.host })
@@ -323,14 +322,13 @@ public final class TCPProvider: NetworkProvider {
     link.doubt()
   }
 
-  /// The machine has slept: nothing that was true of the network need be true now. Whoever is connected is asked, whoever
-  /// is missed is called, at once.
+  /// The machine has slept, and its network may have changed: pings every connected peer and calls every missing one at once.
   func woke() {
     for link in Array(linkOfPeer.values) { link.doubt() }
     networkImproved()
   }
 
-  /// There may be a way now where there was none: whoever is missed or does not get what is sent is called, at once.
+  /// The network may be back: calls every peer that is missing, or that does not get what is sent, at once.
   func networkImproved() {
     for link in Array(linkOfPeer.values) where link.isStuck { rescue(link) }
     for peer in Array(wanted.keys) { callNow(peer) }

@@ -15,7 +15,7 @@ final class TLSContext {
   private let dialer: OpaquePointer
   private let listener: OpaquePointer
 
-  /// When a certificate is valid, as ASN.1 writes times. Nobody looks at it.
+  /// When a certificate is valid, in ASN.1's notation. Peers ignore it.
   typealias Validity = (from: String, through: String)
   static let always: Validity = ("20200101000000Z", "99991231235959Z")
 

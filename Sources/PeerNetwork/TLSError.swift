@@ -8,7 +8,7 @@ public enum TLSError: Error, Hashable, Sendable {
   case wrongKey
   /// It speaks TLS, but not our protocol inside.
   case otherProtocol
-  /// Bytes came that nobody who has the keys would send, or it closed.
+  /// The peer sent bytes that do not fit its keys, or closed the connection.
   case broken(String)
 }
 

@@ -4,7 +4,7 @@ import Foundation
 
 /// Why a ticket does not open the door.
 public enum TicketError: Error, Hashable, Sendable {
-  /// The text is no ticket, or nobody knows its secret.
+  /// The text is not a ticket, or its host does not know the secret.
   case ticketInvalid
   case ticketExpired
   /// As many peers as it was for have come.
@@ -70,7 +70,7 @@ public struct Ticket: Hashable, Sendable, CustomStringConvertible {
     return bytes + Ticket.checksum(bytes)
   }
 
-  /// Reads what somebody pasted: with or without the scheme, in either case, with blanks and hyphens anywhere.
+  /// Reads a pasted ticket: with or without the scheme, in either case, with blanks and hyphens anywhere.
   public init(parsing text: String) throws(TicketError) {
     guard text.utf8.count <= Ticket.longestText else { throw .ticketInvalid }
     var letters = text.filter { !$0.isWhitespace && $0 != "-" }.lowercased()

@@ -1,7 +1,7 @@
-/// Notices that what is sent does not arrive, long before a connection counts as dead.
+/// Notices that sent bytes do not arrive, long before the connection counts as dead.
 ///
-/// The kernel sends what is lost again after ever longer pauses, and goes on pausing when the way is free again. Whoever
-/// calls anew is through at once.
+/// The kernel retransmits after ever longer pauses, and goes on pausing when the network is back. A new call gets through at
+/// once.
 struct Transit {
   /// How often to look while something is on its way.
   static let interval: Duration = .milliseconds(500)
@@ -18,8 +18,8 @@ struct Transit {
   var isStuck: Bool { stuckSince != nil }
 
   /// - Parameters:
-  ///   - waiting: bytes that were sent and have not arrived; nil if nobody knows.
-  ///   - isAnswered: whether the other machine has acknowledged something since the last time something was sent again.
+  ///   - waiting: bytes sent but not acknowledged; nil if unknown.
+  ///   - isAnswered: whether the other machine has acknowledged anything since the last retransmission.
   /// - Returns: whether to call anew.
   mutating func look(waiting: Int?, isAnswered: Bool, at now: Duration) -> Bool {
     guard let waiting, waiting > 0, !isAnswered else {

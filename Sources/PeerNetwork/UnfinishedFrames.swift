@@ -17,7 +17,7 @@ final class UnfinishedFrames {
 
   private var long: [PeerLink] { links().filter { $0.isOpen && $0.unfinishedSince != nil } }
 
-  /// More has come of somebody's long message.
+  /// Call when more of a long message has come.
   /// - Complexity: O(n) in the links
   func grew(at now: Duration) {
     while byteCount > limit, let slowest = long.min(by: { $0.frameRate(at: now) < $1.frameRate(at: now) }) {

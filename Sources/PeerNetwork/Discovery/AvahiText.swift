@@ -4,7 +4,7 @@ import Logging
 
 /// What avahi hands over, as Swift's own values. All of it comes from the network.
 enum AvahiText {
-  /// More strings than these in a record, or longer ones, are nobody's we know.
+  /// No record of ours has more strings, or longer ones.
   private static let maximumTexts = 16
 
   /// The strings of a TXT record that have the form `key=value` and are UTF-8. Of equal keys the first counts.

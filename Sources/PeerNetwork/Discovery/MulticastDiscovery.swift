@@ -22,7 +22,7 @@ public final class MulticastDiscovery {
 
   /// Called for each change among the peers nearby.
   public var onChange: (@AutomergeRepo (NearbyPeers.Change) -> Void)?
-  /// Why nobody is found, fit to show; nil if all is well.
+  /// Why discovery finds no peers, fit to show; nil if it works.
   public private(set) var problem: String?
   public private(set) var nearby: NearbyPeers
 
@@ -164,7 +164,7 @@ public final class MulticastDiscovery {
         }, Unmanaged.passUnretained(self).toOpaque())
     }
     guard let group else { return notAnnounced() }
-    // Each address on its own network only: elsewhere it would lead nowhere, or to somebody else.
+    // Each address on its own network only: elsewhere it would lead nowhere, or to another machine.
     for interface in usable {
       var address = AvahiAddress()
       guard avahi_address_parse(interface.address.host, MulticastDiscovery.anyProtocol, &address) != nil else {
@@ -234,7 +234,7 @@ public final class MulticastDiscovery {
     report(nearby.hear(Announcement(texts: texts, port: port), at: host, from: source))
   }
 
-  /// The service is there but nobody answers for it; it is asked again, for packets get lost.
+  /// The service exists but its host did not answer; asks again, for packets get lost.
   private func notResolved(_ source: NearbyPeers.Source) {
     report(nearby.lose(source))
     if let resolver = resolvers.removeValue(forKey: source) { avahi_s_service_resolver_free(resolver) }
@@ -246,7 +246,7 @@ public final class MulticastDiscovery {
     report(nearby.lose(source))
   }
 
-  /// In a turn of its own: whoever hears of it may stop us.
+  /// In a turn of its own: the receiver may stop us.
   private func report(_ change: NearbyPeers.Change?) {
     guard let change else { return }
     _ = clock.schedule(after: .zero) { [weak self] in self?.onChange?(change) }

@@ -79,7 +79,7 @@ public struct NearbyPeers: Sendable {
 
   public init(local: PeerId) { self.local = local }
 
-  /// Everybody who is nearby, by name.
+  /// All peers nearby, by name.
   public var peers: [Peer] {
     Set(heard.values.map(\.announcement.peer)).compactMap { self[$0] }.sorted {
       ($0.name, $0.peer) < ($1.name, $1.peer)
@@ -106,7 +106,7 @@ public struct NearbyPeers: Sendable {
     guard let announcement, announcement.peer != local else { return lose(source) }
     let address = PeerAddress(host: host, port: announcement.port)
     guard address.isCallable, heard[source] != nil || heard.count < NearbyPeers.maximumSources else { return nil }
-    // A service that now claims to be somebody else has gone as whom it was.
+    // A service that now claims another peer id no longer stands for the old one.
     if let old = heard[source], old.announcement.peer != announcement.peer { heard[source] = nil }
     let before = self[announcement.peer]
     heard[source] = Heard(announcement: announcement, address: address)

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import Foundation
 
-/// Words of somebody whom our person has not met, made fit to stand beside our own.
+/// Text from a peer that our person has not met, made safe to stand beside our own words.
 ///
 /// They are short, have no quotation marks but `'`, and no more than four digits, so that nothing in them can pass for a
 /// sentence of ours or for the digits that two people compare.

@@ -12,7 +12,7 @@ public struct Invitations: Sendable {
   /// Sources: PeerProtocol.md, "Invitations".
   public static let maximumOpen = 16
   public static let maximumPerPeerAndHour = 3
-  /// After which nobody answers any more.
+  /// Invitations older than this are forgotten.
   public static let lifetime: Duration = .seconds(24 * 60 * 60)
   /// How long an inviter may take to open what it has offered.
   public static let openingTimeout: Duration = .seconds(10)
@@ -72,7 +72,7 @@ public struct Invitations: Sendable {
     case declined(Sent)
     /// The document may be opened.
     case granted(Received, Access)
-    /// What it said cannot be true: somebody is in between, or plays tricks.
+    /// The peer's messages contradict each other: an attacker is in the middle, or the peer cheats.
     case cheated(PeerId)
     /// The inviter could know the digits, and went without showing them.
     case brokeOff(Received)
@@ -83,7 +83,7 @@ public struct Invitations: Sendable {
   private let local: [UInt8]
   private var sentOnes: [Sent] = []
   private var receivedOnes: [Received] = []
-  /// Offers that were broken off. Whoever comes back with one gets the same number, and so the same digits.
+  /// Offers that were broken off. An inviter that resumes one gets the same number, and so the same digits.
   private var interrupted: [Received] = []
   private var recent: [PeerId: [Duration]] = [:]
   var budget = OfferBudget()
@@ -95,7 +95,7 @@ public struct Invitations: Sendable {
     receivedOnes.filter { $0.state == .open && now - $0.time < Invitations.lifetime }
   }
 
-  /// Those that somebody else may answer, or our person may confirm.
+  /// Those that wait for the invited peer's answer, or for our person to confirm.
   public func sent(at now: Duration) -> [Sent] {
     sentOnes.filter { $0.isOpen && !$0.isGranted && now - $0.time < Invitations.lifetime }
   }

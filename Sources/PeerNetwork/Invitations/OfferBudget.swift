@@ -75,7 +75,7 @@ struct OfferBudget: Equatable, Sendable {
         return now - .seconds(age.isFinite ? min(max(0, age), 1e9) : 0)
       }
     }
-    // Nobody can come back to them: they are named as no invitation is.
+    // No inviter can resume these: no invitation has such an id.
     for (index, time) in times("brokenOff").enumerated() { unpaid[[UInt8(index)]] = time }
     begun = times("begun")
     forgetOld(at: now)

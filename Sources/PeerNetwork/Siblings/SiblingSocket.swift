@@ -6,8 +6,8 @@ struct SiblingSocket: Sendable {
   let path: String
   private let lockPath: String
 
-  /// In the store's directory; where its path is too long for a socket, in a directory of the user's below `/tmp`.
-  /// Throws `accessDenied` if that directory is somebody else's.
+  /// In the store's directory; where its path is too long for a socket, in a directory of the user's below `/tmp`. Throws
+  /// `accessDenied` if that directory belongs to another user.
   init(home: String) throws(UVError) {
     lockPath = home + "/siblings.lock"
     let near = home + "/siblings"
@@ -26,6 +26,6 @@ struct SiblingSocket: Sendable {
     path = folder + "/\(info.st_dev)-\(info.st_ino)"
   }
 
-  /// The right to listen for the siblings; nil while another process has it. Whoever has it may remove what lies at `path`.
+  /// The right to listen for siblings; nil while another process holds it. The holder may remove what lies at `path`.
   func tryLock() -> FileLock? { FileLock(path: lockPath) }
 }

@@ -98,7 +98,7 @@ public final class UnixSocketProvider: NetworkProvider {
   }
 
   private func listen() {
-    // Of a hub that has died: the lock says that nobody listens there.
+    // Left by a hub that has died: the lock shows that no process listens there.
     unlink(socket.path)
     do {
       listener = try UnixListener(on: loop, path: socket.path) { [weak self] stream in
