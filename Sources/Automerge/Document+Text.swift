@@ -140,8 +140,8 @@ extension Document {
     }
   }
 
-  /// As `textEdits(obj:since:)`, from the text as it was at `heads` with all that one actor did to it besides, and nothing of
-  /// what others did since: what a writer sees who has not heard from anybody.
+  /// As `textEdits(obj:since:)`, from the text at `heads` plus all changes of one actor since, and none of other actors': what
+  /// a writer sees that has received no changes.
   public func textEdits(obj: ObjId, since heads: Set<ChangeHash>, andAllBy actor: ActorId) throws -> [TextEdit] {
     try textEdits(obj: obj, since: heads, andAllBy: { $0 == actor })
   }

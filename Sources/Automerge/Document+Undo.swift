@@ -85,9 +85,8 @@ extension Document {
     }
   }
 
-  /// Takes one change back, whoever made it and whatever came after it, in a change of its own. Returns what that did.
-  /// A change that this document does not have is nothing to take back. Throws `DocError.isolated` while an earlier state
-  /// is worked on.
+  /// Reverts one change of any actor, whatever came after it, in a change of its own. Returns what that did. Does nothing for a
+  /// change that this document does not have. Throws `DocError.isolated` while the document is isolated at earlier heads.
   /// - Complexity: that of `undo`.
   @discardableResult
   public func revert(_ change: ChangeHash, message: String? = nil, timestamp: Date = Date()) throws -> [Patch] {

@@ -3,10 +3,10 @@ import Synchronization
 
 /// News that a document changed.
 extension Document {
-  /// Gives one element after the document's content changed, by an edit of this replica or by changes of others, until
-  /// the document is gone. Changes that come while nobody asks are reported once, so a slow reader falls behind by no
-  /// more than one element; `difference(since:)` tells what happened. Every call gives a sequence of its own, which may
-  /// be read on any thread and begins with the changes after the call.
+  /// Yields one element after each change of the document's content, by this replica or another, until the document is gone.
+  /// Changes that come while no element is awaited are reported once, so a slow reader falls behind by at most one element;
+  /// `difference(since:)` tells what happened. Every call gives a sequence of its own, which may be read on any thread and
+  /// begins with the changes after the call.
   public func updates() -> AsyncStream<Void> { observers.add() }
 }
 
@@ -28,7 +28,7 @@ final class UpdateObservers: Sendable {
   }
 
   private let state = Mutex(State())
-  /// How many there are, to be asked without the lock: after most edits nobody wants to know.
+  /// The number of observers, read without the lock: after most edits there are none.
   private let count = Atomic(0)
 
   deinit { for each in state.withLock({ $0.continuations.values }) { each.finish() } }
@@ -65,7 +65,7 @@ final class UpdateObservers: Sendable {
 
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
-  /// Tells everybody. Called without the document's lock, as a reader may ask the document at once.
+  /// Notifies all observers. Called without the document's lock, as a reader may read the document at once.
   @inline(__always)
   func notify() {
     if !isEmpty { tellAll() }
@@ -79,6 +79,6 @@ final class UpdateObservers: Sendable {
 }
 
 extension DocumentCore {
-  /// Grows with every operation, whoever made it.
+  /// Grows with every operation, of any actor.
   var operationCount: Int { graph.operationCount + Int(transaction?.opCount ?? 0) }
 }

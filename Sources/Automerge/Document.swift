@@ -101,7 +101,7 @@ public final class Document: @unchecked Sendable {
     core.expect(&keystrokes.address.pointee, in: object, tree, unit: textEncoding.unit)
   }
 
-  /// Two documents at once, locked in an order that is the same whoever asks.
+  /// Locks two documents at once, in an order that does not depend on the caller's.
   func withCore<Result>(
     and other: Document, _ body: (inout DocumentCore, DocumentCore) throws -> Result
   ) throws -> Result {
@@ -139,8 +139,8 @@ public final class Document: @unchecked Sendable {
 public enum Verification: Sendable {
   /// Before the document can be used.
   case immediate
-  /// When somebody needs the hashes, so always before a change is sent to anyone, or calls `Document.verify`. For files
-  /// that this program has written itself: their checksum is checked at once.
+  /// When the hashes are first needed, so always before a change is sent, or by `Document.verify`. For files that this program
+  /// has written itself: their checksum is checked at once.
   case deferred
 }
 

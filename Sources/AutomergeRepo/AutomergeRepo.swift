@@ -12,7 +12,7 @@ public actor AutomergeRepo {
   private enum Place {
     case undecided
     case ownQueue(QueueExecutor)
-    /// The queue that was used before, if any, is kept: somebody may be about to hand it a job.
+    /// Keeps the queue used before, if any: another thread may be about to hand it a job.
     case installed(any SerialExecutor, instead: QueueExecutor?)
   }
 

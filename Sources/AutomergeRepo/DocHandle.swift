@@ -1,10 +1,10 @@
 import Automerge
 import Foundation
 
-/// One document of a repo: changes go through it to the peers and to the store, and what others do is heard from it.
+/// One document of a repo: sends its changes to the peers and the store, and reports theirs.
 ///
-/// The document may be read at any time, and changed by anybody who holds it: by bound values, on other threads. `change` is the
-/// short way: what it does is on its way to the peers when it returns, while other changes follow in the next turn of the actor.
+/// The document may be read at any time, and changed by any holder: by bound values, on other threads. `change` is the short
+/// way: when it returns, its changes are on their way to the peers, while other changes follow in the next turn of the actor.
 @AutomergeRepo
 public final class DocHandle {
   /// Something that has happened to the document.
@@ -13,11 +13,11 @@ public final class DocHandle {
     case textEdits([TextEdit], from: PeerId)
     /// The document has changed: here if `by` is nil, else by what this peer sent.
     case headsChanged(by: PeerId?)
-    /// Somebody on the document said something; `via` is who passed it to us.
+    /// A peer on the document sent an ephemeral message; `via` passed it to us.
     case ephemeral(RepoMessage.EphemeralMessage, via: PeerId)
-    /// Who is on the document, or who has all of it, is not as it was.
+    /// The peers on the document, or those in sync with it, have changed.
     case peersChanged
-    /// `isStored` or `storageProblem` is not as it was.
+    /// `isStored` or `storageProblem` has changed.
     case storageChanged
     /// A peer that may only read sent changes; they were not taken.
     case refusedChanges(from: PeerId)
@@ -53,7 +53,7 @@ public final class DocHandle {
   private var relays: Relays
   /// Peers to whom others carry what we say.
   private(set) var idlePeers: Set<PeerId> = []
-  /// What we have told each peer of our links; nothing of whoever is new.
+  /// What we have told each peer about our links; a new peer has no entry.
   private var told: [PeerId: Relays.Report] = [:]
   /// As whom we have told each peer that we write.
   var authorsTold: [PeerId: Set<ActorId>] = [:]
@@ -169,7 +169,7 @@ public final class DocHandle {
     refreshStatus()
   }
 
-  /// Says something to everybody on the document. It is not stored, and may be lost with a connection.
+  /// Sends an ephemeral message to every peer on the document. It is not stored, and may be lost with a connection.
   public func broadcast(_ data: Data) {
     repo?.broadcast(data, on: self)
   }
@@ -185,7 +185,7 @@ public final class DocHandle {
   /// Whether the chunks in the store are being merged.
   var isCompacting: Bool { store?.isCompacting ?? false }
 
-  /// Whether every change is in the store, whoever made it; false without one.
+  /// Whether every change, our own or a peer's, is in the store; false without one.
   public var isStored: Bool { store?.isStored ?? false && watch?.hasNews != true }
 
   /// Why the last attempt to store failed. It is tried again until it works.
@@ -201,9 +201,8 @@ public final class DocHandle {
   /// Writes the companions with the next group of changes, whether or not there are any.
   public func storeSoon() { store?.companionsChanged() }
 
-  /// Called with every change as chunks, whoever made it, before a peer or an observer hears of it; first with what is not
-  /// stored yet. It is for programs that must not say anything that a crash would make them forget: see
-  /// `Repo.beforeSending`.
+  /// Called with every change as chunks, our own or a peer's, before any peer or observer hears of it; first with what is not
+  /// stored yet. For programs that must not show anything that a crash would make them forget: see `Repo.beforeSending`.
   public var journal: (@AutomergeRepo (Data) -> Void)? {
     didSet {
       guard journal != nil, oldValue == nil else { return }
@@ -384,8 +383,9 @@ public final class DocHandle {
     }
   }
 
-  /// Whether what a peer passes on as the word of an author counts. Who is linked to us here speaks for itself, or through
-  /// those to whom it has told us to listen; who may only read speaks for nobody else; and for us only our own processes do.
+  /// Whether what a peer passes on as the word of an author counts. An author that is linked to us here speaks for itself, or
+  /// through the relays that it has named to us; a peer with read access speaks for no other; and for us only our own processes
+  /// speak.
   func maySpeak(_ peer: PeerId, for author: PeerId) -> Bool {
     guard let repo, !repo.isSibling(peer), author != peer else { return repo != nil }
     guard author != repo.peerId, sync.writers.contains(peer) else { return false }

@@ -6,7 +6,7 @@ extension Repo {
   /// More changes than this are never asked about at once.
   private static let mostChanges = 256
 
-  /// Whether somebody may write as an actor.
+  /// Whether a peer may write as an actor.
   func fits(_ actor: ActorId, _ peer: PeerId) -> Bool {
     policy.fits(actor, isSibling(peer) ? peerId : peer)
   }

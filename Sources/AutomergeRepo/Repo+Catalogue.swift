@@ -101,7 +101,7 @@ extension Repo {
   private func sendDigest(to peer: PeerId) {
     guard connections[peer] != nil, let comparison = comparisons[peer] else { return }
     let catalogue = catalogue(for: peer)
-    // Whoever shares nothing is told nothing, and hears that from nobody.
+    // With no document to share we say nothing, and the peer needs no answer.
     guard !catalogue.heads.isEmpty else { return }
     let digest = catalogue.digest
     guard comparison.told != digest else { return }

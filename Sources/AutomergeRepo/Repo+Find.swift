@@ -4,17 +4,17 @@ import Foundation
 /// How looking for a document ended.
 public enum FindOutcome: Sendable {
   case found(DocHandle)
-  /// It is not here, and nobody who may be asked has it.
+  /// It is not here, and no peer that we may ask has it.
   case unavailable
   /// It was deleted here.
   case deleted
-  /// Somebody was asked and has not answered; the answer may still come.
+  /// A peer was asked and has not answered; the answer may still come.
   case timedOut
-  /// The store could not be read, so nobody knows.
+  /// The store could not be read, so it is not known.
   case failed(StorageError)
 }
 
-/// The place of one document in a repo, from the moment somebody wants it.
+/// The place of one document in a repo, from the first request for it.
 ///
 ///     loading ──in the store──────────────► ready
 ///        └──not there──► searching ──found──┘
@@ -38,7 +38,7 @@ final class Slot {
   init(id: DocumentId) { self.id = id }
 
   var isReady: Bool { handle?.sync.phase == .ready }
-  /// Whether nobody else holds the handle.
+  /// Whether the slot alone holds the handle.
   var isOnlyOwner: Bool { isKnownUniquelyReferenced(&handle) }
   var isAwaited: Bool { !waiters.isEmpty || handle?.sync.awaitingPeers.isEmpty == false }
 
@@ -65,7 +65,7 @@ final class Slot {
   ) {
     waiter.timer = clock.schedule(after: limit) { [weak self] in
       guard let self, let index = self.waiters.firstIndex(where: { $0 === waiter }) else { return }
-      // Nobody was asked yet: the store is slow, and says how it ends.
+      // No peer was asked yet: the store is slow, and will report the outcome itself.
       guard self.handle != nil else { return self.start(waiter, for: limit, clock: clock, timedOut: timedOut) }
       self.waiters.remove(at: index)
       waiter.reply.resume(returning: .timedOut)
@@ -151,7 +151,7 @@ extension Repo {
     }
   }
 
-  /// Ends a slot that never had a document; whoever asked for it gets the answer of all the unknown ones.
+  /// Ends a slot that never had a document. Peers and callers that asked for it get the same answer as for an unknown document.
   private func close(_ slot: Slot, with outcome: FindOutcome) {
     slots[slot.id] = nil
     for (_, peer) in slot.takeQueue() { send(.unavailable, on: slot.id, to: peer) }
@@ -180,7 +180,7 @@ extension Repo {
     if !isReady { search(slot, handle) }
   }
 
-  /// Asks those who have not spoken of the document, unless somebody has begun to send it.
+  /// Asks the peers that have not spoken of the document, unless one has begun to send it.
   private func search(_ slot: Slot, _ handle: DocHandle) {
     clock.schedule(after: Repo.longestSearch) { [weak self, weak slot] in
       guard let self, let slot, !slot.isReady, self.slots[slot.id] === slot else { return }

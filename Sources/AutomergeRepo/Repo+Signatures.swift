@@ -45,11 +45,11 @@ extension DocHandle {
     signatures.adopt(original.signatures)
   }
 
-  /// Signs what a process of this person has made that died before it could.
+  /// Signs the changes of a process of this person that died before it could.
   ///
   /// - Parameters:
-  ///   - changes: chunks that this process has kept, and that it did not get from anybody if they are the actor's
-  ///   - actor: as whom it wrote, in this document and nowhere later
+  ///   - changes: chunks that this process has kept; those of the actor did not come from a peer
+  ///   - actor: the actor that it wrote as, in this document and nowhere later
   public func sign(_ changes: Data, of actor: ActorId) async {
     signatures.sign(await Self.hashes(in: changes), of: actor)
   }

@@ -46,7 +46,7 @@ public final class Repo {
   /// Names this run of the program in ephemeral messages.
   let sessionId: String
   var ephemeralCount: UInt64 = 0
-  /// What is in the store of documents that are not in memory. Nil until somebody is there to compare with.
+  /// The stored heads of documents that are not in memory. Nil until there is a peer to compare with.
   var storedHeads: [DocumentId: Set<ChangeHash>]?
   /// The hashes of documents in catalogues, as long as the heads are these.
   var catalogueHashes: [DocumentId: (heads: Set<ChangeHash>, hash: UInt64)] = [:]
@@ -60,7 +60,7 @@ public final class Repo {
 
   /// - Parameters:
   ///   - storage: without one, everything is gone when the program ends.
-  ///   - random: where document ids come from. Whoever guesses an id may ask for it, so not a weak one.
+  ///   - random: source of document ids. A peer that guesses an id may ask for it, so it must not be weak.
   public init(
     peerId: PeerId, metadata: PeerMetadata = PeerMetadata(), storage: (any StorageProvider)? = nil,
     sharePolicy: any SharePolicy = ShareNothing(), clock: any RepoClock = SystemClock(),
@@ -137,8 +137,8 @@ public final class Repo {
     observers.send(.documentDeleted(id))
   }
 
-  /// Lets a document go that is in the store and that nobody uses: it is loaded again when somebody asks for it, or speaks
-  /// of it. It stays if anybody holds its handle, something of it is not stored, or a peer on it has other heads.
+  /// Drops from memory a document that is stored and not in use: it is loaded again on demand, or when a peer speaks of it. It
+  /// stays if its handle is held, something of it is not stored, or a peer on it has other heads.
   ///
   /// - Returns: whether it is out of memory now.
   public func release(_ id: DocumentId) -> Bool {

@@ -35,14 +35,14 @@ extension SharePolicy {
   public func fits(_ actor: ActorId, _ peer: PeerId) -> Bool { true }
 }
 
-/// The policy of somebody alone: nothing is shared.
+/// The policy of a person without peers: nothing is shared.
 public final class ShareNothing: SharePolicy {
   public nonisolated init() {}
   public func announce(_ document: DocumentId, to peer: PeerId) -> Bool { false }
   public func access(_ document: DocumentId, for peer: PeerId) -> Access { .none }
 }
 
-/// The policy of a circle of trust, and of tests: everybody writes everything.
+/// The policy of a circle of trust, and of tests: every peer may write everything.
 public final class ShareEverything: SharePolicy {
   public nonisolated init() {}
   public func announce(_ document: DocumentId, to peer: PeerId) -> Bool { true }

@@ -1,6 +1,6 @@
 /// Writes a JSON text piece by piece, where a value of all of it would take long to build: a list of ten thousand objects.
 ///
-/// Whoever writes keeps to JSON's grammar: members in objects, elements in arrays. Commas come by themselves.
+/// The caller keeps to JSON's grammar: members in objects, elements in arrays. Commas are inserted.
 public struct JSONTextWriter {
   /// What has been written, compact and in UTF-8.
   public private(set) var bytes: [UInt8] = []

@@ -77,7 +77,7 @@ extension Message {
 
   private static func result(of object: JSONObject) -> Result<JSONValue, ResponseError> {
     guard let error = object["error"], !error.isNull else { return .success(object["result"] ?? .null) }
-    // Whoever waits for the response must learn that it failed, even if the error cannot be read.
+    // The requester must learn that its request failed, even if the error cannot be read.
     return .failure(
       ResponseError(error) ?? ResponseError(code: .internalError, message: "The other side sent an unreadable error."))
   }

@@ -118,7 +118,7 @@ final class DatabaseFile: Sendable {
   }
 
   private func connect(_ path: String, isCopy: Bool) throws -> DatabaseQueue {
-    // Made here, because SQLite would let everybody read it.
+    // Created here, because SQLite would let every user read it.
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw StorageError(operation: "open \(path)", code: errno) }
     Foundation.close(descriptor)

@@ -27,7 +27,7 @@ extension SQLiteStore {
         throw StorageError(database: error)
       }
       guard fsync(descriptor) == 0 else { throw StorageError(operation: "fsync", code: errno) }
-      // A link fails where a renaming would replace what somebody has put there meanwhile.
+      // A link fails where a rename would replace a file that another process has put there meanwhile.
       guard (replacing ? rename(temporary, path) : link(temporary, path)) == 0 else {
         throw StorageError(operation: "backup to \(path)", code: errno)
       }

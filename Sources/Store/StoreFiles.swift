@@ -86,7 +86,7 @@ struct StoreFiles: Sendable {
     guard fsync(file) == 0 else { throw StoreFiles.error("fsync") }
   }
 
-  /// Gives a file its name, making its directory, which somebody else may remove between two calls.
+  /// Renames a file, creating its directory, which another process may remove between two calls.
   private func publish(_ temporary: String, as path: String) throws(StorageError) {
     for _ in 0..<8 {
       if rename(temporary, root + path) == 0 { return }
@@ -161,7 +161,7 @@ struct StoreFiles: Sendable {
   private func syncDirectory(_ path: String) throws(StorageError) {
     let directory = open(root + path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard directory >= 0 else {
-      // Whoever removed it had nothing in it to keep.
+      // Another process removed it, so it held nothing to keep.
       if errno == ENOENT { return }
       throw StoreFiles.error("open")
     }

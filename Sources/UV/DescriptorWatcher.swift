@@ -1,6 +1,6 @@
 internal import CUV
 
-/// Watches a file descriptor that somebody else owns, reads and closes.
+/// Watches a file descriptor that its owner reads and closes.
 ///
 /// Close the watcher before the descriptor is closed.
 public final class DescriptorWatcher: Handle {

@@ -27,7 +27,7 @@ final class FileReader: ByteSource {
     self.fileDescriptor = fileDescriptor
   }
 
-  // An operation under way holds this object, so nobody uses the buffer any more.
+  // An operation under way holds this object, so the buffer is no longer in use.
   deinit { buffer.deallocate() }
 
   var isOpen: Bool {

@@ -16,7 +16,7 @@ public class Handle {
 
   public let loop: Loop
 
-  /// Called once, with the error that closed the handle, `nil` when nobody had a reason.
+  /// Called once, with the error that closed the handle; nil if it was closed without one.
   public var onClose: ((UVError?) -> Void)?
 
   private var state = State.open

@@ -11,7 +11,7 @@ public enum ConnectError: Error, Hashable, Sendable {
 }
 
 extension ConnectError {
-  /// Whether nobody has answered at all, as when a machine or the way to it is gone. Nobody listening is an answer.
+  /// Whether there was no answer at all, as when a machine or the route to it is gone. A refused connection is an answer.
   public var isSilence: Bool {
     switch self {
     case .timedOut: true

@@ -31,7 +31,7 @@ public final class TCPStream: ByteStream {
     return sockaddr_storage.read { uv_tcp_getpeername(raw(uv_tcp_t.self), $0, $1) }.flatMap { SocketAddress($0) }
   }
 
-  /// Bytes that the kernel has taken and the other machine has not acknowledged; nil if nobody knows.
+  /// Bytes that the kernel has taken and the other machine has not acknowledged; nil if unknown.
   ///
   /// 0 means that the other machine was there when the last of them arrived, whatever the program on it does.
   public var unacknowledgedByteCount: Int? {
@@ -41,9 +41,9 @@ public final class TCPStream: ByteStream {
     return count < 0 ? nil : Int(count)
   }
 
-  /// How many times in a row the kernel has sent the same again and heard nothing; nil if nobody knows.
+  /// How many times in a row the kernel has retransmitted without an answer; nil if unknown.
   ///
-  /// The kernel of a receiver that only does not read answers, so this stays 0.
+  /// The kernel of a receiver that merely does not read still answers, so this stays 0.
   public var retransmissionCount: Int? {
     var descriptor: Int32 = -1
     guard isOpen, uv_fileno(raw(uv_handle_t.self), &descriptor) == 0 else { return nil }

@@ -5,7 +5,7 @@ public final class UnixListener: Handle {
   /// Gets each connection; reading starts when it says so. A connection that it does not close stays open.
   public var onConnection: ((PipeStream) -> Void)?
 
-  /// Listens from now on. Fails with `addressInUse` when the file is there, even if nobody listens at it any more.
+  /// Starts listening. Fails with `addressInUse` when the file exists, even if no process listens on it any more.
   public init(
     on loop: Loop, path: String, backlog: Int32 = 128, _ onConnection: @escaping (PipeStream) -> Void
   ) throws(UVError) {

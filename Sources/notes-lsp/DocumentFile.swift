@@ -25,7 +25,7 @@ enum DocumentFile {
     }
   }
 
-  /// Writes a file beside the place and moves it there, so that nobody sees half of it.
+  /// Writes a file beside the destination and renames it, so that no reader sees half of it.
   static func write(_ bytes: Data, to path: String, replacing: Bool) throws {
     guard replacing || !FileManager.default.fileExists(atPath: path) else {
       throw Failure(message: "\(path) exists already; --force replaces it.")

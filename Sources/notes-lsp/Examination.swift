@@ -4,7 +4,7 @@ import NotesServer
 import PeerNetwork
 import UV
 
-/// The looking itself, in the order in which a connection to somebody depends on it.
+/// The checks themselves, in the order in which a connection to a peer depends on them.
 @AutomergeRepo
 final class Examination {
   struct Finding: Encodable, Sendable {
@@ -119,7 +119,7 @@ final class Examination {
     good("firewall", "\(ufw ? "ufw" : "firewalld") is active", advice)
   }
 
-  /// Looks for others without announcing anybody.
+  /// Looks for peers without announcing this one.
   private func listen(done: @escaping @AutomergeRepo () -> Void) {
     let announcement = Announcement(peer: Identity().peerId, name: "", port: 0)
     let discovery = MulticastDiscovery(loop: loop, clock: clock, announcement: announcement)

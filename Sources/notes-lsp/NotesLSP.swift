@@ -66,7 +66,7 @@ struct NotesLSP: AsyncParsableCommand {
     }
   }
 
-  /// What somebody reads who has typed the name and nothing else.
+  /// Printed when the user types the bare command.
   private static func introduce() {
     print(
       """

@@ -97,8 +97,8 @@ final class Program {
   /// How long an editor may take to introduce itself to a service that does not know its person's name.
   private static let introductionTime: Duration = .seconds(1)
 
-  /// Returns when the editor has said its person's name, or after a while: nobody is to know this person by the login name
-  /// that was still to be replaced.
+  /// Returns when the editor has sent its person's name, or after a while: peers should not first see the login name that the
+  /// real name replaces.
   private func initialized(_ session: Session) async {
     var deadline: (any ScheduledAction)?
     await OneReply<Void>.wait(otherwise: ()) { reply in
@@ -118,7 +118,7 @@ final class Program {
   ) {
     _ = clock.schedule(after: Self.seekInterval) { [weak self] in
       guard let self, self.session?.hasEnded != true else { return }
-      // Somebody else has it, as a rule.
+      // As a rule, another process has it.
       guard FileLock.network(of: self.settings.home) != nil else { return self.seekNetwork(for: sharing, openNetwork) }
       Task { @AutomergeRepo in
         do {
@@ -233,7 +233,7 @@ final class Program {
 }
 
 extension Service.Identity {
-  /// This person in this process: an actor id that nobody, not even a process after a crash, uses again.
+  /// This person in this process: with an actor id that no other process uses, not even this one restarted after a crash.
   init(_ identity: PeerNetwork.Identity, name: String) {
     let person = Array(identity.fingerprint.prefix(PeerNetwork.Identity.personByteCount))
     var random = SystemRandomNumberGenerator()

@@ -8,7 +8,7 @@ import PeerNetwork
 @AutomergeRepo
 final class SharingAdapter: SharingService {
   private var directory: PeerDirectory?
-  /// What the store says of who may do what, for as long as there is no directory; nil where nobody asks.
+  /// The stored grants, while there is no directory; nil where none are needed.
   private let grants: Grants?
   /// What `networkState` says when there is no directory.
   var reasonForNoNetwork = "off"

@@ -60,7 +60,7 @@ struct Unshare: ParsableCommand {
   }
 }
 
-/// `notes-lsp remove NOTE PERSON`: the note goes on without somebody.
+/// `notes-lsp remove NOTE PERSON`: the note goes on without that person.
 struct RemovePerson: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove", abstract: "Remove a person from a note for good.",

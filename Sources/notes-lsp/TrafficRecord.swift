@@ -1,6 +1,6 @@
 import Foundation
 
-/// What passed between editor and service, for whoever has to find out why.
+/// Records what passed between editor and service, for debugging.
 ///
 /// Each piece is a line `DIRECTION MILLISECONDS BYTES`, then the bytes, then a line feed. `>` is to the service.
 final class TrafficRecord {

@@ -91,9 +91,9 @@ public final class AutomergeText: Codable, Sendable {
     }
   }
 
-  /// Gives one element after the string changed, whoever changed it, until the text is gone. Changes that come while
-  /// nobody asks are reported once. Every call gives a sequence of its own, which may be read on any thread.
-  /// - Complexity: while somebody reads, every change of the document costs O(n) in the string.
+  /// Yields one element after each change of the string, by any replica, until the text is deleted. Changes that come while no
+  /// element is awaited are reported once. Every call gives a sequence of its own, which may be read on any thread.
+  /// - Complexity: while a sequence is read, every change of the document costs O(n) in the string.
   public func updates() -> AsyncStream<Void> {
     let updates = readers.add(value)
     listen()

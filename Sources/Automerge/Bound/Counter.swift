@@ -9,7 +9,7 @@ import Synchronization
 public final class Counter: Codable, Sendable {
   private enum State {
     case unbound(Int)
-    /// The last value that was read is kept for when somebody deletes the counter.
+    /// Keeps the last value that was read, for when the counter is deleted.
     case bound(Place, last: Int)
   }
 
@@ -69,7 +69,7 @@ public final class Counter: Codable, Sendable {
   /// Whether the counter is one of a document.
   public var isBound: Bool { place != nil }
 
-  /// The number. Of a bound counter that somebody has deleted, the last that was read.
+  /// The number. Of a bound counter that has been deleted, the last that was read.
   ///
   /// Setting it on a bound counter adds the difference. If the counter was deleted, nothing happens; `add(_:)` says so.
   public var value: Int {
@@ -121,8 +121,8 @@ public final class Counter: Codable, Sendable {
     }
   }
 
-  /// Gives one element after the number changed, whoever counted, until the counter is gone. Changes that come while
-  /// nobody asks are reported once. Every call gives a sequence of its own, which may be read on any thread.
+  /// Yields one element after each change of the number, by any replica, until the counter is deleted. Changes that come while
+  /// no element is awaited are reported once. Every call gives a sequence of its own, which may be read on any thread.
   public func updates() -> AsyncStream<Void> {
     let updates = readers.add(value)
     listen()

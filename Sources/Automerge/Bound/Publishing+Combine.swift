@@ -1,8 +1,8 @@
 #if canImport(Combine)
   import Combine
 
-  // Apple's way of observing. `objectWillChange` is sent, like `objectDidChange`, once the change is made and the document
-  // can be read, on the thread that made it: nobody can ask the document from within a change.
+  // Apple's way of observing. `objectWillChange` is sent, like `objectDidChange`, once the change is made and the document can
+  // be read, on the thread that made it: a document cannot be read from within a change.
 
   extension Document: ObservableObject {
     func startPublishing() { _ = observers.add { [weak self] in self?.objectWillChange.send() } }

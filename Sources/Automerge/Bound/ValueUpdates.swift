@@ -16,7 +16,7 @@ final class ValueUpdates<Value: Equatable & Sendable>: Sendable {
     if let (document, number) = state.withLock({ $0.subscription }) { document.observers.remove(number) }
   }
 
-  /// One element for each change, beginning now; changes that come while nobody asks are one element.
+  /// One element for each change from now on; changes that come while no element is awaited are one element.
   func add(_ value: Value) -> AsyncStream<Void> {
     state.withLock { $0.known = value }
     return observers.add()
@@ -27,10 +27,10 @@ final class ValueUpdates<Value: Equatable & Sendable>: Sendable {
     _ = observers.add(body)
   }
 
-  /// Whether nobody wants to know.
+  /// Whether there are no observers.
   var isEmpty: Bool { observers.isEmpty }
 
-  /// Asks for `value` after every change of a document from now on, as long as somebody wants to know.
+  /// Reads `value` after every change of a document from now on, as long as there is an observer.
   func listen(to document: Document, _ value: @escaping @Sendable () -> Value?) {
     let isNew = state.withLock { $0.subscription?.document !== document }
     guard isNew else { return }

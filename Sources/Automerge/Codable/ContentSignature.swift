@@ -8,7 +8,7 @@ indirect enum ContentSignature: Hashable {
   case list([ContentSignature])
   /// An element that has this text object, whatever else it holds: the two sides name the same thing.
   case holder(of: ObjId)
-  /// Nested deeper than anybody looks; the same as nothing else.
+  /// Nested too deep to compare; equal to nothing else.
   case unknown(Int)
 
   /// How deep elements are compared. Deeper ones count as changed and are compared container by container.

@@ -67,7 +67,7 @@ enum DocumentDecoder {
     var budget = allowed
     let changes = try changeHead.readColumns(from: &reader, inflating: &budget)
     let ops = try opHead.readColumns(from: &reader, inflating: &budget)
-    // Old writers leave the rows of the heads out; nobody needs them.
+    // Old writers leave out the rows of the heads; they are not needed.
     if !reader.isAtEnd {
       for _ in heads { _ = try reader.uleb() }
       try reader.expectEnd()

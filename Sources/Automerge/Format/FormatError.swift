@@ -27,7 +27,7 @@ public enum FormatError: Error, Equatable, Sendable {
   case run(RunFault, at: Int)
   /// A column has more or fewer rows than it should.
   case rowCount(expected: Int, at: Int)
-  /// More rows, items or hashes than anybody needs.
+  /// More rows, items or hashes than any real document has.
   case tooMany(limit: Int, at: Int)
   /// A delta column leaves the range of its values.
   case valueOutOfRange(at: Int)

@@ -1,6 +1,6 @@
-/// What came after what: the changes of a document in the order in which they were applied, which is topological.
+/// The changes of a document and their dependencies, in the order in which they were applied, which is topological.
 ///
-/// Changes are known here by their row. Hashes are filled in, in order, when somebody asks.
+/// A change is identified here by its row. Hashes are computed in order, on demand.
 struct ChangeGraph {
   private(set) var records = ChangeRecords()
   private(set) var messages: [Int: String] = [:]

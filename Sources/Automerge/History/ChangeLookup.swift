@@ -1,6 +1,6 @@
 /// Finds the change that an operation is part of.
 ///
-/// Read from the graph when somebody asks, each change once.
+/// Read from the graph on demand, each change once.
 struct ChangeLookup {
   private struct Entry {
     let startOp: UInt32

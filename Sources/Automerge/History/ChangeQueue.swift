@@ -21,7 +21,7 @@ struct ChangeQueue {
     index.insert(place: hashes.count - 1, in: hashes)
   }
 
-  /// Lets the changes go that came last, if there are too many. Whoever has them is asked again.
+  /// Drops the changes that came last, if there are too many. Peers that have them are asked again.
   mutating func trim() {
     var byteCount = 0
     var kept = 0

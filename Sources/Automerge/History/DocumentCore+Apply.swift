@@ -5,7 +5,7 @@ extension DocumentCore {
     commitPending()
     computeHashes()
     if changes.count == 1, queue.isEmpty, changes[0].header.deps.allSatisfy({ graph.row(of: $0) != nil }) {
-      // A keystroke of somebody else.
+      // A keystroke of another actor.
       if graph.row(of: changes[0].hash) == nil { try applyReady(changes[0], edits: &edits) }
       return
     }

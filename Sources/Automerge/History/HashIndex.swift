@@ -1,4 +1,4 @@
-/// Finds items by their hashes: an open table of places in somebody else's list of hashes.
+/// Finds items by their hashes: an open-addressing table of indices into the owner's list of hashes.
 ///
 /// Hashes are SHA-256 sums, so their own bits place them; nothing is hashed again, and an entry takes four bytes.
 struct HashIndex {

@@ -1,11 +1,11 @@
-/// Keystrokes of a document's own writer, kept until somebody wants anything else of the document.
+/// Keystrokes of a document's own writer, kept until anything else of the document is needed.
 ///
-/// Typing or deleting on at one place needs no look at the text. Nothing happens between such keystrokes that could make
-/// a difference, so applied all at once they make the operations and changes that they would have made one by one:
-/// `Document` has them applied before it does anything else.
+/// Typing or deleting on at one place needs no look at the text. Nothing happens between such keystrokes that could make a
+/// difference, so applied together they make the same operations and changes as one by one: `Document` applies them before it
+/// does anything else.
 ///
-/// They are kept only in a text whose elements are all plain scalars. Its length is known, so a keystroke at another
-/// place is kept too, once those before it are applied.
+/// They are kept only in a text whose elements are all plain scalars. Its length is known, so a keystroke at another place is
+/// kept too, once those before it are applied.
 struct Keystrokes: ~Copyable {
   private enum Kind { case none, insertion, oneDeletion, forwardDeletion, backwardDeletion }
 

@@ -27,10 +27,10 @@ struct RestoredCopies {
   mutating func add(object: OpId) { objects.insert(object) }
 }
 
-/// What does not come back when changes are taken back, as somebody has deleted or replaced a copy of it.
+/// What an undo does not bring back, because a copy of it was deleted or replaced.
 ///
-/// An earlier undo may have restored something; to take back an even earlier change, that undo is left out, and the
-/// original shows again. What happened to the copy has to happen to the original then.
+/// An earlier undo may have restored something as a copy. To revert an even earlier change, that undo is left out, and the
+/// original shows again; what happened to the copy must then happen to the original.
 struct GoneWithCopies {
   private(set) var elements: Set<OpId> = []
   private(set) var keys: [OpId: Set<MapKey>] = [:]

@@ -46,7 +46,7 @@ struct UndoHistory {
     }
   }
 
-  /// Records that the last change took others back, of which somebody else keeps account.
+  /// Records that the last change reverted others, which the caller tracks itself.
   mutating func tookBack(_ changes: [Int], by row: Int, restoring copies: RestoredCopies) {
     nextRow = row + 1
     pairs += changes.map { ($0, row) }

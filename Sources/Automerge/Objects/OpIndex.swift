@@ -4,8 +4,7 @@
 /// leaf itself tells whether the element is there.
 struct OpIndex {
   private var actors: [OpStretches] = []
-  /// Nobody has looked for an operation yet, so nothing is recorded: who writes alone need not pay for it. The first
-  /// look makes the whole index.
+  /// True until the first lookup: a document with a single writer never pays for the index. The first lookup builds all of it.
   private(set) var isMadeLater = true
 
   /// The leaf to look in. - Complexity: O(log n) in the stretches of the actor.

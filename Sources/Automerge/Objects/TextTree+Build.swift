@@ -8,7 +8,7 @@ struct TextTreeBuilder {
   private var held = 0
   private var sums = TextSums.zero
 
-  /// Leaves and nodes are not filled up: somebody will write between what they hold.
+  /// Leaves and nodes are not filled up, to leave room for insertions.
   private static let fill = 28
 
   init(_ tree: TextTree) { self.tree = tree }

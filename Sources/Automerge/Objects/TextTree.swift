@@ -154,7 +154,7 @@ final class TextTree {
     pending.change += change
   }
 
-  /// Tells the nodes above what was changed. Whoever reads or moves sums of nodes does this first.
+  /// Propagates changed sums to the nodes above. Call before reading or moving sums of nodes.
   func settle() {
     guard pending.leaf != Self.none else { return }
     var node = leaves[Int(pending.leaf)].parent

@@ -1,6 +1,6 @@
-/// Where each object stands: which object holds it, and at which key or element.
+/// The parent of each object, and the key or element at which it is held.
 ///
-/// Read from the log when somebody asks, each change once.
+/// Read from the log on demand, each change once.
 struct ObjectParents {
   struct Place {
     let object: OpId

@@ -186,7 +186,7 @@ package final class IncomingMessage: @unchecked Sendable {
 
 /// Some changes that can be taken in one go, or a whole document for one in which nothing is yet.
 package struct ChangePortion: @unchecked Sendable {
-  // Unchecked: a document that was read is handed over with it, and nobody else has it.
+  // Unchecked: a document that was read is handed over with it, and has no other owner.
 
   private(set) var changes: [DecodedChange] = []
   fileprivate(set) var loaded: DocumentDecoder.Loaded?

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The operations that bound texts and counters make in one document while a body runs that may fail. Nobody else's are
-/// among them, whatever other threads do to the document meanwhile.
+/// The operations that bound texts and counters make in one document while a body runs that may fail. Contains no others,
+/// whatever other threads do to the document meanwhile.
 final class BoundEdits: Sendable {
   /// Of the body that this thread is in.
   @TaskLocal static var current: BoundEdits?
@@ -33,7 +33,7 @@ final class BoundEdits: Sendable {
 }
 
 extension Document {
-  /// Edits for a bound value, and notes the operations if somebody wants to know.
+  /// Edits for a bound value, and notes the operations if a caller records them.
   func editBound(_ body: (DocumentCore) throws(DocError) -> Void) throws(DocError) {
     guard let noted = BoundEdits.current, noted.document === self else { return try withCore(body) }
     try withCore { (core) throws(DocError) in

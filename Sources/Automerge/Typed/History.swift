@@ -31,7 +31,7 @@ public struct Commit<Model: Codable>: Sendable {
   public let hash: ChangeHash
   public let actor: ActorId
   public let message: String?
-  /// Whole seconds, by the clock of whoever made it.
+  /// Whole seconds, by the author's clock.
   public let timestamp: Date
 
   /// The value as its author saw it right after the change: made of the change and all that came before it. Throws what

@@ -39,7 +39,7 @@ extension CBOR {
     case .float(let value):
       CBOR.encode(value, into: &output)
     case .simple(let value):
-      // 24 to 31 have no encoding of their own; nobody can have decoded one.
+      // 24 to 31 have no encoding of their own, so no decoder produces them.
       if value < 24 { output.append(0xe0 | value) } else { output.append(contentsOf: [0xf8, max(value, 32)]) }
     }
   }

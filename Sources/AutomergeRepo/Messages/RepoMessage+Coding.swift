@@ -123,7 +123,7 @@ extension RepoMessage {
     /// The README of automerge-repo calls it `metadata`, its code `peerMetadata`.
     var metadata: PeerMetadata { PeerMetadata(value["peerMetadata"] ?? value["metadata"] ?? .null) }
 
-    /// A list, or one bare text; whoever says nothing speaks version 1.
+    /// A list, or one bare text; a peer that names no version speaks version 1.
     var versions: [String] {
       switch value["supportedProtocolVersions"] {
       case nil: ["1"]

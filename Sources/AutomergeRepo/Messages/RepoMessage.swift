@@ -6,7 +6,7 @@ public enum RepoMessage: Hashable, Sendable {
   case peer(senderId: PeerId, targetId: PeerId?, metadata: PeerMetadata, version: String?)
   case leave(senderId: PeerId)
   case error(senderId: PeerId?, targetId: PeerId?, message: String)
-  /// A first sync message, from somebody who has nothing of the document: asks for an answer in any case.
+  /// The first sync message of a peer that has nothing of the document: asks for an answer in any case.
   case request(DocumentMessage)
   case sync(DocumentMessage)
   case docUnavailable(senderId: PeerId, targetId: PeerId, documentId: DocumentId)
@@ -27,9 +27,9 @@ public enum RepoMessage: Hashable, Sendable {
     }
   }
 
-  /// Something said to whoever is on a document, never stored.
+  /// A message to all peers on a document, never stored.
   public struct EphemeralMessage: Hashable, Sendable {
-    /// The author, also when somebody else passes it on.
+    /// The author, also when another peer passes it on.
     public var senderId: PeerId
     public var targetId: PeerId
     public var documentId: DocumentId

@@ -10,8 +10,8 @@ public struct LocalPeer: Hashable, Sendable {
 
 /// Carries messages to and from peers, in order and without loss for as long as a connection lasts.
 ///
-/// At most one connection to a peer is reported at a time. The provider answers for who the peer is: what `senderId` a
-/// message claims is checked before it is delivered, and only the author of an `ephemeral` may be somebody else.
+/// At most one connection to a peer is reported at a time. The provider answers for the peer's identity: it checks every
+/// message's `senderId` before it delivers the message, and only the author of an `ephemeral` may be another peer.
 @AutomergeRepo
 public protocol NetworkProvider: AnyObject, Sendable {
   /// Begins to report to `delegate`, which it does not keep alive.
@@ -23,8 +23,8 @@ public protocol NetworkProvider: AnyObject, Sendable {
   func disconnect(_ peer: PeerId)
   /// Whether anything more is to be read of a peer now. Until then it has to wait, and signs of life wait with it.
   func setReading(_ reads: Bool, from peer: PeerId)
-  /// Whether its peers are other processes of the same person on the same store: they may do everything, and are nobody
-  /// whom the person would want to hear of.
+  /// Whether its peers are other processes of the same person on the same store: they have full access, and are not news to the
+  /// person.
   var isSiblings: Bool { get }
 }
 

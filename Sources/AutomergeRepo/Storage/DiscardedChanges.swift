@@ -22,8 +22,8 @@ enum DiscardedChanges {
 }
 
 extension Document {
-  /// Removes changes that were discarded earlier, from wherever they came. If anything else was made on top of them, all of it
-  /// stays: nobody has decided about that.
+  /// Removes changes that were discarded earlier, wherever they came from now. Keeps all of them if a change that was not
+  /// discarded depends on one.
   ///
   /// - Returns: whether any were here and are gone
   /// - Complexity: O(n) in the history if `discarded` is not empty

@@ -108,7 +108,7 @@ final class DocumentStore {
   /// Returns when what is in the document now is stored; throws if an attempt fails meanwhile.
   func flush() async throws(StorageError) {
     let error: StorageError? = await withCheckedContinuation { continuation in
-      // Asked in here, where nobody else can have a turn before it is written down that somebody waits.
+      // Checked in here, where no other call can come between the check and the entry in `waiters`.
       guard stored != current, !isClosed else { return continuation.resume(returning: nil) }
       waiters.append((current, continuation))
       perform(schedule.receive(.flushRequested))
@@ -241,8 +241,8 @@ final class DocumentStore {
 
   private typealias Merged = (snapshotByteCount: Int, mergedByteCount: Int)
 
-  /// Merges the chunks as they lie in the store, whoever wrote them, and removes exactly those that were merged. The
-  /// live document is not touched. Nil if a chunk is damaged or waits for another: then everything stays.
+  /// Merges the chunks in the store, whichever process wrote them, and removes exactly those that were merged. The live
+  /// document is not touched. Nil if a chunk is damaged or waits for another: then everything stays.
   @concurrent
   private static func compact(
     _ id: DocumentId, in storage: any StorageProvider

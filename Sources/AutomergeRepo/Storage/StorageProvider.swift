@@ -26,7 +26,7 @@ public protocol StorageProvider: Sendable {
   /// Puts bytes that are not what their key says where no load finds them and a person can. Does nothing if something
   /// else lies there by now.
   func setAside(_ item: StoredItem) async throws(StorageError)
-  /// How many times something that had been stored may have been lost. Whoever has it in memory then stores it anew.
+  /// How many times stored data may have been lost. A process that still has it in memory then stores it anew.
   var lossCount: Int { get }
 }
 

@@ -3,17 +3,17 @@ import Foundation
 
 /// Decides what one document says to its peers.
 ///
-/// A document is looked for until somebody has it, then kept equal with everybody on it:
+/// A document is searched for until a peer has it, then kept equal with all peers on it:
 ///
 ///     searching ──a peer's changes──► ready
 ///         └──all who were asked have answered no──► notFound
 ///
-/// Each peer on the document has a link. Who answers that the document is unavailable hears nothing more of it until it
-/// speaks of it itself, or connects anew. A message is only ever answered when there is something to say, so two of
-/// these fall silent when they are equal.
+/// Each peer on the document has a link. A peer that answers "unavailable" hears nothing more of the document until it speaks
+/// of it itself, or connects anew. A message is only ever answered when there is something to say, so two of these fall silent
+/// when they are equal.
 struct DocumentSync {
   enum Phase: Equatable {
-    /// Nobody has given us anything of it yet.
+    /// No peer has given us anything of it yet.
     case searching
     case ready
   }
@@ -33,7 +33,7 @@ struct DocumentSync {
     case accessChanged(PeerId, Access)
     /// The document has changed here.
     case changed
-    /// The document has gone back to an earlier state: nobody can be sure what the other side has.
+    /// The document has gone back to an earlier state, so what the other side has is uncertain.
     case rewound
     case received(Payload, from: PeerId, access: Access)
     /// A peer has said what it has, outside of the exchange of changes.
@@ -46,7 +46,7 @@ struct DocumentSync {
     case checked
     /// Others have had their turn since `later`.
     case turned
-    /// Nobody else is going to be asked.
+    /// All peers that we may ask were asked.
     case asked
     /// Of who writes as whom.
     case authorship(Authorship.Event)
@@ -127,7 +127,7 @@ struct DocumentSync {
   enum Stance { case unknown, asked, has, lacks }
 
   var phase: Phase
-  /// Not everybody who is to be asked has been asked yet, so a search cannot end.
+  /// Some peers are still to be asked, so a search cannot end.
   private var isAsking: Bool
   var links: [Link] = []
   /// How many peers have ever had to wait for their turn.
@@ -142,7 +142,7 @@ struct DocumentSync {
     isAsking = phase == .searching
   }
 
-  /// Who is on the document: everybody with a link who has not said that it lacks it.
+  /// The peers on the document: all with a link that have not said that they lack it.
   var peers: [PeerId] { links.filter { $0.stance != .lacks }.map(\.peer) }
 
   var linkedPeers: [PeerId] { links.map(\.peer) }
@@ -153,7 +153,7 @@ struct DocumentSync {
   /// Who waits for what the search will bring.
   var awaitingPeers: [PeerId] { links.filter(\.awaitsAnswer).map(\.peer) }
 
-  /// Whether somebody has said that it has something.
+  /// Whether a peer has said that it has something.
   var isBeingSent: Bool { links.contains { $0.stance == .has } }
 
   /// Who must hear of it when the document is given up: those who wait, and those who have begun to send it.
@@ -230,7 +230,7 @@ struct DocumentSync {
     return settle()
   }
 
-  /// Ends a search in which nobody is left to answer.
+  /// Ends a search when no peer is left to answer.
   private mutating func settle() -> [Effect] {
     guard phase == .searching, !isAsking, !links.contains(where: { $0.stance == .asked || $0.stance == .has }) else {
       return []
@@ -283,13 +283,13 @@ struct DocumentSync {
     case answered([Effect])
   }
 
-  /// Notes what the outer parts of a message say of whoever sent it.
+  /// Notes what the envelope of a message says about its sender.
   mutating func open(_ outline: SyncOutline, isRequest: Bool, from peer: PeerId, access: Access) -> Opening {
     _ = authorship.receive(.heard(peer))
     let index = link(to: peer, access)
     if isRequest, phase == .searching, links[index].stance == .lacks, !links[index].awaitsAnswer {
-      // It told us that it lacks the document, and now begins a search of its own: were we to wait for others before we
-      // answer, and they for it, nobody ever would.
+      // It told us that it lacks the document, and now begins a search of its own: if each waited for the others' answers
+      // before giving its own, none would ever come.
       return .answered([.send(.unavailable, to: peer)])
     }
     if isRequest || outline.heads.isEmpty {
@@ -307,7 +307,7 @@ struct DocumentSync {
       links[index].state.isReadOnly = access < .write
     }
     links[index].access = access
-    // Before we have anything, somebody whose changes are not taken is as good as somebody without any.
+    // During a search, a peer whose changes we refuse is as good as one without any.
     let hasSomething = !outline.heads.isEmpty && (phase == .ready || access == .write)
     links[index].stance = hasSomething ? .has : phase == .searching ? .lacks : .unknown
     return .link(index)
@@ -362,7 +362,7 @@ struct DocumentSync {
     return [.found]
   }
 
-  /// Whoever said during the search that it has nothing is told of what was found.
+  /// Offers what was found to the peers that said during the search that they have nothing.
   private mutating func offerToThoseWithout(except finder: Int?) {
     for index in links.indices where index != finder && links[index].stance == .lacks && !links[index].awaitsAnswer {
       links[index].stance = .unknown
@@ -375,7 +375,7 @@ struct DocumentSync {
     let link = links[index]
     links[index].owedSince = nil
     if phase == .ready, document.heads().isEmpty {
-      // Nothing to give yet: whoever asks is told so, nobody else is bothered.
+      // Nothing to give yet: only a peer that asks is told so.
       guard link.awaitsAnswer else { return [] }
       links[index].awaitsAnswer = false
       return [.send(.unavailable, to: link.peer)]
@@ -385,10 +385,9 @@ struct DocumentSync {
     return repeats(data, at: index) ? [] : [.send(.sync(data), to: link.peer)]
   }
 
-  /// Begins anew with whoever has other heads than we, if neither side's have changed from one check to another: something
-  /// must have been lost, and the two wait for each other or say the same again and again. Only what was surely shared is
-  /// kept of the state, so everything else is asked again. It is tried after ever longer times, for a large document on a
-  /// slow network looks the same.
+  /// Starts the sync with a peer again if its heads differ from ours and neither side's have changed since the last check: a
+  /// message must have been lost, and the two wait for each other or repeat themselves. Keeps only what was surely shared, so
+  /// everything else is asked again. The intervals grow, for a large document on a slow network looks the same.
   private mutating func check(_ document: Document) -> [Effect] {
     for index in links.indices { links[index].wholeCount = 0 }
     guard phase == .ready else { return [] }
@@ -454,7 +453,7 @@ struct DocumentSync {
     return isOwing ? effects + [.later] : effects
   }
 
-  /// Whoever is spoken to again hears at once what it may have missed.
+  /// A peer that we speak to again is told at once what it may have missed.
   private mutating func setIdle(_ peers: Set<PeerId>, _ document: Document) -> [Effect] {
     links.indices.flatMap { index -> [Effect] in
       let wasIdle = links[index].isIdle

@@ -1,8 +1,8 @@
-/// Lets each ephemeral message through once, in the order of its author, whichever ways it came.
+/// Delivers each ephemeral message once, in its author's order, whichever links it came over.
 ///
-/// Every link has its own count of every stream (one run of an author's program, on one document), so that nothing that comes
-/// over one link can silence what comes over another. A count that leaps is refused, unless the next message goes on from
-/// there: then the stream does so too, and nobody is silenced for longer than a message by a number that was made up.
+/// Every link has its own count of every stream (one run of an author's program, on one document), so nothing that comes over
+/// one link can silence what comes over another. A count that leaps is refused, unless the next message continues from there:
+/// then the stream does so too, and an invented count silences an author for one message at most.
 struct EphemeralGate {
   /// Source of all: PeerProtocol.md, "Presence".
   static let maximumByteCount = 64 << 10

@@ -6,7 +6,7 @@ final class IncomingTurns {
   /// Source: PeerProtocol.md, "Expensive changes".
   static let excessByteCount = 4 << 20
   static let excessOfAll = 8 << 20
-  /// So many minutes are the longest that anybody waits for what it owes.
+  /// A peer waits for what it owes at most this many minutes.
   static let mostMinutes = 4
 
   private struct Account {
@@ -68,7 +68,8 @@ final class IncomingTurns {
     timer = clock.schedule(after: max(delay, .milliseconds(10))) { [weak self] in self?.next() }
   }
 
-  /// How long until nothing is owed any more. What others owe delays nobody who has used less than half of its own.
+  /// How long until a peer has paid its debt. Debts of others do not delay a peer that has used less than half of its own
+  /// budget.
   private func delay(of peer: PeerId) -> Duration {
     guard let account = accounts[peer] else { return .zero }
     let own = Self.delay(account, limit: Self.excessByteCount, now: clock.now)
