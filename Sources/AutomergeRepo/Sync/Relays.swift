@@ -31,17 +31,17 @@ struct Relays {
 
   mutating func heard(_ report: Report, from peer: PeerId) { reports[peer] = report }
 
-  /// Forgets what was said by whoever is not linked any more.
+  /// Drops the reports of peers that are not linked any more.
   mutating func keep(_ linked: Set<PeerId>) {
     guard reports.contains(where: { !linked.contains($0.key) }) else { return }
     reports = reports.filter { linked.contains($0.key) }
     ranks = ranks.filter { linked.contains($0.key) || $0.key == local }
   }
 
-  /// On which of our links we may keep silent.
+  /// The links on which we may keep silent.
   ///
   /// - Parameters:
-  ///   - linked: everybody on the document with whom there is a link.
+  ///   - linked: all linked peers on the document.
   ///   - writers: those of them whose changes we take.
   /// - Complexity: O(n²) in the peers.
   mutating func idlePeers(linked: Set<PeerId>, writers: Set<PeerId>) -> Set<PeerId> {
@@ -60,13 +60,13 @@ struct Relays {
     }
   }
 
-  /// Whether one peer gives another what it has to say itself.
+  /// Whether a peer sends another one its messages itself.
   func reaches(_ peer: PeerId, _ other: PeerId) -> Bool {
     guard let report = reports[peer] else { return false }
     return report.peers.contains(other) && !report.idle.contains(other)
   }
 
-  /// Whether an author keeps silent to us, and what it says comes to a peer over links on which nobody does.
+  /// Whether an author keeps silent to us, but its messages reach a peer over links that are not idle.
   func carries(_ peer: PeerId, _ author: PeerId) -> Bool {
     guard reports[author]?.idle.contains(local) == true else { return false }
     var (seen, open): (Set<PeerId>, [PeerId]) = ([author], [author])
@@ -86,9 +86,9 @@ struct Relays {
   private func rank(of peer: PeerId) -> UInt64 { Rendezvous.rank(of: peer, on: document) }
 }
 
-/// Whom the peers of a document call so that everybody is reached and nobody needs a hundred links.
+/// Which peers of a document to call, so that all are reached and none needs a hundred links.
 public enum Rendezvous {
-  /// Everybody, in small companies; in larger ones those who carry the changes of all, which are the same for everybody.
+  /// All peers, in small documents; in larger ones the relays, which are the same for every peer.
   ///
   /// - Complexity: O(n log n) in the peers.
   public static func peersToCall(

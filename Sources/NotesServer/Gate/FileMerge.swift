@@ -21,8 +21,8 @@ struct FileMerge: Hashable, Sendable {
 
   /// Merges `file` into `document`, where `way` leads from the base to the document.
   ///
-  /// What both sides did in the same way is done once, as in other three-way merges: the file may hold words that an editor
-  /// wrote there before anybody said so, and that the document has from the same editor.
+  /// An edit that both sides made is made once, as in other three-way merges: an editor may have written words to the file
+  /// before it reported them, and the document has them from the same editor.
   init(base: [UInt8], way: TextDelta, document: [UInt8], file: [UInt8]) {
     self.init(base: base, way: way, document: document, file: file, looksForShared: true)
   }

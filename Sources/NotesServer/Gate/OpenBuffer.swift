@@ -77,8 +77,8 @@ struct OpenBuffer: Sendable {
   /// The most entries that are kept apart for a client that never acknowledges.
   static let mostInFlight = 256
 
-  /// Replaced parts of what is sent are narrowed up to this size. What comes from a document is small already; comparing
-  /// large parts again for each key that somebody types meanwhile would hold up everyone.
+  /// Replaced parts of an edit are narrowed up to this size. A document's own edits are small already; comparing large parts
+  /// again for each key typed meanwhile would hold up every client.
   static let mostRefinedBytes = 16 << 10
 
   /// The next edit to send, if the client lacks anything; from now on it is in flight.

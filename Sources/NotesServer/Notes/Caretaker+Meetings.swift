@@ -109,8 +109,8 @@ extension Caretaker {
     }
   }
 
-  /// Gives items the titles that were given to what they were made of. Whoever moved the item does, and if that process is not
-  /// there, everybody: the same title given twice is one title.
+  /// Gives each item the title that its predecessor was given while it was moved. The process that moved the item does this; if
+  /// it is gone, every process does: setting the same title twice leaves one title.
   private func bringTitles(_ meeting: MeetingDocument, _ items: [MeetingDocument.Item], _ handle: DocHandle) throws {
     let seen = settledTitles[handle.id] ?? [:]
     var settled: [ObjId: [ObjId: String]] = [:]

@@ -66,7 +66,7 @@ final class Caretaker {
     return record.deletionSeen.map { $0.milliseconds < date.milliseconds } ?? true
   }
 
-  /// Puts a note away that somebody else has deleted for everyone. What other programs wrote to its file is taken in first.
+  /// Puts away a note that another person has deleted for everyone. First takes in what other programs wrote to its file.
   private func followDeletion(of handle: DocHandle) {
     let wasOpen = service.isOpen(handle.id)
     service.onDeletion?(handle)
@@ -140,11 +140,11 @@ final class Caretaker {
     }
   }
 
-  /// Takes in what other programs wrote to the note's file since we did, then writes the note's text to it if that differs.
-  /// Leaves the file alone while a client has it open, here or in another process, which then looks after it.
+  /// Takes in what other programs wrote to the note's file since we last wrote it, then writes the note's text to the file if
+  /// the two differ. Leaves the file alone while a client has it open, here or in another process, which then looks after it.
   ///
-  /// - Parameter makingFiles: whether a file is made that is not there, although the note has nothing that it did not hold:
-  ///   whoever removed it meant that, until the note is opened.
+  /// - Parameter makingFiles: whether to create a missing file although the note has nothing new: the person who removed it
+  ///   meant that, until the note is opened.
   func synchronize(_ handle: DocHandle, makingFiles: Bool = true) async throws {
     watch(handle)
     if isDeletedForEveryone(handle) { return followDeletion(of: handle) }
@@ -175,7 +175,7 @@ final class Caretaker {
     guard handle.document.unknown(record.fileBase?.heads ?? []).isEmpty else {
       return plan(handle, text: note.content)
     }
-    // Nothing if somebody deleted it. The note is still here, and so is its text.
+    // Nil if the person deleted the file. The note is still here, and so is its text.
     let contents: FileContents?
     switch try await settledFile(path, record.fileBase, note) {
     case .found(let bytes, _): contents = try await .reading(bytes)

@@ -1,8 +1,8 @@
 import Automerge
 import AutomergeRepo
 
-/// Decides which documents are let go: those that nobody has open and in which nothing has happened from one look to the
-/// next. They are loaded again when somebody wants them.
+/// Decides which documents are released from memory: those that are not open and have not changed from one look to the next.
+/// They are loaded again on demand.
 @AutomergeRepo
 struct IdleDocuments {
   /// How often it is looked; a document stays for one to two of these.

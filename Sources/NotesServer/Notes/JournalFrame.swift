@@ -65,7 +65,7 @@ struct JournalFrame: Hashable {
     }
   }
 
-  /// FNV-1a of 64 bits: an entry that was torn is to be noticed, and nobody is kept from forging one who can write the file.
+  /// FNV-1a of 64 bits: it detects a torn entry. It does not stop forgery by a program that can write the file.
   private static func checksum(of bytes: ArraySlice<UInt8>) -> UInt64 {
     bytes.withUnsafeBufferPointer { bytes in
       bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }

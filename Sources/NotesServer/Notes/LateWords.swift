@@ -1,11 +1,11 @@
 import Automerge
 import Foundation
 
-/// Words that people wrote into a document after it had gone on as another one, without somebody.
+/// Words that people wrote into a document after it had moved to another one, without the removed guests.
 ///
-/// Both documents have the same changes up to there, so what the people who stay wrote since goes into the new one change by
-/// change, as often as anybody brings it. What they wrote on top of changes of those who were removed cannot: of that each
-/// person brings the own words, as a text from which the other changes were taken back.
+/// Both documents share all changes up to the move, so what the remaining people wrote since goes into the new one change by
+/// change, however often it is brought. What they wrote on top of changes of the removed cannot: each person brings their own
+/// words, as a text in which the removed guests' changes are reverted.
 struct LateWords {
   /// Changes for the new document, as chunks, in an order in which each comes after those it was made on top of.
   private(set) var changes = Data()

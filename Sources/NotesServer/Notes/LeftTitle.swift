@@ -1,13 +1,13 @@
 import Automerge
 
-/// A title that people gave to an agenda item while others moved it: it stands in a map that the item's map was made of, or in
-/// one that was made of the same, and has to be given to the item once more.
+/// A title that a person gave to an agenda item while another moved it: it stands in a map that the item's map was made of, or
+/// in one made of the same map, and has to be given to the item once more.
 ///
 ///     root ──move──► a ──move──► item        what counts
 ///       └────move──► copy                    what several people made at the same moment
 ///
-/// Every move says which title its author knew: the one that the new map began with. A map whose title is another one was
-/// given it by somebody who did not know of the move.
+/// Every move records the title that its author knew: the one that the new map began with. A map with another title was given
+/// it by a person who did not know of the move.
 struct LeftTitle: Equatable {
   var title: String
   /// The author of the move beside which the title was given, whose process is the first to bring it.
@@ -34,7 +34,7 @@ struct LeftTitle: Equatable {
     return Dictionary(objects.map { ($0, meeting.title(of: $0)) }) { first, _ in first }
   }
 
-  /// Nil if nobody's title was left behind, or the item was given one since.
+  /// Nil if no title was left behind, or the item was given one since.
   static func find(of item: MeetingDocument.Item, in meeting: MeetingDocument) -> LeftTitle? {
     let counted = course(of: item.object, in: meeting)
     guard !isNamed(item.object, meeting) else { return nil }

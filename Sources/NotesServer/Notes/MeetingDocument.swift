@@ -189,7 +189,7 @@ struct MeetingDocument {
     for index in indices.sorted(by: >) { try document.delete(obj: agendas, index: UInt64(index)) }
   }
 
-  /// Puts an item elsewhere: makes it anew there with its text, and deletes it here. What somebody else types into the old one
+  /// Moves an item: creates it anew at `index` with its text, and deletes it here. What another person types into the old one
   /// at the same moment is not in the new one; see `RemadeText`.
   func move(_ item: Item, to index: Int) throws {
     let moved = MeetingContent.Item(

@@ -107,7 +107,7 @@ struct NoteDocument: Sendable {
     try document.put(obj: entry, key: "name", value: .String(name))
   }
 
-  /// When somebody deleted the note for everyone; nil if nobody has, or has taken it back.
+  /// When the note was deleted for everyone; nil if it was not, or the deletion was undone.
   static func deletion(of document: Document) -> Date? {
     guard case .Object(let kind, .Map)? = try? document.get(obj: .ROOT, key: "@notes"),
       case .Scalar(.Timestamp(let date))? = try? document.get(obj: kind, key: "deleted")

@@ -4,9 +4,9 @@ import Foundation
 
 /// Who wrote in a note.
 ///
-/// The document has a name for every author under `people`, which everybody who may write can change. So the names of this
-/// person and of people met come from what is known of their keys, and any other is shown as claimed. That a change was made by
-/// the owner of the key is another question: a change for which there is nobody's word is shown as unverified.
+/// The document has a name for every author under `people`, which every writer can change. So the names of this person and of
+/// people met come from what is known of their keys, and any other is shown as claimed. Whether the owner of the key made a
+/// change is another question: a change that no one vouches for is shown as unverified.
 @AutomergeRepo
 struct NoteAuthors {
   private static let longestName = 80
@@ -16,7 +16,7 @@ struct NoteAuthors {
   private let own: (person: String, name: String)
   private let met: ([UInt8]) -> String?
 
-  /// - Parameter met: the name of whoever has a key that begins with these bytes, if this person has met them.
+  /// - Parameter met: the name of the person whose key begins with these bytes, if this person has met them.
   init(of note: NoteDocument, own: (person: String, name: String), met: @escaping ([UInt8]) -> String?) {
     (self.own, self.met) = (own, met)
     var names: [String: String] = [:]
@@ -29,9 +29,9 @@ struct NoteAuthors {
     self.names = names
   }
 
-  /// The person's name, marked if only the document says it; of an unknown one the beginning of the actor id.
+  /// The person's name, marked if only the document says it; of an unknown person the beginning of the actor id.
   ///
-  /// - Parameter isVerified: whether there is anybody's word that this person made the changes in question.
+  /// - Parameter isVerified: whether this person is vouched for as the author of the changes in question.
   func name(of actor: ActorId, isVerified: Bool) -> String {
     let person = Self.person(of: actor)
     let known = person == own.person ? own.name : met(Array(actor.bytes.prefix(8)))

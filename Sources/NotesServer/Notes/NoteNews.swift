@@ -13,14 +13,14 @@ enum NoteNews: Hashable {
   case refused(recovered: String)
   /// The host shares the note with this person no more.
   case unshared(host: String)
-  /// Somebody who had the note from this person has let it go.
+  /// A guest that had the note from this person has let it go.
   case gaveUp(guest: String)
   /// From now on the buffer is a plain file's.
   case detached(Reason)
-  /// The note goes on in another document, without somebody.
+  /// The note goes on in another document, without the removed guests.
   case moved(from: DocumentId, Mover)
 
-  /// Who removed somebody.
+  /// The person who removed the guests.
   enum Mover: Hashable {
     /// This person did; the name is that of the one who was removed.
     case removed(String)

@@ -63,8 +63,8 @@ extension NoteRecord {
 
   private static let mostEarlierBases = 4
 
-  /// The file bases lie by themselves: whoever writes the working file says what it holds, and another process that has
-  /// the note open does not write over that with what it knew before.
+  /// Stored apart from the notes: the process that writes the working file records what it holds, and another process that has
+  /// the note open does not overwrite that with older knowledge.
   static let baseCollection = "bases"
 
   var key: NoteKey { NoteKey(id, item: item) }

@@ -11,7 +11,7 @@ final class Notebook {
   /// The notes and meetings that are not deleted, newest first; nil if that is to be found out anew.
   private var newestFirst: [NoteKey]?
   let storage: any StorageProvider
-  /// Called when the list of notes is not as it was.
+  /// Called when the list of notes has changed.
   var onChange: ((Change) -> Void)?
   /// Called when a change of the list is in the store, where other processes find it.
   var onStored: ((DocumentId) -> Void)?

@@ -108,7 +108,7 @@ final class ReadOnlyCopies {
     else { return .none }
     var own = handle.ownChanges(since: heads)
     for peer in others(on: handle, besides: host) {
-      // What another person has who may write is everybody's, and comes to the host from there.
+      // Changes that a peer with write access has belong to everyone, and reach the host from there.
       if peer.mayWrite { own.formIntersection(handle.changes(missingAt: peer.id)) }
       // What has come back from another person stays: it would come again and again.
       own.subtract(handle.discarded)
@@ -259,7 +259,7 @@ final class ReadOnlyCopies {
 
   private static let mostRelayed = 4096
 
-  /// Removes what another process has removed, and kept: at once, unless something stands on it that nobody has kept yet.
+  /// Removes what another process has removed and kept: at once, unless other changes depend on it and have to be kept first.
   private func discard(_ changes: Set<ChangeHash>, of handle: DocHandle) {
     handle.prepareToDiscard()
     let keys = service.notebook.keys(of: handle.id).filter { service.notebook[$0] != nil }

@@ -53,7 +53,7 @@ final class RecoveredTexts {
     }
   }
 
-  /// Tells the person of every text that nobody has told of, here or in another editor.
+  /// Tells the person of every recovered text that no editor has mentioned yet, here or in another process.
   func tellSoon(after delay: Duration = tellDelay) {
     // A process without an editor may end at any moment.
     guard hasEditor() else { return service.siblingEvents.tell(["kind": .string(Self.collection)]) }

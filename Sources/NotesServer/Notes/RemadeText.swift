@@ -1,19 +1,19 @@
 import Automerge
 import Foundation
 
-/// An agenda item's text that was made anew when somebody moved the item, once or several times, perhaps beside others who
-/// moved it too.
+/// An agenda item's text that was made anew because a person moved the item, once or several times, perhaps while others moved
+/// it too.
 ///
-/// An Automerge list has no move operation. The service that moves an item makes it again, with the text as it knows it, and
-/// deletes the one before. What others typed into that at the same moment is not in the new one. Of each person, the process
-/// that has the item open writes that person's words once more, also those of earlier processes. Only one process of a person
-/// can have an item open, so the words come once.
+/// An Automerge list has no move operation. The service that moves an item creates it again, with the text that it knows, and
+/// deletes the old one. What other people typed into the old one at the same moment is missing from the new one. For each
+/// person, the process that has the item open writes that person's words once more, also those of earlier processes. Only one
+/// process of a person can have an item open, so the words come once.
 ///
 ///     root ──move──► a ──move──► new        the text that counts
 ///       └────move──► b ──move──► old        the text that this process has open
 ///
-/// Of two branches, one counts. The person who made `old` brings what that was made of; each person brings what that person
-/// typed into it since.
+/// Of two branches, one counts. The person who made `old` brings the text that it was made of; each person brings their own
+/// words typed into it since.
 struct RemadeText {
   let old: NoteDocument
   let new: NoteDocument

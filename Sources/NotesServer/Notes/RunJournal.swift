@@ -3,11 +3,12 @@ import AutomergeRepo
 import Foundation
 import Logging
 
-/// The journal of this process: what it has taken in of open notes, before anybody is told of it.
+/// The journal of this process: the changes to open notes that it has taken in, written before it reports them to an editor or
+/// peer.
 ///
 /// The store commits a few times a second at most, and an editor or a peer hears of words long before that. If the process is
-/// killed in between, the journal still has them, and says exactly which text the editor had. So the next process neither loses
-/// a word that was seen nor takes one for new that is in the document already.
+/// killed in between, the journal still has them, and knows exactly which text the editor had. So the next process neither
+/// loses a word that was seen nor takes a word for new that is already in the document.
 @AutomergeRepo
 final class RunJournal {
   private let files: any JournalAccess
@@ -21,7 +22,7 @@ final class RunJournal {
   private var ahead: Set<NoteKey> = []
   /// Documents of which journals were kept, because they were not here.
   private var waiting: Set<DocumentId> = []
-  /// Entries that nobody has been told anything of yet.
+  /// Entries that no editor or peer has been told about yet.
   private var held: [UInt8] = []
   private var isBroken = false
   private var isChangingSegment = false
@@ -60,7 +61,7 @@ final class RunJournal {
     return try work()
   }
 
-  /// What the editor has is not as it was, and its document has not changed.
+  /// Call when the editor's text has changed and its document has not.
   func clientHas(_ key: NoteKey) {
     guard let client = clients[key]?() else { return }
     append(JournalFrame(document: key.document, clients: [JournalFrame.Client(item: key.item, news: .has(client))]))
@@ -83,7 +84,7 @@ final class RunJournal {
         document: id, changes: changes.count > Self.largestChanges ? Data() : changes, clients: news))
   }
 
-  /// Keeps an entry until somebody is about to be told of it. What is said of one change then takes one writing.
+  /// Holds an entry until an editor or peer is about to be told of it, so that all entries of one change take one write.
   private func hold(_ frame: JournalFrame) {
     if !isBroken { frame.append(to: &held) }
   }

@@ -11,20 +11,20 @@ public protocol SharingService: AnyObject {
   var asksSiblings: Bool { get }
   /// `on`, or why there is no network.
   var networkState: String { get }
-  /// `on`, `off`, or why nobody nearby is found.
+  /// `on`, `off`, or why discovery finds no peers.
   var discoveryState: String { get }
   var peers: [PeerSummary] { get }
   /// What this person may do with a document: what its host allows, and everything with one's own.
   func access(to document: DocumentId) -> Access
   /// Who has let this person have a document; nil if it is one's own.
   func host(of document: DocumentId) -> (peer: PeerId, name: String)?
-  /// Everybody with whom a document is shared, there or not, by name.
+  /// All people with whom a document is shared, online or not, by name.
   func people(on document: DocumentId) -> [PersonSummary]
-  /// The name of whoever writes as this author, if this person has met them.
+  /// The name of the person who writes as this author, if this person has met them.
   /// - Parameter author: the first half of an actor id.
   func metName(ofAuthor author: [UInt8]) -> String?
-  /// What a peer is called that calls itself so: a peer that was met by its own name, nobody by that of somebody met; nil if
-  /// the person wants to hear nothing of it.
+  /// The name to show for a peer that claims one: the name it was met under; else its claim, marked if another peer was met under
+  /// that; nil if the peer is blocked.
   func name(of peer: PeerId, claiming claim: String) -> String?
   /// How many messages were sent to peers since the start.
   var sentCount: Int { get }
@@ -41,20 +41,20 @@ public protocol SharingService: AnyObject {
   func move(
     _ document: DocumentId, to successor: DocumentId, heads: Set<ChangeHash>, without peer: PeerId
   ) async throws(SharingError)
-  /// Where hosts have gone on without somebody, and this person's notes not yet.
+  /// Moves by hosts that this person's notes have not followed yet.
   var movesToFollow: [NoteMove] { get }
-  /// The note is the successor's now: the old document is shared with nobody any more.
+  /// Call when the note has become the successor: the old document is no longer shared.
   func followed(_ document: DocumentId) async throws(SharingError)
   /// Changes what a peer may do with a document that it has from this person. False if it does not have it from this person.
   func setAccess(_ access: Access, to document: DocumentId, for peer: PeerId) async throws(SharingError) -> Bool
   /// Another process of this person has stored something new about who may do what.
   func refresh() async
-  /// Asks somebody nearby to a document. Ends when the other side has it.
+  /// Invites a person nearby to a document. Returns when the other side has the invitation.
   /// - Returns: six digits for both people to compare, if they meet for the first time.
   func invite(
     _ peer: PeerId, to document: DocumentId, title: String, access: Access
   ) async throws(SharingError) -> String?
-  /// What waits for an answer, of us or of somebody else.
+  /// Invitations that wait for our answer, or for the other person's.
   var invitations: [InvitationSummary] { get }
   /// Ends when the document may be opened; nil after a no.
   func answer(_ invitation: String, accepts: Bool, blocks: Bool) async throws(SharingError) -> DocumentId?
@@ -80,7 +80,7 @@ public struct SharedTicket: Sendable {
   }
 }
 
-/// A note that goes on in another document, without somebody.
+/// A note that goes on in another document, without the removed guests.
 public struct NoteMove: Sendable {
   public var document: DocumentId
   public var successor: DocumentId
@@ -88,7 +88,7 @@ public struct NoteMove: Sendable {
   public var heads: Set<ChangeHash>
   /// Who has moved it.
   public var host: PeerId?
-  /// Whether this actor writes for somebody who was removed.
+  /// Whether this actor belongs to a removed guest.
   public var isRemoved: @Sendable (ActorId) -> Bool
 
   public init(
@@ -100,7 +100,7 @@ public struct NoteMove: Sendable {
   }
 }
 
-/// Somebody with whom a document is shared.
+/// A person with whom a document is shared.
 public struct PersonSummary: Sendable {
   public var peer: PeerId
   public var name: String
@@ -135,7 +135,7 @@ public struct PeerSummary: Sendable {
   }
 }
 
-/// An invitation that somebody has sent us, or that we have sent and that waits.
+/// An invitation from another person, or one of ours that waits for an answer.
 public struct InvitationSummary: Hashable, Sendable {
   public enum Direction: String, Sendable { case received, sent }
 
@@ -151,7 +151,7 @@ public struct InvitationSummary: Hashable, Sendable {
   public var code: String?
   /// The other has accepted, and our person is to say whether the digits are equal.
   public var awaitsConfirmation: Bool
-  /// Whether it comes from another key than that of somebody met under this name.
+  /// Whether a person met under this name has another key than the sender of the invitation.
   public var isNameShared = false
 
   public init(
@@ -172,7 +172,7 @@ public enum SharingEvent: Sendable {
   case offline(PeerId, name: String)
   /// A peer was let in to a document by a ticket.
   case joined(PeerId, name: String, DocumentId)
-  /// Somebody is on the local network, or no longer.
+  /// A peer has appeared on the local network, or left it.
   case nearby(PeerId, name: String)
   case gone(PeerId, name: String)
   case invited(InvitationSummary)
@@ -182,20 +182,20 @@ public enum SharingEvent: Sendable {
   case accessChanged(PeerId, name: String, DocumentId, Access)
   /// The host of a document shares it with this person no more.
   case unshared(PeerId, name: String, DocumentId)
-  /// Somebody who had a document from this person has let it go.
+  /// A guest that had a document from this person has let it go.
   case gaveUp(PeerId, name: String, DocumentId)
   case declined(PeerId, name: String, DocumentId)
-  /// The host, who is named, goes on without somebody in another document, and this person with it.
+  /// The named host goes on in another document without the removed guests, and this person with it.
   case moved(NoteMove, name: String)
   /// Accepted by the other; our person is to compare the digits.
   case toBeConfirmed(InvitationSummary)
   /// A document that is here, and not from this peer, is offered by it. Nothing has changed.
   case offeredAgain(PeerId, name: String, DocumentId)
-  /// Somebody not met began an invitation and went before the digits were shown.
+  /// A peer not met began an invitation and left before the digits were shown.
   case brokeOff(PeerId, name: String)
   /// No invitations are taken from people not met, for an hour.
   case closedToStrangers
-  /// Somebody not met is here under the name of somebody met.
+  /// A peer not met uses the name of a peer met.
   case namesake(PeerId, name: String)
   /// Lists of people are to be made anew.
   case peersChanged

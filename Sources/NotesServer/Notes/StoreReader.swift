@@ -111,7 +111,7 @@ public final class StoreReader {
     else { return }
     defer { withExtendedLifetime(claim) {} }
     var text = contents.text
-    // A note may lack the final newline, too; then its absence in the file is nobody's edit.
+    // A note may lack the final newline, too; then its absence in the file is not an edit.
     if contents.shape.lacksFinalNewline, DocumentText(note).allUTF8.last != 0x0A { text.removeLast() }
     let merge = OpeningMerge(note: note, bases: [base], encoding: .utf8, gate: .plain)
     for splice in merge.open(version: 0, text: text).splices {

@@ -1,4 +1,4 @@
-/// How often it is said that a person opened or closed a note, so that nobody fills a screen by coming and going.
+/// Limits how often the screen says that a person opened or closed a note, so that coming and going cannot fill it.
 struct ArrivalNews: Sendable {
   /// Source of all: PeerProtocol.md, "Presence".
   static let period: Duration = .seconds(10 * 60)

@@ -18,7 +18,7 @@ struct Palette: Sendable {
   private var colorUses = [Int](repeating: 0, count: colorCount)
   private var letters: Set<Character> = []
 
-  /// - Parameter wish: the colour the person would like; granted at the first meeting, if nobody here has it.
+  /// - Parameter wish: the colour the person would like; granted at the first meeting, if it is free.
   mutating func mark(of person: String, name: String, wish: Int? = nil) -> PersonMark {
     if let mark = marks[person] { return mark }
     let mark = PersonMark(color: freeColor(for: person, wish: wish), letter: freeLetter(for: name))

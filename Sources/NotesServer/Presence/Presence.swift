@@ -31,7 +31,7 @@ struct Presence: Sendable {
     case renamed(name: String)
     /// The colour this user would like to have, 0–11.
     case colored(Int)
-    /// - Parameter isRelayed: whether somebody else brought it.
+    /// - Parameter isRelayed: whether another peer brought it.
     case received(document: String, peer: String, PresencePayload, isRelayed: Bool = false)
     /// A peer that shares the document is connected now, or no longer.
     case connected(document: String, peer: String)
@@ -62,7 +62,7 @@ struct Presence: Sendable {
   private struct Guest: Sendable {
     var person: Person
     var lastHeard: Duration
-    /// Somebody else brings what it says.
+    /// Whether another peer brings its messages.
     var isRelayed: Bool
     /// It was said that it came; then it is said that it goes.
     var isAnnounced: Bool
@@ -80,12 +80,12 @@ struct Presence: Sendable {
 
   init(name: String) { self.name = name }
 
-  /// Everybody else in the document, in a steady order.
+  /// All other people in the document, in a steady order.
   func people(in document: String) -> [Person] {
     (rooms[document]?.people.values.map(\.person) ?? []).sorted { $0.peer < $1.peer }
   }
 
-  /// The carets and selections of everybody else in the document, in no particular order.
+  /// The carets and selections of all other people in the document, in no particular order.
   func ranges(in document: String) -> [CursorRange] { rooms[document]?.people.values.flatMap(\.person.ranges) ?? [] }
 
   /// Whether a change of the text is news: there are carets to show, and it is not decided already when they are shown again.
@@ -149,7 +149,7 @@ struct Presence: Sendable {
     return effects + due(at: now)
   }
 
-  /// When `tick` has something to do; nil if nobody is anywhere.
+  /// When `tick` has something to do; nil if no document has people in it.
   var nextDeadline: Duration? {
     rooms.values.flatMap { room in
       var deadlines = room.people.values.map { $0.lastHeard + Self.timeToLive }
@@ -161,7 +161,7 @@ struct Presence: Sendable {
     }.min()
   }
 
-  /// Whose word it is, and whether somebody else brought it.
+  /// The peer that a message is from, and whether another peer brought it.
   private struct Speaker {
     let peer: String
     let isRelayed: Bool

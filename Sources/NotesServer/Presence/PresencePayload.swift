@@ -4,7 +4,7 @@ struct CursorRange: Hashable, Sendable {
   var end: [UInt8]
 }
 
-/// What somebody shows of themselves in a document.
+/// A person's caret, selection and name as shown in a document.
 struct PresenceState: Hashable, Sendable {
   var name: String
   /// The colour this person would like to have, 0–11.
@@ -16,7 +16,7 @@ struct PresenceState: Hashable, Sendable {
 enum PresencePayload: Hashable, Sendable {
   /// Something of it changed.
   case update(PresenceState)
-  /// All of it, for somebody who has just come; who gets one from a stranger answers with their own.
+  /// All of it, for a peer that has just come; a receiver that did not know the sender answers with its own.
   case snapshot(PresenceState)
   /// Still there.
   case heartbeat

@@ -68,7 +68,7 @@ extension Attachment {
     return service.journal.takingIn(key) { apply(splices) }
   }
 
-  /// A change of its own, which nobody means to undo.
+  /// A change of its own, outside the person's undo history.
   private func enterName() {
     guard !hasEnteredName else { return }
     do {

@@ -47,7 +47,7 @@ extension Attachment {
   }
 }
 
-/// Which of the texts that a client shows with what was refused are one and the same, growing while somebody types.
+/// Tells which refused texts of a client are stages of one, growing as the person types.
 struct RefusedTyping {
   private var last: (time: Int, text: [UInt8])?
 

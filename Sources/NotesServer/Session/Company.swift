@@ -2,12 +2,12 @@ import Automerge
 import AutomergeRepo
 import Foundation
 
-/// Everybody's carets in this process's documents: carries out what `Presence` decides.
+/// All carets in this process's documents: carries out what `Presence` decides.
 @AutomergeRepo
 final class Company {
-  /// Called with the document in which the list of people, or their places, is not as it was.
+  /// Called with the document in which the list of people, or their places, has changed.
   var onChange: ((DocumentId) -> Void)?
-  /// Called when somebody comes to a document, or leaves it.
+  /// Called when a person comes to a document, or leaves it.
   var onArrival: ((DocumentId, Presence.Person, _ isHere: Bool) -> Void)?
 
   /// What a peer is called that calls itself so; nil if nothing is to be heard of it.
@@ -103,9 +103,9 @@ final class Company {
     }
   }
 
-  /// Somebody on the document said something. What is no presence of ours is for others.
+  /// Takes an ephemeral message of a peer on the document. Messages that are not our presence are left to other observers.
   ///
-  /// - Parameter peer: who passed it on to us.
+  /// - Parameter peer: the peer that passed it to us.
   func received(_ message: RepoMessage.EphemeralMessage, via peer: PeerId) {
     guard let cbor = try? CBOR(message.data), let payload = PresencePayload(cbor) else { return }
     let author = message.senderId
@@ -196,7 +196,7 @@ extension PresencePayload {
     return .record(["__presence": content])
   }
 
-  /// Nil if it is not presence, or somebody else's kind.
+  /// Nil if it is not presence, or another program's kind.
   init?(_ cbor: CBOR) {
     guard let content = cbor["__presence"] else { return nil }
     switch content["type"]?.text {

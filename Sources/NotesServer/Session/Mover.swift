@@ -3,12 +3,12 @@ import AutomergeRepo
 import Foundation
 import Logging
 
-/// Follows hosts that go on without somebody: their new document takes the old one's place in this person's list, file and
-/// open buffers, with everything that was written into the old one meanwhile.
+/// Follows hosts that move a document to remove a guest: the new document takes the old one's place in this person's list, file
+/// and open buffers, with everything that was written into the old one meanwhile.
 ///
 ///     told ──the new document is here──► words brought ──► record and file moved ──► buffers moved ──► followed
 ///       ▲                                                                                                 │
-///       └──────────── after a failure, a restart, or when somebody comes ◄── not yet ─────────────────────┘
+///       └──────────── after a failure, a restart, or when a peer connects ◄── not yet ────────────────────┘
 @AutomergeRepo
 final class Mover {
   /// Called when a note's record is the new document's, in each process: buffers move there.

@@ -9,8 +9,8 @@ import Logging
 ///
 ///     an editor says that it wrote ──the file holds it──► known ──another program writes──► merged, and known
 ///
-/// Nobody is believed but the file. An editor that reports a write which failed leaves the file as it was known, and nothing
-/// changes. Words of another program are merged three ways, and reach the editor as an edit. Files are read off the loop.
+/// Only the file itself is believed. If an editor reports a write that failed, the known content stays as it was, and nothing
+/// changes. Another program's words are merged three ways, and reach the editor as an edit. Files are read off the loop.
 @AutomergeRepo
 final class OpenFile {
   /// How long after the last event the file is read: programs write in several steps, and an editor's report of its own
@@ -176,7 +176,7 @@ final class OpenFile {
         return later()
       }
       guard mark?.timeUntilSettled(at: service.clock.date) == nil else { return later() }
-      // A file that nobody has open is looked after by the service's own care.
+      // The service's caretaker looks after a file that is not open.
       guard let attachment else { return }
       guard service.mayWrite(key.document) else { return try await refuse(contents.text, besides: note, digest) }
       service.keepIfEmptied(note, by: contents.text, of: key.document)
@@ -257,8 +257,8 @@ final class OpenFile {
 }
 
 extension FileContents {
-  /// The text as the note may have it, which can lack the final newline, too: then its absence in the file is nobody's edit.
-  /// A Mac of long ago ended its lines by `\r`, and some editors still do.
+  /// The text as the note may have it, which can lack the final newline, too: then its absence in the file is not an edit. Also
+  /// reads `\r` line ends of classic Mac OS, which some editors still write.
   func text(besides note: [UInt8]) -> [UInt8] {
     var text = text
     if shape.lacksFinalNewline, note.last != 0x0A { text.removeLast() }

@@ -64,8 +64,8 @@ struct OpeningMerge: Sendable {
     return FileMerge(base: old(nearest.way), way: nearest.way, document: source.allUTF8, file: text)
   }
 
-  /// The same for a file, of which nobody knows whether the note had its missing final newline when it was written: the
-  /// reading by which less was changed counts.
+  /// The same for a file. Whether the note had the file's missing final newline when it was written is unknown: the reading
+  /// with fewer changes counts.
   func takeIn(_ contents: FileContents) -> FileMerge {
     let text = contents.text(besides: source.allUTF8)
     let merge = takeIn(file: text)
@@ -132,8 +132,8 @@ struct OpeningMerge: Sendable {
     }.min { ($0.deletedBytes, $0.distance) < ($1.deletedBytes, $1.distance) }
   }
 
-  /// A base that is about the text that the item had before it was moved, said of the text that it has now. Nil if the
-  /// document does not know that text, or if its words may be missing from the new one though nobody deleted them.
+  /// Translates a base of the item's text before it was moved to the text that it has now. Nil if the document does not know
+  /// that text, or if the new one may lack words of it that were not deleted.
   private func ofThisText(_ base: TextBase) -> TextBase? {
     guard let object = base.object, let now = note.textObject, object != now else { return base }
     guard note.document.unknown(base.heads).isEmpty, let old = ObjId(description: object),

@@ -53,7 +53,7 @@ public struct PersonName: Hashable, Sendable {
     return true
   }
 
-  /// A setting says a name. Returns whether anything is not as it was.
+  /// Sets the name from a setting. Returns whether anything has changed.
   mutating func set(_ name: String, by source: Source) -> Bool {
     guard let name = Self.clean(name), settings[source.key] != name else { return false }
     if settings.count >= Self.mostSettings { settings = [:] }

@@ -7,7 +7,7 @@ import Logging
 @AutomergeRepo
 public final class Service {
   public struct Identity: Sendable {
-    /// Everybody's name for this store.
+    /// The peer id of this store's person.
     public var peer: PeerId
     public var name: String
     /// The first half of the actor ids of this person, in hexadecimal: their entry under `people`.
@@ -42,11 +42,11 @@ public final class Service {
   private var writtenIn: Set<DocumentId> = []
   /// Whether it is known which notes there are.
   private(set) var isLoaded = false
-  /// Called when the list of notes is not as it was.
+  /// Called when the list of notes has changed.
   var onCatalogueChange: ((Notebook.Change) -> Void)?
   private var outside: OutsideChanges?
   private var idle = IdleDocuments()
-  /// Called when somebody else has deleted a note for everyone, before its file goes.
+  /// Called when another person has deleted a note for everyone, before its file goes.
   var onDeletion: ((DocHandle) -> Void)?
   /// Called when what another program wrote to the file of a read-only note was kept at this path, and not taken in.
   var onRefusal: ((NoteKey, RecoveredText, String) -> Void)?
@@ -112,8 +112,9 @@ public final class Service {
     onRename?()
   }
 
-  /// Who writes in a document: nobody twice. A document that was removed and comes again from a peer brings changes of ours
-  /// that we no longer have; under the same actor they would look forged, and a new one could take the number of an old one.
+  /// The actor to write a document as, never the same one twice. A document that was removed and comes again from a peer brings
+  /// changes of ours that we no longer have; under the same actor they would look forged, and a new one could take the number
+  /// of an old one.
   func actor(for document: DocumentId) -> ActorId {
     writtenIn.insert(document).inserted ? identity.actor : newActor()
   }

@@ -193,7 +193,7 @@ extension Session {
 
   // MARK: News
 
-  /// Somebody, here or elsewhere, has made, renamed, put away or brought back a note: lists are to be asked for anew.
+  /// A note was created, renamed, put away or restored, here or in another process: the client should fetch its lists again.
   func catalogueChanged(_ change: Notebook.Change) {
     guard phase == .running, isNotesClient else { return }
     connection.notify(

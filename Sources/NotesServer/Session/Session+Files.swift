@@ -53,7 +53,7 @@ extension Session {
   /// while the note was put away, or is older than the file for another reason, lacks what others wrote meanwhile.
   func origin(of text: [UInt8], at path: String, _ key: NoteKey) async throws -> BufferOrigin {
     guard let bytes = try await service.files.read(path) else {
-      // An editor shows nothing of a file that is not there: nobody has deleted the text.
+      // An editor shows an empty buffer for a missing file: the person has not deleted the text.
       return text.isEmpty ? .missingFile : .stayed([])
     }
     if await Self.holds(bytes, text) { return .file }

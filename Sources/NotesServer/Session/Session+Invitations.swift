@@ -91,7 +91,7 @@ extension Session {
     ])
   }
 
-  /// What an event about somebody near, or an invitation, says to the person; nil if it is another event.
+  /// The notice for an event about a person nearby, or an invitation; nil if it is another event.
   func invitationNotice(of event: SharingEvent) -> JSONValue? {
     switch event {
     case .nearby(let peer, let name): notice("online", peer, name, NoteNews.cut(name, to: 44) + " is nearby")

@@ -66,7 +66,7 @@ extension Session {
     }
     let handle = try await find(id)
     service.notebook.update(id) { $0.deletedSince = nil }
-    // Nobody who gets the note from now on is to delete it; who has done so already keeps it deleted.
+    // A peer that gets the note from now on must not delete it; one that has already done so keeps it deleted.
     if service.mayWrite(id) { try handle.change { document in try NoteDocument.setDeletion(nil, of: document) } }
     if MeetingDocument(handle.document) != nil, NoteDocument(handle.document) == nil {
       return place(try await openMeeting(handle))
@@ -75,7 +75,7 @@ extension Session {
     return place(try await writeWorkingFile(for: handle, title: title, directory: service.notesDirectory))
   }
 
-  /// Somebody has deleted the note for everyone: an open buffer becomes a plain file's, the note can be had back.
+  /// Another person has deleted the note for everyone: open buffers become plain files, and the note can be restored.
   func deletedForEveryone(_ handle: DocHandle) {
     let title = service.notebook[handle.id]?.title ?? handle.id.description
     let open = attachments(of: handle.id)
@@ -131,7 +131,7 @@ extension Session {
   }
 }
 
-/// A text as it was before something replaced parts of it that nobody may have meant to lose.
+/// A text as it was before parts of it were replaced, perhaps by mistake.
 struct RecoveredText {
   static let collection = "recovered"
 

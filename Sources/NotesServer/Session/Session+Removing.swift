@@ -2,7 +2,7 @@ import Automerge
 import AutomergeRepo
 import JSONRPC
 
-/// Removing somebody from a note: by taking their access back, or for good, in that the others go on in a new document.
+/// Removes a guest from a note: by revoking their access, or for good, so that the others go on in a new document.
 extension Session {
   func remove(_ params: Parameters) async throws -> JSONValue {
     guard let record = try target(params) else { throw NotesError(.notANote, "Not a note.") }
@@ -29,7 +29,7 @@ extension Session {
     return ["id": .string(new.id.description), "name": .string(person.name)]
   }
 
-  /// The host of a note goes on without somebody, and so does this person.
+  /// The host of a note has removed a guest, and this person has followed the host to the new document.
   func followed(_ move: NoteMove) {
     let host = move.host ?? service.repo.peerId
     let name = service.sharing.host(of: move.successor)?.name ?? String(host.description.prefix(8))

@@ -131,7 +131,7 @@ extension Session {
     guard notice["kind"] == "invited", let invitation = notice["invitation"], let message = notice["message"] else {
       return
     }
-    // The digits stand in the button, where nobody else writes.
+    // The digits stand in the button, where no peer can write.
     let code = service.sharing.invitations.first { .string($0.invitation) == invitation }?.code
     let accept = code.map { "\(Self.accept): both see \(spaced($0))" } ?? Self.accept
     let question = connection.request(
@@ -174,14 +174,14 @@ extension Session {
     }
   }
 
-  /// Somebody has the document open, or no longer.
+  /// A person has opened the document, or closed it.
   func arrived(_ person: Presence.Person, in document: DocumentId, isHere: Bool) {
     let title = title(of: document)
     let message = NoteNews.fitted(person.name, isHere ? " opened " : " closed ", title, "")
     deliver(notice(isHere ? "joined" : "left", PeerId(person.peer), person.name, message, uri: uri(of: document)))
   }
 
-  /// A peer has brought changes in somebody else's name.
+  /// A peer has brought changes in another author's name.
   func forged(by peer: PeerId, author: PeerId?, in attachment: Attachment) {
     // Of several buffers on one document one says it.
     guard uri(of: attachment.id) == attachment.uri else { return }

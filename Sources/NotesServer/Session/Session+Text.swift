@@ -166,7 +166,7 @@ extension Session {
     }
   }
 
-  /// A notification about this document could not be understood, so nobody knows what the buffer holds.
+  /// A notification about this document could not be understood, so the buffer's text is unknown.
   func textWentWrong(uri: String, reason: String) {
     switch buffers[uri] {
     case .attached, .opening: whenAttached(uri) { $0.resync(reason) }
@@ -188,10 +188,10 @@ extension Session {
       Attachment(uri: uri, handle: handle, note: note, buffer: buffer, splices: [], session: self))
   }
 
-  /// Returns when everybody who shares the document has what we have, or after a while.
+  /// Returns when every peer on the document has what we have, or after a while.
   ///
-  /// A service that died may have sent words that it had not stored. They come back from the peers; were the editor's text
-  /// merged before, they would be there twice.
+  /// A service that died may have sent words that it had not stored. They come back from the peers; if the editor's text were
+  /// merged first, they would be there twice.
   private func caughtUp(_ handle: DocHandle) async {
     let id = handle.id
     func isCaughtUp() -> Bool {

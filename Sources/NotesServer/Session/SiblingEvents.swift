@@ -2,9 +2,9 @@ import AutomergeRepo
 import Foundation
 import JSONRPC
 
-/// What the process with the network hears of other people, told to the editors of the other processes of the same person.
+/// What the process with the network hears of other people, passed to the editors of this person's other processes.
 ///
-/// The processes are a star: who is told passes it on to all but the teller, so it comes to everybody once.
+/// The processes form a star: a process passes an event to all but its sender, so it reaches each process once.
 @AutomergeRepo
 final class SiblingEvents {
   private static let type = "notes-event"

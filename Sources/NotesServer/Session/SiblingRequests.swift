@@ -2,13 +2,13 @@ import AutomergeRepo
 import Foundation
 import JSONRPC
 
-/// Requests that only the process with the network can carry out, passed to it by the others of the same person.
+/// Requests that only the process with the network can carry out, passed to it by this person's other processes.
 ///
-/// A process that has the network says at once that it has taken a request, and answers when it is done. One that has not
-/// passes requests and answers on: the processes are a star, so each comes to everybody once.
+/// A process with the network says at once that it has taken a request, and answers when it is done. One without passes
+/// requests and answers on: the processes form a star, so each reaches every process once.
 @AutomergeRepo
 final class SiblingRequests {
-  /// How long somebody is waited for who takes the request.
+  /// How long to wait for a process that takes the request.
   static let longestSearch: Duration = .seconds(1)
   /// How long an answer is waited for: to join a large note may take its time.
   static let longestWait: Duration = .seconds(120)
@@ -42,7 +42,7 @@ final class SiblingRequests {
     repo.onMessage(ofType: Self.answerType) { [weak self] fields, peer in self?.answer(fields, from: peer) }
   }
 
-  /// Nil if nobody takes the request.
+  /// Nil if no process takes the request.
   func ask(_ method: String, _ params: JSONValue) async -> Result<JSONValue, ResponseError>? {
     count += 1
     let id = "\(token)-\(count)"
