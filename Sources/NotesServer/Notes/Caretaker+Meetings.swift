@@ -2,7 +2,7 @@ import Automerge
 import AutomergeRepo
 import Foundation
 
-/// Which items of a meeting are to be brought together with their files, by their texts.
+/// The items of a meeting that are to be synchronized with their files, by their texts.
 enum UnsettledItems {
   case all
   case some(Set<ObjId>)
@@ -20,12 +20,12 @@ enum UnsettledItems {
   }
 }
 
-/// The files of meetings: one for each item of the agenda, in a folder.
+/// The files of a meeting: one for each item of the agenda, in a folder.
 extension Caretaker {
-  /// A meeting with more items than this has files for the first ones, and for those that were opened here.
+  /// A meeting with more items has files for the first ones, and for those that were opened here.
   static let mostFiles = 100
 
-  /// All items are compared with their files next time, not only those that changed.
+  /// Compares all items with their files next time, not only changed ones.
   func examineAll(of id: DocumentId) { unsettled[id] = .all }
 
   func textsChanged(_ edits: [TextEdit], in handle: DocHandle) {
@@ -33,7 +33,7 @@ extension Caretaker {
     for edit in edits { unsettled[handle.id, default: .some([])].insert(edit.object) }
   }
 
-  /// Brings the items and their files together: new ones get a file, changed ones another text, and those of deleted ones go.
+  /// Synchronizes items and files: a new item gets a file, a changed one is written, a deleted one loses its file.
   ///
   /// - Complexity: O(n) in the items, without the files of those that did not change
   func synchronizeMeeting(_ handle: DocHandle, makingFiles: Bool = true) async throws {
@@ -77,7 +77,7 @@ extension Caretaker {
     try await followTitle(ofMeeting: id)
   }
 
-  /// Lists and buffers have the items as the agenda has them: their order, and their titles.
+  /// Updates lists and buffers to the agenda: the items' order and titles.
   func noteAgenda(of id: DocumentId, _ items: [MeetingDocument.Item]) {
     service.notebook.update(id) { $0.agenda = items.map { AgendaEntry(id: $0.id, title: $0.title) } }
     for item in items {
@@ -87,8 +87,8 @@ extension Caretaker {
     }
   }
 
-  /// Of an item that several people moved at the same moment one copy stays: the others go by those who made them. A title that
-  /// was given to one that does not count goes to the one that does.
+  /// When several people moved an item at the same moment, keeps one copy: each person's process removes its own other copies.
+  /// A title given to a copy that goes is given to the one that stays.
   func tidyAgenda(_ meeting: MeetingDocument, _ items: [MeetingDocument.Item], _ handle: DocHandle) {
     let before = service.notebook[handle.id]
     defer {
@@ -137,7 +137,7 @@ extension Caretaker {
     }
   }
 
-  /// A name for a meeting's folder that nothing has yet.
+  /// An unused name for a meeting's folder.
   func freeFolder(for title: String, in directory: String) async throws -> String {
     let names = Set(try await service.files.names(in: directory) ?? [])
     let taken = Set(service.notebook.records.values.compactMap(\.folder))
@@ -148,8 +148,7 @@ extension Caretaker {
     throw NotesError(.conflict, "No free name was found for a folder \"\(title)\" in \(directory).")
   }
 
-  /// Gives the folder a name that fits the meeting's title, if it has another; later, if an editor of this person has one of
-  /// its files open.
+  /// Renames the folder to fit the meeting's title; later, if an editor of this person has one of its files open.
   private func followTitle(ofMeeting id: DocumentId) async throws {
     guard let record = service.notebook[id], let old = record.folder, !service.isOpen(id),
       !FileName.isName((old as NSString).lastPathComponent, forTitle: record.title)
@@ -171,7 +170,7 @@ extension Caretaker {
     try await service.notebook.save(id, withBase: false)
   }
 
-  /// Sees to it that the item has a file, whose place is in its record then; nothing if there is no such item.
+  /// Makes sure that the item has a file, and records its path; does nothing if there is no such item.
   func makeFile(of key: NoteKey, _ handle: DocHandle) async throws {
     guard service.notebook[key]?.path == nil, let folder = service.notebook[key.document]?.folder,
       let item = key.item.flatMap({ MeetingDocument(handle.document)?.item($0) })
@@ -190,7 +189,7 @@ extension Caretaker {
       for: handle, note, title: item.title.isEmpty ? "Item" : item.title, directory: folder)
   }
 
-  /// Removes the file of an item that is in the agenda no more. What stands in it is kept as a recovered text.
+  /// Removes the file of an item that is no longer in the agenda. Its text is kept as a recovered text.
   func retire(_ record: NoteRecord) async throws {
     guard !service.isOpen(record.key), let claim = service.files.claim(record.key.lockName, exclusively: true) else {
       return

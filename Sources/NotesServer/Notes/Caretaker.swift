@@ -3,36 +3,36 @@ import AutomergeRepo
 import Foundation
 import Logging
 
-/// Looks after the working files of notes that no client has open: takes in what other programs wrote to them, and
-/// writes what others changed in the note.
+/// Looks after the working files of notes that no client has open: takes in what other programs wrote to them, and writes what
+/// other people changed in the note.
 @AutomergeRepo
 final class Caretaker {
-  /// How long after a change the file is written; more changes in between cost nothing.
+  /// The pause between a change and writing the file; more changes in between cost nothing.
   static let writeDelay: Duration = .milliseconds(500)
-  /// What a large text takes longer, so that one that grows and grows is not written the whole time.
+  /// The longer pause for a large text, per megabyte, so that one that keeps growing is not written all the time.
   private static let writeDelayOfMegabyte: Duration = .seconds(1)
   private static let mostWriteDelay: Duration = .seconds(20)
-  /// So many times that a file waits at most while the note goes on changing.
+  /// While the note goes on changing, the file waits at most this many pauses.
   private static let mostDelays = 20
-  /// How often a large file is compared off the loop, if the note changes meanwhile.
+  /// How many times a large file is compared off the loop, if the note changes meanwhile.
   private static let mostComparisons = 3
-  /// After a failure, a full disk for instance.
+  /// The pause after a failure, such as a full disk.
   private static let retryDelay: Duration = .seconds(5)
 
   unowned let service: Service
   private var watched: [DocumentId: Observation] = [:]
   private var planned: [DocumentId: any ScheduledAction] = [:]
-  /// Since when files wait.
+  /// When each file began to wait.
   private var plannedSince: [DocumentId: Duration] = [:]
-  /// Which items of meetings are to be brought together with their files.
+  /// The items of each meeting that are to be synchronized with their files.
   var unsettled: [DocumentId: UnsettledItems] = [:]
-  /// The titles of each item and of what it was made of, when nothing was left to be done about them.
+  /// For each item, the titles of the item and its predecessors when they were last settled.
   var settledTitles: [DocumentId: [ObjId: [ObjId: String]]] = [:]
   let log = Logger(label: "files")
 
   init(service: Service) { self.service = service }
 
-  /// From now on the note's file follows the note. Calling it again does nothing.
+  /// Keeps the note's file up to date from now on. Further calls do nothing.
   func watch(_ handle: DocHandle) {
     guard watched[handle.id] == nil else { return }
     examineAll(of: handle.id)
@@ -77,13 +77,13 @@ final class Caretaker {
         service.notebook.update(handle.id) { $0.deletionSeen = date }
         try await service.notebook.save(handle.id, withBase: false)
       } catch {
-        // Another process of this person has it open, and is about to let it go.
+        // Another process of this person has the note open, and is about to close it.
         plan(handle)
       }
     }
   }
 
-  /// The document is not in memory any more.
+  /// Call when the document was released from memory.
   func forget(_ id: DocumentId) {
     watched.removeValue(forKey: id)?.cancel()
     unsettled[id] = nil
@@ -92,7 +92,7 @@ final class Caretaker {
 
   func isPlanned(_ id: DocumentId) -> Bool { planned[id] != nil }
 
-  /// Brings note and file together a little later.
+  /// Synchronizes note and file a little later.
   ///
   /// - Parameter text: which text has changed, if the document has several
   func plan(_ handle: DocHandle, text: ObjId? = nil) {
@@ -100,7 +100,7 @@ final class Caretaker {
     plan(handle, after: delay(before: handle))
   }
 
-  /// Tries again in a while what has failed.
+  /// Retries after a failure.
   func planAgain(_ handle: DocHandle, _ error: any Error) {
     log.warning("The working file of \(handle.id) was not brought up to date: \(error)")
     if !isPlanned(handle.id) { plan(handle, after: Self.retryDelay) }
@@ -132,7 +132,7 @@ final class Caretaker {
     return max(.zero, min(delay, since + delay * Self.mostDelays - now))
   }
 
-  /// Plans for every note in memory: a process that had some of them open is gone.
+  /// Plans every note in memory: a process that had some of them open has ended.
   func planAll() {
     for handle in service.repo.handles where service.notebook[handle.id]?.hasPlace ?? false {
       examineAll(of: handle.id)
@@ -143,8 +143,8 @@ final class Caretaker {
   /// Takes in what other programs wrote to the note's file since we last wrote it, then writes the note's text to the file if
   /// the two differ. Leaves the file alone while a client has it open, here or in another process, which then looks after it.
   ///
-  /// - Parameter makingFiles: whether to create a missing file although the note has nothing new: the person who removed it
-  ///   meant that, until the note is opened.
+  /// - Parameter makingFiles: whether to create a missing file again although the note has nothing new. The person removed it
+  ///   on purpose, so only opening the note does that.
   func synchronize(_ handle: DocHandle, makingFiles: Bool = true) async throws {
     watch(handle)
     if isDeletedForEveryone(handle) { return followDeletion(of: handle) }
@@ -165,13 +165,13 @@ final class Caretaker {
       let claim = service.files.claim(key.lockName, exclusively: true)
     else { return }
     defer { withExtendedLifetime(claim) {} }
-    // What a process had taken in that was killed may be what the file holds.
+    // The file may hold what a killed process had taken in.
     if let storage = service.repo.storage { await service.journal.recover(service.repo, storage) }
-    // Another process may have written the file since we looked.
+    // Another process may have written the file since we last did.
     try await service.notebook.refresh(key)
     let note = item.map { NoteDocument(handle.document, item: $0) } ?? NoteDocument(handle.document, item: key.item)
     guard let record = service.notebook[key], let path = record.path, let note else { return }
-    // What it wrote there, it also sends.
+    // That process also sends what it wrote there.
     guard handle.document.unknown(record.fileBase?.heads ?? []).isEmpty else {
       return plan(handle, text: note.content)
     }
@@ -190,7 +190,7 @@ final class Caretaker {
     let file = await FileComparison.of(text, contents, orElse: record.shape)
     guard !service.isOpen(key) else { return }
     if let step = file.step {
-      // Should this process die between writing the file and saying so, the file holds one of the two.
+      // If this process dies between writing the file and recording that, the file holds one of the two.
       let base = TextBase(heads: heads, steps: [step, file.finalNewlineStep], object: note.textObject)
       service.notebook.update(key) { $0.fileBase = base }
       try await handle.flush()
@@ -211,7 +211,7 @@ final class Caretaker {
   }
 
   /// The file as its writer meant it. One that was written a moment ago, and has something that the note lacks, may be
-  /// unfinished: it is read again until it is not.
+  /// unfinished: it is read again until it has settled.
   private func settledFile(_ path: String, _ base: TextBase?, _ note: NoteDocument) async throws -> FileSight {
     while true {
       let sight = try await service.files.look(path, since: nil)
@@ -222,14 +222,14 @@ final class Caretaker {
     }
   }
 
-  /// Whether the file has nothing that the note lacks, as far as that is quickly found out.
+  /// Whether the file has nothing that the note lacks, as far as a quick look can tell.
   private func holds(_ contents: FileContents, _ base: TextBase?, _ note: NoteDocument) -> Bool {
     guard contents.text.count < Session.largestComparedAtOnce else { return false }
     return OpeningMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain)
       .takeIn(contents).splices.isEmpty
   }
 
-  /// Whether the file that is gone held the note's text.
+  /// Whether the missing file held the note's present text.
   private func holdsNothingNew(_ note: NoteDocument, _ base: TextBase?) -> Bool {
     guard let base, note.document.unknown(base.heads).isEmpty,
       let edits = try? note.document.textEdits(obj: note.content, since: base.heads)
@@ -242,7 +242,8 @@ final class Caretaker {
     } || toNow.isIdentity
   }
 
-  /// Merges what another program wrote to the file between our reading and our writing it. It is written again a little later.
+  /// Merges what another program wrote to the file between our reading and our writing. The file is written again a little
+  /// later.
   private func takeIn(
     _ bytes: [UInt8], thatReplaced contents: FileContents?, of note: NoteDocument, _ key: NoteKey, _ handle: DocHandle
   ) async throws {
@@ -260,7 +261,7 @@ final class Caretaker {
     plan(handle)
   }
 
-  /// Gives the file a name that fits the note's title, if it has another.
+  /// Renames the file to fit the note's title.
   private func followTitle(_ key: NoteKey) async throws {
     guard let record = service.notebook[key], let path = record.path else { return }
     let old = path as NSString
@@ -275,7 +276,7 @@ final class Caretaker {
     }
   }
 
-  /// Removes the working file of a note that is deleted, having taken in what stands there.
+  /// Removes the working file of a deleted note, after taking in its text.
   ///
   /// - Parameter isWritten: whether the file may hold words of another program; false if an editor had it open.
   func putAway(_ handle: DocHandle, isWritten: Bool) async throws {
@@ -305,7 +306,7 @@ final class Caretaker {
     if let path { try await service.files.remove(path) }
   }
 
-  /// What another program wrote to the file of a note that this person may only read is kept, and does not become the note's.
+  /// Keeps as a recovered text what another program wrote to the file of a note that this person may only read.
   func refuse(_ text: [UInt8], _ key: NoteKey) async throws {
     let kept = RecoveredText(
       id: key.document, time: service.clock.date.milliseconds,
@@ -318,7 +319,7 @@ final class Caretaker {
     }
   }
 
-  /// Merges what stands in the file. False if the note was opened meanwhile.
+  /// Merges the file's text. False if the note was opened meanwhile.
   private func takeIn(
     _ contents: FileContents, _ base: TextBase?, _ note: NoteDocument, _ handle: DocHandle
   ) async throws -> Bool {

@@ -2,20 +2,20 @@ import Automerge
 import AutomergeRepo
 import Foundation
 
-/// One entry of a journal: changes of a document together with what they make of the editors' texts, so that neither is ever
+/// One entry of a journal: changes of a document together with their effect on the editors' texts, so that neither is ever
 /// there without the other.
 ///
-/// On disk it is four bytes of length, eight bytes of a checksum of what follows, both most significant first, and that: CBOR.
+/// On disk: four bytes of length, eight bytes of checksum of the body, both big-endian, then the body in CBOR.
 struct JournalFrame: Hashable {
   var document: DocumentId
   /// As Automerge chunks.
   var changes = Data()
   var clients: [Client] = []
 
-  /// What happened to what one editor has of a note.
+  /// A change to what one editor has of a note.
   struct Client: Hashable {
     enum News: Hashable {
-      /// It is this now.
+      /// The editor has this now.
       case has(ClientBase)
       /// An edit was sent that leads to the document's text at these heads.
       case sent(ClientBase.Sent)
@@ -35,7 +35,7 @@ struct JournalFrame: Hashable {
     return bytes
   }
 
-  /// Appends the entry as it lies on disk.
+  /// Appends the entry in its form on disk.
   func append(to bytes: inout [UInt8]) {
     let start = bytes.count, body = start + Self.headByteCount
     bytes.reserveCapacity(body + changes.count + 512)
@@ -143,9 +143,9 @@ extension JournalFrame.Client {
   }
 }
 
-/// What a journal comes to.
+/// What a journal adds up to.
 struct JournalContent {
-  /// Of each document, as chunks.
+  /// The changes of each document, as chunks.
   var changes: [DocumentId: Data] = [:]
   /// What the editor had of each note that it had open.
   var clients: [NoteKey: ClientBase] = [:]

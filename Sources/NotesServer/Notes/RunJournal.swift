@@ -12,31 +12,31 @@ import Logging
 @AutomergeRepo
 final class RunJournal {
   private let files: any JournalAccess
-  /// Names this process.
+  /// The name of this process's journal.
   private let run: String
   private let log = Logger(label: "journal")
-  /// What the editor has of each open note.
+  /// Returns what the editor has of each open note.
   private var clients: [NoteKey: @AutomergeRepo () -> ClientBase?] = [:]
   private var handles: [DocumentId: DocHandle] = [:]
-  /// Notes whose editor has done something that the next change of their documents carries out.
+  /// Notes whose editor made an edit that the next change of the document carries out.
   private var ahead: Set<NoteKey> = []
-  /// Documents of which journals were kept, because they were not here.
+  /// Documents that were missing when a journal was read, so the journal was kept.
   private var waiting: Set<DocumentId> = []
   /// Entries that no editor or peer has been told about yet.
   private var held: [UInt8] = []
   private var isBroken = false
   private var isChangingSegment = false
 
-  /// A segment over this many bytes is followed by a new one.
+  /// A segment of more than this many bytes is followed by a new one.
   static let largestSegment = 256 << 10
-  /// More than this at once is left to the store, and to the peers from whom it came.
+  /// Larger changes are left to the store, and to the peers that they came from.
   static let largestChanges = 1 << 20
 
   init(files: any JournalAccess, run: String) { (self.files, self.run) = (files, run) }
 
   // MARK: Writing
 
-  /// A buffer is attached: from now on every change of the document is written down.
+  /// Call when a buffer is attached: from now on every change of the document is journaled.
   func opened(_ key: NoteKey, _ handle: DocHandle, client: @escaping @AutomergeRepo () -> ClientBase?) {
     clients[key] = client
     handles[key.document] = handle
@@ -54,7 +54,7 @@ final class RunJournal {
     handles[key.document] = nil
   }
 
-  /// Runs `work`, which makes one change of what the editor did. What the editor has then is written down together with it.
+  /// Runs `work`, which makes one change out of an editor's edit, and journals the editor's new text together with it.
   func takingIn<Result>(_ key: NoteKey, _ work: () throws -> Result) rethrows -> Result {
     ahead.insert(key)
     defer { if ahead.remove(key) != nil { clientHas(key) } }
@@ -67,7 +67,7 @@ final class RunJournal {
     append(JournalFrame(document: key.document, clients: [JournalFrame.Client(item: key.item, news: .has(client))]))
   }
 
-  /// An edit is about to be sent to the editor.
+  /// Call before an edit is sent to the editor.
   func sends(_ rev: Int, of key: NoteKey, heads: Set<ChangeHash>) {
     let sent = ClientBase.Sent(rev: rev, heads: heads)
     append(JournalFrame(document: key.document, clients: [JournalFrame.Client(item: key.item, news: .sent(sent))]))
@@ -94,14 +94,14 @@ final class RunJournal {
     write()
   }
 
-  /// Writes what is held: something is about to leave this process.
+  /// Writes what is held. Call before anything leaves this process.
   func write() {
     guard !held.isEmpty else { return }
     var bytes: [UInt8] = []
     swap(&bytes, &held)
     guard !isBroken else { return }
     guard let byteCount = files.append(bytes) else {
-      // What it says of the editor is out of date from here on.
+      // What the journal says of the editor is out of date from here on.
       isBroken = true
       files.end()
       return log.error("The journal cannot be written. Words may stand twice if this process is killed.")
@@ -109,7 +109,7 @@ final class RunJournal {
     if byteCount > Self.largestSegment { beginSegment() }
   }
 
-  /// What the segments before hold is stored soon; then they are not needed any more.
+  /// Starts a new segment. What the earlier ones hold is stored soon; then they are removed.
   private func beginSegment() {
     guard !isChangingSegment, let number = files.beginSegment() else { return }
     isChangingSegment = true
@@ -126,7 +126,7 @@ final class RunJournal {
     }
   }
 
-  /// Everything is stored, what the editor has included.
+  /// Call when everything is stored, what the editor has included. Removes the journal.
   func end() {
     isBroken = true
     files.end()
@@ -134,7 +134,7 @@ final class RunJournal {
 
   // MARK: Reading
 
-  /// What an editor that has outlived services says of one of them.
+  /// What an editor that has outlived one or more services remembers of one of them.
   struct Memory {
     var run: String
     /// The version that its last `didOpen` named.
@@ -143,19 +143,19 @@ final class RunJournal {
     var rev: Int
   }
 
-  /// How a text came to be that an editor brings back.
+  /// Where a text that an editor brings back came from.
   enum Origin {
-    /// It is this, and what the person did since.
+    /// It is the base's text with the person's edits since.
     case known(TextBase, object: String?)
     /// The editor read the file again after this was written.
     case reloaded
     case unknown
   }
 
-  /// Finds out what a text grew out of, and takes into the document what a process that was killed had of it.
+  /// Finds out what a text grew out of, and adds to the document what a killed process had journaled of it.
   ///
-  /// - Parameter memories: the last service first. One that never got to merge the buffer has left no trace of it, and what the
-  ///   one before it knew still holds.
+  /// - Parameter memories: the last service first. One that never got to merge the buffer has left no trace of it; then what
+  ///   the one before it knew still holds.
   func origin(of key: NoteKey, _ memories: [Memory], _ handle: DocHandle, _ storage: any StorageProvider) async
     -> Origin
   {
@@ -184,7 +184,7 @@ final class RunJournal {
     return (try? await storage.load(ClientBase.key(key, run: run))).flatMap { $0 }.flatMap { ClientBase($0) }
   }
 
-  /// What the journal of another process says; nil if there is none.
+  /// The content of another process's journal; nil if it has none.
   func content(of run: String) async -> JournalContent? {
     guard let bytes = await files.read(run) else { return nil }
     return await Self.content(bytes)
@@ -193,8 +193,8 @@ final class RunJournal {
   @concurrent
   private static func content(_ bytes: [UInt8]) async -> JournalContent { JournalContent(JournalFrame.all(in: bytes)) }
 
-  /// Takes in what processes that were killed had not stored, and removes their journals. A journal with words of a document that
-  /// cannot be had now stays: it is read again when the document comes, and when the next process starts.
+  /// Stores what killed processes had not stored, and removes their journals. A journal with words of a document that is
+  /// unavailable now stays: it is read again when the document arrives, and when the next process starts.
   func recover(_ repo: Repo, _ storage: any StorageProvider) async {
     for run in await files.deadRuns() {
       guard let content = await content(of: run) else { continue }
@@ -216,10 +216,10 @@ final class RunJournal {
     }
   }
 
-  /// Whether a journal that was kept has words of this document, which is here now. Asking again says no.
+  /// Whether a kept journal has words of this document, which is here now. True only once.
   func waits(for id: DocumentId) -> Bool { waiting.remove(id) != nil }
 
-  /// Stores what a journal has of a document. False if something that it is built on is missing.
+  /// Stores a journal's changes of a document. False if dependencies are missing.
   private func take(_ changes: Data, of id: DocumentId, by run: String, _ repo: Repo) async throws -> Bool {
     let handle: DocHandle
     switch await repo.find(id, within: Self.longestSearch) {
@@ -227,7 +227,7 @@ final class RunJournal {
     case .found(let found): handle = found
     case .failed(let error): throw error
     case .unavailable, .timedOut:
-      // The process had just got it, or made it: then the journal has all of it.
+      // The process had just received or created the document: then the journal has all of it.
       guard let made = try repo.make(id, of: changes) else { return false }
       handle = made
     }

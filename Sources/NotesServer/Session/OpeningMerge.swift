@@ -1,22 +1,22 @@
 import Automerge
 
-/// How the text of a `didOpen` meets the document: what the person did since the base, and nothing else, is carried over.
+/// Merges the text of a `didOpen` with the document: carries over what the person did since the base, and nothing else.
 struct OpeningMerge: Sendable {
   let note: NoteDocument
-  /// What the buffer's text grew out of, if that is known; several if it is one of them.
+  /// The texts that the buffer's text may have grown out of, if known; it grew out of one of them.
   let bases: [TextBase]
-  /// Whether the text is certain to have grown out of the only base.
+  /// Whether the text certainly grew out of the only base.
   let isExact: Bool
   let encoding: PositionEncoding
   let gate: OpenBuffer.Gate
-  /// What it may have grown out of besides: counts only if it lacks nothing of that.
+  /// Further candidates: one counts only if the buffer's text lacks nothing of it.
   let possibleBases: [TextBase]
-  /// Whether what was typed into the text of an item that others moved meanwhile is brought to its new text in any case: the
-  /// processes that have it open do that.
+  /// Whether to bring what was typed into an item's old text to its new text in any case, when others moved the item meanwhile:
+  /// the processes that have the item open do.
   let isFollowed: Bool
-  /// Whether the text may lack what its person never deleted, since it is older than what others wrote.
+  /// Whether the text may lack words that its person did not delete, since it is older than what others wrote.
   let isDoubtful: Bool
-  /// The document as it was found: what is compared must not change under way.
+  /// The document's heads at the start: it must not change during the comparison.
   private let heads: Set<ChangeHash>
   private let source: PlainText
 
@@ -31,7 +31,7 @@ struct OpeningMerge: Sendable {
     source = PlainText(DocumentText(note).allUTF8)
   }
 
-  /// The buffer as the gate knows it, and what the document has to take in.
+  /// Returns the buffer for the gate, and the splices to make in the document.
   func open(version: Int, text: [UInt8]) -> (buffer: OpenBuffer, splices: [TextSplice]) {
     if isExact, let way = bases.first.flatMap(wayFromSteps) {
       return OpenBuffer.open(
@@ -44,14 +44,14 @@ struct OpeningMerge: Sendable {
       version: version, encoding: encoding, gate: gate, text: text, base: nearest.way, source: source)
   }
 
-  /// The same off the loop: to compare large texts takes a while. Nil if the document changed meanwhile.
+  /// The same off the loop, since comparing large texts takes a while. Nil if the document changed meanwhile.
   @concurrent
   func openOffLoop(version: Int, text: [UInt8]) async -> (buffer: OpenBuffer, splices: [TextSplice])? {
     let opened = open(version: version, text: text)
     return note.document.heads() == heads ? opened : nil
   }
 
-  /// What other programs did to the working file, which holds `text`, since it held one of the bases.
+  /// Returns what other programs did to the working file, which holds `text`, since it held one of the bases.
   func takeIn(file text: [UInt8]) -> FileMerge {
     guard let nearest = nearest(to: text, isFile: true) else {
       let (buffer, splices) = OpenBuffer.openKeepingBoth(
@@ -81,23 +81,23 @@ struct OpeningMerge: Sendable {
     return note.document.heads() == heads ? merge : nil
   }
 
-  /// A text that the client may have had, and how the client's text differs from it.
+  /// A text that the client may have had, and the difference between it and the client's text.
   private struct Found {
     var way: TextDelta
     var distance: Int
     var deletedBytes: Int
     var base: TextBase
-    /// Whether it is the base's text itself, and not what became of it.
+    /// Whether this is the base's text itself, rather than a later stage of it.
     var isWholeBase: Bool
   }
 
-  /// Of the texts that the client may have had, the one it differs from least is the one it had.
+  /// Of the texts that the client may have had, picks the one that differs least from the client's text.
   ///
-  /// What the client lacks of that text counts as deleted. So a text that the client surely had at least goes before all
-  /// others; one that it may have had counts only if the client lacks nothing of it, or a file shows that it was written. At
-  /// worst, words stand twice.
+  /// Whatever the client's text lacks of the chosen one counts as deleted. So a text that the client had for certain always
+  /// counts; one that it may have had counts only if the client lacks nothing of it, or a file shows that it was written. At
+  /// worst, words appear twice.
   ///
-  /// - Parameter isFile: whether it is a file that a client may have written without our hearing of it.
+  /// - Parameter isFile: whether `text` is a file that a client may have written without our hearing of it.
   private func nearest(to text: [UInt8], isFile: Bool = false) -> Found? {
     var best: Found?
     let bases = bases.compactMap { ofThisText($0) }
@@ -124,7 +124,7 @@ struct OpeningMerge: Sendable {
     return best
   }
 
-  /// The base of which a text that is older than what others wrote lacks least, with what later changes show in it.
+  /// For a text that is older than what others wrote: the base that it lacks least of, plus the later changes that it shows.
   private func leastDeleting(_ bases: [TextBase], _ text: [UInt8]) -> Found? {
     bases.compactMap { base -> Found? in
       guard let whole = candidates(of: base).first else { return nil }
@@ -152,11 +152,11 @@ struct OpeningMerge: Sendable {
       way: way, distance: delta.changedBytes, deletedBytes: delta.deletedBytes, base: base, isWholeBase: isWholeBase)
   }
 
-  /// The text from which `way` leads to the document's.
+  /// The text that `way` turns into the document's.
   private func old(_ way: TextDelta) -> [UInt8] { TextView(of: source, through: way.inverted).allUTF8 }
 
-  /// Whether the text is what was found, and whole lines besides. Else two words that begin alike could pass for one, and
-  /// losing that is worse than having both.
+  /// Whether the text is `found`'s text with nothing but whole lines added. Otherwise two words that begin alike could pass for
+  /// one, and losing a word is worse than having both.
   private func holdsOnlyMoreLines(_ text: [UInt8], than found: Found) -> Bool {
     let old = old(found.way)
     var lines = text.split(separator: 0x0A, omittingEmptySubsequences: false).makeIterator()
@@ -168,15 +168,15 @@ struct OpeningMerge: Sendable {
     }
   }
 
-  /// Up to this size a text is compared with what each recent change made of it.
+  /// Texts up to this size are compared with the result of each recent change.
   private static let largestSearched = 256 << 10
   private static let mostRecentChanges = 256
-  /// After so many in a row that its text does not show, it has none of the later ones.
+  /// After this many changes in a row that its text does not show, the client has none of the later ones.
   private static let mostUnshownInARow = 24
 
-  /// What others did since the base was stored reached the client as well, up to the death of its service. It had those
-  /// changes that its text shows: with them it differs less from what it had, and lacks nothing more of it. Merged as if they
-  /// were its own, they would stand twice.
+  /// Other people's changes since the base was stored reached the client as well, until its service died. The client had those
+  /// changes that its text shows: with them its text differs less from what it had, and lacks nothing more of it. Merged as the
+  /// client's own, they would appear twice.
   private func withShownChanges(_ start: Found, by actor: ActorId?, _ text: [UInt8]) -> Found {
     var (best, shown) = (start, start.base.heads)
     var unshown = 0
@@ -196,7 +196,7 @@ struct OpeningMerge: Sendable {
     return best
   }
 
-  /// From a base's text to the document's; nil if the document lacks what the base is about.
+  /// The delta from a base's text to the document's; nil if the document lacks the base's heads.
   private func wayFromSteps(_ base: TextBase) -> TextDelta? {
     guard note.document.unknown(base.heads).isEmpty, let toNow = way(from: base.heads, andAllBy: nil) else {
       return nil
@@ -204,14 +204,15 @@ struct OpeningMerge: Sendable {
     return base.steps.reduce(into: TextDelta.identity) { $0 = $0.composed(with: $1) }.composed(with: toNow)
   }
 
-  /// A text that the client may have had, as the way from it to the document's.
+  /// A text that the client may have had, as the delta from it to the document's.
   private struct Candidate {
     let way: TextDelta
-    /// Whether the client had all of it, and perhaps more.
+    /// Whether the client had at least this text.
     let isSure: Bool
   }
 
-  /// From the text at `heads`, with all that one actor did besides, to the document's; nil if that is not what it was.
+  /// The delta to the document's text from the text at `heads` plus all changes of one actor; nil if that text is unknown, or
+  /// the document has changed meanwhile.
   private func way(from heads: Set<ChangeHash>, andAllBy actor: ActorId?) -> TextDelta? {
     let edits =
       if let actor {
@@ -223,10 +224,10 @@ struct OpeningMerge: Sendable {
     return TextDelta(edits)
   }
 
-  /// The texts that the client may have had by a base; none if that cannot be used.
+  /// The texts that the client may have had by a base; none if the base is unusable.
   private func candidates(of base: TextBase) -> [Candidate] {
     guard note.document.unknown(base.heads).isEmpty, let toNow = way(from: base.heads, andAllBy: nil) else { return [] }
-    // What was on its way to the client then may have reached it, in order.
+    // Edits that were on their way to the client then may have reached it, in order.
     var way = toNow, ways = [way]
     for step in base.steps.reversed() where !step.isIdentity {
       way = step.composed(with: way)
@@ -234,7 +235,7 @@ struct OpeningMerge: Sendable {
     }
     ways.reverse()
     var found = ways.enumerated().map { Candidate(way: $0.element, isSure: $0.offset == 0) }
-    // A service that died after storing changes and before storing the base: the client has all that it wrote itself.
+    // If the service died after storing changes and before storing the base, the client has all changes that it made itself.
     guard let actor = base.actor, let others = self.way(from: base.heads, andAllBy: actor) else { return found }
     let own = toNow.composed(with: others.inverted)
     guard !own.isIdentity else { return found }
@@ -246,8 +247,8 @@ struct OpeningMerge: Sendable {
   }
 }
 
-/// Whether a file shows that a client wrote a text to it, although another program has changed it since: it has every line
-/// that the text has and the file did not have before.
+/// Whether a file shows that a client wrote a text to it, although another program has changed the file since: the file has
+/// every line of the text that it did not have before.
 private struct WrittenLines {
   private let before: [ArraySlice<UInt8>: Int]
   private let file: [ArraySlice<UInt8>: Int]
