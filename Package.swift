@@ -127,7 +127,8 @@ let package = Package(
         "JSONRPC", "notes-lsp",
       ], swiftSettings: strict),
     .testTarget(
-      name: "NotesServerTests", dependencies: ["NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "TestSupport"],
+      name: "NotesServerTests",
+      dependencies: ["NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "RepoTestSupport", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "Interop", dependencies: ["Automerge", "TestSupport"], path: "Tests/Interop",

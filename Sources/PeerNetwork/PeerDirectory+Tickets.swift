@@ -254,6 +254,9 @@ extension PeerDirectory {
     return entry.host == peer || entry.host == nil && grants.guests(on: document)[peer] == .write
   }
 
+  /// Returns when it is stored that the host of this document, which was admitted a moment ago, shares it with us.
+  public func storeAdmission(to document: DocumentId) async { await admissions[document]?.value }
+
   /// Takes a host's changes from now on. What it let us do is stored behind that: if we die before, we can ask again. The
   /// document comes first, for looking whether it is in the store would have to wait for the writing.
   ///
@@ -266,12 +269,13 @@ extension PeerDirectory {
     let grants = grants
     grants.admit(.write, on: document, to: host)
     repo.policyChanged(for: document)
-    Task {
+    admissions[document] = Task {
       _ = await self.repo.find(document)
       await self.keep { storage throws(StorageError) in
         try await storage.saveRecord(entry.record, at: [Joined.key, document.description])
         try await grants.store(document)
       }
+      self.admissions[document] = nil
     }
     return true
   }

@@ -77,6 +77,8 @@ public final class PeerDirectory {
   var random: RandomSource
   var book: TicketBook
   var known: [PeerId: KnownPeer]
+  /// What hosts let us do that is being stored.
+  var admissions: [DocumentId: Task<Void, Never>] = [:]
   /// Documents that we joined.
   var joined: [DocumentId: Joined] {
     get { grants.joined }

@@ -128,6 +128,8 @@ final class SharingAdapter: SharingService {
     }
   }
 
+  func storeAdmission(to document: DocumentId) async { await directory?.storeAdmission(to: document) }
+
   func unshare(_ document: DocumentId, from peer: PeerId?) async throws(SharingError) {
     let directory = try network()
     do {

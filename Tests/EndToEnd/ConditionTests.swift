@@ -208,6 +208,42 @@ struct ConditionTests {
     try person.shows("words kept")
   }
 
+  @Test(arguments: kinds) func aNoteThatIsNotHereYet(kind: String) throws {
+    let ana = try OpenNote("Ana", text: "bread\n")
+    let person = try Person(kind, "Ben")
+    try person.editor.join(try ana.ticket())
+    try person.editor.waitForText("bread")
+    try person.sees("synced with Ana")
+    kill(ana.process.child.processId, SIGSTOP)
+    try person.editor.give(vim: "NotesStop", emacs: "(notes-stop)")
+    try person.shows("the service is stopped")
+    // A store that was put back from before the note was joined.
+    try person.user.forgetDocument(ana.id)
+    try person.type(" rye")
+    try person.editor.give(vim: "NotesRestart", emacs: "(notes-restart)")
+    try person.shows("waiting for a note that is not here")
+    try person.type(" milk")
+    kill(ana.process.child.processId, SIGCONT)
+    try ana.process.waitFor("what Ben typed") { ana.client.text.string.contains("rye milk") }
+    try person.sees("synced with Ana")
+    #expect(ana.client.text.string.components(separatedBy: "bread").count == 2)
+  }
+
+  @Test(arguments: kinds) func aPlainFileThatBecomesANote(kind: String) throws {
+    let person = try Person(kind)
+    let path = person.user.notes + "/List.md"
+    try FileManager.default.createDirectory(atPath: person.user.notes, withIntermediateDirectories: true)
+    try "bread\n".write(toFile: path, atomically: true, encoding: .utf8)
+    try person.editor.give(vim: "edit \(path)", emacs: "(find-file \"\(path)\")")
+    try person.type("milk")
+    let other = try person.user.startInitialized()
+    let id = try #require(try other.request("notes/adopt", ["uri": .string("file://" + path)])["id"]?.stringValue)
+    #expect(try person.editor.waitUntilAttached() == id)
+    try person.shows("a plain file that has become a note")
+    try person.type(" rye")
+    try person.editor.session.wait(for: "what was typed") { try person.user.storedText(of: id).contains("milk rye") }
+  }
+
   @Test(arguments: kinds) func aNoteThatCannotBeStored(kind: String) throws {
     let person = try Person(kind)
     try person.makeNote()

@@ -64,6 +64,20 @@ public final class NotesUser {
     return (result.exit, String(decoding: result.output, as: UTF8.self))
   }
 
+  /// Takes the document of a note out of the store, and leaves its record: nothing else of the service may use the store.
+  public func forgetDocument(_ id: String) throws {
+    let program = """
+      import sqlite3, sys
+      store = sqlite3.connect(sys.argv[1])
+      store.execute("DELETE FROM item WHERE key LIKE ? || '%'", [sys.argv[2]])
+      store.commit()
+      """
+    let result = try ChildProcess.run(["python3", "-c", program, home + "/notes.db", id])
+    guard result.exit == .code(0) else {
+      throw ProcessError.ended(waitingFor: "the store to forget \(id)", details: "\(result)")
+    }
+  }
+
   /// The stored text of a note, read by a process of its own.
   public func storedText(of id: String) throws -> String {
     let result = try run(["show", id])

@@ -215,6 +215,8 @@ Called from a message handler."
    ((notes-lsp--note-blocked note) "not sent: invalid character")
    ((not (and (notes-lsp--note-open note) (notes-lsp-service-ready-p)))
     (format "offline (%s)" (notes-lsp--service-word)))
+   ((plist-get (notes-lsp--note-status note) :waiting)
+    (concat "waiting for " (plist-get (notes-lsp--note-status note) :waiting)))
    (t
     (let* ((status (notes-lsp--note-status note))
            (since (notes-lsp--note-unstored note))

@@ -333,10 +333,17 @@ After an edit of others the same place may be before other letters."
                        (concat (plist-get params :message) (notes-lsp--reply params)))))
         (if (or (plist-get params :invitation)
                 (string-prefix-p "WARNING" (or text ""))
-                (member (plist-get params :kind) '("declined" "deleted" "forged" "keyChanged")))
+                (member (plist-get params :kind)
+                        '("declined" "deleted" "forged" "keyChanged" "waiting")))
             (notes-lsp--warn text)
           (notes-lsp--news text))))
-    (run-hooks 'notes-lsp--news-hook)))
+    (run-hook-with-args 'notes-lsp--event-hook params)
+    ;; A meeting may have a hundred items, and lists show none.
+    (unless (and (equal (plist-get params :kind) "created") (plist-get params :item))
+      (run-hooks 'notes-lsp--news-hook))))
+
+(defvar notes-lsp--event-hook nil
+  "Called with the parameters of each event, when it was dealt with.")
 
 (defun notes-lsp--reachable (status)
   "Return those of STATUS's peers who are there."

@@ -184,7 +184,33 @@ PATH is how the service knows that file, if not by the buffer's name."
                               (notes-lsp--attach (plist-get place :uri) (plist-get note :id)
                                                  (plist-get place :title)))))))
 
+(defun notes-lsp--on-placed (params)
+  "Make buffers of the file that a note has got, as PARAMS say, that note.
+They were opened as plain files before the service knew it."
+  (let ((path (plist-get params :path)))
+    (when (and path (member (plist-get params :kind) '("created" "renamed" "restored")))
+      (notes-lsp--soon
+        (dolist (buffer (buffer-list))
+          (with-current-buffer buffer
+            (when (and buffer-file-name (not (buffer-base-buffer)) (not (notes-lsp--current))
+                       (or (equal (expand-file-name buffer-file-name) path)
+                           (equal buffer-file-truename (abbreviate-file-name (file-truename path)))))
+              (notes-lsp--watch-order)
+              (notes-lsp--attach (plist-get params :uri) (plist-get params :id)
+                                 (plist-get params :title)))))))))
+
+(defvar notes-lsp--has-been-ready nil "Non-nil if a service has been ready before.")
+
+(defun notes-lsp--look-again ()
+  "Open as notes the files that have become ones while no service was there."
+  (when notes-lsp--has-been-ready
+    (dolist (buffer (buffer-list))
+      (with-current-buffer buffer (notes-lsp--on-find-file))))
+  (setq notes-lsp--has-been-ready t))
+
 (add-hook 'find-file-hook #'notes-lsp--on-find-file)
+(add-hook 'notes-lsp--event-hook #'notes-lsp--on-placed)
+(add-hook 'notes-lsp--ready-hook #'notes-lsp--look-again)
 
 (provide 'notes-lsp)
 ;;; notes-lsp.el ends here

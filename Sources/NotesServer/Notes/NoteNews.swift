@@ -17,6 +17,8 @@ enum NoteNews: Hashable {
   case gaveUp(guest: String)
   /// From now on the buffer is a plain file's.
   case detached(Reason)
+  /// The note is not here yet; the name is that of the host, or what else it is waited for.
+  case waiting(for: String)
   /// The note goes on in another document, without the removed guests.
   case moved(from: DocumentId, Mover)
 
@@ -35,6 +37,7 @@ enum NoteNews: Hashable {
     case .gaveUp: "left"
     case .detached: "detached"
     case .moved: "moved"
+    case .waiting: "waiting"
     }
   }
 
@@ -46,6 +49,7 @@ enum NoteNews: Hashable {
     case .refused: Self.fitted("", "Read-only: ", title, " stays; your words are in a copy")
     case .unshared(let host): Self.fitted(host, " stopped sharing ", title, "; your copy stays")
     case .gaveUp(let guest): Self.fitted(guest, " no longer shares ", title, "")
+    case .waiting(let name): Self.fitted("Waiting for \(name)", " to bring ", title, "; typing is kept")
     case .moved(_, .removed(let name)): Self.fitted(name, " was removed from ", title, "; the rest go on")
     case .moved(_, .host(let host)): Self.fitted(host, " removed a person from ", title, "; it goes on")
     case .detached(.deleted): Self.fitted("", "Deleted ", title, "; undelete restores it")
@@ -85,7 +89,7 @@ enum NoteNews: Hashable {
     case .refused(let path): members.append(("recovered", .string(path)))
     case .detached(let reason): members.append(("reason", .string(reason.rawValue)))
     case .moved(let old, _): members.append(("from", .string(old.description)))
-    case .gaveUp: break
+    case .gaveUp, .waiting: break
     }
     return .object(JSONObject(members.compactMap { key, value in value.map { (key, $0) } }))
   }

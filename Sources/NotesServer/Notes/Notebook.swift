@@ -172,8 +172,9 @@ final class Notebook {
     if let path = record.path, path != old?.path { onPath?(path) }
     guard let kind = Self.change(from: old, to: record) else { return }
     unstored.insert(key)
-    // Of items the meeting's agenda tells; but a buffer shows the name of its own.
-    if record.item == nil || kind == .renamed {
+    // The meeting's agenda tells which items there are; but a buffer shows the name of its own, and an editor may have opened
+    // its file as a plain one.
+    if record.item == nil || kind == .renamed || record.path != nil {
       onChange?(Change(kind: kind, id: record.id, item: record.item, title: record.title, path: record.path))
     }
   }

@@ -34,6 +34,8 @@ public protocol SharingService: AnyObject {
   ) async throws(SharingError) -> SharedTicket
   /// Ends when the grant is there; the document itself comes by the repo.
   func join(ticket: String) async throws(SharingError) -> DocumentId
+  /// Returns when it is stored from whom a document is that was joined a moment ago.
+  func storeAdmission(to document: DocumentId) async
   /// Without a peer: withdraws every grant and ticket of the document.
   func unshare(_ document: DocumentId, from peer: PeerId?) async throws(SharingError)
   /// Lets all but one of those who have a document from this person have its successor, where it goes on.

@@ -15,10 +15,13 @@ enum Buffer {
 struct Opening {
   /// Which `didOpen` of the session it was: the same file may be opened once more meanwhile.
   let number: Int
+  let key: NoteKey
   let isReattached: Bool
   let version: Int
   let text: [UInt8]
   var waiting: [@AutomergeRepo (Attachment) -> Void] = []
+  /// Whom or what the document is waited for, as the person reads it; nil while it may come at any moment.
+  var waitsFor: String?
   /// Kept in step, in case the document cannot be had.
   var plain: PlainBuffer
 }
@@ -28,9 +31,15 @@ struct PlainBuffer {
   var version: Int
   /// UTF-8.
   var text: [UInt8]
+  /// What the client had at first: what the file held then.
+  let opened: [UInt8]
   /// Of a buffer that was a note: the event that told the client that it is none any more, to be sent again when the client
   /// goes on as if it were.
   var farewell: JSONValue?
+
+  init(version: Int, text: [UInt8], farewell: JSONValue? = nil) {
+    (self.version, self.text, opened, self.farewell) = (version, text, text, farewell)
+  }
 
   /// Makes a client's changes, one after the other.
   mutating func apply(_ changes: [ContentChange], version: Int, in encoding: PositionEncoding) {

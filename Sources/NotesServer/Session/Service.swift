@@ -57,6 +57,7 @@ public final class Service {
   private let recordNews: RecordNews
   private(set) lazy var mover = Mover(service: self)
   private(set) lazy var caretaker = Caretaker(service: self)
+  private(set) lazy var awaitedNotes = AwaitedNotes(service: self)
   private(set) lazy var openFiles = OpenFiles(service: self)
   private(set) lazy var elsewhere = NotesElsewhere(service: self)
   private(set) lazy var recoveredTexts = RecoveredTexts(service: self)
@@ -132,7 +133,7 @@ public final class Service {
     isLoaded = true
     notebook.onChange = { [weak self] change in
       self?.onCatalogueChange?(change)
-      if self?.outside != nil { self?.elsewhere.refresh() }
+      if self?.outside != nil, change.item == nil { self?.elsewhere.refresh() }
     }
     if folders != nil { elsewhere.refresh() }
     notebook.onStored = { [recordNews] id in recordNews.tell(id) }
@@ -184,44 +185,7 @@ public final class Service {
   func makeWorkingFile(
     for handle: DocHandle, _ note: NoteDocument? = nil, title: String, directory: String
   ) async throws -> NoteRecord {
-    guard let note = note ?? NoteDocument(handle.document) else {
-      throw NotesError(.notANote, "The document \(handle.id) holds no text.")
-    }
-    let key = NoteKey(handle.id, item: note.item)
-    // Another process of this person may be making it: then there is one file, and not one for each.
-    let turn = await turn("make-" + key.lockName)
-    defer { withExtendedLifetime(turn) {} }
-    if let made = try await notebook.stored(key), made.path != nil {
-      notebook.remember(made)
-      caretaker.watch(handle)
-      return made
-    }
-    // A buffer may still show what the file held before the note was put away.
-    if notebook[key] != nil { try await notebook.loadBase(of: key) }
-    let now = clock.date
-    var record =
-      notebook[key]
-      ?? NoteRecord(id: handle.id, item: note.item, title: title, created: note.created ?? now, modified: now)
-    for name in FileName.candidates(for: title) {
-      let path = (directory as NSString).appendingPathComponent(name)
-      if notebook.record(atPath: path) != nil { continue }
-      let text = DocumentText(note).allUTF8
-      let heads = handle.document.heads()
-      let bytes = FileContents(text: text, shape: record.shape).bytes
-      guard try await files.create(path, bytes) else { continue }
-      record.path = path
-      record.fileBase = TextBase(writing: text, .identity, at: heads, of: note)
-      record.textObject = note.textObject
-      record.deletionSeen = record.deletionSeen ?? NoteDocument.deletion(of: handle.document)
-      record.words = Words.count(text)
-      notebook.remember(record)
-      caretaker.watch(handle)
-      // What came from peers while the file was being made was heard by no watch.
-      if handle.document.heads() != heads { caretaker.plan(handle, text: note.content) }
-      try await notebook.save(record.key)
-      return record
-    }
-    throw NotesError(.conflict, "No free file name was found for \"\(title)\" in \(directory).")
+    try await WorkingFileMaker(service: self).make(for: handle, note, title: title, directory: directory)
   }
 
   /// Stores a text that would be lost otherwise without waiting for it, and tells the person.
@@ -354,7 +318,7 @@ public final class Service {
   func reattachingTurn(of key: NoteKey) async -> (any NoteClaim)? { await turn("reattach-" + key.lockName) }
 
   /// A right that one process of this person has at a time. Nil after a while.
-  private func turn(_ name: String) async -> (any NoteClaim)? {
+  func turn(_ name: String) async -> (any NoteClaim)? {
     for _ in 0..<2 * Self.lookAgain.times {
       if let claim = files.claim(name, exclusively: true) { return claim }
       guard await pause() else { return nil }

@@ -195,13 +195,14 @@ extension Session {
 
   /// A note was created, renamed, put away or restored, here or in another process: the client should fetch its lists again.
   func catalogueChanged(_ change: Notebook.Change) {
+    if let path = change.path { becameNote(path) }
     guard phase == .running, isNotesClient else { return }
     connection.notify(
       "notes/event",
       .object(present: [
         "kind": .string(change.kind.rawValue), "id": .string(change.id.description),
         "item": change.item.map(JSONValue.string), "title": .string(change.title),
-        "uri": change.path.map { .string(FileURI.uri(path: $0)) },
+        "uri": change.path.map { .string(FileURI.uri(path: $0)) }, "path": change.path.map(JSONValue.string),
         "peer": .string(service.identity.peer.description), "name": .string(service.identity.name),
       ]))
   }

@@ -7,6 +7,8 @@ enum BufferOrigin {
   case file
   /// Nothing: there is no file, and the buffer is empty.
   case missingFile
+  /// Another text than the note's: the buffer was there before the note was, so both are kept.
+  case unrelated
   /// Something else than what the file holds: what a client had whose buffer stayed when the note was put away, or what the
   /// file held once.
   case stayed([TextBase])
@@ -24,7 +26,7 @@ enum BufferOrigin {
   var isDoubtful: Bool {
     switch self {
     case .stayed, .missingFile: true
-    case .file, .known, .oneOf: false
+    case .file, .unrelated, .known, .oneOf: false
     }
   }
 }
@@ -51,7 +53,15 @@ extension Session {
 
   /// Where the text of a buffer comes from that the editor says to have opened: the file, as a rule. A buffer that has stayed
   /// while the note was put away, or is older than the file for another reason, lacks what others wrote meanwhile.
-  func origin(of text: [UInt8], at path: String, _ key: NoteKey) async throws -> BufferOrigin {
+  ///
+  /// - Parameter opened: what the client had before it changed the text; nil if that is not known
+  func origin(
+    of text: [UInt8], at path: String, _ key: NoteKey, openedAs opened: [UInt8]? = nil
+  ) async throws -> BufferOrigin {
+    if let opened {
+      let bytes = try await service.files.read(path) ?? []
+      return await Self.holds(bytes, opened) ? .file : .unrelated
+    }
     guard let bytes = try await service.files.read(path) else {
       // An editor shows an empty buffer for a missing file: the person has not deleted the text.
       return text.isEmpty ? .missingFile : .stayed([])
@@ -62,7 +72,7 @@ extension Session {
   }
 
   @concurrent
-  private static func holds(_ file: [UInt8], _ text: [UInt8]) async -> Bool {
+  static func holds(_ file: [UInt8], _ text: [UInt8]) async -> Bool {
     (try? FileContents(reading: file))?.text(besides: text) == text
   }
 }

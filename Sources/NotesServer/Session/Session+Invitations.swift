@@ -36,7 +36,7 @@ extension Session {
     let accepts = try params.bool("accept") && !blocks
     let id = try await service.sharing.answer(invitation, accepts: accepts, blocks: blocks)
     guard let id else { return [:] }
-    return place(try await open(id))
+    return try await placeOfArrival(id)
   }
 
   /// The digits that both people see at any time.

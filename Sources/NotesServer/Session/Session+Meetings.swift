@@ -18,8 +18,9 @@ extension Session {
     if record.folder == nil {
       record.folder = try await service.caretaker.freeFolder(for: title, in: service.notesDirectory)
       record.deletedSince = nil
-      service.notebook.remember(record)
+      // A record without its document would name a meeting that a restarted service cannot open.
       try await handle.flush()
+      service.notebook.remember(record)
       try await service.notebook.save(handle.id, withBase: false)
     }
     service.caretaker.examineAll(of: handle.id)

@@ -17,8 +17,6 @@ extension Session {
     }
     let directory = try params.stringIfPresent("directory") ?? service.notesDirectory
     let handle = try makeDocument(title: title, text: text)
-    // The record is worth nothing without the document: a service that was killed in between would not find it any more.
-    try await handle.flush()
     let record = try await writeWorkingFile(for: handle, title: title, directory: directory)
     return place(record)
   }
@@ -107,13 +105,9 @@ extension Session {
   // MARK: Parts
 
   func find(_ id: DocumentId) async throws(NotesError) -> DocHandle {
-    switch await service.find(id) {
-    case .found(let handle): return handle
-    case .unavailable: throw NotesError(.notFound, "The note \(id) is not here, and nobody who is connected has it.")
-    case .timedOut: throw NotesError(.timedOut, "Nobody answered for the note \(id).")
-    case .deleted: throw NotesError(.notFound, "The note \(id) was deleted.")
-    case .failed(let problem): throw NotesError(.storeUnavailable, "The store cannot be read: \(problem).")
-    }
+    let outcome = await service.find(id)
+    guard case .found(let handle) = outcome else { throw NotesError(outcome, id) }
+    return handle
   }
 
   /// The note that `uri` or `id` names.

@@ -41,7 +41,15 @@ extension Session {
       _ = try params.string("peer")
       id = try documentId(try params.string("id"), params)
     }
-    return place(try await open(id))
+    return try await placeOfArrival(id)
+  }
+
+  /// Where a note is that others share: answered when it is stored, so that a service that is killed next still has it.
+  func placeOfArrival(_ id: DocumentId) async throws -> JSONValue {
+    let record = try await open(id)
+    try await find(id).flush()
+    await service.sharing.storeAdmission(to: id)
+    return place(record)
   }
 
   func connect(_ params: Parameters) async throws -> JSONValue {
@@ -116,7 +124,9 @@ extension Session {
   func deliver(_ notice: JSONValue) {
     guard phase == .running else { return }
     if isNotesClient { return connection.notify("notes/event", notice) }
-    let kinds = ["access", "refused", "recovered", "unshared", "detached", "offered", "brokeOff", "keyChanged"]
+    let kinds = [
+      "access", "refused", "recovered", "unshared", "detached", "waiting", "offered", "brokeOff", "keyChanged",
+    ]
     if let kind = notice["kind"]?.stringValue, kinds.contains(kind), let message = notice["message"] {
       connection.notify("window/showMessage", ["type": 2, "message": message])
     } else {

@@ -9,6 +9,7 @@ extension Session {
     let uri = try params.string("uri")
     switch buffers[uri] {
     case .attached(let attachment)?: return attachment.answerStatus()
+    case .opening(let opening)? where opening.waitsFor != nil: return status(of: opening)
     case .opening?:
       // What the client has, and has sent since, is not in the document yet.
       guard case .object(var members) = statusOfService else { return statusOfService }

@@ -16,21 +16,41 @@ extension Session {
     let isReattached = try notes?.boolIfPresent("reattach") ?? false
     let run = try notes?.stringIfPresent("run")
     let memories = try notes.map { notes throws(ResponseError) in try self.memories(of: notes) } ?? []
-    if case .attached(let attachment)? = buffers[uri] { attachment.detach() }
+    switch buffers[uri] {
+    case .attached(let attachment): attachment.detach()
+    case .opening(let opening): keepTyped(opening, unlessIn: text)
+    case .plain, nil: break
+    }
     guard let path = FileURI.path(uri: uri), let record = service.notebook.record(atPath: path) else {
       buffers[uri] = .plain(PlainBuffer(version: version, text: text))
       return
     }
+    open(
+      record, at: path, uri: uri, PlainBuffer(version: version, text: text), isReattached: isReattached, run: run,
+      memories)
+  }
+
+  /// Opens the note whose file a buffer shows.
+  ///
+  /// - Parameter wasPlain: whether the buffer was a plain file's, which its client may have changed since
+  func open(
+    _ record: NoteRecord, at path: String, uri: String, _ plain: PlainBuffer, wasPlain: Bool = false,
+    isReattached: Bool = false, run: String? = nil, _ memories: [RunJournal.Memory] = []
+  ) {
+    let (version, text) = (plain.version, plain.text)
     let opening = Opening(
-      number: nextOpening, isReattached: isReattached, version: version, text: text,
-      plain: PlainBuffer(version: version, text: text))
+      number: nextOpening, key: record.key, isReattached: isReattached, version: version, text: text, plain: plain)
     nextOpening += 1
     buffers[uri] = .opening(opening)
     if !isReattached, attachAtOnce(uri: uri, record, opening) { return }
     openings[opening.number] = Task { @AutomergeRepo in
       defer { openings[opening.number] = nil }
       do {
-        let handle = try await find(record.id)
+        let handle = try await service.awaitedNotes.find(record.id) { [weak self] in
+          self?.isOpening(uri, opening.number) ?? false
+        } tell: { [weak self] source in
+          self?.waits(uri, opening.number, for: source)
+        }
         var origin = isReattached ? await origin(of: record.key, memories, handle) : .file
         // Editors of which nothing certain is known come back one after the other: what one has is no news from the next.
         var turn: (any NoteClaim)?
@@ -47,14 +67,14 @@ extension Session {
         if isGuessed {
           origin = .oneOf(try await service.notebook.clientBases(of: record.key, run: run))
         } else if !isReattached {
-          origin = try await self.origin(of: text, at: path, record.key)
+          origin = try await self.origin(of: text, at: path, record.key, openedAs: wasPlain ? plain.opened : nil)
         }
         let merged = await mergedOffLoop(text, handle, record.item, origin ?? .file, version: version)
         attach(
           uri: uri, handle: handle, item: record.item, origin ?? .file, opening: opening.number, merged: merged)
         if isGuessed { await caughtUp(handle) }
       } catch {
-        notOpened(uri: uri, opening: opening.number, error: error)
+        await notOpened(uri: uri, opening: opening.number, error: error)
       }
     }
   }
@@ -254,7 +274,7 @@ extension Session {
     var (bases, isExact) = (record?.fileBase.map { [$0] } ?? [], false)
     switch origin {
     case .file: break
-    case .missingFile: bases = []
+    case .missingFile, .unrelated: bases = []
     case .stayed(let found): bases = found + bases + (record?.earlierFileBases ?? [])
     case .oneOf(let found): if !found.isEmpty { bases = found }
     case .known(let base, let object): if object == note.textObject { (bases, isExact) = ([base], true) }
@@ -271,7 +291,7 @@ extension Session {
     guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
     guard let note = NoteDocument(handle.document, item: item) else {
       let error = NotesError(.notANote, "The document \(handle.id) holds no such text.")
-      return notOpened(uri: uri, opening: number, error: error)
+      return fallBack(uri: uri, opening, error: error)
     }
     let (buffer, splices): (OpenBuffer, [TextSplice])
     if let merged, merged.heads == handle.document.heads() {
@@ -286,13 +306,20 @@ extension Session {
       uri: uri, handle: handle, note: note, buffer: buffer, splices: splices, session: self)
     buffers[uri] = .attached(attachment)
     for message in opening.waiting { message(attachment) }
+    if opening.waitsFor != nil { attachment.statusChanged() }
     // The note went on elsewhere while it was being opened.
     let latest = service.notebook.latest(handle.id)
     if latest != handle.id { Task { @AutomergeRepo in await service.mover.heardOfMove(handle.id, to: latest) } }
   }
 
-  private func notOpened(uri: String, opening number: Int, error: any Error) {
+  private func notOpened(uri: String, opening number: Int, error: any Error) async {
     guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
+    // The editor may be about to go, with the only copy.
+    if phase != .running { await UnmergedText(opening).keep(in: service) }
+    fallBack(uri: uri, opening, error: error)
+  }
+
+  private func fallBack(uri: String, _ opening: Opening, error: any Error) {
     buffers[uri] = .plain(opening.plain)
     log.error("\(uri) was not attached: \(error)")
     let message = ResponseError(replyingTo: error).message

@@ -269,8 +269,9 @@ public final class Session {
   }
 
   private func store() async {
+    service.awaitedNotes.end()
     // What the client wrote into a buffer that is still being opened is stored, too.
-    for case .opening(let opening) in buffers.values where !opening.waiting.isEmpty {
+    for case .opening(let opening) in buffers.values where !opening.waiting.isEmpty || opening.waitsFor != nil {
       await openings[opening.number]?.value
     }
     finishComparing()

@@ -10,7 +10,7 @@ import Testing
     [
       .access(.read, host: name), .access(.write, host: name), .refused(recovered: "/a/path"), .unshared(host: name),
       .gaveUp(guest: name), .detached(.deleted), .detached(.deletedForEveryone), .detached(.itemDeleted),
-      .detached(.purged),
+      .detached(.purged), .waiting(for: name),
     ]
   }
 
@@ -35,6 +35,7 @@ import Testing
         "Deleted for everyone: \"Shopping\"; undelete restores it",
         "Item deleted: \"Shopping\"; its text is kept as recovered",
         "Removed for good: \"Shopping\"; only this text is left",
+        "Waiting for Ben to bring \"Shopping\"; typing is kept",
       ])
   }
 

@@ -291,7 +291,8 @@ enddef
 export def OnEvent(event: dict<any>)
   if !condition.OnEvent(event)
     # An answer that is to be confirmed names the invitation.
-    const isUrgent = event->has_key('invitation') || ['declined', 'deleted', 'forged', 'keyChanged']->index(event->get('kind', '')) >= 0
+    const isUrgent = event->has_key('invitation')
+      || ['declined', 'deleted', 'forged', 'keyChanged', 'waiting']->index(event->get('kind', '')) >= 0
     const message = event->get('message', '') == '' ? '' : event.message .. Reply(event)
     if isUrgent || message =~# '^WARNING'
       status.Warn(message)
@@ -299,7 +300,11 @@ export def OnEvent(event: dict<any>)
       status.Say(message)
     endif
   endif
-  list.Refresh()
+  files.OnPlaced(event)
+  # A meeting may have a hundred items, and lists show none.
+  if event->get('kind', '') !=# 'created' || !event->has_key('item')
+    list.Refresh()
+  endif
 enddef
 
 # What to do about an event, where something is to be done.

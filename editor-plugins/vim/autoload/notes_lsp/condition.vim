@@ -277,6 +277,9 @@ export def Words(note: dict<any>): string
     return note.wasOpen || service.State() !~# 'ready\|starting' ? $'offline ({service.State()})' : 'opening'
   endif
   const told = note->get('status', {})
+  if told->get('waiting', '') != ''
+    return $'waiting for {told.waiting}'
+  endif
   final words: list<string> = []
   if !empty(note.unstored) && reltimefloat(reltime(note.unstored)) >= storingTime
     words->add('not stored')

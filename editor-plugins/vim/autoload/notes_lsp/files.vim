@@ -13,6 +13,7 @@ var known: dict<dict<string>> = {}
 # What the service's list of notes outside the notes directory says, and by what it is known again.
 var elsewhere: dict<bool> = {}
 var elsewhereStamp: list<number> = []
+var hasBeenReady = false
 
 export def Know(path: string, uri: string, id: string)
   known[Canonical(path)] = {uri: uri, id: id}
@@ -111,6 +112,33 @@ export def OnRead(bufnr: number)
       endif
     })
   endif
+enddef
+
+# A note has got a file. A buffer that showed it before, as a plain one, is the note from now on.
+export def OnPlaced(event: dict<any>)
+  if ['created', 'renamed', 'restored']->index(event->get('kind', '')) < 0 || event->get('path', '') == ''
+    return
+  endif
+  Know(event.path, event.uri, event.id)
+  const path = Canonical(event.path)
+  for info in getbufinfo({bufloaded: 1})
+    if info.name != '' && empty(buffer.Of(info.bufnr)) && Canonical(info.name) ==# path && WhyNoNote(info.bufnr) == ''
+      setbufvar(info.bufnr, '&modeline', false)
+      AttachRead(info.bufnr, known[path])
+    endif
+  endfor
+enddef
+
+# The service is there again: meanwhile a file on the screen may have become a note.
+export def OnServiceReady()
+  if hasBeenReady
+    for info in getbufinfo({bufloaded: 1})
+      if info.name != '' && empty(buffer.Of(info.bufnr)) && IsWhereNotesLive(Canonical(info.name))
+        OnRead(info.bufnr)
+      endif
+    endfor
+  endif
+  hasBeenReady = true
 enddef
 
 def IsWhereNotesLive(path: string): bool

@@ -12,6 +12,7 @@ import autoload 'notes_lsp/frames.vim'
 import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/safe.vim'
+import autoload 'notes_lsp/files.vim'
 import autoload 'notes_lsp/status.vim'
 import autoload 'notes_lsp/workingfile.vim'
 
@@ -193,6 +194,7 @@ def OnInitialized(mine: number, answer: dict<any>)
     status.Warn($'Update notes-lsp: it speaks protocol {theirs}, not {protocolVersion}')
   endif
   buffer.OnServiceReady()
+  files.OnServiceReady()
   const requests = waiting
   waiting = []
   for [method, params, Done] in requests

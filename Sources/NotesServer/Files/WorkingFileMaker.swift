@@ -1,0 +1,84 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+
+/// Makes the working file of a note that has none:
+///
+///     document stored ──► record stored ──► file made
+///
+/// In this order an editor that opens the file always finds a note, and a process that is killed in between leaves neither a
+/// record without a document nor a file without a record.
+@AutomergeRepo
+struct WorkingFileMaker {
+  let service: Service
+
+  /// Finds a free name in `directory`, writes the note's text there, and keeps the record.
+  func make(
+    for handle: DocHandle, _ note: NoteDocument? = nil, title: String, directory: String
+  ) async throws -> NoteRecord {
+    guard let note = note ?? NoteDocument(handle.document) else {
+      throw NotesError(.notANote, "The document \(handle.id) holds no text.")
+    }
+    let key = NoteKey(handle.id, item: note.item)
+    // Another process of this person may be making it: then there is one file, and not one for each.
+    let turn = await service.turn("make-" + key.lockName)
+    defer { withExtendedLifetime(turn) {} }
+    if let made = try await service.notebook.stored(key), made.path != nil {
+      service.notebook.remember(made)
+      service.caretaker.watch(handle)
+      return made
+    }
+    // A buffer may still show what the file held before the note was put away.
+    if service.notebook[key] != nil { try await service.notebook.loadBase(of: key) }
+    let taken = Set(try await service.files.names(in: directory) ?? [])
+    try await handle.flush()
+    let now = service.clock.date
+    var record =
+      service.notebook[key]
+      ?? NoteRecord(id: handle.id, item: note.item, title: title, created: note.created ?? now, modified: now)
+    for name in FileName.candidates(for: title) where !taken.contains(name) {
+      let path = (directory as NSString).appendingPathComponent(name)
+      if service.notebook.record(atPath: path) != nil { continue }
+      let text = DocumentText(note).allUTF8
+      let heads = handle.document.heads()
+      let bytes = FileContents(text: text, shape: record.shape).bytes
+      record.path = path
+      record.fileBase = TextBase(writing: text, .identity, at: heads, of: note)
+      record.textObject = note.textObject
+      record.deletionSeen = record.deletionSeen ?? NoteDocument.deletion(of: handle.document)
+      record.words = Words.count(text)
+      guard try await placed(record, bytes) else { continue }
+      service.caretaker.watch(handle)
+      // What came from peers while the file was being made was heard by no watch.
+      if handle.document.heads() != heads { service.caretaker.plan(handle, text: note.content) }
+      return service.notebook[key] ?? record
+    }
+    throw NotesError(.conflict, "No free file name was found for \"\(title)\" in \(directory).")
+  }
+
+  /// Stores the record, then makes its file: an editor that opens the file finds a note, never a plain file. Returns false,
+  /// with the record as it was, if another program has just taken the name.
+  private func placed(_ record: NoteRecord, _ bytes: [UInt8]) async throws -> Bool {
+    guard let path = record.path else { return false }
+    // Until then nobody else in this process makes it, which all do who follow the record.
+    let claim = service.files.claim(record.key.lockName, exclusively: true)
+    defer { withExtendedLifetime(claim) {} }
+    let before = service.notebook[record.key]
+    service.notebook.remember(record)
+    do {
+      try await service.notebook.save(record.key)
+      let isMade = try await service.files.create(path, bytes)
+      if !isMade { try await takeBack(record, before) }
+      return isMade
+    } catch {
+      try? await takeBack(record, before)
+      throw error
+    }
+  }
+
+  private func takeBack(_ record: NoteRecord, _ before: NoteRecord?) async throws(StorageError) {
+    guard let before else { return try await service.notebook.remove(record.key) }
+    service.notebook.remember(before)
+    try await service.notebook.save(record.key)
+  }
+}

@@ -1,0 +1,110 @@
+import AutomergeRepo
+
+/// Finds the documents of buffers that are being opened, and does not give up while they can still arrive.
+///
+///     looking ──not here, and no connected peer has it──► waiting ──a peer connects, the document arrives, or 10 s pass──► looking
+///
+/// A document that was deleted here cannot arrive: that ends the search.
+@AutomergeRepo
+final class AwaitedNotes {
+  /// What a search waits for.
+  enum Source: Hashable {
+    case peer
+    /// The store cannot be read just now.
+    case store
+  }
+
+  /// How long a search may take before the person is told.
+  static let patience: Duration = .seconds(1)
+  /// How long after a failed search the next one begins if nothing happens.
+  static let retryInterval: Duration = .seconds(10)
+
+  private unowned let service: Service
+  private var observation: Observation?
+  private var waiting: [Int: (id: DocumentId, reply: OneReply<Void>)] = [:]
+  private var waitCount = 0
+  /// How many peers have connected: each may have what a search did not find.
+  private var peerCount = 0
+  private var hasEnded = false
+
+  init(service: Service) {
+    self.service = service
+    observation = service.repo.observe { [weak self] event in
+      switch event {
+      case .peerConnected, .siblingConnected:
+        self?.peerCount += 1
+        self?.lookAgain { _ in true }
+      case .documentOpened(let handle): self?.lookAgain { $0 == handle.id }
+      case .peerDisconnected, .siblingDisconnected, .documentDeleted, .documentReleased: break
+      }
+    }
+  }
+
+  /// Returns the document when it is here.
+  ///
+  /// - Parameters:
+  ///   - isWanted: asked after each failed search; if false, the search ends with an error.
+  ///   - tell: called with what the search waits for, if it takes longer than a person notices, and whenever that changes.
+  func find(
+    _ id: DocumentId, while isWanted: @AutomergeRepo () -> Bool,
+    tell: @escaping @AutomergeRepo (Source) -> Void
+  ) async throws(NotesError) -> DocHandle {
+    var told: Source?
+    let say: @AutomergeRepo (Source) -> Void = { source in
+      guard told != source else { return }
+      told = source
+      tell(source)
+    }
+    let timer = service.clock.schedule(after: Self.patience) { if told == nil { say(.peer) } }
+    defer { timer.cancel() }
+    while true {
+      let peers = peerCount
+      let outcome = await service.find(id)
+      switch outcome {
+      case .found(let handle): return handle
+      case .deleted: throw NotesError(outcome, id)
+      case .failed: say(.store)
+      case .unavailable, .timedOut: say(.peer)
+      }
+      guard !hasEnded, isWanted() else { throw NotesError(outcome, id) }
+      if peers == peerCount, service.repo.handle(of: id) == nil { await nextChance(of: id) }
+      guard !hasEnded, isWanted() else { throw NotesError(outcome, id) }
+    }
+  }
+
+  /// The process ends: what has not arrived is not waited for any more.
+  func end() {
+    hasEnded = true
+    lookAgain { _ in true }
+  }
+
+  private func lookAgain(for isMeant: (DocumentId) -> Bool) {
+    for (number, wait) in waiting where isMeant(wait.id) {
+      waiting[number] = nil
+      wait.reply.resume(returning: ())
+    }
+  }
+
+  private func nextChance(of id: DocumentId) async {
+    waitCount += 1
+    let number = waitCount
+    let timer = service.clock.schedule(after: Self.retryInterval) { [weak self] in
+      self?.waiting.removeValue(forKey: number)?.reply.resume(returning: ())
+    }
+    await OneReply<Void>.wait(otherwise: ()) { reply in waiting[number] = (id, reply) }
+    timer.cancel()
+  }
+}
+
+extension NotesError {
+  /// Why a document was not found.
+  init(_ outcome: FindOutcome, _ id: DocumentId) {
+    switch outcome {
+    case .found, .unavailable:
+      self.init(.notFound, "The note \(id) is not here, and nobody who is connected has it.")
+    case .timedOut: self.init(.timedOut, "Nobody answered for the note \(id).")
+    case .deleted: self.init(.notFound, "The note \(id) was deleted.")
+    case .failed(let problem): self.init(.storeUnavailable, "The store cannot be read: \(problem).")
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import AutomergeRepo
+import JSONRPC
+
+/// Buffers between file and note: those that wait for a document, and plain ones whose file has become a note.
+extension Session {
+  func isOpening(_ uri: String, _ number: Int) -> Bool {
+    if case .opening(let opening)? = buffers[uri] { opening.number == number } else { false }
+  }
+
+  /// The buffer stays as it is until the document arrives: that is said where the person looks.
+  func waits(_ uri: String, _ number: Int, for source: AwaitedNotes.Source) {
+    guard case .opening(var opening)? = buffers[uri], opening.number == number else { return }
+    let id = opening.key.document
+    let host = service.sharing.host(of: id)
+    let name = source == .store ? "the store" : host.map { NoteNews.cut($0.name, to: 16) } ?? "a peer"
+    opening.waitsFor = name
+    buffers[uri] = .opening(opening)
+    let title = service.notebook[opening.key]?.title ?? title(of: id)
+    deliver(NoteNews.waiting(for: name).parameters(uri: uri, id: id, title: title, peer: host?.peer, name: host?.name))
+    guard isNotesClient, case .object(var members) = status(of: opening) else { return }
+    members["uri"] = .string(uri)
+    connection.notify("notes/statusChanged", .object(members))
+  }
+
+  /// A buffer that waits for its document.
+  func status(of opening: Opening) -> JSONValue {
+    .object(present: [
+      "stored": false, "access": .string(service.sharing.access(to: opening.key.document).rawValue),
+      "network": .string(service.sharing.networkState), "discovery": .string(service.sharing.discoveryState),
+      "peers": [], "waiting": opening.waitsFor.map(JSONValue.string),
+    ])
+  }
+
+  /// The buffer is opened once more while its document has not arrived. What was typed since may be nowhere else.
+  func keepTyped(_ opening: Opening, unlessIn text: [UInt8]) {
+    guard opening.plain.text != opening.text, opening.plain.text != text else { return }
+    service.keepSoon(opening.key.document, "the file was read again before the note arrived", opening.plain.text)
+  }
+
+  /// The file has become a note's, by another request, another process or the network: plain buffers of it are the note from
+  /// now on. A request that adopts the buffer itself does so before this looks.
+  func becameNote(_ path: String) {
+    for (uri, buffer) in buffers {
+      guard case .plain = buffer, FileURI.path(uri: uri) == path else { continue }
+      Task { @AutomergeRepo in
+        guard phase == .running, case .plain(let plain)? = buffers[uri],
+          let record = service.notebook.record(atPath: path)
+        else { return }
+        open(record, at: path, uri: uri, plain, wasPlain: plain.farewell == nil)
+      }
+    }
+  }
+}

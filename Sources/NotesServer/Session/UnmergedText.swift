@@ -1,0 +1,32 @@
+import AutomergeRepo
+import Logging
+
+/// The text of a buffer whose note did not arrive: kept where the person finds it, unless its file has it.
+@AutomergeRepo
+struct UnmergedText {
+  let key: NoteKey
+  /// UTF-8.
+  let text: [UInt8]
+
+  init(_ opening: Opening) { (key, text) = (opening.key, opening.plain.text) }
+
+  /// Returns when the text is stored.
+  func keep(in service: Service) async {
+    do {
+      if try await isInFile(service) { return }
+      try await service.recoveredTexts.keep(
+        RecoveredText(
+          id: key.document, time: service.clock.date.milliseconds,
+          reason: "the editor was closed before the note arrived", text: text))
+      service.recoveredTexts.tellSoon()
+    } catch {
+      Logger(label: "notes").error("The text of a note that did not arrive could not be kept: \(error)")
+    }
+  }
+
+  private func isInFile(_ service: Service) async throws -> Bool {
+    guard !text.isEmpty else { return true }
+    guard let path = service.notebook[key]?.path, let bytes = try await service.files.read(path) else { return false }
+    return await Session.holds(bytes, text)
+  }
+}

@@ -1,0 +1,176 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import JSONRPC
+import RepoTestSupport
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import NotesServer
+
+/// A buffer never stays a plain file's where there is a note, or will be one.
+@AutomergeRepo @Suite struct LateNoteTests {
+  private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 5)))
+  private let path = "/notes/Shopping.md"
+  private let uri = "file:///notes/Shopping.md"
+
+  private func hostedNote(_ text: String) throws -> DocHandle {
+    let host = world.start("host")
+    let document = Document(textEncoding: .utf8)
+    _ = try NoteDocument(new: document, title: "Shopping", text: Array(text.utf8), created: world.clock.date)
+    document.commitWith(message: nil, timestamp: world.clock.date)
+    return try host.create(document)
+  }
+
+  /// The note's record and file are here, as a service leaves them that was killed before it had stored the document.
+  private func leaveRecord(of note: DocHandle, _ text: String, for ben: ServiceUnderTest) async throws {
+    var record = NoteRecord(id: note.id, title: "Shopping", created: world.clock.date, modified: world.clock.date)
+    record.path = path
+    record.fileBase = TextBase(heads: note.document.heads(), steps: [])
+    ben.files[path] = Array(text.utf8)
+    let items = [record.storedItem, record.baseItem].compactMap(\.self)
+    try await ben.service.notebook.storage.commit(items.map { .save($0) })
+  }
+
+  @Test func documentAndRecordAreStoredBeforeTheFileIsThere() async throws {
+    let note = try hostedNote("tea\n")
+    let ben = ServiceUnderTest(world)
+    try await ben.start()
+    world.connect("host", "ben")
+    let isKnown = Mutex<[Bool]>([])
+    ben.files.onCreate.withLock {
+      $0 = { [service = ben.service, id = note.id] path in
+        let isListed = await service.notebook.record(atPath: path)?.id == id
+        let record = try? await service.notebook.stored(NoteKey(id))
+        let chunks = try? await service.notebook.storage.loadRange([id.description])
+        let isStored = record?.path == path && chunks?.isEmpty == false
+        isKnown.withLock { $0.append(isListed && isStored) }
+      }
+    }
+    _ = try await ben.request("notes/open", ["id": .string(note.id.description)])
+    #expect(isKnown.withLock { $0 } == [true])
+    #expect(ben.files[path] == Array("tea\n".utf8))
+  }
+
+  @Test func aNameThatAnotherProgramTakesMeanwhileIsLeftToIt() async throws {
+    let ben = ServiceUnderTest(world)
+    try await ben.start()
+    ben.files.onCreate.withLock {
+      $0 = { [files = ben.files, path] made in if made == path { files[path] = Array("theirs\n".utf8) } }
+    }
+    let made = try await ben.request("notes/create", ["title": "Shopping", "text": "mine\n"])
+    #expect(made["path"] == "/notes/Shopping 2.md")
+    #expect(ben.files[path] == Array("theirs\n".utf8))
+    #expect(ben.service.notebook.record(atPath: path) == nil)
+    let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
+    #expect(try await ben.service.notebook.stored(NoteKey(id))?.path == "/notes/Shopping 2.md")
+  }
+
+  @Test func aPlainBufferIsTheNoteThatItsFileBecomes() async throws {
+    let ben = ServiceUnderTest(world)
+    try await ben.start()
+    ben.open(uri, "")
+    ben.change(uri, "mine\n", version: 2)
+    let made = try await ben.request("notes/create", ["title": "Shopping", "text": "tea\n"])
+    #expect(made["path"]?.stringValue == path)
+    try await world.clock.run(until: "the buffer to be the note") { ben.attachment(uri) != nil }
+    let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
+    let text = try #require(ben.text(of: id))
+    #expect(text.contains("mine\n") && text.contains("tea\n"))
+    ben.change(uri, "milk " + text, version: 3)
+    #expect(ben.events("created").first?["path"]?.stringValue == path)
+  }
+
+  @Test func whatWasDeletedInAPlainBufferIsDeletedInTheNote() async throws {
+    let ben = ServiceUnderTest(world)
+    try await ben.start()
+    ben.files[path] = Array("tea\nmilk\n".utf8)
+    ben.open(uri, "tea\nmilk\n")
+    ben.change(uri, "milk\nrye\n", version: 2)
+    // As another process adopts it: the record comes without a request of this editor's.
+    let handle = try ben.session.makeDocument(title: "Shopping", text: Array("tea\nmilk\n".utf8))
+    var record = NoteRecord(id: handle.id, title: "Shopping", created: world.clock.date, modified: world.clock.date)
+    record.path = path
+    record.fileBase = TextBase(heads: handle.document.heads(), steps: [])
+    ben.service.notebook.remember(record)
+    try await world.clock.run(until: "the buffer to be the note") { ben.attachment(uri) != nil }
+    #expect(ben.text(of: handle.id) == "milk\nrye\n")
+  }
+
+  @Test func anEditorHearsOfTheFileOfAnItem() async throws {
+    let ben = ServiceUnderTest(world)
+    try await ben.start()
+    let meeting = try await ben.request("notes/create", ["title": "Weekly", "kind": "meeting"])
+    let item = try await ben.request("notes/addItem", ["id": meeting["id"] ?? .null, "title": "Drinks"])
+    let news = ben.events("created").filter { $0["item"] == item["item"] }
+    #expect(news.map { $0["path"] } == [item["path"]])
+    #expect(news.first?["id"] == meeting["id"])
+  }
+
+  @Test func aBufferWaitsForANoteThatIsNotHere() async throws {
+    let note = try hostedNote("tea\n")
+    let ben = ServiceUnderTest(world)
+    ben.sharing.hostName = "Ana"
+    try await leaveRecord(of: note, "tea\n", for: ben)
+    try await ben.start()
+    ben.open(uri, "tea\nmine\n", reattach: true)
+    try await world.clock.run(until: "the news") { !ben.events("waiting").isEmpty }
+    #expect(ben.events("waiting").first?["message"] == "Waiting for Ana to bring \"Shopping\"; typing is kept")
+    #expect(try await ben.request("notes/status", ["uri": .string(uri)])["waiting"] == "Ana")
+    #expect(try await ben.request("notes/status", ["uri": .string(uri)])["stored"] == false)
+    ben.change(uri, "tea\nmine\nmilk\n", version: 2)
+    // Nobody comes for a long time.
+    world.clock.advance(by: .seconds(300))
+    for _ in 0..<20 { await Task.yield() }
+    try note.change { document in
+      let text = try #require(NoteDocument(document))
+      try document.spliceText(obj: text.content, utf8Offset: 0, deleteUTF8: 0, insert: Array("rye\n".utf8))
+    }
+    world.connect("host", "ben")
+    try await world.clock.run(until: "the note", horizon: .seconds(20)) { ben.attachment(uri) != nil }
+    try await world.clock.run(until: "Ben's words at the host", horizon: .seconds(20)) {
+      NoteDocument(note.document).map { String(decoding: DocumentText($0).allUTF8, as: UTF8.self) }
+        == "rye\ntea\nmine\nmilk\n"
+    }
+    #expect(ben.events("waiting").count == 1)
+    #expect(try await ben.request("notes/status", ["uri": .string(uri)])["waiting"] == nil)
+  }
+
+  @Test func whatWasTypedIsKeptIfTheEditorGoesBeforeTheNoteArrives() async throws {
+    let note = try hostedNote("tea\n")
+    let ben = ServiceUnderTest(world)
+    try await leaveRecord(of: note, "tea\n", for: ben)
+    try await ben.start()
+    ben.open(uri, "tea\n", reattach: true)
+    try await world.clock.run(until: "the news") { !ben.events("waiting").isEmpty }
+    ben.change(uri, "tea\nmilk\n", version: 2)
+    ben.send("shutdown", .null, id: 2)
+    try await world.clock.run(until: "the answer") { ben.sent.contains { $0["id"] == 2 } }
+    #expect(try await ben.recoveredTexts() == ["tea\nmilk\n"])
+  }
+
+  @Test func aTextThatItsFileHasIsKeptOnceOnly() async throws {
+    let note = try hostedNote("tea\n")
+    let ben = ServiceUnderTest(world)
+    try await leaveRecord(of: note, "tea\n", for: ben)
+    try await ben.start()
+    ben.open(uri, "tea\n", reattach: true)
+    try await world.clock.run(until: "the news") { !ben.events("waiting").isEmpty }
+    ben.send("shutdown", .null, id: 2)
+    try await world.clock.run(until: "the answer") { ben.sent.contains { $0["id"] == 2 } }
+    #expect(try await ben.recoveredTexts().isEmpty)
+  }
+
+  @Test func aFileThatIsReadAgainMeanwhileTakesNoWordAway() async throws {
+    let note = try hostedNote("tea\n")
+    let ben = ServiceUnderTest(world)
+    try await leaveRecord(of: note, "tea\n", for: ben)
+    try await ben.start()
+    ben.open(uri, "tea\n", reattach: true)
+    ben.change(uri, "tea\nmilk\n", version: 2)
+    ben.open(uri, "tea\n")
+    for _ in 0..<20 { await Task.yield() }
+    #expect(try await ben.recoveredTexts() == ["tea\nmilk\n"])
+  }
+}

@@ -1,0 +1,50 @@
+import Automerge
+import AutomergeRepo
+import NotesServer
+
+/// A person without a network of their own, who has every document from one host.
+@AutomergeRepo
+final class LoneSharing: SharingService {
+  var hostName: String?
+  var fingerprint: String { "" }
+  var hasNetwork: Bool { false }
+  var asksSiblings: Bool { false }
+  var networkState: String { "off" }
+  var discoveryState: String { "off" }
+  var peers: [PeerSummary] { [] }
+  var sentCount: Int { 0 }
+  var movesToFollow: [NoteMove] { [] }
+  var invitations: [InvitationSummary] { [] }
+  var onChange: (@AutomergeRepo (SharingEvent) -> Void)?
+
+  func access(to document: DocumentId) -> Access { .write }
+  func host(of document: DocumentId) -> (peer: PeerId, name: String)? { hostName.map { (PeerId("host"), $0) } }
+  func people(on document: DocumentId) -> [PersonSummary] { [] }
+  func metName(ofAuthor author: [UInt8]) -> String? { nil }
+  func name(of peer: PeerId, claiming claim: String) -> String? { claim }
+  func refresh() async {}
+  func storeAdmission(to document: DocumentId) async {}
+  func disconnect(_ peer: PeerId) {}
+  func rename(_ name: String) {}
+  func followed(_ document: DocumentId) async throws(SharingError) {}
+  func unshare(_ document: DocumentId, from peer: PeerId?) async throws(SharingError) {}
+  func trust(_ peer: PeerId, name: String?, _ trust: PeerTrust) async throws(SharingError) { throw .refused }
+  func join(ticket: String) async throws(SharingError) -> DocumentId { throw .refused }
+  func connect(address: String) async throws(SharingError) -> PeerId { throw .refused }
+  func answer(_ invitation: String, accepts: Bool, blocks: Bool) async throws(SharingError) -> DocumentId? {
+    throw .refused
+  }
+  func verification(of peer: PeerId) throws(SharingError) -> (code: String, isChanged: Bool) { throw .refused }
+  func share(
+    _ document: DocumentId, access: Access, uses: Int, expiresIn: Duration?
+  ) async throws(SharingError) -> SharedTicket { throw .refused }
+  func move(
+    _ document: DocumentId, to successor: DocumentId, heads: Set<ChangeHash>, without peer: PeerId
+  ) async throws(SharingError) { throw .refused }
+  func setAccess(_ access: Access, to document: DocumentId, for peer: PeerId) async throws(SharingError) -> Bool {
+    throw .refused
+  }
+  func invite(
+    _ peer: PeerId, to document: DocumentId, title: String, access: Access
+  ) async throws(SharingError) -> String? { throw .refused }
+}

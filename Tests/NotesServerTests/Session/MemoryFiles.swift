@@ -1,0 +1,94 @@
+import Foundation
+import NotesServer
+import Synchronization
+
+/// Working files in memory. One process uses them, so a claim is always given unless it was given exclusively.
+final class MemoryFiles: WorkingFileAccess {
+  private let files = Mutex<[String: [UInt8]]>([:])
+  private let claims = Mutex<[String: Int]>([:])
+  /// Called before a file is made.
+  let onCreate = Mutex<@Sendable (_ path: String) async -> Void>({ _ in })
+
+  subscript(path: String) -> [UInt8]? {
+    get { files.withLock { $0[path] } }
+    set { files.withLock { $0[path] = newValue } }
+  }
+
+  func read(_ path: String) async -> [UInt8]? { self[path] }
+
+  func look(_ path: String, since mark: FileMark?) async -> FileSight {
+    guard let bytes = self[path] else { return .missing }
+    return .found(bytes, FileMark(inode: 1, byteCount: bytes.count, nanoseconds: 0))
+  }
+
+  func create(_ path: String, _ bytes: [UInt8]) async -> Bool {
+    await onCreate.withLock { $0 }(path)
+    return put(path, bytes, isReplacing: false)
+  }
+
+  func write(_ path: String, _ bytes: [UInt8], replacing: Bool) async -> Bool {
+    put(path, bytes, isReplacing: replacing)
+  }
+
+  private func put(_ path: String, _ bytes: [UInt8], isReplacing: Bool) -> Bool {
+    files.withLock { files in
+      guard isReplacing || files[path] == nil else { return false }
+      files[path] = bytes
+      return true
+    }
+  }
+
+  func replace(_ path: String, _ bytes: [UInt8], of expected: [UInt8]?) async -> [UInt8]? {
+    files.withLock { files in
+      let old = files.updateValue(bytes, forKey: path)
+      return old == expected ? nil : old
+    }
+  }
+
+  func names(in folder: String) async -> [String]? {
+    let paths = files.withLock { Array($0.keys) }
+    return paths.filter { ($0 as NSString).deletingLastPathComponent == folder }.map {
+      ($0 as NSString).lastPathComponent
+    }
+  }
+
+  func move(_ path: String, to target: String) async -> Bool {
+    files.withLock { files in
+      guard files[target] == nil else { return false }
+      files[target] = files.removeValue(forKey: path)
+      return true
+    }
+  }
+
+  func moveFolder(_ path: String, to target: String) async -> Bool { false }
+
+  func remove(_ path: String) async { self[path] = nil }
+
+  func claim(_ name: String, exclusively: Bool) -> (any NoteClaim)? {
+    claims.withLock { claims in
+      let count = claims[name] ?? 0
+      guard exclusively ? count == 0 : count >= 0 else { return nil }
+      claims[name] = exclusively ? -1 : count + 1
+      return Claim { [weak self] in
+        self?.claims.withLock { claims in claims[name] = exclusively ? 0 : max(0, (claims[name] ?? 1) - 1) }
+      }
+    }
+  }
+
+  private final class Claim: NoteClaim {
+    private let end: @Sendable () -> Void
+    init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+    deinit { end() }
+  }
+}
+
+/// A process that keeps no journal.
+struct NoJournal: JournalAccess {
+  func append(_ bytes: [UInt8]) -> Int? { nil }
+  func beginSegment() -> Int? { nil }
+  func removeSegments(before number: Int) {}
+  func end() {}
+  func read(_ run: String) async -> [UInt8]? { nil }
+  func deadRuns() async -> [String] { [] }
+  func remove(_ run: String) async {}
+}

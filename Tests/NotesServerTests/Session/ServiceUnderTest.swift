@@ -1,0 +1,114 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import JSONRPC
+import RepoTestSupport
+
+@testable import NotesServer
+
+/// A service with its editor, in this process: a simulated network, a clock that stands still, store and files in memory.
+@AutomergeRepo
+final class ServiceUnderTest {
+  /// A service lives as long as its process, and its parts rely on that.
+  private static var all: [ServiceUnderTest] = []
+
+  let world: RepoWorld
+  let files: MemoryFiles
+  let sharing = LoneSharing()
+  let service: Service
+  private(set) lazy var session = Session(service: service) { [weak self] frame in self?.take(frame) }
+  /// What the editor was sent.
+  private(set) var sent: [JSONValue] = []
+
+  /// - Parameter files: those of an earlier service of the same name.
+  init(_ world: RepoWorld, _ name: String = "ben", files: MemoryFiles = MemoryFiles()) {
+    self.world = world
+    self.files = files
+    let repo = world.start(name)
+    let actor = ActorId()
+    service = Service(
+      repo: repo, storage: repo.storage ?? InMemoryStorage(), sharing: sharing, files: files, clock: world.clock,
+      notesDirectory: "/notes",
+      identity: Service.Identity(
+        peer: PeerId(name), name: name, person: String(actor.description.prefix(16)), actor: actor),
+      name: PersonName(login: name), journal: NoJournal())
+    Self.all.append(self)
+  }
+
+  func start() async throws {
+    try await service.load()
+    session.serviceIsLoaded()
+    send("initialize", ["initializationOptions": ["notes": ["protocol": 1]]], id: 1)
+  }
+
+  private func take(_ frame: [UInt8]) {
+    guard let start = frame.firstIndex(of: UInt8(ascii: "{")) else { return }
+    if let message = try? JSONValue(parsing: Array(frame[start...])) { sent.append(message) }
+  }
+
+  func send(_ method: String, _ params: JSONValue, id: Int? = nil) {
+    let message = JSONValue.object(present: [
+      "jsonrpc": "2.0", "id": id.map { JSONValue($0) }, "method": .string(method), "params": params,
+    ])
+    let body = message.encoded()
+    session.receive(Array("Content-Length: \(body.count)\r\n\r\n".utf8) + body)
+  }
+
+  func open(_ uri: String, _ text: String, reattach: Bool = false) {
+    send(
+      "textDocument/didOpen",
+      .object(present: [
+        "textDocument": ["uri": .string(uri), "languageId": "text", "version": 1, "text": .string(text)],
+        "notes": reattach ? ["reattach": true] : nil,
+      ]))
+  }
+
+  /// The whole text is another one.
+  func change(_ uri: String, _ text: String, version: Int) {
+    send(
+      "textDocument/didChange",
+      [
+        "textDocument": ["uri": .string(uri), "version": JSONValue(version)],
+        "contentChanges": [["text": .string(text)]],
+        "notes": ["rev": 0],
+      ])
+  }
+
+  func events(_ kind: String) -> [JSONValue] {
+    sent.filter { $0["method"] == "notes/event" }.compactMap { $0["params"] }.filter { $0["kind"] == .string(kind) }
+  }
+
+  /// Carries out a request while time passes.
+  func request(_ method: String, _ params: JSONValue) async throws -> JSONValue {
+    let answer = Answer()
+    Task { @AutomergeRepo in
+      do throws(ResponseError) {
+        answer.result = .success(try await session.perform(method, params))
+      } catch {
+        answer.result = .failure(error)
+      }
+    }
+    try await world.clock.run(until: method) { answer.result != nil }
+    return try answer.result?.get() ?? .null
+  }
+
+  @AutomergeRepo
+  private final class Answer {
+    var result: Result<JSONValue, ResponseError>?
+  }
+
+  func attachment(_ uri: String) -> Attachment? {
+    if case .attached(let attachment)? = session.buffers[uri] { attachment } else { nil }
+  }
+
+  func text(of id: DocumentId) -> String? {
+    service.repo.handle(of: id).flatMap { NoteDocument($0.document) }.map {
+      String(decoding: DocumentText($0).allUTF8, as: UTF8.self)
+    }
+  }
+
+  func recoveredTexts() async throws -> [String] {
+    try await service.notebook.storage.loadRange([RecoveredText.collection]).compactMap { RecoveredText($0) }
+      .map { String(decoding: $0.text, as: UTF8.self) }
+  }
+}
