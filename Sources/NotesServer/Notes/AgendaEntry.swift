@@ -1,6 +1,6 @@
 import AutomergeRepo
 
-/// What the record of a meeting says of one item, so that lists have all of them in order, whether or not there is a file yet.
+/// One item in a meeting's record, so that lists show all items in order, with or without a file.
 struct AgendaEntry: Hashable {
   /// As `MeetingDocument.Item.id`.
   var id: String
@@ -10,7 +10,7 @@ struct AgendaEntry: Hashable {
 
   init(id: String, title: String) { (self.id, self.title) = (id, title) }
 
-  /// Nil if it is none.
+  /// Nil if the record is not an entry.
   init?(_ cbor: CBOR) {
     guard let pair = cbor.array, pair.count == 2, let id = pair[0].text, let title = pair[1].text else { return nil }
     self.init(id: id, title: title)

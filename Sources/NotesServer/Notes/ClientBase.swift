@@ -2,25 +2,25 @@ import Automerge
 import AutomergeRepo
 import Foundation
 
-/// What the buffer of one process's editor held: the text is known exactly as soon as the editor says which edit it applied
-/// last. Each process keeps its own, because editors of several processes may have one note open.
+/// What the buffer of one process's editor held: the exact text is known once the editor names the last edit that it applied.
+/// Each process keeps its own, because editors of several processes may have one note open.
 struct ClientBase: Hashable {
   static let collection = "clients"
-  /// Where it lies from the moment when the note was put away and the client's buffer stayed.
+  /// The key under which it is stored once the note was put away while the client's buffer stayed.
   static let leftCollection = "left"
 
-  /// The editor's text before any of the steps. The steps are the edits on their way to the editor, oldest first, and at the
-  /// end what was not sent yet.
+  /// The editor's text before any of the steps. The steps are the edits on their way to the editor, oldest first, and last what
+  /// was not sent yet.
   var base: TextBase
   var time: Date
-  /// The version that `didOpen` named: after a reload or a restart the edits are counted anew.
+  /// The version in `didOpen`: after a reload or a restart the edits are counted anew.
   var opened: Int?
-  /// The edit that the editor had applied for certain, and those on their way, oldest first.
+  /// The last edit that the editor has certainly applied, then those on their way, oldest first.
   var acknowledged = 0
   var revs: [Int] = []
-  /// Edits that were sent since, with the state of the document that each of them leads to.
+  /// Edits sent since, each with the document's heads that it leads to.
   var sent: [Sent] = []
-  /// The text object that the base is about, where that may become another one.
+  /// The text object of the base, where it may be replaced by another.
   var object: String?
 
   struct Sent: Hashable {
@@ -28,7 +28,7 @@ struct ClientBase: Hashable {
     var heads: Set<ChangeHash>
   }
 
-  /// Edits that went out before the last so many are forgotten: an editor acknowledges what it applies.
+  /// Only the last this many edits are remembered: an editor acknowledges what it applies.
   static let mostSent = 256
 
   mutating func sent(_ rev: Int, _ heads: Set<ChangeHash>) {
@@ -36,7 +36,7 @@ struct ClientBase: Hashable {
     if sent.count > Self.mostSent { sent.removeFirst() }
   }
 
-  /// The text of an editor that has applied `rev` and nothing later; nil if this is not known.
+  /// The text of an editor that has applied `rev` and nothing later; nil if unknown.
   func text(afterEdit rev: Int) -> TextBase? {
     if let found = sent.last(where: { $0.rev == rev }) { return TextBase(heads: found.heads, steps: []) }
     if rev == acknowledged { return TextBase(heads: base.heads, steps: base.steps) }
@@ -46,7 +46,7 @@ struct ClientBase: Hashable {
 }
 
 extension ClientBase {
-  /// - Parameter run: names the process.
+  /// - Parameter run: the process's name.
   static func key(_ note: NoteKey, run: String) -> StorageKey { [collection] + note.names + [run] }
 
   func item(_ note: NoteKey, run: String) -> StoredItem {
@@ -93,7 +93,7 @@ extension ClientBase {
     }
   }
 
-  /// Nil if it is none.
+  /// Nil if the bytes are not a client base.
   init?(_ record: CBOR) {
     guard let base = record["base"].flatMap(TextBase.init) else { return nil }
     self.init(base: base, time: Date(milliseconds: record["time"]?.integer ?? 0))

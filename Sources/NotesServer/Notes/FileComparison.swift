@@ -1,17 +1,17 @@
-/// What a note's working file is to hold, compared with what it holds: all that takes long for a large text.
+/// Compares what a note's working file should hold with what it holds: all that takes long for a large text.
 struct FileComparison: Sendable {
-  /// What is to stand in the file.
+  /// The bytes that the file should hold.
   let bytes: [UInt8]
-  /// What the file has besides the text.
+  /// The file's encoding and line ends.
   let shape: FileShape
-  /// Whether the file holds that already.
+  /// Whether the file already holds them.
   let isSame: Bool
-  /// From the text that the file holds to the note's; nil if there is no file, or nothing to be done.
+  /// The delta from the file's text to the note's; nil if there is no file, or no difference.
   let step: TextDelta?
   let finalNewlineStep: TextDelta
   let wordCount: Int
 
-  /// - Complexity: O(n) in the texts, and what `TextDiff` takes.
+  /// - Complexity: O(n) in the texts, plus that of `TextDiff`.
   init(_ text: [UInt8], _ contents: FileContents?, orElse shape: FileShape) {
     let file = FileContents(text: text, shape: contents?.shape ?? shape)
     (bytes, self.shape, finalNewlineStep) = (file.bytes, file.shape, file.finalNewlineStep)
@@ -35,7 +35,7 @@ struct FileComparison: Sendable {
 }
 
 extension FileContents {
-  /// Takes a file's bytes apart, off the loop if that takes long.
+  /// Decodes a file's bytes, off the loop if that takes long.
   static func reading(_ bytes: [UInt8]) async throws -> FileContents {
     bytes.count < Session.largestComparedAtOnce ? try FileContents(reading: bytes) : try await offLoop(bytes)
   }

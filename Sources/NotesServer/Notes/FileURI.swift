@@ -2,7 +2,7 @@ import Foundation
 
 /// `file:` URIs and absolute paths.
 enum FileURI {
-  /// Letters, digits and what RFC 3986 lets stand in a path; everything else is percent-encoded byte by byte.
+  /// Letters, digits and the characters that RFC 3986 allows in a path; all other bytes are percent-encoded.
   private static let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/".utf8)
   private static let isPlain = (UInt8.min ... .max).map { plain.contains($0) }
   private static let digits = Array("0123456789ABCDEF".utf8)
@@ -20,7 +20,7 @@ enum FileURI {
     return String(decoding: uri, as: UTF8.self)
   }
 
-  /// Nil unless it is a `file:` URI of this machine with an absolute path that is UTF-8.
+  /// Nil unless it is a `file:` URI of this machine with an absolute UTF-8 path.
   static func path(uri: String) -> String? {
     for prefix in ["file:///", "file://localhost/"] where uri.hasPrefix(prefix) {
       guard let path = String(uri.dropFirst(prefix.count - 1)).removingPercentEncoding, !path.utf8.contains(0) else {

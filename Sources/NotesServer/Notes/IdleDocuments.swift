@@ -5,10 +5,10 @@ import AutomergeRepo
 /// They are loaded again on demand.
 @AutomergeRepo
 struct IdleDocuments {
-  /// How often it is looked; a document stays for one to two of these.
+  /// The interval between looks; an idle document stays for one to two of these.
   static let interval: Duration = .seconds(15)
 
-  /// Those that were idle at the last look, with what they held then.
+  /// The documents that were idle at the last look, with their heads then.
   private var seen: [DocumentId: Set<ChangeHash>] = [:]
 
   nonisolated init() {}

@@ -1,12 +1,12 @@
 import Automerge
 import AutomergeRepo
 
-/// A text that is kept before changes are removed that it was made of.
+/// A text to keep as a recovered text before changes that it contains are removed.
 struct KeptWords: Equatable {
   var title: String
   var text: [UInt8]
 
-  /// The texts that are others without these changes and all that was made on top of them.
+  /// The texts that change when these changes, and all that depend on them, are removed.
   ///
   /// - Parameter announced: changes whose words are kept already
   /// - Complexity: O(n) in the history
@@ -38,7 +38,7 @@ struct KeptWords: Equatable {
 }
 
 extension MeetingContent {
-  /// All of it to read.
+  /// The whole meeting as plain text.
   fileprivate var asText: String {
     let parts = [title, attendees.joined(separator: ", ")] + agendas.flatMap { [$0.title, $0.discussion] }
     return parts.filter { !$0.isEmpty }.joined(separator: "\n") + "\n"

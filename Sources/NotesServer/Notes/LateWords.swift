@@ -7,14 +7,14 @@ import Foundation
 /// change, however often it is brought. What they wrote on top of changes of the removed cannot: each person brings their own
 /// words, as a text in which the removed guests' changes are reverted.
 struct LateWords {
-  /// Changes for the new document, as chunks, in an order in which each comes after those it was made on top of.
+  /// Changes for the new document, as chunks, dependencies first.
   private(set) var changes = Data()
-  /// This person's changes that were made on top of others that are left out.
+  /// This person's changes that depend on others that are left out.
   private(set) var stuck: [ChangeHash] = []
-  /// Changes of those who were removed, and others' on top of them, in the order in which they were made.
+  /// Changes of the removed guests, and others' changes that depend on them, in order.
   private(set) var leftOut: [ChangeHash] = []
 
-  /// Whether any of it is this person's.
+  /// Whether any of these changes are this person's.
   private(set) var hasOwn = false
 
   /// - Complexity: O(n) in the changes that only the old document has.
@@ -38,15 +38,15 @@ struct LateWords {
     }
   }
 
-  /// The new document, which has `changes`, and the words of those that are stuck, as a change of a new author; nil if there
-  /// are none, or nothing of them shows.
+  /// A fork of the new document, which must have `changes` already, with the words of the stuck changes as one change of a new
+  /// author; nil if there are none, or they leave no visible words.
   ///
   /// - Parameter text: the text object, which both documents have.
   func withStuckWords(of old: Document, in new: Document, text: ObjId) throws -> Document? {
     guard !stuck.isEmpty else { return nil }
     let without = old.fork()
     for change in leftOut.reversed() { try without.revert(change) }
-    // The last state that both have: what differs from there is what is to be brought.
+    // The last state that both documents have: the difference from there is what to bring.
     let shared = Set(old.getHistory()).subtracting(new.unknown(Set(old.getHistory())))
     let base = try new.forkAt(heads: Self.heads(of: shared, in: old))
     let words = TextDiff.delta(
@@ -60,7 +60,7 @@ struct LateWords {
     return base
   }
 
-  /// Those of some changes, which have all that they were made on top of, on top of which none of them was made.
+  /// The heads of a set of changes that contains all its dependencies.
   private static func heads(of changes: Set<ChangeHash>, in document: Document) -> Set<ChangeHash> {
     var heads = changes
     for change in document.changes(since: []) where changes.contains(change.hash) { heads.subtract(change.deps) }

@@ -5,26 +5,26 @@ import Foundation
 ///
 /// Reading is lenient. An item without an id goes by its place; of items with equal ids the later ones get a number.
 ///
-/// A list of Automerge knows no moving: an item that is moved is made anew, and says so by two more members: `from`, the map
-/// that it was made of, and `origin`, the first map of all. Items that were moved by several people at the same moment are
-/// therefore known as copies of one item. The copy made last counts, by the order of object ids, which is the same everywhere.
+/// An Automerge list cannot move elements: a moved item is created anew with two more members, `from`, the map that it was made
+/// from, and `origin`, the first map of all. So items that several people moved at the same moment are known as copies of one
+/// item. The last copy counts, in the order of object ids, which is the same everywhere.
 struct MeetingDocument {
   struct Item: Hashable {
     /// Unique in the document.
     var id: String
     var title: String
-    /// Where in `agendas` it is.
+    /// The item's index in `agendas`.
     var index: Int
     let object: ObjId
-    /// Nil if the discussion is missing, or no text object.
+    /// Nil if the discussion is missing, or not a text object.
     var discussion: ObjId?
-    /// The map that was in the agenda before the item was first moved, as text.
+    /// The id, as text, of the map that was in the agenda before the item was first moved.
     var origin: String
-    /// Others that the item stands as in `agendas`, because several people moved it at the same moment.
+    /// The item's other copies in `agendas`, made when several people moved it at the same moment.
     var copies: [Copy] = []
   }
 
-  /// One of several places where an item stands.
+  /// One of several copies of an item.
   struct Copy: Hashable {
     var index: Int
     let object: ObjId
@@ -32,12 +32,12 @@ struct MeetingDocument {
 
   let document: Document
   private let agendas: ObjId
-  /// The state that is read; nil for the present.
+  /// The heads to read at; nil for the present.
   private let heads: Set<ChangeHash>?
 
   /// Nil unless the root has a list `agendas`.
   ///
-  /// - Parameter heads: a state of the past, in which items and their texts can be looked up.
+  /// - Parameter heads: a past state to read items and texts from.
   init?(_ document: Document, at heads: Set<ChangeHash>? = nil) {
     guard case .Object(let agendas, .List)? = Self.value(document, .ROOT, "agendas", heads) else { return nil }
     (self.document, self.agendas, self.heads) = (document, agendas, heads)
@@ -88,7 +88,7 @@ struct MeetingDocument {
     return items.sorted { $0.index < $1.index }
   }
 
-  /// Where the items stand in `agendas`, each with its copies; in the order of their first ones.
+  /// The copies of each item in `agendas`, the items in the order of their first copies.
   private var places: [[Copy]] {
     var (places, known): ([[Copy]], [[String]: Int]) = ([], [:])
     let values = try? heads.map { try document.valuesAt(obj: agendas, heads: $0) } ?? document.values(obj: agendas)
@@ -135,7 +135,7 @@ struct MeetingDocument {
   /// Whether every item has a text to edit.
   var isComplete: Bool { items.allSatisfy { $0.discussion != nil } }
 
-  /// Gives a text to each item that has none; what stands there as a plain string goes into it.
+  /// Gives a text to each item that has none; a plain string in its place becomes the text's content.
   func complete() throws {
     for item in items where item.discussion == nil {
       let old = text(item.object, "discussion") ?? ""
@@ -143,7 +143,7 @@ struct MeetingDocument {
     }
   }
 
-  /// - Parameter index: among `items`; after the last if there is none there.
+  /// - Parameter index: among `items`; past the end means after the last.
   /// - Returns: the item's map
   @discardableResult
   func insert(_ item: MeetingContent.Item, at index: Int) throws -> ObjId {
@@ -180,7 +180,7 @@ struct MeetingDocument {
     try remove([item.index] + item.copies.map(\.index))
   }
 
-  /// Takes items out of those places that do not count and that `author` has made.
+  /// Removes the copies that do not count and that `author` has made.
   func removeCopies(of items: [Item], by author: ActorId) throws {
     try remove(items.flatMap(\.copies).filter { $0.object.actor == author }.map(\.index))
   }
@@ -204,7 +204,7 @@ struct MeetingDocument {
     document.change(thatMade: object).flatMap { MeetingDocument(document, at: [$0.hash])?.title(of: object) }
   }
 
-  /// The map that an item's map was made of when it was moved, whether or not that is still in the agenda.
+  /// The map that an item's map was made from when the item was moved, whether or not that is still in the agenda.
   func source(of object: ObjId) -> ObjId? { text(object, "from").flatMap(ObjId.init(description:)) }
 
   private func write(_ value: String, to object: ObjId, _ key: String) throws {

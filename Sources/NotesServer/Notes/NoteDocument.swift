@@ -9,7 +9,7 @@ struct NoteDocument: Sendable {
   let document: Document
   /// The text that the editor edits.
   let content: ObjId
-  /// Which item of a meeting's agenda the text is about.
+  /// The agenda item that the text belongs to.
   var item: String?
   /// That item's map.
   private var itemObject: ObjId?
@@ -29,7 +29,7 @@ struct NoteDocument: Sendable {
     (self.document, content, self.item, itemObject) = (document, text, item.id, item.object)
   }
 
-  /// Writes a new note into `document`: the text is its first content. The caller commits.
+  /// Writes a new note with this first content into `document`. The caller commits.
   init(new document: Document, title: String, text: [UInt8], created: Date) throws {
     let kind = try document.putObject(obj: .ROOT, key: "@notes", ty: .Map)
     try document.put(obj: kind, key: "type", value: .String("note"))
@@ -43,13 +43,13 @@ struct NoteDocument: Sendable {
     self.document = document
   }
 
-  /// Names the text object where it may become another one: a meeting's item that is moved gets a new text.
+  /// The text object's id where it may be replaced by another: a meeting's item that is moved gets a new text.
   var textObject: String? { item == nil ? nil : content.description }
 
-  /// What it says at most: titles come from peers, and are listed and shown.
+  /// The title, cut to `longestTitle`: titles come from peers, and are listed and shown.
   static let longestTitle = 1000
 
-  /// Cut off behind `longestTitle` scalars.
+  /// Cut off after `longestTitle` scalars.
   var title: String? {
     if let itemObject { return MeetingDocument(document)?.title(of: itemObject) }
     let title: String? =
@@ -61,7 +61,7 @@ struct NoteDocument: Sendable {
     return title.map { OneLine.shown(String(String.UnicodeScalarView($0.unicodeScalars.prefix(Self.longestTitle)))) }
   }
 
-  /// Changes the title as little as makes it the new one. The caller commits.
+  /// Changes the title with the smallest edit. The caller commits.
   func rename(to title: String) throws {
     if let item {
       guard let meeting = MeetingDocument(document), let found = meeting.item(item) else { return }
@@ -85,11 +85,11 @@ struct NoteDocument: Sendable {
     return date
   }
 
-  /// Notes that `person` (16 hexadecimal digits) has written here under `name`. Makes no change if that is known.
+  /// Records that `person` (16 hexadecimal digits) has written here under `name`. Makes no change if that is already recorded.
   /// The caller commits.
   func enter(person: String, name: String) throws { try Self.enter(person: person, name: name, in: document) }
 
-  /// The same of a meeting as a whole.
+  /// The same for a meeting as a whole.
   static func enter(person: String, name: String, in document: Document) throws {
     let people: ObjId
     if case .Object(let object, .Map) = try document.get(obj: .ROOT, key: "people") {
@@ -115,7 +115,7 @@ struct NoteDocument: Sendable {
     return date
   }
 
-  /// Says in the document that it is deleted for everyone who has it, or is not. The caller commits.
+  /// Marks the document as deleted for everyone who has it, or removes the mark. The caller commits.
   static func setDeletion(_ date: Date?, of document: Document) throws {
     let kind: ObjId
     if case .Object(let object, .Map)? = try document.get(obj: .ROOT, key: "@notes") {

@@ -11,7 +11,7 @@ import Foundation
 struct NoteAuthors {
   private static let longestName = 80
 
-  /// What the document says, by the first half of actor ids.
+  /// The names in the document, by the first half of actor ids.
   private let names: [String: String]
   private let own: (person: String, name: String)
   private let met: ([UInt8]) -> String?
@@ -41,24 +41,24 @@ struct NoteAuthors {
     return marks.isEmpty ? name : "\(name) (\(marks.joined(separator: ", ")))"
   }
 
-  /// A name that others wrote, in one line and not endless; nil if nothing is left.
+  /// A name written by another person, as one line of limited length; nil if nothing is left.
   private static func oneLine(_ name: String) -> String? {
     let line = OneLine.shown(String(String.UnicodeScalarView(name.unicodeScalars.prefix(longestName))))
     return line.allSatisfy(\.isWhitespace) ? nil : line
   }
 
-  /// The entry under `people` that an actor writes for: the first half of the actor id, in hexadecimal.
+  /// The key under `people` for an actor: the first half of the actor id, in hexadecimal.
   nonisolated static func person(of actor: ActorId) -> String { String(actor.description.prefix(16)) }
 }
 
-/// A part of a text that became another, in whole lines.
+/// A part of a text that was replaced, in whole lines.
 struct TextHunk {
-  /// Where the new lines are, in UTF-8 bytes of the new text.
+  /// The range of the new lines, in UTF-8 bytes of the new text.
   var range: Range<Int>
   var old: [UInt8]
   var new: [UInt8]
 
-  /// What a delta changed, from top to bottom.
+  /// The lines that a delta changed, from top to bottom.
   static func hunks(of delta: TextDelta) -> [TextHunk] {
     var hunks: [TextHunk] = [], offset = 0, isOpen = false
     func begin() {
@@ -85,7 +85,7 @@ struct TextHunk {
 }
 
 extension TextDelta {
-  /// Only what it does to a part of the old text, from its start up to and with its end.
+  /// The part of the delta within a range of the old text, ends included.
   func limited(to part: Range<Int>) -> TextDelta {
     var builder = Builder(), offset = 0
     for segment in segments {

@@ -1,17 +1,17 @@
 import AutomergeRepo
 import JSONRPC
 
-/// What a person has to hear of an open note, because from now on the buffer is something else than it was: the kinds of
-/// `notes/event`, their reasons, and the words that both editors show.
+/// What to tell a person about an open note when its buffer changes its nature: the kinds of `notes/event`, their reasons, and
+/// the words that both editors show.
 enum NoteNews: Hashable {
-  /// Why a buffer is no note any more.
+  /// Why a buffer is no longer a note.
   enum Reason: String, Hashable { case deleted, deletedForEveryone, itemDeleted, purged }
 
   /// The host has changed what this person may do.
   case access(Access, host: String)
   /// What was typed is not in the note, but in a file of its own.
   case refused(recovered: String)
-  /// The host shares the note with this person no more.
+  /// The host no longer shares the note with this person.
   case unshared(host: String)
   /// A guest that had the note from this person has let it go.
   case gaveUp(guest: String)
@@ -41,7 +41,7 @@ enum NoteNews: Hashable {
     }
   }
 
-  /// One line, ready to show, of at most `longestMessage` characters: of a title as much as fits.
+  /// One line, ready to show, of at most `longestMessage` characters; a long title is cut.
   func message(title: String) -> String {
     switch self {
     case .access(.write, let host): Self.fitted(host, " lets you edit ", title, "")
@@ -63,7 +63,7 @@ enum NoteNews: Hashable {
   static let longestMessage = 60
   private static let shortestTitle = 8
 
-  /// `name`, `middle`, the title in quotes and `end`, with the title, then the name, cut where there is no room.
+  /// `name`, `middle`, the title in quotes and `end`; cuts the title, then the name, if there is no room.
   static func fitted(
     _ name: String, _ middle: String, _ title: String, _ end: String, within length: Int = longestMessage
   ) -> String {

@@ -5,28 +5,28 @@ import Foundation
 /// What the store keeps of a note beside its document.
 struct NoteRecord: Hashable {
   let id: DocumentId
-  /// Which agenda item of a meeting it is about; nil for a note, and for a meeting as a whole.
+  /// The agenda item of a meeting that it belongs to; nil for a note, and for a meeting as a whole.
   var item: String?
   var title: String
   var created: Date
   var modified: Date
-  /// The working file, absolute; nil until there is one.
+  /// The working file's absolute path; nil until there is one.
   var path: String?
-  /// Of a meeting: where the files of its items are.
+  /// For a meeting: the folder with its items' files.
   var folder: String?
-  /// Of a meeting: its items in the agenda's order.
+  /// For a meeting: its items in the agenda's order.
   var agenda: [AgendaEntry] = []
-  /// The text object that the working file was last brought together with. A meeting's item that was moved has another one.
+  /// The text object last synchronized with the working file. A meeting's item that was moved has another one.
   var textObject: String?
   var words = 0
-  /// Others wrote since a client last had it open.
+  /// Whether other people have written since a client last had it open.
   var isUnread = false
   var shape = FileShape.plain
-  /// When it was put away; it is removed for good some time later.
+  /// When the note was put away; it is removed for good some time later.
   var deletedSince: Date?
-  /// The document in which the note goes on; this one is only kept for a while then.
+  /// The document in which the note goes on; this one is then kept only for a while.
   var successor: DocumentId?
-  /// The deletion for everyone that was followed, or taken back here: it is not followed once more.
+  /// The deletion for everyone that was followed, or undone here: it is not followed again.
   var deletionSeen: Date?
   /// What the working file held when it was last written or read.
   var fileBase: TextBase? {
@@ -35,26 +35,26 @@ struct NoteRecord: Hashable {
       earlierFileBases = Array(([oldValue] + earlierFileBases).prefix(Self.mostEarlierBases))
     }
   }
-  /// What it held before that, the latest first: an editor may have read it then, and say so only now.
+  /// What it held before that, latest first: an editor may have read it then, and report it only now.
   private(set) var earlierFileBases: [TextBase] = []
-  /// What a client had, of an earlier version, which kept one for all processes.
+  /// What a client had; written by an earlier version, which kept one for all processes.
   var earlierClientBase: TextBase?
-  /// The state that this person saw when a client last had it open.
+  /// The heads that this person saw when a client last had it open.
   var seen: Set<ChangeHash>?
-  /// Whether a client's buffer stayed when the note was put away; the store then knows what it had.
+  /// Whether a client's buffer stayed when the note was put away; the store then has what it held.
   var hasLeftBuffers = false
 }
 
-/// A text that is not the document's now, as the document's heads and the way from that text to theirs.
+/// A text that may differ from the document's: the document's heads, and the delta from that text to the text at these heads.
 struct TextBase: Hashable {
   var heads: Set<ChangeHash>
-  /// Who wrote the client's changes. Those of its changes that `heads` does not cover yet, the client has all the same.
+  /// The author of the client's changes. The client also has those of its changes that `heads` does not cover yet.
   var actor: ActorId?
-  /// From the base's text to the text at `heads`, in steps. The text may have been that before any of the steps that
-  /// were still on their way to the client.
+  /// The deltas from the base's text to the text at `heads`. While some of them were on their way to the client, its text may
+  /// have been that before any of these.
   var steps: [TextDelta]
-  /// The text object it is about, where that may become another one: a meeting's item that is moved gets a new text. Nil in
-  /// what an earlier version stored.
+  /// The base's text object, where it may be replaced by another: a meeting's item that is moved gets a new text. Nil in
+  /// records of an earlier version.
   var object: String?
 }
 
@@ -69,18 +69,19 @@ extension NoteRecord {
 
   var key: NoteKey { NoteKey(id, item: item) }
 
-  /// What the working file held; nil if that was another text than the note's now.
+  /// What the working file held; nil if the note now has another text object.
   func base(for note: NoteDocument) -> TextBase? {
     isBaseAbout(note) ? fileBase : nil
   }
 
-  /// Whether the file base is about the note's text, and not about the one that it had before its item was moved.
+  /// Whether the file base is about the note's present text object, and not about the one that it had before its item was
+  /// moved.
   func isBaseAbout(_ note: NoteDocument) -> Bool {
     guard let object = fileBase?.object ?? textObject else { return true }
     return object == note.textObject
   }
 
-  /// The same of another document that has all changes of this one.
+  /// The same for another document that has all changes of this one.
   func moved(to id: DocumentId) -> NoteRecord {
     var record = NoteRecord(
       id: id, item: item, title: title, created: created, modified: modified, path: path, folder: folder)
@@ -89,15 +90,15 @@ extension NoteRecord {
     return record
   }
 
-  /// Whether it has a working file, or several.
+  /// Whether it has one or more working files.
   var hasPlace: Bool { path != nil || folder != nil }
 
   var storageKey: StorageKey { [Self.collection] + key.names }
 
-  /// What is stored of the record.
+  /// The record as stored.
   var storedItem: StoredItem { StoredItem(key: storageKey, data: encoded()) }
 
-  /// What is stored of the file base; nil if there is none.
+  /// The file base as stored; nil if there is none.
   var baseItem: StoredItem? {
     guard let fileBase else { return nil }
     var writer = CBORWriter()
@@ -105,7 +106,7 @@ extension NoteRecord {
     return StoredItem(key: [Self.baseCollection] + key.names, data: Data(writer.output))
   }
 
-  /// Takes the file base from where it lies by itself; records of an earlier version have it in them.
+  /// Takes the file base from its separate place; an earlier version kept it in the record.
   mutating func takeBase(_ data: Data?) {
     guard let stored = data.flatMap({ try? CBOR($0, limits: .stored) }), var base = TextBase(stored) else { return }
     base.object = base.object ?? textObject
@@ -135,8 +136,7 @@ extension NoteRecord {
     return Data(record.encoded())
   }
 
-  /// Nil if the bytes are no record. Parts that cannot be read are left out: a missing base only means that a merge
-  /// keeps everything.
+  /// Nil if the bytes are not a record. Unreadable parts are left out: without a base, a merge merely keeps everything.
   init?(id: DocumentId, _ data: Data) {
     guard case .map(let entries)? = try? CBOR(data, limits: .stored) else { return nil }
     self.init(id: id, title: "", created: Date(milliseconds: 0), modified: Date(milliseconds: 0))
@@ -214,7 +214,7 @@ extension TextBase {
 }
 
 extension Set<ChangeHash> {
-  /// Nil if it is no list of hashes.
+  /// Nil if the bytes are not a list of hashes.
   init?(_ cbor: CBOR) {
     guard let items = cbor.array else { return nil }
     let hashes = items.compactMap { $0.bytes.flatMap { ChangeHash(bytes: Array($0)) } }
@@ -224,7 +224,7 @@ extension Set<ChangeHash> {
 }
 
 extension TextDelta {
-  /// A number is retained bytes; `["+", bytes]` came, `["-", bytes]` went.
+  /// A number counts retained bytes; `["+", bytes]` was inserted, `["-", bytes]` deleted.
   fileprivate func encode(into writer: inout CBORWriter) {
     writer.array(segments.count)
     for segment in segments {
@@ -278,7 +278,7 @@ extension FileShape {
 }
 
 extension Date {
-  /// Since 1970, rounded; within the years 1 to 9999, which calendars have. Peers may claim any time.
+  /// Since 1970, rounded, and clamped to the years 1 to 9999 of the calendar. Peers may claim any time.
   var milliseconds: Int {
     let (first, last) = (-62_135_596_800_000.0, 253_402_300_799_000.0)
     return Int(min(last, max(first, (timeIntervalSince1970 * 1000).rounded())))

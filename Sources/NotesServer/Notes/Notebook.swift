@@ -8,16 +8,16 @@ final class Notebook {
   private(set) var records: [NoteKey: NoteRecord] = [:]
   private var keysByPath: [String: NoteKey] = [:]
   private var itemsByMeeting: [DocumentId: Set<NoteKey>] = [:]
-  /// The notes and meetings that are not deleted, newest first; nil if that is to be found out anew.
+  /// The notes and meetings that are not deleted, newest first; nil if the order has to be computed again.
   private var newestFirst: [NoteKey]?
   let storage: any StorageProvider
   /// Called when the list of notes has changed.
   var onChange: ((Change) -> Void)?
-  /// Called when a change of the list is in the store, where other processes find it.
+  /// Called when a change of the list is stored, where other processes find it.
   var onStored: ((DocumentId) -> Void)?
   /// Called with each new working file.
   var onPath: ((String) -> Void)?
-  /// Whose changes of the list are not in the store yet.
+  /// The documents whose changes of the list are not stored yet.
   private var unstored: Set<NoteKey> = []
 
   /// How the list of notes has changed.
@@ -26,7 +26,7 @@ final class Notebook {
 
     var kind: Kind
     var id: DocumentId
-    /// Which item of a meeting's agenda has another name; nil for a note, and for a meeting as a whole.
+    /// The agenda item of a meeting that was renamed; nil for a note, and for a meeting as a whole.
     var item: String?
     var title: String
     var path: String?
@@ -34,7 +34,7 @@ final class Notebook {
 
   init(storage: any StorageProvider) { self.storage = storage }
 
-  /// How many records are taken in at a time.
+  /// How many records are read at a time.
   private static let slice = 500
 
   /// Reads every record, without the file bases.
@@ -60,10 +60,10 @@ final class Notebook {
     }
   }
 
-  /// Whether the record in memory has the file base, if there is one. At the start none has: most notes are not opened.
+  /// Whether the record in memory has the file base, if there is one. At the start none has: most notes are never opened.
   func knowsBase(of key: NoteKey) -> Bool { records[key]?.fileBase != nil }
 
-  /// Reads the file base if it is not known.
+  /// Reads the file base if it is not in memory.
   func loadBase(of key: NoteKey) async throws(StorageError) {
     guard !knowsBase(of: key) else { return }
     let data = try await storage.load([NoteRecord.baseCollection] + key.names)
@@ -71,14 +71,14 @@ final class Notebook {
     update(key) { $0.takeBase(data) }
   }
 
-  /// Reads the file base once more: another process of the same person may have written or read the working file.
+  /// Reads the file base again: another process of the same person may have written or read the working file.
   func reloadBase(of key: NoteKey) async throws(StorageError) {
     let data = try await storage.load([NoteRecord.baseCollection] + key.names)
     update(key) { $0.takeBase(data) }
   }
 
-  /// Reads one document's records again, since another process of the same person may have written them. Nothing changes
-  /// if there is none, but a deleted note's record goes: it was removed for good.
+  /// Reads one document's records again, since another process of the same person may have written them. If there are none,
+  /// only a deleted note's record is dropped: the note was removed for good.
   func refresh(_ id: DocumentId) async throws(StorageError) {
     let items = try await storage.loadRange([NoteRecord.collection, id.description])
     if items.isEmpty, self[id]?.deletedSince != nil { forget(NoteKey(id)) }
@@ -93,7 +93,7 @@ final class Notebook {
 
   subscript(key: NoteKey) -> NoteRecord? { records[key] }
 
-  /// The document in which a note goes on that this one was: itself, as a rule.
+  /// The document in which a note goes on that was moved; as a rule the document itself.
   func latest(_ id: DocumentId) -> DocumentId {
     var (latest, seen) = (id, Set([id]))
     while let next = self[latest]?.successor, seen.insert(next).inserted { latest = next }
@@ -110,7 +110,7 @@ final class Notebook {
     if let record = try await stored(key) { remember(record) }
   }
 
-  /// The record as the store has it; nil if it has none.
+  /// The record as stored; nil if there is none.
   func stored(_ key: NoteKey) async throws(StorageError) -> NoteRecord? {
     guard let data = try await storage.load([NoteRecord.collection] + key.names),
       var record = NoteRecord(id: key.document, data), record.key == key
@@ -119,7 +119,7 @@ final class Notebook {
     return record
   }
 
-  /// The records of those items of a meeting that have a file, in the agenda's order.
+  /// The records of a meeting's items that have a file, in the agenda's order.
   /// - Complexity: O(n log n)
   func items(of id: DocumentId) -> [NoteRecord] {
     let found = (itemsByMeeting[id] ?? []).compactMap { records[$0] }
@@ -131,11 +131,11 @@ final class Notebook {
     return found.map { (place($0), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
   }
 
-  /// Newest first, without those that were deleted.
+  /// Newest first, without deleted ones.
   /// - Complexity: O(n), after a change O(n log n)
   var byModification: [NoteRecord] { keysByModification.compactMap { records[$0] } }
 
-  /// The keys of `byModification`: records are large.
+  /// Keys rather than records: records are large.
   var keysByModification: [NoteKey] {
     if let newestFirst { return newestFirst }
     var dates: [(Date, NoteKey)] = []
@@ -147,7 +147,7 @@ final class Notebook {
     return keys
   }
 
-  /// The last first. Places are sorted, for they are moved about more cheaply than keys.
+  /// Latest first. Sorts indices, for they are cheaper to move than keys.
   private static func sorted(_ dates: [(date: Date, key: NoteKey)]) -> [NoteKey] {
     let times = dates.map(\.date.timeIntervalSince1970)
     return dates.indices.sorted { one, other in
@@ -156,7 +156,7 @@ final class Notebook {
     }.map { dates[$0].key }
   }
 
-  /// The keys of those that were deleted and can be had back, the last first.
+  /// The keys of deleted notes that can be restored, the last deleted first.
   var keysOfDeleted: [NoteKey] {
     var dates: [(Date, NoteKey)] = []
     for (key, record) in records where key.item == nil && record.successor == nil {
@@ -165,21 +165,21 @@ final class Notebook {
     return Self.sorted(dates)
   }
 
-  /// Keeps the record in memory; `save` or the document's next commit puts it on disk.
+  /// Keeps the record in memory; `save` or the document's next commit stores it.
   func remember(_ record: NoteRecord) {
     let key = record.key
     let old = put(record)
     if let path = record.path, path != old?.path { onPath?(path) }
     guard let kind = Self.change(from: old, to: record) else { return }
     unstored.insert(key)
-    // The meeting's agenda tells which items there are; but a buffer shows the name of its own, and an editor may have opened
-    // its file as a plain one.
+    // A meeting's agenda names its items; but a buffer shows its own item's name, and an editor may have opened its file as a
+    // plain one.
     if record.item == nil || kind == .renamed || record.path != nil {
       onChange?(Change(kind: kind, id: record.id, item: record.item, title: record.title, path: record.path))
     }
   }
 
-  /// Returns what was there.
+  /// Returns the record that was there.
   @discardableResult
   private func put(_ record: NoteRecord) -> NoteRecord? {
     let key = record.key
@@ -203,8 +203,8 @@ final class Notebook {
 
   // MARK: What clients had
 
-  /// What the client of the run that is named had. If that died before it had stored any, what the file held then. If no run
-  /// is named: what the clients of all runs had, the latest first.
+  /// What the client of the named run had; if the run died before it stored any, what the file held then. Without a name: what
+  /// the clients of all runs had, latest first.
   func clientBases(of key: NoteKey, run: String?) async throws(StorageError) -> [TextBase] {
     if let run {
       if let found = try await storage.load(ClientBase.key(key, run: run)).flatMap({ ClientBase($0) }) {
@@ -220,19 +220,19 @@ final class Notebook {
     return bases.isEmpty ? [self[key]?.earlierClientBase].compactMap(\.self) : bases
   }
 
-  /// What clients had whose buffers stayed when the note was put away, the latest first.
+  /// What the clients had whose buffers stayed when the note was put away, latest first.
   func leftBases(of key: NoteKey) async throws(StorageError) -> [TextBase] {
     let prefix = [ClientBase.leftCollection] + key.names
     let found = try await storage.loadRange(prefix).filter { $0.key.count == prefix.count + 1 }
     return found.compactMap { ClientBase($0.data) }.sorted { $0.time > $1.time }.map(\.base)
   }
 
-  /// The client of this process has closed the note.
+  /// Call when this process's client has closed the note.
   func forgetClientBase(of key: NoteKey, run: String) async throws(StorageError) {
     try await storage.remove(ClientBase.key(key, run: run))
   }
 
-  /// Forgets what clients had so long ago that they cannot live any more.
+  /// Drops what clients had so long ago that they cannot be running any more.
   func forgetClientBases(before limit: Date) async throws(StorageError) {
     var old: [StoredItem] = []
     for collection in [ClientBase.collection, ClientBase.leftCollection] {
@@ -243,7 +243,7 @@ final class Notebook {
 
   // MARK: Changing
 
-  /// Changes a record in memory; nothing if there is none.
+  /// Changes a record in memory; does nothing if there is none.
   func update(_ key: NoteKey, _ change: (inout NoteRecord) -> Void) {
     guard var record = records[key] else { return }
     change(&record)
@@ -252,7 +252,7 @@ final class Notebook {
 
   func update(_ id: DocumentId, _ change: (inout NoteRecord) -> Void) { update(NoteKey(id), change) }
 
-  /// Forgets a note with all that belongs to it, here and on disk.
+  /// Removes a note with all that belongs to it, here and in the store.
   func remove(_ id: DocumentId) async throws(StorageError) {
     for key in records.keys where key.document == id { forget(key) }
     try await storage.commit([
@@ -265,7 +265,7 @@ final class Notebook {
     onStored?(id)
   }
 
-  /// Forgets one item of a meeting, here and on disk.
+  /// Removes one item of a meeting, here and in the store.
   func remove(_ key: NoteKey) async throws(StorageError) {
     forget(key)
     try await storage.commit([
@@ -278,11 +278,11 @@ final class Notebook {
     if key.item != nil { itemsByMeeting[key.document]?.remove(key) } else { newestFirst = nil }
   }
 
-  /// A note's document goes on as another one, which has all its changes: its place, its file and what can be undone in it
-  /// are that one's from now on, here and on disk. The old document is kept for a while, like that of a deleted note. Nothing
-  /// happens if it has been moved already.
+  /// Moves a note to another document, which has all changes of the old one: its place in the list, its file and its undo
+  /// history then belong to that one, here and in the store. The old document is kept for a while, like a deleted note's. Does
+  /// nothing if the note has been moved already.
   ///
-  /// - Parameter open: what can be undone in open buffers, which the store may not have yet.
+  /// - Parameter open: the undo history of open buffers, which the store may not have yet.
   func move(
     _ old: DocumentId, to new: DocumentId, undoing open: [StoredItem], at date: Date
   ) async throws(StorageError) {
@@ -319,7 +319,7 @@ final class Notebook {
     try await save(NoteKey(id), withBase: withBase)
   }
 
-  /// Stores the record, and the file base only if `withBase`: the caller has written or read the working file.
+  /// Stores the record, and the file base only if `withBase`: then the caller has written or read the working file.
   func save(_ key: NoteKey, withBase: Bool = true) async throws(StorageError) {
     guard let record = records[key] else { return }
     let items = [record.storedItem, withBase ? record.baseItem : nil].compactMap(\.self)

@@ -1,10 +1,10 @@
 import AutomergeRepo
 import Logging
 
-/// A list of the notes whose files are not in the notes directory, kept as a file there for the editors.
+/// A file in the notes directory that tells the editors which notes have their files elsewhere.
 ///
-/// An editor that opens a file must know whether that is a note, and must not ask a service about every file that it opens.
-/// One line a note: its id, a space, the path.
+/// An editor must know whether a file that it opens is a note, and must not ask a service about every file. One line per note:
+/// its id, a space, the path.
 @AutomergeRepo
 final class NotesElsewhere {
   static let fileName = ".elsewhere"
@@ -19,7 +19,7 @@ final class NotesElsewhere {
 
   private var path: String { service.notesDirectory + "/" + Self.fileName }
 
-  /// Brings the file up to date, if it is not.
+  /// Updates the file if it is out of date.
   func refresh() {
     isOutdated = true
     guard work == nil else { return }

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import JSONRPC
 
-/// Why a request about notes was not carried out; the message is one line, fit to show to a person.
+/// Why a request about notes failed; the message is one line, fit to show to a person.
 struct NotesError: Error, Hashable {
   /// The kinds of the editor protocol.
   enum Kind: String {

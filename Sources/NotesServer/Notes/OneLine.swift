@@ -1,7 +1,7 @@
-/// Titles come from peers, and stand in lists with one line for each: no character of theirs begins a line, turns the direction
-/// of what follows, or does anything else but stand there.
+/// Makes titles safe to list. They come from peers, and each has one line of a list: no character of theirs may break the line
+/// or turn the writing direction of what follows.
 enum OneLine {
-  /// The text without controls of direction, with a blank for each other control and end of line.
+  /// The text without direction controls, with a blank for each other control and line end.
   static func shown(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isHarmful) else { return text }
     var scalars = String.UnicodeScalarView()

@@ -2,16 +2,15 @@ import AutomergeRepo
 import Foundation
 import Logging
 
-/// Notices what other programs write to the working files, while it happens.
+/// Notices at once what other programs write to the working files.
 ///
-/// An event only says where to look. What counts is the file's content: `Caretaker` compares it with what the file held when
-/// it was last written, and merges the difference; if an editor has the note open here, `OpenFile` does. One file at a time is
-/// looked at.
+/// An event only says where to look. The file's content counts: `Caretaker` compares it with what the file held when it was
+/// last written, and merges the difference; if an editor has the note open here, `OpenFile` does. One file at a time is read.
 @AutomergeRepo
 final class OutsideChanges {
   /// How long after the last event the file is read: programs write in several steps.
   static let quietTime: Duration = .milliseconds(200)
-  /// Folders that are watched at a time; a person who adopts files everywhere loses nothing but the liveness.
+  /// The most folders watched at a time; in further folders changes are only noticed later.
   static let mostFolders = 256
 
   private unowned let service: Service
@@ -26,7 +25,7 @@ final class OutsideChanges {
 
   /// Watches the folder of this working file from now on.
   ///
-  /// - Parameter isOpen: an editor has the note open, so it is watched however many folders are.
+  /// - Parameter isOpen: whether an editor has the note open; its folder is then watched beyond the limit.
   func watch(path: String, isOpen: Bool = false) {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else { return }
     let folder = String(path[..<slash])
@@ -58,7 +57,7 @@ final class OutsideChanges {
   private func takeIn(_ path: String) async {
     guard let record = service.notebook.record(atPath: path), !service.isOpen(record.key) else { return }
     do {
-      // One that was removed or renamed is made again when the note is next opened or changed, not under people's hands.
+      // A removed or renamed file is written again only when the note is next opened or changed.
       guard try await service.files.read(path) != nil, case .found(let handle) = await service.repo.find(record.id)
       else {
         return

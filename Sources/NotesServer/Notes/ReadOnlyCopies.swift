@@ -3,18 +3,17 @@ import AutomergeRepo
 import Foundation
 import Logging
 
-/// Keeps the documents that this person may only read equal with their hosts' copies.
+/// Keeps the documents that this person may only read equal to their hosts' copies.
 ///
-/// Nothing is changed in them here. But what was typed while the host took the right to write away, or offline before the news
-/// came, is in the document already, and the host is never going to take it. It is removed again, in all processes of this
-/// person:
+/// This person cannot change them here. But what they typed while the host revoked write access, or offline before the news
+/// came, is in the document already, and the host will never take it. It is removed again, in all processes of this person:
 ///
 ///     refused ──its texts are kept──► announced in the store ──► removed from memory, then from the store
 ///
-/// A process that dies anywhere on this way has lost nothing, and the next one goes on where it stopped.
+/// A process that dies at any step has lost nothing, and the next one goes on from there.
 @AutomergeRepo
 final class ReadOnlyCopies {
-  /// How soon it is tried again after the store has failed.
+  /// The pause before a retry after the store has failed.
   private static let retryInterval: Duration = .seconds(1)
   /// How long changes may be on their way to a host that we do not speak to directly. Source: PeerProtocol.md, "Access".
   private static let longestDetour: Duration = .seconds(10)
@@ -23,11 +22,11 @@ final class ReadOnlyCopies {
   unowned let service: Service
   private var watched: [DocumentId: Observation] = [:]
   private var timers: [DocumentId: any ScheduledAction] = [:]
-  /// Since when a copy has changes that its host lacks, and may get by others.
+  /// Since when a copy has changes that its host lacks and may still get through other peers.
   private var differing: [DocumentId: Duration] = [:]
-  /// Documents from which something is being removed.
+  /// Documents from which changes are being removed.
   private var removing: Set<DocumentId> = []
-  /// What other processes removed, and this one has passed on.
+  /// Changes that other processes removed and this one has passed on.
   private var relayed: Set<ChangeHash> = []
   private let log = Logger(label: "notes")
 
@@ -65,7 +64,7 @@ final class ReadOnlyCopies {
     Task { @AutomergeRepo in if case .found(let handle) = await service.repo.find(id) { look(handle) } }
   }
 
-  /// Looks whether the copy has what its host does not take.
+  /// Checks whether the copy has changes that its host refuses.
   private func look(_ handle: DocHandle) {
     let id = handle.id
     guard !service.mayWrite(id) else { return }
@@ -74,7 +73,7 @@ final class ReadOnlyCopies {
     case .none: differing[id] = nil
     case .onItsWay(let time): lookAgain(handle, after: time)
     case .refused:
-      // Not in this turn: the document may be in the middle of telling its peers what it has.
+      // Not in this turn: the document may be in the middle of telling its peers its heads.
       guard removing.insert(id).inserted else { return }
       Task { @AutomergeRepo in
         let isDone = await remove(from: handle)
@@ -90,19 +89,19 @@ final class ReadOnlyCopies {
     }
   }
 
-  /// How a copy that may only be read differs from its host's.
+  /// How a read-only copy differs from its host's.
   private enum Difference {
-    /// Not at all, or not as far as is known: its handle tells when that changes.
+    /// Not at all, or not as far as is known: the handle reports a change.
     case none
-    /// By changes that others may bring the host within this time.
+    /// By changes that other peers may bring the host within this time.
     case onItsWay(Duration)
-    /// By changes of this person that the host is never going to take.
+    /// By changes of this person that the host will never take.
     case refused(Set<ChangeHash>)
   }
 
   private func difference(of handle: DocHandle) -> Difference {
     let id = handle.id
-    // Only what the host says to have while it takes nothing is all that it ever takes.
+    // Only heads that the host tells while it refuses our changes show all that it will ever take.
     guard !service.mayWrite(id), let host = service.sharing.host(of: id)?.peer, handle.peers.contains(host),
       let heads = handle.heads(of: host), !heads.isEmpty, handle.isRefused(by: host)
     else { return .none }
@@ -110,7 +109,7 @@ final class ReadOnlyCopies {
     for peer in others(on: handle, besides: host) {
       // Changes that a peer with write access has belong to everyone, and reach the host from there.
       if peer.mayWrite { own.formIntersection(handle.changes(missingAt: peer.id)) }
-      // What has come back from another person stays: it would come again and again.
+      // Changes that another person brought back stay: they would come again and again.
       own.subtract(handle.discarded)
     }
     guard !own.isEmpty else { return .none }
@@ -130,7 +129,7 @@ final class ReadOnlyCopies {
 
   // MARK: Removing
 
-  /// Removes what the host does not take. False if that is to be tried again.
+  /// Removes what the host refuses. False if that is to be retried.
   private func remove(from handle: DocHandle) async -> Bool {
     let isDone = await keepAndDiscard(handle, announced: handle.discarded) {
       if case .refused(let changes) = self.difference(of: handle) { changes } else { [] }
@@ -139,10 +138,10 @@ final class ReadOnlyCopies {
     return isDone
   }
 
-  /// Removes changes as soon as every text that loses something by it is stored, or not at all.
+  /// Removes changes once every text that loses something by it is stored as a recovered text, or not at all.
   ///
   /// - Parameter announced: changes whose words are kept already
-  /// - Parameter changes: asked again after everything that takes time, for the document goes on meanwhile
+  /// - Parameter changes: evaluated again after everything that takes time, for the document changes meanwhile
   /// - Returns: false if the store has failed
   private func keepAndDiscard(
     _ handle: DocHandle, announced: Set<ChangeHash>, _ changes: () -> Set<ChangeHash>
@@ -169,7 +168,7 @@ final class ReadOnlyCopies {
         rebase(keys, of: handle, to: handle.document.heads(without: changes))
         guard stored == going else {
           if !stored.isEmpty { try await handle.keepAnnounced(stored) }
-          // Together: what is known of the working files is about what the document is then.
+          // In one turn: the bases of the working files must match the document's state.
           let items = keys.compactMap { service.notebook[$0] }.flatMap { [$0.storedItem, $0.baseItem] }
           try await handle.announceDiscarding(going, with: items.compactMap(\.self))
           stored = going
@@ -199,7 +198,7 @@ final class ReadOnlyCopies {
     return true
   }
 
-  /// What is known of the working files is about states that the document will not know any more.
+  /// Rebases what is known of the working files: it is about states that the document is about to lose.
   private func rebase(_ keys: [NoteKey], of handle: DocHandle, to heads: Set<ChangeHash>) {
     for key in keys {
       guard let note = NoteDocument(handle.document, item: key.item) else { continue }
@@ -211,7 +210,7 @@ final class ReadOnlyCopies {
     }
   }
 
-  /// Stores a text with words that are about to go from the document. What was stored before a process died is not stored twice.
+  /// Stores a text with words that are about to be removed from the document, unless a process that died has stored it already.
   private func keep(
     _ words: KeptWords, of key: NoteKey, insteadOf earlier: RecoveredText?
   ) async throws(StorageError) -> RecoveredText {
