@@ -1,22 +1,22 @@
 import Automerge
 import AutomergeRepo
 
-/// Tells this person's other processes whose notes' records have changed in the store, and hears it from them.
+/// Tells this person's other processes which notes' records have changed in the store, and hears the same from them.
 ///
-/// The processes are a star: the hub passes on what it hears, so the news reaches each process once. A process that has just
-/// connected read the store some time ago, and the two ends do not see the connection at the same moment; so each end tells
-/// the other what has changed lately.
+/// The processes form a star: the hub passes on what it hears, so the news reaches each process once. A process that has just
+/// connected read the store some time ago, and the two ends do not see the connection at the same moment; so each end tells the
+/// other what has changed lately.
 @AutomergeRepo
 final class RecordNews {
   private static let messageType = "notes-record"
-  /// A process is connected at most so long after it has read the store.
+  /// A process connects at most this long after it has read the store.
   private static let memory: Duration = .seconds(120)
 
   private let repo: Repo
   private let clock: any RepoClock
-  /// When each document's record last changed, in the clock's time.
+  /// When each document's record last changed, by the clock.
   private var changed: [DocumentId: Duration] = [:]
-  /// What was heard before `begin`; nil from then on.
+  /// Documents named before `begin`; nil from then on.
   private var early: Set<DocumentId>? = []
   /// Called when another process has stored a record of the document.
   private var onNews: ((DocumentId) -> Void)?
@@ -29,7 +29,7 @@ final class RecordNews {
     }
   }
 
-  /// The store has been read: what was heard meanwhile may be newer.
+  /// Call when the store has been read: news that came meanwhile may be newer.
   func begin(_ onNews: @escaping (DocumentId) -> Void) {
     self.onNews = onNews
     let heard = early ?? []
@@ -37,7 +37,7 @@ final class RecordNews {
     for id in heard { onNews(id) }
   }
 
-  /// This process has stored a record of the document.
+  /// Call when this process has stored a record of the document.
   func tell(_ id: DocumentId) { tell(id, except: nil) }
 
   private func tell(_ id: DocumentId, except teller: PeerId?) {

@@ -3,22 +3,22 @@ import Foundation
 import JSONRPC
 import Logging
 
-/// Texts that were kept because they would be lost otherwise, and whether the person knows of them.
+/// Keeps texts that would be lost otherwise, and remembers whether the person has been told of them.
 ///
 ///     stored with a mark ──an editor was told──► stored
 ///
-/// The mark stays if no editor could be told: the process was killed, or had none. The next editor of this person says it.
+/// The mark stays if no editor could be told: the process was killed, or had none. This person's next editor then tells.
 @AutomergeRepo
 final class RecoveredTexts {
   private static let collection = "untold"
-  /// How long to wait for more of the same before the person is told.
+  /// How long to wait for further texts before the person is told.
   static let tellDelay: Duration = .milliseconds(300)
-  /// After this time a living process has told its own editor.
+  /// By this time a living process has told its own editor.
   static let startDelay: Duration = .seconds(1)
 
   private unowned let service: Service
   private var planned: (any ScheduledAction)?
-  /// Whether there is an editor that shows what it is told.
+  /// Whether an editor is attached that shows notices.
   var hasEditor: () -> Bool = { false }
   /// Called with the parameters of a `notes/event` for that editor.
   var onNews: ((JSONValue) -> Void)?
@@ -30,17 +30,17 @@ final class RecoveredTexts {
     [collection, text.id.description, String(text.time)]
   }
 
-  /// What goes when a note is removed for good.
+  /// The keys to remove when a note is removed for good.
   static func marks(of id: DocumentId) -> StorageKey { [collection, id.description] }
 
-  /// Stores a text. Either the caller tells the person and then calls `told`, or it calls `tellSoon`.
+  /// Stores a text. Afterwards the caller either tells the person and calls `told`, or calls `tellSoon`.
   func keep(_ text: RecoveredText) async throws(StorageError) {
     try await service.notebook.storage.commit([
       .save(text.item), .save(StoredItem(key: Self.mark(text), data: Data([1]))),
     ])
   }
 
-  /// The person knows of this text.
+  /// Call when the person has been told of this text.
   func told(_ text: RecoveredText) {
     Task { @AutomergeRepo in await forget([Self.mark(text)]) }
   }
@@ -64,7 +64,7 @@ final class RecoveredTexts {
     }
   }
 
-  /// Whether another process asks for this. Then it is done, if there is an editor here.
+  /// Takes another process's request to tell the person, if there is an editor here.
   func heard(_ event: JSONValue) -> Bool {
     guard event["kind"] == .string(Self.collection) else { return false }
     if hasEditor() { tellSoon(after: .zero) }
@@ -104,7 +104,7 @@ final class RecoveredTexts {
 
   private func news(ofTexts count: Int) -> JSONValue { .object(Self.event("copies of \(count) texts")) }
 
-  /// So that "M-x notes-recovered has" and the copy fit in a message.
+  /// Leaves room in a message for "M-x notes-recovered has" and the copy's name.
   private static let longestTitle = 24
 
   private static func event(_ copy: String) -> JSONObject {

@@ -17,10 +17,10 @@ import Foundation
 struct RemadeText {
   let old: NoteDocument
   let new: NoteDocument
-  /// Whether an actor is one of the person's, of this process or of an earlier one.
+  /// Whether an actor belongs to the person: to this process or an earlier one.
   let isOwn: (ActorId) -> Bool
 
-  /// A change in which a text was made of the one before.
+  /// A change that made one text from another.
   private struct Move {
     let change: Change
     let from: ObjId
@@ -32,7 +32,7 @@ struct RemadeText {
 
   /// What the person wrote in the old text, or brought to it, and the new one lacks.
   ///
-  /// - Returns: nil if it cannot be told how the new text came to be
+  /// - Returns: nil if the new text's moves cannot be followed
   var wordsLeftBehind: [TextSplice]? {
     guard let newMoves = moves(to: new.content), let oldMoves = moves(to: old.content) else { return nil }
     let shared = zip(newMoves, oldMoves).prefix { $0.to == $1.to }.count
@@ -50,15 +50,15 @@ struct RemadeText {
     guard let counted = way.last, let before = edits(along: way),
       let later = edits(of: counted.to, since: counted.after)
     else { return nil }
-    // What was typed behind a later move is left behind as well, and for others to say.
+    // What was typed beside a later move is left behind as well, and brought by others.
     own = own.transformed(over: before).mine.transformed(over: later).mine
     return own.splices
   }
 
-  /// Whether the new text was not made of the old one, but of one before it.
+  /// Whether the new text was made from an ancestor of the old one, rather than from the old one itself.
   var isBranch: Bool { !(moves(to: new.content)?.contains { $0.from == old.content } ?? false) }
 
-  /// Whether the new text was made, at once or in several moves, by processes that knew all of the old one at `heads`.
+  /// Whether the new text was made, in one or more moves, by processes that knew all of the old one at `heads`.
   static func knows(_ heads: Set<ChangeHash>, of old: ObjId, new: NoteDocument) -> Bool {
     let remade = RemadeText(old: new, new: new, isOwn: { _ in false })
     guard let moves = remade.moves(to: new.content), let move = moves.first(where: { $0.from == old }) else {
@@ -67,7 +67,7 @@ struct RemadeText {
     return remade.edits(of: old, from: move.before, to: move.before.union(heads))?.isIdentity ?? false
   }
 
-  /// What the person has to bring from a branch that does not count. `counted` was made of the same text.
+  /// What the person has to bring from a branch that does not count. `counted` was made from the same text.
   private func words(of branch: [Move], beside counted: Move) -> TextDelta? {
     guard let first = branch.first, let last = branch.last else { return nil }
     let both = first.before.union(counted.before)
@@ -82,7 +82,7 @@ struct RemadeText {
     return unknown.composed(with: ofBranch.composed(with: typed).transformed(over: caughtUp).mine)
   }
 
-  /// What was done to the texts from the first move to the last one.
+  /// The edits to the texts from the first move to the last one.
   private func edits(along moves: [Move]) -> TextDelta? {
     var all = TextDelta.identity
     for (move, next) in zip(moves, moves.dropFirst()) {
@@ -92,7 +92,7 @@ struct RemadeText {
     return all
   }
 
-  /// What the person did to a text since a state, without what others did.
+  /// The person's edits to a text since a state, without those of others.
   private func ownWords(in text: ObjId, since heads: Set<ChangeHash>) -> TextDelta? {
     guard let all = edits(of: text, since: heads),
       let others = try? new.document.textEdits(obj: text, since: heads, andAllBy: isOwn)
@@ -104,7 +104,7 @@ struct RemadeText {
     (try? new.document.textEdits(obj: text, since: heads)).map { TextDelta($0) }
   }
 
-  /// What turned the text at one state into that at a later one.
+  /// The edits from the text at one state to that at a later one.
   private func edits(of text: ObjId, from heads: Set<ChangeHash>, to later: Set<ChangeHash>) -> TextDelta? {
     guard let all = edits(of: text, since: heads), let rest = edits(of: text, since: later) else { return nil }
     return all.composed(with: rest.inverted)
@@ -114,7 +114,7 @@ struct RemadeText {
     (try? new.document.textAt(obj: object, heads: heads)).map { Array($0.utf8) }
   }
 
-  /// How a text came to be, the first move first; empty if it never was another one.
+  /// The moves that led to a text, first one first; empty if it was never moved.
   ///
   /// - Complexity: O(m) in the moves, each with O(n) in the text then.
   private func moves(to last: ObjId) -> [Move]? {
@@ -131,6 +131,6 @@ struct RemadeText {
     return moves.reversed()
   }
 
-  /// The item's map that a text stands in.
+  /// The item's map that contains a text.
   private func map(of text: ObjId) -> ObjId? { (try? new.document.path(obj: text))?.last?.obj }
 }

@@ -1,22 +1,22 @@
 import Automerge
 import AutomergeRepo
 
-/// What the server asks of the network: tickets, links, and who is there.
+/// What the server needs from the network: tickets, links, and the peers that are there.
 @AutomergeRepo
 public protocol SharingService: AnyObject {
   var fingerprint: String { get }
-  /// Whether this process is the one of the person's that has the network.
+  /// Whether this process is the one that has the person's network.
   var hasNetwork: Bool { get }
-  /// Whether the person wants a network that another process has.
+  /// Whether this process wants the network, and another process of the person has it.
   var asksSiblings: Bool { get }
   /// `on`, or why there is no network.
   var networkState: String { get }
   /// `on`, `off`, or why discovery finds no peers.
   var discoveryState: String { get }
   var peers: [PeerSummary] { get }
-  /// What this person may do with a document: what its host allows, and everything with one's own.
+  /// This person's access to a document: what its host has granted; full access to one's own.
   func access(to document: DocumentId) -> Access
-  /// Who has let this person have a document; nil if it is one's own.
+  /// The host of a document; nil if it is this person's own.
   func host(of document: DocumentId) -> (peer: PeerId, name: String)?
   /// All people with whom a document is shared, online or not, by name.
   func people(on document: DocumentId) -> [PersonSummary]
@@ -32,14 +32,14 @@ public protocol SharingService: AnyObject {
   func share(
     _ document: DocumentId, access: Access, uses: Int, expiresIn: Duration?
   ) async throws(SharingError) -> SharedTicket
-  /// Ends when the grant is there; the document itself comes by the repo.
+  /// Returns when the grant is there; the document itself arrives through the repo.
   func join(ticket: String) async throws(SharingError) -> DocumentId
-  /// Returns when it is stored from whom a document is that was joined a moment ago.
+  /// Returns when the host of a document that was just joined is stored.
   func storeAdmission(to document: DocumentId) async
   /// Without a peer: withdraws every grant and ticket of the document.
   func unshare(_ document: DocumentId, from peer: PeerId?) async throws(SharingError)
-  /// Lets all but one of those who have a document from this person have its successor, where it goes on.
-  /// - Parameter heads: the state of the document with which the successor begins.
+  /// Grants a document's successor to every peer that has the document from this person, except one.
+  /// - Parameter heads: the heads of the document with which the successor begins.
   func move(
     _ document: DocumentId, to successor: DocumentId, heads: Set<ChangeHash>, without peer: PeerId
   ) async throws(SharingError)
@@ -47,9 +47,10 @@ public protocol SharingService: AnyObject {
   var movesToFollow: [NoteMove] { get }
   /// Call when the note has become the successor: the old document is no longer shared.
   func followed(_ document: DocumentId) async throws(SharingError)
-  /// Changes what a peer may do with a document that it has from this person. False if it does not have it from this person.
+  /// Changes a peer's access to a document that it has from this person. False if it does not have the document from this
+  /// person.
   func setAccess(_ access: Access, to document: DocumentId, for peer: PeerId) async throws(SharingError) -> Bool
-  /// Another process of this person has stored something new about who may do what.
+  /// Call when another process of this person has stored a change of grants.
   func refresh() async
   /// Invites a person nearby to a document. Returns when the other side has the invitation.
   /// - Returns: six digits for both people to compare, if they meet for the first time.
@@ -58,16 +59,16 @@ public protocol SharingService: AnyObject {
   ) async throws(SharingError) -> String?
   /// Invitations that wait for our answer, or for the other person's.
   var invitations: [InvitationSummary] { get }
-  /// Ends when the document may be opened; nil after a no.
+  /// Returns when the document may be opened; nil if the person declined.
   func answer(_ invitation: String, accepts: Bool, blocks: Bool) async throws(SharingError) -> DocumentId?
-  /// The digits that both people see at any time, and whether another key uses the same name.
+  /// The digits that both people can compare at any time, and whether another key uses the same name.
   func verification(of peer: PeerId) throws(SharingError) -> (code: String, isChanged: Bool)
   func trust(_ peer: PeerId, name: String?, _ trust: PeerTrust) async throws(SharingError)
   func connect(address: String) async throws(SharingError) -> PeerId
   func disconnect(_ peer: PeerId)
-  /// The name others see from now on.
+  /// The name that other people see from now on.
   func rename(_ name: String)
-  /// Called whenever `peers` or `networkState` would answer differently.
+  /// Called whenever `peers` or `networkState` has changed.
   var onChange: (@AutomergeRepo (SharingEvent) -> Void)? { get set }
 }
 
@@ -86,9 +87,9 @@ public struct SharedTicket: Sendable {
 public struct NoteMove: Sendable {
   public var document: DocumentId
   public var successor: DocumentId
-  /// The state of the old document with which the new one begins.
+  /// The heads of the old document with which the new one begins.
   public var heads: Set<ChangeHash>
-  /// Who has moved it.
+  /// The host that moved it.
   public var host: PeerId?
   /// Whether this actor belongs to a removed guest.
   public var isRemoved: @Sendable (ActorId) -> Bool
@@ -106,7 +107,7 @@ public struct NoteMove: Sendable {
 public struct PersonSummary: Sendable {
   public var peer: PeerId
   public var name: String
-  /// What it may do with the document.
+  /// The person's access to the document.
   public var access: Access
   public var isConnected: Bool
 
@@ -122,9 +123,9 @@ public struct PeerSummary: Sendable {
   public var name: String
   public var fingerprint: String
   public var state: State
-  /// Whether there is a link to it, whatever else `state` has to say.
+  /// Whether there is a link to the peer, whatever else `state` says.
   public var isConnected: Bool
-  /// The address, or how else it is reached.
+  /// The peer's address, or how else it is reached.
   public var via: String
   public var notes: [(document: DocumentId, access: Access)]
 
@@ -146,12 +147,12 @@ public struct InvitationSummary: Hashable, Sendable {
   public var peer: PeerId
   public var name: String
   public var document: DocumentId
-  /// As the inviter calls it; nil for our own.
+  /// The inviter's title; nil for our own.
   public var title: String?
   public var access: Access
   /// Six digits for both people to compare.
   public var code: String?
-  /// The other has accepted, and our person is to say whether the digits are equal.
+  /// The other person has accepted, and ours is to say whether the digits are equal.
   public var awaitsConfirmation: Bool
   /// Whether a person met under this name has another key than the sender of the invitation.
   public var isNameShared = false
@@ -166,13 +167,13 @@ public struct InvitationSummary: Hashable, Sendable {
   }
 }
 
-/// What the person thinks of a peer.
+/// Our person's decision about a peer.
 public enum PeerTrust: String, CaseIterable, Sendable { case trusted, blocked, forgotten }
 
 public enum SharingEvent: Sendable {
   case online(PeerId, name: String)
   case offline(PeerId, name: String)
-  /// A peer was let in to a document by a ticket.
+  /// A ticket has admitted a peer to a document.
   case joined(PeerId, name: String, DocumentId)
   /// A peer has appeared on the local network, or left it.
   case nearby(PeerId, name: String)
@@ -180,26 +181,26 @@ public enum SharingEvent: Sendable {
   case invited(InvitationSummary)
   case withdrawn(InvitationSummary)
   case accepted(PeerId, name: String, DocumentId)
-  /// The host of a document has changed what this person may do with it.
+  /// The host of a document has changed this person's access.
   case accessChanged(PeerId, name: String, DocumentId, Access)
-  /// The host of a document shares it with this person no more.
+  /// The host of a document no longer shares it with this person.
   case unshared(PeerId, name: String, DocumentId)
   /// A guest that had a document from this person has let it go.
   case gaveUp(PeerId, name: String, DocumentId)
   case declined(PeerId, name: String, DocumentId)
   /// The named host goes on in another document without the removed guests, and this person with it.
   case moved(NoteMove, name: String)
-  /// Accepted by the other; our person is to compare the digits.
+  /// The invited person has accepted; ours is to compare the digits.
   case toBeConfirmed(InvitationSummary)
-  /// A document that is here, and not from this peer, is offered by it. Nothing has changed.
+  /// A peer offers a document that is already here from elsewhere. Nothing has changed.
   case offeredAgain(PeerId, name: String, DocumentId)
   /// A peer not met began an invitation and left before the digits were shown.
   case brokeOff(PeerId, name: String)
-  /// No invitations are taken from people not met, for an hour.
+  /// Invitations from people not met are refused for an hour.
   case closedToStrangers
   /// A peer not met uses the name of a peer met.
   case namesake(PeerId, name: String)
-  /// Lists of people are to be made anew.
+  /// Refresh the lists of people.
   case peersChanged
   case networkState
 }
@@ -209,9 +210,9 @@ public enum SharingError: Error, Hashable, Sendable {
   case refused
   case unreachable(address: String)
   case timedOut
-  /// The note is here, and not from this host.
+  /// The note is here, but from elsewhere than this host.
   case alreadyHere
-  /// There is no such invitation, or no longer.
+  /// The invitation does not exist, or no longer.
   case noInvitation
   case notReached(reason: String)
   case noAnswer(reason: String)

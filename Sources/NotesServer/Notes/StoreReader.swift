@@ -1,7 +1,7 @@
 import Automerge
 import AutomergeRepo
 
-/// Reads notes from a store for a command that serves no editor. Nothing is written.
+/// Reads notes from a store for a command that serves no editor. Writes nothing.
 @AutomergeRepo
 public final class StoreReader {
   public struct Note: Codable, Sendable {
@@ -10,10 +10,10 @@ public final class StoreReader {
     /// Milliseconds since 1970.
     public var created: Int
     public var modified: Int
-    /// The working file; of a meeting its folder.
+    /// The working file; for a meeting its folder.
     public var path: String?
     public var words: Int
-    /// Others have written in it since it was last open here.
+    /// Whether other people have written in it since it was last open here.
     public var unread: Bool
     /// When it was deleted, in milliseconds since 1970; nil if it was not.
     public var deleted: Int?
@@ -26,15 +26,15 @@ public final class StoreReader {
     public var text: String
   }
 
-  /// A document that is not whole.
+  /// A damaged or incomplete document.
   public struct DocumentProblem: Codable, Hashable, Sendable {
     public var id: String
     public var title: String?
-    /// Chunks that are not what they should be.
+    /// Chunks that are corrupt.
     public var damagedChunkCount: Int
-    /// Some changes wait for others that are not here; peers may have them.
+    /// Some changes wait for others that are missing; peers may have them.
     public var lacksChanges: Bool
-    /// Nothing of it can be read, or why it could not be looked at.
+    /// Nothing of it can be read; or why it could not be examined.
     public var unreadable: String?
   }
 
@@ -51,7 +51,7 @@ public final class StoreReader {
     try await notebook.load()
   }
 
-  /// The last modified first; of deleted ones the last deleted.
+  /// Latest modified first; for deleted notes, latest deleted first.
   public func notes(deleted: Bool = false) -> [Note] {
     let keys = deleted ? notebook.keysOfDeleted : notebook.keysByModification
     return keys.compactMap { notebook[$0] }.map { record in
@@ -62,10 +62,10 @@ public final class StoreReader {
     }
   }
 
-  /// A long history takes its time, and slow is not damaged.
+  /// Reading a long history takes time; that alone does not make a document damaged.
   private static let longestLoad: Duration = .seconds(600)
 
-  /// Reads every document there is.
+  /// Reads every document.
   public func documentProblems() async throws(StorageError) -> [DocumentProblem] {
     var problems: [DocumentProblem] = []
     for id in try await repo.documentIds().sorted(by: { $0.description < $1.description }) {
@@ -85,8 +85,8 @@ public final class StoreReader {
     return problems
   }
 
-  /// The text as it would be if the note were opened now: as it is stored, with what other programs have written to its working
-  /// file since. `heads` are those of the stored document. Nil if there is no note of this id.
+  /// The text as it would be if the note were opened now: the stored text merged with what other programs have written to its
+  /// working file since. `heads` are those of the stored document. Nil if there is no note with this id.
   public func text(of name: String) async throws -> NoteText? {
     guard let id = DocumentId(name), case .found(let handle) = await repo.find(id) else { return nil }
     let heads = handle.document.heads().map(\.description).sorted()
@@ -101,7 +101,7 @@ public final class StoreReader {
       id: id.description, title: note.title ?? "", heads: heads, text: try document.text(obj: note.content))
   }
 
-  /// Merges what stands in a working file, unless an editor has it open: then the store has more than the file.
+  /// Merges the text of a working file, unless an editor has it open: then the store has more than the file.
   private func takeInFile(_ key: NoteKey, _ document: Document) async throws {
     guard let files, let path = notebook[key]?.path, let note = NoteDocument(document, item: key.item) else { return }
     try await notebook.loadBase(of: key)

@@ -1,9 +1,9 @@
 import Automerge
 
-/// What is known of a text stays true when the document goes back to what all have.
+/// Keeps bases valid when the document goes back to an earlier state.
 extension TextBase {
-  /// The same text, said of the state that the document is about to go back to. Nil if the document does not know the state
-  /// that this one is about.
+  /// The same text, based on the state that the document is about to go back to. Nil if the document does not know this base's
+  /// heads.
   func rebased(to heads: Set<ChangeHash>, in note: NoteDocument) -> TextBase? {
     let document = note.document
     guard self.heads != heads else { return self }
@@ -15,10 +15,10 @@ extension TextBase {
     return TextBase(heads: heads, actor: actor, steps: steps + [way], object: object)
   }
 
-  /// What a file holds that was given the note's text at `heads`, some time ago. The document may have gone back to an earlier
-  /// state meanwhile.
+  /// The content of a file that was written some time ago with the note's text at `heads`. The document may have gone back to
+  /// an earlier state meanwhile.
   ///
-  /// - Parameter step: from what the file holds to the note's text
+  /// - Parameter step: the delta from the file's text to the note's
   init(writing text: [UInt8], _ step: TextDelta, at heads: Set<ChangeHash>, of note: NoteDocument) {
     guard !note.document.unknown(heads).isEmpty else {
       self.init(heads: heads, steps: [step], object: note.textObject)

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Looks for words in titles and texts: all of them, in any order, whatever the case. Quotes make a phrase of several.
+/// Searches titles and texts for words: all of them, in any order, ignoring case. Quotes make a phrase.
 struct TextSearch: Sendable {
-  /// A line with what was looked for.
+  /// A line that matches.
   struct Match: Hashable, Sendable {
     /// From 0.
     var line: Int
@@ -31,19 +31,19 @@ struct TextSearch: Sendable {
 
   init(_ query: String) { terms = Self.terms(of: query).map(Term.init) }
 
-  /// How many words and phrases the query has.
+  /// How many terms (words and phrases) the query has.
   var count: Int { terms.count }
 
-  /// Whether the title has all of them.
+  /// Whether the title has all terms.
   func matches(_ title: String) -> Bool { found(inTitle: title).count == terms.count }
 
-  /// Which of the query's terms the title has, by number.
+  /// The indices of the query's terms that the title has.
   func found(inTitle title: String) -> Set<Int> {
     let title = title.lowercased()
     return Set(terms.indices.filter { title.contains(terms[$0].text) })
   }
 
-  /// Which of the query's terms the text has, by number.
+  /// The indices of the query's terms that the text has.
   /// - Complexity: O(n × t) in the text's bytes and the query's terms, rarely O(n × m) with the query's bytes.
   func found(in text: [UInt8]) -> Set<Int> { Set(terms.indices.filter { terms[$0].isIn(text[...]) }) }
 
@@ -95,7 +95,7 @@ struct TextSearch: Sendable {
   private static func lower(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte + 0x20 : byte }
 }
 
-/// The Markdown headings of a text, with their lines from 0. What stands between fences is no heading.
+/// The Markdown headings of a text, with their lines from 0, except within fenced code.
 enum Headings {
   static func all(in text: [UInt8]) -> [(line: Int, title: String)] {
     var (headings, isFenced): ([(line: Int, title: String)], Bool) = ([], false)

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import Foundation
 
-/// A store to look at: what is read comes from it, and nothing is changed, not even what is damaged.
+/// A read-only view of a store: changes nothing, not even damaged data.
 struct UntouchedStorage: StorageProvider {
   let base: any StorageProvider
 

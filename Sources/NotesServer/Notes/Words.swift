@@ -1,8 +1,8 @@
-/// Counts words as people do: runs of anything between white space.
+/// Counts words: runs of anything but white space.
 enum Words {
   /// - Complexity: O(n) in the bytes.
   static func count(_ text: [UInt8]) -> Int {
-    // Many bytes at a time: nothing here depends on what came of the byte before.
+    // Vectorizes: no step depends on the result for the byte before.
     text.withUnsafeBufferPointer { bytes in
       guard let first = bytes.first else { return 0 }
       var count = 1 - spaces(first)

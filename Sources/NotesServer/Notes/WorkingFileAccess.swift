@@ -1,68 +1,69 @@
 import Foundation
 
-/// How the server reaches the notes' text files. Carried out off the loop.
+/// Gives the server access to the notes' text files, off the loop.
 public protocol WorkingFileAccess: Sendable {
   /// Nil if there is no such file.
   func read(_ path: String) async throws(WorkingFileError) -> [UInt8]?
-  /// The same with the mark by which it is known again; nothing is read of a file that still has `mark`.
+  /// The same with the mark that identifies this version of the file; reads nothing if the file still has `mark`.
   func look(_ path: String, since mark: FileMark?) async throws(WorkingFileError) -> FileSight
-  /// Makes a new file and its folders. Touches nothing and returns false if there is one already.
+  /// Creates a file and its folders. Changes nothing and returns false if the file exists.
   func create(_ path: String, _ bytes: [UInt8]) async throws(WorkingFileError) -> Bool
-  /// Replaces a file that holds `expected`, or makes it if that is nil, in one step.
+  /// Atomically replaces a file that holds `expected`, or creates it if that is nil.
   ///
-  /// - Returns: what was there, if it was something else: another program wrote it a moment ago, and it is to be merged.
+  /// - Returns: the file's previous content if it was not `expected`: another program wrote it a moment ago, and it has to be
+  ///   merged.
   func replace(_ path: String, _ bytes: [UInt8], of expected: [UInt8]?) async throws(WorkingFileError) -> [UInt8]?
-  /// Writes a file beside its place and puts it there in one step; makes its folders. A symbolic link in its place is not
-  /// followed. Touches nothing and returns false if there is something of that name, unless `replacing`.
+  /// Writes a file beside the path and renames it; creates its folders. Does not follow a symbolic link at the path. Changes
+  /// nothing and returns false if the path exists, unless `replacing`.
   func write(_ path: String, _ bytes: [UInt8], replacing: Bool) async throws(WorkingFileError) -> Bool
   /// The names in a folder, in no particular order; nil if there is no such folder.
   func names(in folder: String) async throws(WorkingFileError) -> [String]?
-  /// Gives a file another name in the same or another folder. Touches nothing and returns false if that name is taken.
+  /// Renames a file, also into another folder. Changes nothing and returns false if the new name is taken.
   func move(_ path: String, to target: String) async throws(WorkingFileError) -> Bool
-  /// Gives a folder another name. Touches nothing and returns false if that name is taken; does nothing if there is no such
-  /// folder.
+  /// Renames a folder. Changes nothing and returns false if the new name is taken; does nothing if there is no such folder.
   func moveFolder(_ path: String, to target: String) async throws(WorkingFileError) -> Bool
   /// Does nothing if there is no such file.
   func remove(_ path: String) async throws(WorkingFileError)
-  /// The right to a note's working file, held until the result is let go, or the process ends. Those who have the note
-  /// open share it; who reads or writes the file by itself has it alone. Nil while others do not allow that. Takes no time.
+  /// The lock of a note's working file, held until the result is released, or the process ends. Processes that have the note
+  /// open share it; one that reads or writes the file by itself holds it exclusively. Nil if another process's lock forbids it.
+  /// Does not wait.
   func claim(_ name: String, exclusively: Bool) -> (any NoteClaim)?
 }
 
-/// By what a file is known again without reading it.
+/// Identifies a version of a file without reading it.
 public struct FileMark: Hashable, Sendable {
   public var inode: UInt64
   public var byteCount: Int
-  /// Of the last change of the content, since 1970.
+  /// Modification time, since 1970.
   public var nanoseconds: Int
 
   public init(inode: UInt64, byteCount: Int, nanoseconds: Int) {
     (self.inode, self.byteCount, self.nanoseconds) = (inode, byteCount, nanoseconds)
   }
 
-  /// How long after it was written a file may be unfinished: programs write in several steps.
+  /// A file may be unfinished for this long after a write: programs write in several steps.
   private static let quietTime: TimeInterval = 0.2
-  /// The same of an empty one. Most programs that do not replace a file empty it first.
+  /// The same for an empty file. Most programs that do not replace a file empty it first.
   private static let emptyTime: TimeInterval = 2
 
-  /// How long it is, in seconds, before what the file holds is what its writer meant; nil if it is so now.
+  /// How long, in seconds, until the file's content counts as complete; nil if it does now.
   func timeUntilSettled(at date: Date) -> TimeInterval? {
     let age = date.timeIntervalSince1970 - Double(nanoseconds) / 1e9
     let rest = (byteCount == 0 ? Self.emptyTime : Self.quietTime) - age
-    // A clock of another machine may be ahead of ours.
+    // The clock of another machine, such as a file server, may be ahead of ours.
     return rest > 0 && age >= -Self.emptyTime ? min(rest, Self.emptyTime) : nil
   }
 }
 
-/// What looking at a file comes to.
+/// The result of looking at a file.
 public enum FileSight: Hashable, Sendable {
   case missing
-  /// It still has the mark that was given.
+  /// The file still has the given mark.
   case unchanged
   case found([UInt8], FileMark)
 }
 
-/// A right that lasts as long as the object.
+/// A lock that lasts as long as the object.
 public protocol NoteClaim: AnyObject, Sendable {}
 
 public enum WorkingFileError: Error, Hashable, Sendable {
