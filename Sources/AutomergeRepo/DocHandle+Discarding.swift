@@ -5,11 +5,11 @@ extension DocHandle {
   /// Has the observers write down what they have not written yet, so that it is known what would be discarded.
   public func prepareToDiscard() { deliver(.preparingToDiscard) }
 
-  /// Removes changes, and everything that was made on top of them, from the document in memory and in the store, and compares
-  /// it with every peer anew. Observers hear of it before, while the document still has them, and after.
+  /// Removes changes, and everything that depends on them, from the document in memory and in the store, and compares the
+  /// document with every peer anew. Observers are told before, while the document still has them, and after.
   ///
-  /// - Parameter actor: who writes from now on; a new one
-  /// - Returns: the changes that are gone
+  /// - Parameter actor: the new actor to write as from now on
+  /// - Returns: the removed changes
   /// - Complexity: O(n) in the history
   @discardableResult
   public func discard(_ changes: Set<ChangeHash>, goingOnAs actor: ActorId) throws -> Set<ChangeHash> {

@@ -8,7 +8,7 @@ extension DocHandle {
   @AutomergeRepo
   final class Incoming {
     var waiting: [DocumentSync.Payload] = []
-    /// The peer has gone, or may not write any more: nothing of it counts.
+    /// The peer has gone, or has lost write access: its message does not count.
     var isOver = false
 
     var byteCount: Int { waiting.reduce(0) { $0 + $1.byteCount } }

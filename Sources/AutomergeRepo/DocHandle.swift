@@ -51,14 +51,14 @@ public final class DocHandle {
   private var changeNumber = 0
   private var equalAt: [PeerId: Int] = [:]
   private var relays: Relays
-  /// Peers to whom others carry what we say.
+  /// Peers that get our changes from relays.
   private(set) var idlePeers: Set<PeerId> = []
   /// What we have told each peer about our links; a new peer has no entry.
   private var told: [PeerId: Relays.Report] = [:]
-  /// As whom we have told each peer that we write.
+  /// The actors that we have told each peer we write as.
   var authorsTold: [PeerId: Set<ActorId>] = [:]
   private var toldActor: ActorId?
-  /// Changes that were here and are not any more: their authors still know them.
+  /// Changes that were removed here; their authors still have them.
   public internal(set) var discarded: Set<ChangeHash> = []
   private var writers: [PeerId] = []
   private var reportTimer: (any ScheduledAction)?
@@ -361,10 +361,10 @@ public final class DocHandle {
   static let reportDelay: Duration = .milliseconds(200)
   /// What others need to have their turn.
   static let turnDelay: Duration = .milliseconds(1)
-  /// How long nothing must have changed before those who hear of changes from others are told the heads.
+  /// How long nothing must have changed before peers on idle links are told our heads.
   static let quietDelay: Duration = .seconds(2)
 
-  /// A peer has said whom it is linked to on this document.
+  /// A peer has told its links on this document.
   func heard(_ report: Relays.Report, from peer: PeerId) {
     guard sync.linkedPeers.contains(peer) else { return }
     relays.heard(report, from: peer)
@@ -375,7 +375,7 @@ public final class DocHandle {
     refreshRelays()
   }
 
-  /// To whom something that a peer has said is passed on: not to those who hear it from its author, or from `via`.
+  /// The peers to which a peer's message is passed on: not those that hear it from its author, or from `via`.
   func listeners(to author: PeerId, via: PeerId) -> [PeerId] {
     sync.peers.filter { peer in
       peer != via && peer != author && !idlePeers.contains(peer) && !relays.reaches(author, peer)

@@ -11,7 +11,7 @@ public final class Observation {
   }
 }
 
-/// Who wants to hear of events, in the order in which they asked.
+/// The observers of events, in the order in which they were added.
 @AutomergeRepo
 final class Observers<Event> {
   private var handlers: [(id: Int, handler: @AutomergeRepo (Event) -> Void)] = []

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// A continuation for those who wait for several things at once: the first of them resumes it, the others do nothing.
+/// A continuation that waits for several things at once: the first of them resumes it, the others do nothing.
 ///
-/// When the last one that could resume it goes, it is resumed with `otherwise`. A loop that ends lets go of its timers, and
-/// of the answers that other processes still owe; what waits for them must not wait for ever.
+/// When the last one that could resume it is released, it is resumed with `otherwise`. A loop that ends releases its timers,
+/// and the answers that other processes still owe; what waits for them must not wait forever.
 public final class OneReply<Value: Sendable>: Sendable {
   private let continuation: Mutex<CheckedContinuation<Value, Never>?>
   private let otherwise: Value

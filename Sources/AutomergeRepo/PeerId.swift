@@ -10,7 +10,7 @@ public struct PeerId: Hashable, Sendable, Comparable, CustomStringConvertible {
     return PeerId(String(description[..<end]))
   }
 
-  /// By bytes, so that both ends of a connection agree who is the smaller.
+  /// By bytes, so that both ends of a connection agree on the smaller one.
   public static func < (left: PeerId, right: PeerId) -> Bool {
     left.description.utf8.lexicographicallyPrecedes(right.description.utf8)
   }

@@ -1,7 +1,7 @@
 import Automerge
 import Foundation
 
-/// The messages in which peers say who writes as whom. Source: PeerProtocol.md, "Authors".
+/// The messages in which peers claim the actors they write as. Source: PeerProtocol.md, "Authors".
 extension Repo {
   /// More changes than this are never asked about at once.
   private static let mostChanges = 256

@@ -87,7 +87,7 @@ extension Repo {
   /// How long a search goes on that a peer's request has started.
   static let longestSearch: Duration = .seconds(30)
 
-  /// Looks for a document in memory, in the store, and with those peers to whom the policy would announce it.
+  /// Looks for a document in memory, in the store, and with the peers to which the policy would announce it.
   public func find(_ id: DocumentId, within limit: Duration = .seconds(10)) async -> FindOutcome {
     await OneReply.wait(otherwise: .timedOut) { reply in
       if let handle = handle(of: id) { return reply.resume(returning: .found(handle)) }
@@ -193,7 +193,7 @@ extension Repo {
     handle.receive(.asked)
   }
 
-  /// Tells those peers of the document who are to know it.
+  /// Announces the document to the peers that the policy allows.
   func announce(_ handle: DocHandle) {
     observers.send(.documentOpened(handle))
     slots[handle.id]?.end(with: .found(handle))

@@ -118,7 +118,7 @@ extension Repo {
     }
   }
 
-  /// Says in the log what a peer does wrong, a few times for each connection: who does it on purpose shall not fill the disk.
+  /// Logs a peer's violations, at most a few times per connection, so that a hostile peer cannot fill the disk.
   public func complain(of peer: PeerId, _ what: String) {
     guard let count = connections[peer]?.complaintCount, count < Repo.mostComplaints else { return }
     connections[peer]?.complaintCount = count + 1

@@ -1,7 +1,7 @@
 import Automerge
 import Foundation
 
-/// The message in which peers pass on who signed which changes. Source: PeerProtocol.md, "Signatures".
+/// The message in which peers pass on signatures of changes. Source: PeerProtocol.md, "Signatures".
 extension Repo {
   /// In one message.
   static let mostSignatures = 256

@@ -17,7 +17,7 @@ public final class Repo {
     /// A document is in memory now: created, loaded, or received.
     case documentOpened(DocHandle)
     case documentDeleted(DocumentId)
-    /// A document that is in the store is not in memory any more.
+    /// A stored document was released from memory.
     case documentReleased(DocumentId)
   }
 

@@ -18,7 +18,7 @@ public enum Access: String, Hashable, Sendable, Comparable {
   public static func < (left: Access, right: Access) -> Bool { left.rank < right.rank }
 }
 
-/// Who gets what. Asked again for every message, so a program may change its mind; then call `Repo.policyChanged`.
+/// Which peer gets what. Asked again for every message, so a program may change its mind; then call `Repo.policyChanged`.
 @AutomergeRepo
 public protocol SharePolicy: AnyObject, Sendable {
   /// Whether `peer` is told of the document without having asked, and may be asked for it.

@@ -2,7 +2,7 @@ import Automerge
 import AutomergeRepo
 import Foundation
 
-/// A document goes on as another one, with the same text and history, for all but those who were removed from it.
+/// A document goes on as another one, with the same text and history, without the removed guests.
 public struct DocumentMove: Hashable, Sendable {
   static let key = "moves"
   static let type = "moved"
@@ -16,11 +16,11 @@ public struct DocumentMove: Hashable, Sendable {
   public var successor: DocumentId
   /// The state of the old document with which the new one begins.
   public var heads: Set<ChangeHash>
-  /// Those without whom it goes on.
+  /// The removed guests.
   public var removed: Set<PeerId>
-  /// Who says so; nil if it is our person.
+  /// The host that has moved it; nil if our person has.
   public var host: PeerId?
-  /// Who has the old document from us, and may have the new one.
+  /// The peers that have the old document from us, and get the new one.
   var guests: [PeerId: Access] = [:]
   /// Whether our person's note is the new document's already.
   public internal(set) var isFollowed: Bool
@@ -79,7 +79,7 @@ public struct DocumentMove: Hashable, Sendable {
     return .map(members.sorted { $0.key < $1.key }.map { CBOR.Entry(.text($0.key), $0.value) })
   }
 
-  /// Whether an actor, by its first half, is one of those who were removed.
+  /// Whether an actor, by its first half, belongs to a removed guest.
   public func isRemoved(_ actor: ActorId) -> Bool {
     removed.contains { Identity.author(of: $0)?.elementsEqual(actor.data.prefix(Identity.personByteCount)) ?? false }
   }

@@ -2,7 +2,7 @@
 public enum Frame {
   /// Source: PeerProtocol.md, "Limits".
   public static let maximumByteCount = 64 << 20
-  /// For a connection that has not said who it is.
+  /// For a connection whose peer is not known yet.
   public static let maximumByteCountBeforeHandshake = 4 << 10
 
   /// `body` with its length before it.

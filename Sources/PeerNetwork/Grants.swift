@@ -1,20 +1,20 @@
 import Automerge
 import AutomergeRepo
 
-/// Who may do what, as the person has allowed it: a share policy whose default is nothing, kept in the store.
+/// The access that our person has granted: a share policy with no access by default, kept in the store.
 public final class Grants: SharePolicy {
   private let storage: any StorageProvider
   /// What our person has granted, or what came with a document that another peer shared with us.
   private var grants: [DocumentId: [PeerId: Access]] = [:]
   /// What the hosts of documents say of their other guests.
   private(set) var introductions: [DocumentId: [PeerId: Access]] = [:]
-  /// From whom our person has taken a document: guests of ours, and of a host, whatever the host says of them.
+  /// Peers from which our person has taken a document: guests of ours, and other guests of a host, whatever the host says.
   private(set) var dismissed: [DocumentId: Set<PeerId>] = [:]
   /// Guests whose access our person has changed since they were let in; they may not have heard of it.
   private(set) var revised: [DocumentId: Set<PeerId>] = [:]
   /// What hosts let our person do with documents that are theirs.
   var joined: [DocumentId: Joined] = [:]
-  /// Who were the hosts of documents that are our own now. Of all peers only they may offer them again.
+  /// The former hosts of documents that are our own now. Of all peers only they may offer them again.
   private(set) var formerHosts: [DocumentId: PeerId] = [:]
   /// What the store calls the people it knows.
   private var storedNames: [PeerId: String] = [:]
@@ -49,7 +49,7 @@ public final class Grants: SharePolicy {
         }
       }
       let names = (record["dismissed"]?.array ?? []).compactMap(\.text)
-      // Who was let in again since is not dismissed.
+      // A peer that was let in again since is not dismissed.
       let gone = Set(names.map { PeerId($0) }).subtracting((grants[document] ?? [:]).keys)
       if !gone.isEmpty { dismissed[document] = gone }
       let changed = Set((record["revised"]?.array ?? []).compactMap(\.text).map { PeerId($0) })
@@ -82,7 +82,7 @@ public final class Grants: SharePolicy {
     max(grants[document]?[peer] ?? .none, introductions[document]?[peer] ?? .none)
   }
 
-  /// The first half of an actor says whose it is.
+  /// The first half of an actor names the person it belongs to.
   public func fits(_ actor: ActorId, _ peer: PeerId) -> Bool {
     guard let fingerprint = Identity.fingerprint(of: peer) else { return false }
     return actor.data.prefix(Identity.personByteCount).elementsEqual(fingerprint.prefix(Identity.personByteCount))
@@ -150,7 +150,7 @@ public final class Grants: SharePolicy {
   /// What the host of a document lets our person do; `write` for those of our own.
   public func ownAccess(to document: DocumentId) -> Access { joined[document]?.access ?? .write }
 
-  /// Who has let our person have a document; nil for those of our own.
+  /// The host that we have the document from; nil for our own.
   public func host(of document: DocumentId) -> PeerId? { joined[document]?.host }
 
   /// What the store called a peer when it was last read; the beginning of its id if it knows no name.
@@ -240,10 +240,9 @@ public final class Grants: SharePolicy {
 
   private static let introductionsKey = "introduced"
 
-  /// What the host of a document says of its other guests takes the place of what it said before, in memory;
-  /// `storeIntroductions` makes it last.
+  /// Replaces what the host of a document said earlier of its other guests, in memory; `storeIntroductions` makes it last.
   ///
-  /// - Returns: those who have nothing of it from the host any more.
+  /// - Returns: the guests that have lost the host's introduction.
   func introduce(_ guests: [PeerId: Access], to document: DocumentId) -> Set<PeerId> {
     let before = Set((introductions[document] ?? [:]).keys)
     let now = guests.filter { dismissed[document]?.contains($0.key) != true }

@@ -2,7 +2,7 @@ import AutomergeRepo
 import Crypto
 import Foundation
 
-/// Who we are on the network, the same at every start: an Ed25519 key, and the hash by which others know it.
+/// Our identity on the network, the same at every start: an Ed25519 key, and the hash by which peers know it.
 public struct Identity: Sendable {
   /// Of the fingerprint and of the key.
   public static let byteCount = 32

@@ -8,7 +8,7 @@ struct Keepalive {
   /// Source: PeerProtocol.md, "Staying connected".
   static let pingAfter: Duration = .seconds(15)
   static let deadAfter: Duration = .seconds(45)
-  /// How long a program may be silent whose machine is there.
+  /// How long a program may be silent while its machine still answers.
   static let hungAfter: Duration = .seconds(180)
   /// How long there is to answer when there is reason to believe that the other end is gone.
   static let probeTime: Duration = .seconds(5)

@@ -55,7 +55,7 @@ struct Joined {
 
   /// What the host lets us do.
   var access: Access
-  /// Who let us have it; nil in records of early versions.
+  /// The host that we have it from; nil in records of early versions.
   var host: PeerId?
 
   init(access: Access, host: PeerId) { (self.access, self.host) = (access, host) }

@@ -26,10 +26,10 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
 
   public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// Stands for every address of this machine when listening.
+  /// When listening: every address of this machine.
   static let anyHost = "*"
 
-  /// Whether it stands for every address of this machine.
+  /// Whether it means every address of this machine.
   var isAny: Bool { [PeerAddress.anyHost, "::", "0.0.0.0"].contains(host) }
 
   /// Whether it names a machine that can be called, by number. What peers say of themselves must: their names are not

@@ -1,6 +1,6 @@
 import AutomergeRepo
 
-/// What people may do with documents, as it changes: by our person at those whom it has let in, and by a host at us.
+/// Changes of access: by our person for its guests, and by a host for us.
 extension PeerDirectory {
   // MARK: The host's side
 
@@ -22,7 +22,7 @@ extension PeerDirectory {
     return try await grants.change(access, on: document, for: peer)
   }
 
-  /// A guest wants the document no more.
+  /// A guest gives the document back.
   func letGo(of document: DocumentId, by peer: PeerId) {
     guard grants.guests(on: document)[peer] != nil else { return }
     let grants = grants
@@ -49,7 +49,7 @@ extension PeerDirectory {
     }
   }
 
-  /// The host shares the document with us no more: it is our own from now on.
+  /// The host no longer shares the document with us: it is our own from now on.
   func hostEnded(_ document: DocumentId, host: PeerId) {
     let gone = grants.leaveHost(of: document)
     for peer in gone where grants.documents(for: peer).isEmpty {

@@ -1,10 +1,10 @@
 import AutomergeRepo
 
-/// The guests of one host: it tells each who the others are, and they speak to each other without it.
+/// Introduces the guests of one host to each other, so that they speak without it.
 extension PeerDirectory {
   // MARK: The host's side
 
-  /// Tells the guests on an open document who the others are, now and whenever that changes.
+  /// Tells the guests on an open document about each other, now and whenever that changes.
   func watchGuests(of handle: DocHandle) {
     var seen: Set<PeerId> = []
     handle.observe { [weak self, weak handle] event in
@@ -16,9 +16,9 @@ extension PeerDirectory {
     }
   }
 
-  /// Tells those of these peers who do not know it yet who else has the document from us.
+  /// Tells each of these peers which others have the document from us, unless it knows.
   ///
-  /// - Parameter peers: nil for all that are connected.
+  /// - Parameter peers: nil for all connected ones.
   func tellGuests(of document: DocumentId, among peers: Set<PeerId>? = nil) {
     let all = guests(of: document)
     for guest in all.map(\.peer) where repo.peers[guest] != nil && peers?.contains(guest) ?? true {

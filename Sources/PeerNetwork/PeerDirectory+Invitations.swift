@@ -17,7 +17,7 @@ public enum InvitationError: Error, Hashable, Sendable {
 struct PendingInvitation {
   /// How long the machine at the other side may take.
   static let deliveryTimeout: Duration = .seconds(10)
-  /// How long the other person may take to compare the digits, before the one who has accepted is told to wait.
+  /// How long the other person may take to compare the digits before ours, who has accepted, is told to wait.
   static let grantTimeout: Duration = .seconds(60)
 
   let reply: OneReply<Bool>

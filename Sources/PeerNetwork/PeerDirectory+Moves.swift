@@ -12,8 +12,8 @@ extension PeerDirectory {
   /// at once, or when it connects again; until then it keeps what it has. The old document is shared with no one from now on.
   ///
   /// - Parameters:
-  ///   - heads: those of the old document with which the successor begins.
-  ///   - host: who has moved it; nil if it is our person.
+  ///   - heads: the heads of the old document with which the successor begins.
+  ///   - host: the host that has moved it; nil if our person has.
   public func move(
     _ document: DocumentId, to successor: DocumentId, heads: Set<ChangeHash>, without removed: Set<PeerId>
   ) async throws(StorageError) {
@@ -23,7 +23,7 @@ extension PeerDirectory {
     onEvent?(.networkChanged)
   }
 
-  /// Hands the successor on to those who have the document from us.
+  /// Grants the successor to the peers that have the document from us.
   private func hand(_ move: inout DocumentMove, besides host: PeerId?) async throws(StorageError) {
     let (document, removed) = (move.document, move.removed)
     let staying = grants.guests(on: document).filter {
@@ -35,7 +35,7 @@ extension PeerDirectory {
     for (peer, access) in staying.sorted(by: { $0.key < $1.key }) {
       try await grants.grant(access, on: move.successor, to: peer)
     }
-    // Those who are removed hear that they have it from us no more; the others hear where it goes on.
+    // The removed guests are told that they have lost the document; the others are told the successor.
     book.revoke(document)
     perform(invitations.withdraw(from: nil, document: document))
     let leaving = grants.guests(on: document).keys.filter { removed.contains($0) }
@@ -66,7 +66,7 @@ extension PeerDirectory {
       last.successor = next.successor
       last.removed.formUnion(next.removed)
     }
-    // Who stayed at first and was removed later has it no more.
+    // A guest that stayed at the first move and was removed at a later one.
     guard !last.removed.contains(peer) else { return dismissGuests([peer], from: move.document) }
     guard let access = grants.guests(on: last.successor)[peer] else { return }
     var fields = last.fields

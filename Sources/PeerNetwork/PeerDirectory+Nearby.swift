@@ -56,7 +56,7 @@ extension PeerDirectory {
   /// Our name or our port is another.
   func announce() { discovery?.update(announcement) }
 
-  /// What discovery has found out. A peer with whom something is shared is called, but not by all at the same moment.
+  /// Takes news from discovery. A peer with which something is shared is called, but not by all peers at the same moment.
   public func discovered(_ change: NearbyPeers.Change) {
     switch change {
     case .appeared(let peer):
@@ -133,10 +133,10 @@ extension PeerDirectory {
     isTrusted(peer) && (known[peer]?.isPinned == true || grants.isGranted(peer))
   }
 
-  /// What our person thinks of a peer, for good.
+  /// Stores our person's decision about a peer.
   ///
-  /// Who is trusted is not asked for digits again. Who is blocked gets no answer any more, and who is forgotten is a
-  /// stranger again; both lose all that was shared with them, as far as it has not been sent.
+  /// A trusted peer needs no digits again. A blocked one gets no answers, and a forgotten one becomes a stranger; both lose all
+  /// that was shared with them, as far as it has not been sent.
   public func setTrust(_ trust: Trust, of peer: PeerId, name: String? = nil) async throws(StorageError) {
     var entry = known[peer] ?? KnownPeer()
     if let name = name.flatMap(KnownPeer.clean) { entry.name = ownName(name, of: peer) }

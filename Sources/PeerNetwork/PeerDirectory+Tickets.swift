@@ -236,8 +236,8 @@ extension PeerDirectory {
     finish(key, .success(document))
   }
 
-  /// Whether a document is here, and not from this peer: it is our own, or another's. What the peer offers then changes
-  /// neither who its host is, nor who may have it, nor what they may do.
+  /// Whether a document is here from elsewhere than this peer: our own, or another host's. What the peer offers then changes
+  /// neither its host nor any grant.
   func isElsewhere(_ document: DocumentId, than peer: PeerId) async -> Bool {
     if isHost(peer, of: document) { return false }
     do throws(StorageError) {
@@ -248,7 +248,7 @@ extension PeerDirectory {
     }
   }
 
-  /// Whether we have a document from this peer. Early versions did not store from whom.
+  /// Whether we have a document from this peer. Early versions did not store the host.
   private func isHost(_ peer: PeerId, of document: DocumentId) -> Bool {
     guard let entry = joined[document] else { return grants.formerHosts[document] == peer }
     return entry.host == peer || entry.host == nil && grants.guests(on: document)[peer] == .write

@@ -2,7 +2,7 @@ import AutomergeRepo
 import Foundation
 import Logging
 
-/// The people side of the network: who is known and there, sharing by ticket, joining, and finding each other again.
+/// The people side of the network: known and present peers, sharing by ticket, joining, and reconnecting.
 ///
 /// Make a `Repo` with `Grants` as its policy, `add` the provider to it, then `open` the directory and `listen`.
 @AutomergeRepo
@@ -26,7 +26,7 @@ public final class PeerDirectory {
     case accepted(PeerId, name: String, DocumentId)
     /// The host of a document has changed what our person may do with it.
     case accessChanged(PeerId, name: String, DocumentId, Access)
-    /// The host of a document shares it with our person no more.
+    /// The host of a document no longer shares it with our person.
     case unshared(PeerId, name: String, DocumentId)
     /// A peer that had a document from us has let it go.
     case gaveUp(PeerId, name: String, DocumentId)
@@ -41,7 +41,7 @@ public final class PeerDirectory {
     case namesake(PeerId, name: String)
     /// A peer not met began an invitation and left before the digits were shown.
     case brokeOff(PeerId, name: String)
-    /// So many did that no more invitations are taken from people not met, for an hour.
+    /// So many did that invitations from people not met are refused for an hour.
     case closedToStrangers
     /// Whether we listen, or at which addresses, has changed.
     case networkChanged
@@ -84,18 +84,18 @@ public final class PeerDirectory {
     get { grants.joined }
     set { grants.joined = newValue }
   }
-  /// What guests who are connected have been told of the others.
+  /// The guests of each document that each connected guest has been told of.
   var toldGuests: [PeerId: [DocumentId: GuestList]] = [:]
   var pendingJoins: [PendingJoin.Key: PendingJoin] = [:]
   /// Documents that went on as others, by what they were.
   var moves: [DocumentId: DocumentMove] = [:]
   /// What a host says of the guests on a document that has moved, while it is looked whether that may come here.
   var guestsOfArriving: [DocumentId: GuestList?] = [:]
-  /// Who is on the local network.
+  /// The peers on the local network.
   var nearby: [PeerId: NearbyPeers.Peer] = [:]
   var invitations: Invitations
   var pendingInvitations: [[UInt8]: PendingInvitation] = [:]
-  /// Who has declined, until asked again.
+  /// The peers that have declined, until asked again.
   var rejecters: Set<PeerId> = []
   var hearsay = Hearsay()
   var arrivals = ArrivalLimit()
@@ -104,7 +104,7 @@ public final class PeerDirectory {
   /// Nil unless `startDiscovery` was called.
   public internal(set) var discovery: MulticastDiscovery?
 
-  /// Reads what is known, and begins to call the peers with whom something is shared.
+  /// Reads the stored peers and grants, and begins to call the peers with which something is shared.
   public static func open(
     repo: Repo, provider: TCPProvider, grants: Grants, storage: any StorageProvider,
     random: RandomSource = RandomSource(), logger: Logger = Logger(label: "peers")
@@ -254,7 +254,7 @@ public final class PeerDirectory {
     provider.disconnect(peer)
   }
 
-  /// The name that others see, those who are connected included.
+  /// The name that peers see; connected ones are told at once.
   public func rename(_ name: String) {
     var metadata = repo.metadata
     metadata.name = name
@@ -277,7 +277,7 @@ public final class PeerDirectory {
       say(.disconnected(peer, name: name(of: peer)), of: peer)
       toldGuests[peer] = nil
       change { $0.linkEnded(peer) }
-      // Of who was a stranger nothing is kept, unless our person is to answer it.
+      // Nothing is kept of a stranger, unless our person is to answer its invitation.
       if !isTrusted(peer), !isBlocked(peer), !receivedInvitations.contains(where: { $0.peer == peer }) {
         known[peer] = nil
         hearsay.forget(peer)

@@ -2,7 +2,7 @@ import AutomergeRepo
 
 /// Why a connection is not, or no longer, one to a peer.
 public enum HandshakeError: Error, Hashable, Sendable {
-  /// Something else than the message whose turn it was.
+  /// A message out of turn.
   case unexpectedMessage
   /// It speaks none of our versions of the protocol.
   case versionMismatch
@@ -16,7 +16,7 @@ public enum HandshakeError: Error, Hashable, Sendable {
   case refused(String)
 }
 
-/// Finds out who is at the other end of a connection, and holds it to that.
+/// Identifies the peer at the other end of a connection, and holds it to that identity.
 ///
 ///     dialer:    opened ─(join)─► awaitingPeer ──peer──► established ──leave──► closed
 ///     listener:  awaitingJoin ──join─(peer)──► established
@@ -61,12 +61,12 @@ public struct PeerHandshake {
   private let certified: PeerId?
   private var state = State.idle
 
-  /// - Parameter certified: whom the other side has proved to be; nothing else is believed. Nil where it need not prove it.
+  /// - Parameter certified: the peer that the other side has proved to be; it may claim no other. Nil where no proof is needed.
   public init(role: Role, local: LocalPeer, certified: PeerId? = nil) {
     (self.role, self.local, self.certified) = (role, local, certified)
   }
 
-  /// Who is at the other end, once that is known.
+  /// The peer at the other end, once known.
   public var peer: PeerId? {
     if case .established(let peer) = state { peer } else { nil }
   }

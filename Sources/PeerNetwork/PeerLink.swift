@@ -31,7 +31,7 @@ final class PeerLink {
   let direction: LinkDirection
   let address: PeerAddress
   private(set) var metadata = PeerMetadata()
-  /// Who is at the other end, also after it has gone.
+  /// The peer at the other end, also after it has gone.
   private(set) var peer: PeerId?
 
   /// Whether the peer may send long messages. A stranger needs none.
@@ -210,7 +210,7 @@ final class PeerLink {
 
   private var mayRead: Bool { !isHeld && !isResting && !isCrowded }
 
-  /// Deals with what has come already, and reads on, if nothing is against it any more.
+  /// Handles what has arrived already, and resumes reading when nothing prevents it.
   private func goOn() {
     guard isOpen, !isHeld, !isResting else { return }
     dealWithFrames()
@@ -273,7 +273,7 @@ final class PeerLink {
     begin(with: tls.peerFingerprint.map { Identity.peerId(of: $0) })
   }
 
-  /// - Parameter certified: whom the other side has proved to be.
+  /// - Parameter certified: the peer that the other side has proved to be.
   private func begin(with certified: PeerId?) {
     if let certified, !admits(certified) { return close(.stopped, politely: false) }
     handshake = PeerHandshake(role: role, local: local, certified: certified)
@@ -361,7 +361,7 @@ final class PeerLink {
   private func watch() {
     timer = clock.schedule(after: keepalive.nextCheck(at: clock.now)) { [weak self] in
       guard let self, self.isOpen else { return }
-      // Of who is not known nothing is expected but answers. Who is busy may have no room for more, and is there all the same.
+      // Strangers need only answer pings. A known peer with a full receive window counts as alive.
       let isThere = self.isTrusted && self.isAnswered
       switch self.keepalive.check(at: self.clock.now, isThere: isThere) {
       case .ping?: self.send(.other(type: "ping", fields: [:]))

@@ -2,11 +2,11 @@ import AutomergeRepo
 import Crypto
 import Foundation
 
-/// A ticket short enough to be read aloud: 20 words of a list, or 25 where it says where to call.
+/// A ticket short enough to be read aloud: 20 words from a list, or 25 with an address to call.
 ///
-/// The bytes: version and what follows (1), the first 12 bytes of the fingerprint, the first 10 of the secret, an IPv4
-/// address and a port (6) or nothing. Ten bits make a word, and one more word checks the others. What it opens, for how
-/// long and for whom, the one who gave it out knows.
+/// The bytes: version and flags (1), the first 12 bytes of the fingerprint, the first 10 of the secret, an IPv4 address and a
+/// port (6) or nothing. Ten bits make a word, and one more word checks the others. The host alone knows which document it
+/// opens, for how long and for how many peers.
 struct SpokenTicket: Hashable, Sendable {
   static let fingerprintByteCount = 12
   static let secretByteCount = 10

@@ -74,7 +74,7 @@ extension TCPProvider {
 
 /// A second call to a peer whose connection has stalled.
 struct Rescue {
-  /// The first that got through, while it is not known yet who is there.
+  /// The first connection that got through, until its peer is known.
   var link: PeerLink?
 }
 

@@ -2,9 +2,9 @@ import AutomergeRepo
 import Logging
 import UV
 
-/// Peers over encrypted TCP: listens, calls, keeps wanted peers connected, and at most one connection to each.
+/// Peers over encrypted TCP: listens, calls, keeps wanted peers connected, and keeps at most one connection to each.
 ///
-/// A peer is who has proved the key whose fingerprint is the peer's id. Without `listen` it only calls.
+/// A peer is identified by the key that it proves: the peer id is the key's fingerprint. Without `listen` it only calls.
 public final class TCPProvider: NetworkProvider {
   /// Source: PeerProtocol.md, "Limits".
   public static let maximumConnections = 128
@@ -48,7 +48,7 @@ public final class TCPProvider: NetworkProvider {
   private(set) var linkOfPeer: [PeerId: PeerLink] = [:]
   private var attempts: [ObjectIdentifier: Attempt] = [:]
   var wanted: [PeerId: WantedPeer] = [:]
-  /// Who is connected and called anew because nothing gets through.
+  /// Connected peers that are called anew because nothing gets through.
   var rescues: [PeerId: Rescue] = [:]
   /// How many messages were sent to peers since the start, signs of life not counted.
   public private(set) var sentCount = 0

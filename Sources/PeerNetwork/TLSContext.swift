@@ -2,8 +2,8 @@ internal import COpenSSL
 
 /// What all encrypted connections of one identity share: its key, and a certificate that only carries the key.
 ///
-/// TLS 1.3 and nothing older, both sides prove a key, nothing is resumed. A certificate says nothing that is believed: not
-/// its name, not its dates, not who signed it. Only the key counts, and TLS itself proves that the other side has it.
+/// TLS 1.3 and nothing older; both sides prove a key; nothing is resumed. A certificate's name, dates and issuer are ignored.
+/// Only the key counts, and TLS itself proves that the other side has it.
 final class TLSContext {
   enum Side { case dialer, listener }
 

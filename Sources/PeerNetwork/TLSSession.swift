@@ -18,7 +18,7 @@ final class TLSSession {
   private let input: OpaquePointer
   private let output: OpaquePointer
   private let plain = UnsafeMutableRawBufferPointer.allocate(byteCount: readByteCount, alignment: 16)
-  /// Whose key the other side has proved; nil until then.
+  /// The key that the other side has proved; nil until then.
   private(set) var peerFingerprint: [UInt8]?
   private var sawWrongKey = false
 
@@ -68,7 +68,7 @@ final class TLSSession {
     return true
   }
 
-  /// Plain bytes that have come, valid until the next call; nil when there are no more.
+  /// Decrypted bytes that have arrived, valid until the next call; nil when there are none left.
   func read() throws(TLSError) -> UnsafeRawBufferPointer? {
     ERR_clear_error()
     let count = SSL_read(ssl, plain.baseAddress, Int32(plain.count))
@@ -88,7 +88,7 @@ final class TLSSession {
     guard Int(count) == bytes.count else { throw .broken(TLSContext.lastError) }
   }
 
-  /// Says that no more comes.
+  /// Announces the end of what we send.
   func finish() {
     ERR_clear_error()
     SSL_shutdown(ssl)

@@ -11,7 +11,7 @@ public enum TicketError: Error, Hashable, Sendable {
   case ticketUsed
 }
 
-/// An invitation to a document that can be sent by mail: who has it, where, and the secret that opens it.
+/// An invitation to a document that can be sent by mail: the host, its addresses, and the secret that opens the document.
 ///
 /// Text: `notes-lsp:` and, in Base32, version (1), fingerprint (32), document (16), secret (16), access (1), expiry in
 /// seconds since 1970 or 0 (8), number of addresses (1), each address with its length before it (1), checksum (4).
@@ -48,8 +48,7 @@ public struct Ticket: Hashable, Sendable, CustomStringConvertible {
 
   public var description: String { Ticket.scheme + Base32.encode(bytes) }
 
-  /// The same in a few words, to be read aloud. What they are of is known to the one who gave the ticket out: only that
-  /// one can be asked with them.
+  /// The same in a few words, to be read aloud. Only the ticket's host knows which document they open.
   public var words: String { SpokenTicket(self)?.words ?? letterGroups }
 
   /// The text in groups of four letters. It can be parsed like the text.

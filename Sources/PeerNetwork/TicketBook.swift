@@ -17,7 +17,7 @@ public struct TicketBook: Sendable {
     /// This peer has redeemed it before; `isRecent` if that was less than a minute ago.
     case repeated(Access, isRecent: Bool)
     case refused(TicketError)
-    /// Too many wrong ones came from this peer: no answer at all.
+    /// This peer has sent too many wrong secrets: send no answer at all.
     case silence
   }
 
@@ -31,12 +31,12 @@ public struct TicketBook: Sendable {
     var expires: Date?
     /// When it expires by the time that only goes forward; nil in entries of an earlier run.
     var deadline: Duration?
-    /// Who has come with it, and when, in seconds since 1970.
+    /// The peers that have redeemed it, and when, in seconds since 1970.
     var redeemedBy: [PeerId: TimeInterval] = [:]
   }
 
   private var entries: [Entry] = []
-  /// When wrong secrets came, by whom. Not by where from: behind one address there may be many people.
+  /// When each peer sent wrong secrets. By peer and not by address: many people may share one address.
   private var wrong: [PeerId: [Duration]] = [:]
 
   public init() {}
@@ -46,7 +46,7 @@ public struct TicketBook: Sendable {
     document: DocumentId, secret: [UInt8], access: Access, uses: Int, expires: Date?, deadline: Duration? = nil
   ) {
     if entries.count >= TicketBook.maximumTickets {
-      // One that opens nothing any more, if there is one.
+      // Prefers one that is used up or expired.
       entries.remove(at: entries.firstIndex { $0.usesLeft == 0 || $0.expires == .distantPast } ?? 0)
     }
     entries.append(

@@ -6,7 +6,7 @@ import AutomergeRepo
 final class UnfinishedFrames {
   /// What of a peer's message counts. Source of both: PeerProtocol.md, "Limits".
   nonisolated static let longByteCount = 1 << 20
-  /// Beyond it a peer is cut off: the one whose message comes most slowly.
+  /// Beyond this the peer whose message arrives most slowly is cut off.
   var limit = 96 << 20
 
   private let links: @AutomergeRepo () -> [PeerLink]

@@ -1,6 +1,6 @@
 import AutomergeRepo
 
-/// What waits to be sent to all peers together. Each may let some wait; all of them together no more than so much.
+/// Limits what waits to be sent: each peer may have some bytes waiting, and all together a fixed total.
 @AutomergeRepo
 final class UnsentBytes {
   /// Beyond it a peer is told nothing new already when little waits for it. Source of both: PeerProtocol.md, "Limits".

@@ -62,7 +62,7 @@ final class DatabaseFile: Sendable {
       do {
         let database = try opened(&state)
         let result = try database.writeWithoutTransaction(body)
-        // What was committed to a file that has no name any more is not stored.
+        // What was committed to a file that has been removed is not stored.
         guard state.copy != nil || FileIdentity(path: path) == state.identity else {
           try follow(&state)
           throw Damage()

@@ -103,7 +103,7 @@ public final class JournalFiles: Sendable {
     for suffix in Self.segments(of: run, in: directory) where suffix < number { unlink(path(run, String(suffix))) }
   }
 
-  /// Removes the journal of this process: everything in it is in the store, or it must not be believed any more.
+  /// Removes the journal of this process: everything in it is stored, or it is no longer valid.
   public func end() {
     open.withLock { open in
       guard let files = open else { return }

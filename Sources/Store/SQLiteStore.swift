@@ -66,8 +66,7 @@ public final class SQLiteStore: StorageProvider {
     return row.data
   }
 
-  /// Rows that are not what they were are left out, except those whose key names their content: who asks for them
-  /// checks them, and has something to say about it.
+  /// Leaves out damaged rows, except those whose key names their content: their readers verify them, and handle the damage.
   public func loadRange(_ prefix: StorageKey) async throws(StorageError) -> [StoredItem] {
     try await run { [log] file throws(StorageError) in
       let rows = try file.perform { database in

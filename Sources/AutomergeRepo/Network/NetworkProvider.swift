@@ -1,4 +1,4 @@
-/// Who we are to the peers.
+/// How we introduce ourselves to peers.
 public struct LocalPeer: Hashable, Sendable {
   public var peerId: PeerId
   public var metadata: PeerMetadata
@@ -39,7 +39,8 @@ public protocol NetworkDelegate: AnyObject, Sendable {
   func network(_ provider: any NetworkProvider, connected peer: PeerId, metadata: PeerMetadata)
   func network(_ provider: any NetworkProvider, disconnected peer: PeerId)
   func network(_ provider: any NetworkProvider, received message: RepoMessage, from peer: PeerId)
-  /// Much of what was sent to a peer has not left this machine, or all of it has. Who does not read need not be told more.
+  /// Much of what was sent to a peer has not left this machine, or all of it has. A peer that does not read need not be told
+  /// more.
   func network(_ provider: any NetworkProvider, _ peer: PeerId, isCrowded: Bool)
 }
 

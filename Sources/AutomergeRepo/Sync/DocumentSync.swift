@@ -48,7 +48,7 @@ struct DocumentSync {
     case turned
     /// All peers that we may ask were asked.
     case asked
-    /// Of who writes as whom.
+    /// About the actors that peers write as.
     case authorship(Authorship.Event)
   }
 
@@ -62,7 +62,7 @@ struct DocumentSync {
     case refused(PeerId, Refusal)
     /// Some peers are told of the document when others have had their turn: `turned` is asked for.
     case later
-    /// What is to be done about who writes as whom.
+    /// About the actors that peers write as.
     case authorship(Authorship.Effect)
 
     /// Whether it tells of new changes in the document.
@@ -117,7 +117,7 @@ struct DocumentSync {
     var checkCount = 0
   }
 
-  /// So much is said in one turn; peers to whom nothing has been said by then have theirs later.
+  /// One turn sends this much; the remaining peers get theirs in later turns.
   /// Source: PeerProtocol.md, "Expensive changes".
   static let byteCountOfTurn = 256 << 10
 
@@ -132,7 +132,7 @@ struct DocumentSync {
   var links: [Link] = []
   /// How many peers have ever had to wait for their turn.
   private var owedCount = 0
-  /// Who writes as whom.
+  /// The actors that peers write as, and the changes withheld because of them.
   var authorship = Authorship()
   /// What was shared with peers that are gone, as `SyncState.encode` gives it.
   private var remembered: [PeerId: Data] = [:]
@@ -150,13 +150,13 @@ struct DocumentSync {
   /// Those on the document whose changes are taken.
   var writers: [PeerId] { links.filter { $0.stance != .lacks && $0.access == .write }.map(\.peer) }
 
-  /// Who waits for what the search will bring.
+  /// The peers that wait for the search's result.
   var awaitingPeers: [PeerId] { links.filter(\.awaitsAnswer).map(\.peer) }
 
   /// Whether a peer has said that it has something.
   var isBeingSent: Bool { links.contains { $0.stance == .has } }
 
-  /// Who must hear of it when the document is given up: those who wait, and those who have begun to send it.
+  /// The peers to tell when the search is given up: those that wait, and those that have begun to send the document.
   var engagedPeers: [PeerId] { links.filter { $0.awaitsAnswer || $0.stance == .has }.map(\.peer) }
 
   /// The heads a peer said it has; nil if it has said nothing.
@@ -259,7 +259,7 @@ struct DocumentSync {
     return links.count - 1
   }
 
-  /// Of who may only read, the changes are not taken, and it is told so.
+  /// A peer with read access is told so, and its changes are refused.
   static func state(_ encoded: Data?, _ access: Access) -> SyncState {
     let state = encoded.flatMap { try? SyncState(bytes: $0) } ?? SyncState()
     state.isReadOnly = access < .write
@@ -294,7 +294,7 @@ struct DocumentSync {
     }
     if isRequest || outline.heads.isEmpty {
       links[index].wholeCount += 1
-      // A document is much work to send, and who has received it does not ask again.
+      // A document is expensive to send, and a peer that has received it does not ask again.
       if links[index].wholeCount > DocumentSync.mostWhole { return .answered([]) }
     }
     if isRequest {
@@ -415,8 +415,8 @@ struct DocumentSync {
   }
 
   /// - Parameters:
-  ///   - answered: who is told even if its link is idle, for it has just spoken.
-  ///   - left: who is told later.
+  ///   - answered: the peer that is told even if its link is idle, for it has just spoken.
+  ///   - left: the peers that are told later.
   mutating func sendToAll(
     _ document: Document, answering answered: PeerId? = nil, except left: PeerId? = nil
   ) -> [Effect] {
@@ -428,7 +428,7 @@ struct DocumentSync {
     return speak(to: indices, document)
   }
 
-  /// Who waits for its turn, and still wants it.
+  /// The peers that wait for their turn, and still want it.
   private var owed: [Int] {
     links.indices.filter { links[$0].owedSince != nil && (links[$0].stance != .lacks || links[$0].awaitsAnswer) }
   }

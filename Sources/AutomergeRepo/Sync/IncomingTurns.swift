@@ -1,5 +1,5 @@
-/// Whose large message is read next. One portion is read at a time, so that foreign work keeps no more than one processor
-/// busy; peers take turns; and who sends what inflates to much waits until that has been paid for.
+/// Decides whose large message is read next. One portion is read at a time, so that foreign work keeps at most one processor
+/// busy; peers take turns; and a peer whose data inflates to much waits until it has paid for that.
 @AutomergeRepo
 final class IncomingTurns {
   /// What may be inflated beyond what text inflates to, by one peer and by all together: at once, and more each minute.
@@ -20,7 +20,7 @@ final class IncomingTurns {
   private var accounts: [PeerId: Account] = [:]
   private var common: Account
   private var timer: (any ScheduledAction)?
-  /// Who had the last turns, the latest at the end.
+  /// The peers that had the last turns, latest last.
   private var served: [PeerId] = []
 
   init(clock: any RepoClock) {
@@ -49,7 +49,7 @@ final class IncomingTurns {
   private func next() {
     guard !isBusy, !waiting.isEmpty else { return }
     let candidates = waiting.indices.filter { delay(of: waiting[$0].peer) == .zero }
-    // Who has not been served for longest.
+    // The peer that has waited longest since its last turn.
     let chosen = candidates.min { rank(of: waiting[$0].peer) < rank(of: waiting[$1].peer) }
     guard let chosen else { return wait() }
     let (peer, continuation) = waiting.remove(at: chosen)

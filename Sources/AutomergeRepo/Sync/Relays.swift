@@ -1,12 +1,12 @@
 import Crypto
 import Foundation
 
-/// Which links of one document carry its changes when so many peers are on it that not all need to.
+/// Decides which links of one document carry its changes when there are so many peers that not all links need to.
 ///
-/// Every peer on a document tells the others from whom it takes changes there, and on which of these links it keeps silent.
-/// All peers have a rank on the document, a hash of both names, the same on every machine. A link may fall idle when
-/// `relayCount` peers that outrank both its ends take changes from both and give theirs to both. What one end knows then
-/// goes to the other over a link whose higher end ranks higher still, and so on: the highest there are carry everything.
+/// Every peer on a document tells the others whose changes it takes there, and on which of these links it keeps silent. All
+/// peers have a rank on the document, a hash of both ids, the same on every machine. A link may fall idle when `relayCount`
+/// peers that outrank both its ends take changes from both and send theirs to both. What one end knows then reaches the other
+/// over a link whose higher end ranks higher still, and so on: the highest peers carry everything.
 struct Relays {
   /// Up to so many peers on a document, this one included, every link carries everything.
   /// Source: PeerProtocol.md, "Many peers".
@@ -18,7 +18,7 @@ struct Relays {
   /// What a peer has said of its links on the document.
   struct Report: Equatable {
     var peers: Set<PeerId> = []
-    /// Those of them to whom it does not speak unless asked.
+    /// Those of them to which it sends nothing unless asked.
     var idle: Set<PeerId> = []
   }
 

@@ -26,7 +26,7 @@ public struct Announcement: Hashable, Sendable {
     self.init(peer: peer, name: texts["name"].flatMap(KnownPeer.clean) ?? String(id.prefix(8)), port: port)
   }
 
-  /// The strings of its TXT record: who, and nothing about documents.
+  /// The strings of its TXT record: the peer's id and name, nothing about documents.
   var texts: [(key: String, value: String)] {
     let name = KnownPeer.clean(self.name) ?? ""
     var short = name
@@ -40,7 +40,7 @@ public struct Announcement: Hashable, Sendable {
   static func label(of peer: PeerId) -> String { "notes-" + peer.description.prefix(16) }
 }
 
-/// Who is nearby, from what is heard and no longer heard of them on each network interface.
+/// The peers nearby, from their announcements on each network interface.
 public struct NearbyPeers: Sendable {
   /// One service as one interface and protocol hears it.
   public struct Source: Hashable, Sendable {
@@ -122,7 +122,7 @@ public struct NearbyPeers: Sendable {
     return .changed(after)
   }
 
-  /// Nothing is heard any more.
+  /// Call when nothing can be heard any more, as when discovery stops.
   public mutating func loseAll() -> [Change] {
     heard.keys.sorted { $0.service < $1.service }.compactMap { lose($0) }.filter {
       if case .vanished = $0 { true } else { false }

@@ -58,7 +58,7 @@ enum ForeignWords {
     scalar.properties.isWhitespace || "\u{115f}\u{1160}\u{2800}\u{3164}\u{ffa0}".unicodeScalars.contains(scalar)
   }
 
-  // MARK: Whose name it is
+  // MARK: Comparing names
 
   /// Two names that people would take for one have the same key: neither case, width, accents, blanks nor letters of
   /// other scripts that look alike make a difference.

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import Foundation
 
-/// What a host says of a document that it shares: who else has it from there, so that the guests can speak to each other.
+/// A host's list of the guests on a document, so that they can speak to each other.
 struct GuestList: Equatable {
   static let type = "guests"
   /// More than a service has links. Source: PeerProtocol.md, "Many peers".
@@ -16,7 +16,7 @@ struct GuestList: Equatable {
   }
 
   var document: DocumentId
-  /// All of them: who is not here any more has nothing any more.
+  /// All of them: a guest that is left out has lost the document.
   var guests: [Guest]
 
   init(document: DocumentId, guests: [Guest]) {

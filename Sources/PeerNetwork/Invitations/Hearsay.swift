@@ -3,7 +3,7 @@ import AutomergeRepo
 /// What is said of peers that our person has not met: by themselves, and by the hosts of documents. It is kept in memory
 /// only, and never stands above what is known.
 struct Hearsay {
-  /// Strangers of whom it is remembered what they call themselves.
+  /// At most this many names are remembered that strangers use for themselves.
   private static let mostNames = 1024
 
   private var names: [PeerId: String] = [:]

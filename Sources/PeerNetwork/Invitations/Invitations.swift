@@ -76,7 +76,7 @@ public struct Invitations: Sendable {
     case cheated(PeerId)
     /// The inviter could know the digits, and went without showing them.
     case brokeOff(Received)
-    /// So many were broken off that no more are taken from people not met.
+    /// So many invitations were broken off that further ones from people not met are refused.
     case closedToStrangers
   }
 
@@ -176,7 +176,7 @@ public struct Invitations: Sendable {
     sentOnes.removeAll { $0.peer == peer }
   }
 
-  /// Our person is not asked: it is about what need not be asked. Who was met is told no.
+  /// Declines an invitation without asking our person, as it needs no decision. A peer that was met is told no.
   mutating func dismiss(_ id: [UInt8]) -> [Effect] {
     guard let index = receivedOnes.firstIndex(where: { $0.id == id }) else { return [] }
     let received = receivedOnes.remove(at: index)

@@ -16,7 +16,7 @@ struct OfferBudget: Equatable, Sendable {
   private var unpaid: [[UInt8]: Duration] = [:]
   /// When offers came, whatever became of them.
   private var begun: [Duration] = []
-  /// Whether our person knows that no more are taken.
+  /// Whether our person knows that further offers are refused.
   private var hasTold = false
 
   init() {}
@@ -46,7 +46,7 @@ struct OfferBudget: Equatable, Sendable {
     unpaid[id] = now
   }
 
-  /// Whether our person is to hear that no more are taken; true once.
+  /// Whether to tell our person that further offers are refused; true once.
   mutating func tells() -> Bool {
     defer { hasTold = true }
     return !hasTold

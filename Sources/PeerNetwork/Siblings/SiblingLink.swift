@@ -15,7 +15,7 @@ final class SiblingLink {
   /// Unsent bytes beyond which a sibling has hung, and is cut off.
   static let queueLimit = 64 << 20
 
-  /// Who is at the other end, also after it has gone.
+  /// The process at the other end, also after it has gone.
   private(set) var peer: PeerId?
   private let stream: PipeStream
   private let onEvent: (SiblingLink, Event) -> Void

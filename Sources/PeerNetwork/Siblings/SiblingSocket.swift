@@ -1,7 +1,7 @@
 import Foundation
 import UV
 
-/// Where the processes of one store meet: a unix socket that only their user can reach, and the lock of who listens there.
+/// Where the processes of one store meet: a unix socket that only their user can reach, and the listening process's lock.
 struct SiblingSocket: Sendable {
   let path: String
   private let lockPath: String

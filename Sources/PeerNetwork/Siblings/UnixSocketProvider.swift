@@ -75,7 +75,7 @@ public final class UnixSocketProvider: NetworkProvider {
 
   public func disconnect(_ peer: PeerId) { linkOfPeer[peer]?.close() }
 
-  /// Who we are to the siblings.
+  /// How we introduce ourselves to siblings.
   private var local: LocalPeer? {
     repoPeer.map { LocalPeer(peerId: PeerId("\($0.peerId)/\(token)"), metadata: $0.metadata) }
   }
