@@ -26,7 +26,7 @@ struct Comparison {
 }
 
 extension Repo {
-  /// Source: PeerProtocol.md, "Limits".
+  /// Source: PeerProtocol.md, "Closed documents".
   static let mostDocumentsInHeads = 1000
 
   // MARK: Comparing

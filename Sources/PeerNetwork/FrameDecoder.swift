@@ -1,6 +1,6 @@
 /// How messages follow each other on a byte stream: a length of four bytes, big-endian, then so many bytes.
 public enum Frame {
-  /// Source: PeerProtocol.md, "Limits".
+  /// Source: PeerProtocol.md, "Links".
   public static let maximumByteCount = 64 << 20
   /// For a connection whose peer is not known yet.
   public static let maximumByteCountBeforeHandshake = 4 << 10

@@ -21,7 +21,7 @@ public enum HandshakeError: Error, Hashable, Sendable {
 ///     dialer:    opened ─(join)─► awaitingPeer ──peer──► established ──leave──► closed
 ///     listener:  awaitingJoin ──join─(peer)──► established
 public struct PeerHandshake {
-  /// Source: PeerProtocol.md, "Limits".
+  /// Source: PeerProtocol.md, "Links".
   public static let timeout: Duration = .seconds(5)
   static let version = "1"
   static let longestPeerId = 256

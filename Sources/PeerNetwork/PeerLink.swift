@@ -18,7 +18,7 @@ final class PeerLink {
     case closed(PeerNetworkError)
   }
 
-  /// Unsent bytes beyond which a peer is too slow to keep. Source: PeerProtocol.md, "Limits".
+  /// Unsent bytes beyond which a peer is too slow to keep. Source: PeerProtocol.md, "Expensive changes".
   static let queueLimit = 64 << 20
 
   /// The same for a peer that is not known, which is not read from either while more than `strangerPauseLimit` wait.

@@ -5,7 +5,7 @@
 ///                      │   ▼                    │
 ///                     pausing ◄─────────────────┘
 public struct Reconnect: Sendable {
-  /// Source: PeerProtocol.md, "Limits".
+  /// Source: PeerProtocol.md, "Staying connected".
   public static let shortestPause: Duration = .milliseconds(100)
   public static let longestPause: Duration = .seconds(30)
   /// The longest pause after an unanswered call to a peer that was lost on a network of this machine. With the second that such

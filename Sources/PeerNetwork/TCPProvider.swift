@@ -6,7 +6,7 @@ import UV
 ///
 /// A peer is identified by the key that it proves: the peer id is the key's fingerprint. Without `listen` it only calls.
 public final class TCPProvider: NetworkProvider {
-  /// Source: PeerProtocol.md, "Limits".
+  /// Source: PeerProtocol.md, "Links".
   public static let maximumConnections = 128
   /// How long an address has to itself before the next one of the same peer is called as well.
   static let dialStagger: Duration = .milliseconds(150)

@@ -4,7 +4,7 @@ import Foundation
 
 /// The tickets that we have given out. Secrets are kept as hashes, so a stolen store opens nothing.
 public struct TicketBook: Sendable {
-  /// Source: PeerProtocol.md, "Meeting".
+  /// Source: PeerProtocol.md, "Grants and tickets".
   static let wrongSecretsPerMinute = 5
   static let maximumTickets = 1024
   private static let maximumCounted = 1024

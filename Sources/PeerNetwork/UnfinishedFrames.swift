@@ -4,7 +4,7 @@ import AutomergeRepo
 /// much more.
 @AutomergeRepo
 final class UnfinishedFrames {
-  /// What of a peer's message counts. Source of both: PeerProtocol.md, "Limits".
+  /// What of a peer's message counts. Source of both: PeerProtocol.md, "Links".
   nonisolated static let longByteCount = 1 << 20
   /// Beyond this the peer whose message arrives most slowly is cut off.
   var limit = 96 << 20

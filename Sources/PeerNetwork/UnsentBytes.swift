@@ -3,7 +3,7 @@ import AutomergeRepo
 /// Limits what waits to be sent: each peer may have some bytes waiting, and all together a fixed total.
 @AutomergeRepo
 final class UnsentBytes {
-  /// Beyond it a peer is told nothing new already when little waits for it. Source of both: PeerProtocol.md, "Limits".
+  /// Beyond it a peer is told nothing new already when little waits for it. Source of both: PeerProtocol.md, "Expensive changes".
   static let muchByteCount = 8 << 20
   /// Beyond it a peer is cut off: of those that acknowledge nothing, or else of all, the one for which most waits.
   var limit = 128 << 20

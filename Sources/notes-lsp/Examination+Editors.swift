@@ -39,7 +39,7 @@ extension Examination {
     for editor in there { lookAtPlugin(of: editor, home: home) }
   }
 
-  /// Whether the editor loads our plugin. Who uses another editor does not need it, so none is no fault.
+  /// Whether the editor loads our plugin. A missing plugin is no fault: the person may use another editor.
   private func lookAtPlugin(of editor: Editor, home: String) {
     let settings = editor.settings.first { name in
       guard let text = try? String(contentsOfFile: home + "/" + name, encoding: .utf8) else { return false }

@@ -37,7 +37,7 @@ final class Examination {
     listen(done: done)
   }
 
-  /// - Parameter advice: for whom it is not good enough.
+  /// - Parameter advice: what to do if this is not good enough.
   func good(_ subject: String, _ text: String, _ advice: String? = nil) {
     findings.append(Finding(subject: subject, isGood: true, text: text, advice: advice))
   }

@@ -5,7 +5,7 @@ import NotesServer
 
 // The subcommands that look back.
 
-/// `notes-lsp history NOTE`: who wrote what, and when.
+/// `notes-lsp history NOTE`: the changes of a note, with author and time.
 struct History: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "List who wrote what in a note, the last first.",

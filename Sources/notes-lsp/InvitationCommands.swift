@@ -3,8 +3,8 @@ import Foundation
 import JSONRPC
 import NotesServer
 
-// The subcommands by which two people meet who are on the same network. Two who meet for the first time compare a code, and
-// nothing is shared before both have said that they see the same one.
+// The subcommands by which two people on the same network meet. Two who meet for the first time compare a code, and nothing is
+// shared until both have confirmed that their codes are equal.
 
 /// `notes-lsp invite NOTE PERSON`: invites a person nearby.
 struct Invite: ParsableCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Where the store and the notes are, and who writes.
+/// The directories of store and notes, and the person's name.
 struct StoreOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The folder of the store (NOTES_HOME; else ~/.local/share/notes-lsp).", valueName: "dir"))
   var home: String?
@@ -25,7 +25,7 @@ struct StoreOptions: ParsableArguments {
   /// `--name` or `NOTES_NAME`; nil if neither is given.
   var givenName: String? { name.flatMap { $0.isEmpty ? nil : $0 } ?? setting("NOTES_NAME") }
 
-  /// What a person is called who never said a name.
+  /// The name of a person who never set one.
   var loginName: String { setting("USER") ?? setting("LOGNAME") ?? NSUserName() }
 
   private var userHome: String { setting("HOME") ?? NSHomeDirectory() }

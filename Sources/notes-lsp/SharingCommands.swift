@@ -103,7 +103,7 @@ struct Join: ParsableCommand {
   }
 }
 
-/// `notes-lsp peers`: who is there.
+/// `notes-lsp peers`: lists the peers that are there.
 struct Peers: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "List the people that the running service knows.",
@@ -144,7 +144,7 @@ struct Name: ParsableCommand {
   }
 }
 
-/// `notes-lsp status [NOTE]`: whether everything is stored, and who is there.
+/// `notes-lsp status [NOTE]`: whether everything is stored, and which peers are there.
 struct Status: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Show whether a service is running, and who is connected.",

@@ -2,7 +2,7 @@ extension TextDelta {
   /// This delta with every replaced part narrowed to what differs. The same text comes out.
   var refined: TextDelta { refined(atMost: .max) }
 
-  /// As `refined`, for those replaced parts only that have no more bytes than this, old and new together.
+  /// As `refined`, but only for replaced parts of at most this many bytes, old and new together.
   func refined(atMost byteCount: Int) -> TextDelta {
     var builder = Builder()
     var (inserts, deletes): ([TextPiece], [TextPiece]) = ([], [])

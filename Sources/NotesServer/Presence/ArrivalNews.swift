@@ -5,10 +5,10 @@ struct ArrivalNews: Sendable {
   /// For each person: in one document, and in all.
   static let mostInDocument = 6
   static let mostOfPerson = 24
-  /// Of all people together of whom others bring the word, in a minute.
+  /// For all relayed people together, per minute.
   static let mostRelayed = 12
   static let relayedPeriod: Duration = .seconds(60)
-  /// People whose times are kept; the word of others comes from no more.
+  /// At most this many people's times are kept; relayed people beyond that are ignored.
   static let mostPeople = 1024
 
   private var times: [String: [(document: String, at: Duration)]] = [:]

@@ -7,8 +7,8 @@ struct PersonMark: Hashable, Sendable {
 
 /// Gives each person a colour and a letter and never changes them.
 ///
-/// Both come from the person's id and name, so they are mostly the same on every machine; who comes when they are taken gets
-/// the next free ones, as long as there are any.
+/// Both come from the person's id and name, so they are mostly the same on every machine; a person who comes when they are
+/// taken gets the next free ones, if any.
 struct Palette: Sendable {
   static let colorCount = 12
   /// The most people that are remembered. Later ones get their marks by chance of their id.

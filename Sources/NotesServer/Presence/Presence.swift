@@ -1,7 +1,7 @@
-/// Who is in which document and where their carets are.
+/// The people in each document, and their carets.
 ///
-/// One value for all documents of the process. Events go in with the time they happen at, counted from any fixed moment;
-/// effects come out. Call `tick` no later than `nextDeadline`.
+/// One value for all documents of the process. Events go in with their time, counted from any fixed moment; effects come out.
+/// Call `tick` no later than `nextDeadline`.
 struct Presence: Sendable {
   static let heartbeatInterval: Duration = .seconds(15)
   static let timeToLive: Duration = .seconds(45)
@@ -138,7 +138,7 @@ struct Presence: Sendable {
     return effects + due(at: now)
   }
 
-  /// Sends what has waited long enough, and forgets who has been silent too long.
+  /// Sends what has waited long enough, and drops people who have been silent too long.
   mutating func tick(at now: Duration) -> [Effect] {
     var effects: [Effect] = []
     for document in rooms.keys.sorted() {
@@ -202,8 +202,7 @@ struct Presence: Sendable {
     if known?.person != person { rooms[document]?.mustShow = true }
   }
 
-  /// Where all places are taken, who speaks for itself gets that of the one who has been silent longest of whom others bring
-  /// the word.
+  /// When all places are taken, a peer that speaks for itself gets the place of the relayed one that has been silent longest.
   private mutating func makeRoom(for speaker: Speaker, in document: String, _ effects: inout [Effect]) -> Bool {
     guard let people = rooms[document]?.people, people.count >= Self.mostPeople else { return true }
     let relayed = people.filter(\.value.isRelayed)

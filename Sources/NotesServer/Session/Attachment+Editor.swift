@@ -89,7 +89,7 @@ extension Attachment {
   func scheduleCheck(after delay: Duration) {
     let time = service.clock.now + delay
     checkIsDue = (time, onlyInCompany: delay == Self.checkInterval)
-    // Every keystroke puts it off: who comes too early waits once more.
+    // Every keystroke postpones the check: a timer that fires too early waits again.
     if let check, check.time <= time { return }
     check?.timer.cancel()
     planCheck(at: time)
@@ -108,7 +108,7 @@ extension Attachment {
 
   private var hasCompany: Bool { service.sharing.peers.contains { $0.isConnected && $0.has(id) } }
 
-  /// Tells the client, at most a few times a second: every keystroke changes what is stored and who has it.
+  /// Tells the client, at most a few times a second: every keystroke changes what is stored and which peers have it.
   func statusChanged() {
     guard buffer.gate == .notes, statusTimer == nil else { return }
     statusTimer = service.clock.schedule(after: Self.statusDelay) { [weak self] in
@@ -117,7 +117,7 @@ extension Attachment {
     }
   }
 
-  /// What the client asks for it knows from then on: should things be again as it was told before, that is news.
+  /// Answers a request for the status. A later return to the state told before is then news to the client.
   func answerStatus() -> JSONValue {
     let status = session.status(of: self)
     lastStatus = status

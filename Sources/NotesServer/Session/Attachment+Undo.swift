@@ -38,7 +38,7 @@ extension Attachment {
       let before = handle.document.heads()
       let (changes, authors) = changes(of: group)
       let made = try handle.change { try $0.takeBack(changes, alsoOf: authors, timestamp: service.clock.date) }
-      // Nothing of it shows any more: the one before it is meant.
+      // No visible trace of it is left: undo the one before it.
       guard let made else { continue }
       undoGroups.tookBack(direction, group, by: made)
       buffer.documentChanged(try note.document.textEdits(obj: note.content, since: before), cause: .undo)

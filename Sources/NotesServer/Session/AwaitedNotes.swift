@@ -72,7 +72,7 @@ final class AwaitedNotes {
     }
   }
 
-  /// The process ends: what has not arrived is not waited for any more.
+  /// The process ends: stops waiting for notes that have not arrived.
   func end() {
     hasEnded = true
     lookAgain { _ in true }

@@ -13,7 +13,7 @@ final class NameKeeper {
   private let repo: Repo
   private let storage: any StorageProvider
   private let log = Logger(label: "name")
-  /// Stores the name as it was last, after all those before it.
+  /// Stores the latest name, after all earlier ones.
   private var storing: Task<Void, Never>?
 
   init(_ person: PersonName, repo: Repo, storage: any StorageProvider) {

@@ -24,7 +24,7 @@ final class OpenFile {
   let key: NoteKey
   private let service: Service
   private let handle: DocHandle
-  /// Who is told; nil once the buffer is closed.
+  /// The buffer to notify; nil once it is closed.
   private weak var attachment: Attachment?
   /// What the editor says that it has written, or read, and that the file was not seen to hold yet.
   private var claims: [TextBase] = []

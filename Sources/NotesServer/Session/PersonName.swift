@@ -1,10 +1,10 @@
 import AutomergeRepo
 
-/// The one name of this person, in all their processes and towards everyone else, kept in the store.
+/// The one name of this person, in all their processes and for all other people, kept in the store.
 ///
-/// The name given last counts: by `notes/setName`, or by a setting that is not what it was when it was last seen. So a name
-/// that was chosen is not undone by an old setting at the next start, and two editors with different settings do not take
-/// turns. Until a name is given, it is the login name, which is not stored.
+/// The name given last counts: by `notes/setName`, or by a setting that has changed since it was last seen. So an old setting
+/// does not undo a chosen name at the next start, and two editors with different settings do not take turns. Until a name is
+/// given, it is the login name, which is not stored.
 public struct PersonName: Hashable, Sendable {
   /// Where a setting stands.
   public enum Source: Hashable, Sendable {

@@ -20,7 +20,7 @@ struct Opening {
   let version: Int
   let text: [UInt8]
   var waiting: [@AutomergeRepo (Attachment) -> Void] = []
-  /// Whom or what the document is waited for, as the person reads it; nil while it may come at any moment.
+  /// The person or event that the document waits for, in words for the person; nil while it may come at any moment.
   var waitsFor: String?
   /// Kept in step, in case the document cannot be had.
   var plain: PlainBuffer
@@ -33,8 +33,8 @@ struct PlainBuffer {
   var text: [UInt8]
   /// What the client had at first: what the file held then.
   let opened: [UInt8]
-  /// Of a buffer that was a note: the event that told the client that it is none any more, to be sent again when the client
-  /// goes on as if it were.
+  /// For a buffer that was a note: the event that told the client that it no longer is, to be sent again if the client goes on
+  /// as if it were.
   var farewell: JSONValue?
 
   init(version: Int, text: [UInt8], farewell: JSONValue? = nil) {

@@ -12,7 +12,7 @@ public final class Service {
     public var name: String
     /// The first half of the actor ids of this person, in hexadecimal: their entry under `people`.
     public var person: String
-    /// Who writes, in this process and never again.
+    /// The actor that this process writes as; never used again.
     public var actor: ActorId
 
     public init(peer: PeerId, name: String, person: String, actor: ActorId) {
@@ -266,7 +266,7 @@ public final class Service {
     return outcome
   }
 
-  /// Returns when this process knows what the one with the network has stored of who may do what; or after a while.
+  /// Returns when this process knows the grants that the process with the network has stored; or after a while.
   func learnAccess(to id: DocumentId, saidToBe access: Access?) async {
     for _ in 0..<Self.lookAgain.times {
       await sharing.refresh()
@@ -304,7 +304,7 @@ public final class Service {
     }
   }
 
-  /// Whether this process has found the others of this person, or knows that it is the first; set by who connects them.
+  /// Whether this process has found this person's others, or knows that it is the first; set by the code that connects them.
   public var hasSettled: @AutomergeRepo () -> Bool = { true }
 
   /// Returns when the other processes are connected, as far as there are any. One that has just become their hub gives them
@@ -336,7 +336,7 @@ public final class Service {
     }
   }
 
-  /// False if there is no more waiting: the process ends.
+  /// False if waiting is over because the process ends.
   private func pause() async -> Bool { await clock.pause(for: Self.lookAgain.interval) }
 
   /// Another program may have written this file.

@@ -3,7 +3,7 @@ import AutomergeRepo
 import Foundation
 import JSONRPC
 
-/// Who may do what with a note: asked, changed, kept to, and told when others change it.
+/// Access to a note: asking, changing and enforcing it, and telling the person when the host changes it.
 extension Session {
   private enum AccessName: String, CaseIterable { case write, read, none }
 
@@ -51,7 +51,7 @@ extension Session {
 
   // MARK: News
 
-  /// The network says that this person may do more or less with a note than before, or that it is shared no more.
+  /// The network reports that this person's access to a note has changed, or that it is no longer shared.
   func accessChanged(_ news: NoteNews, _ id: DocumentId, _ peer: PeerId, _ name: String) {
     let event = news.parameters(uri: uri(of: id), id: id, title: title(of: id), peer: peer, name: name)
     // Only one process of this person hears of it.
@@ -108,7 +108,7 @@ extension Session {
       uri: uri, id: key.document, title: service.notebook[key]?.title ?? title(of: key.document), peer: nil, name: nil)
   }
 
-  /// The buffer is no note any more, and stays as a plain file's.
+  /// The buffer is no longer a note, and becomes a plain file's.
   func detach(uri: String, _ reason: NoteNews.Reason) {
     guard case .attached(let attachment)? = buffers[uri] else { return }
     let title = service.notebook[attachment.key]?.title ?? title(of: attachment.id)

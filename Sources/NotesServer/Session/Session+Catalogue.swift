@@ -120,7 +120,7 @@ extension Session {
     return try? await service.files.read(path)
   }
 
-  /// The names of those who are connected and have the document.
+  /// The names of the connected people that have each document.
   private func peersByDocument() -> [DocumentId: [String]] {
     var names: [DocumentId: [String]] = [:]
     for peer in service.sharing.peers where peer.isConnected {

@@ -7,7 +7,7 @@ import JSONRPC
 extension Session {
   private static let defaultHistoryLimit = 100
   private static let mostHistoryRows = 10_000
-  /// Who wrote neighbouring stretches within this time wrote them in one go. In seconds.
+  /// Neighbouring stretches that one author wrote within this time, in seconds, count as one.
   private static let blamePause: TimeInterval = 120
 
   // MARK: What was
@@ -84,7 +84,7 @@ extension Session {
     ]
   }
 
-  /// Who wrote most of some parts, and with which changes; nil if nothing stands there.
+  /// The author of most of some parts, and the changes that wrote it; nil if the parts are empty.
   private func writer(of parts: [Range<Int>], _ spans: [BlameSpan]) -> (actor: ActorId, changes: Set<ChangeHash>)? {
     var lengths: [ActorId: Int] = [:], changes: [ActorId: Set<ChangeHash>] = [:]
     for span in spans {

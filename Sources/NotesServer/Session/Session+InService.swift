@@ -15,6 +15,6 @@ extension Session {
   /// Whether another process of this person is there.
   public var isServiceRunning: Bool { !service.repo.siblings.isEmpty }
 
-  /// Waits; false if there is no more waiting.
+  /// Waits; false if waiting is over because the process ends.
   public func pause(for duration: Duration) async -> Bool { await service.clock.pause(for: duration) }
 }

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import JSONRPC
 
-/// Asking people in who are nearby, and answering those who ask.
+/// Inviting people nearby, and answering invitations.
 extension Session {
   private enum AccessName: String, CaseIterable { case write, read }
 

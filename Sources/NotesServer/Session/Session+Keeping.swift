@@ -8,7 +8,7 @@ extension Session {
   /// How long a deleted note can be had back. Source: EditorProtocol.md, section 4.
   static let recoverableTime: TimeInterval = 30 * 24 * 60 * 60
 
-  /// The title is text in the document; the file follows it at once, or when no editor has it open any more.
+  /// The title is text in the document; the file is renamed at once, or when no editor has it open any more.
   func rename(_ params: Parameters) async throws -> JSONValue {
     let title = try params.string("title").trimmingCharacters(in: .whitespacesAndNewlines)
     guard !title.isEmpty else { throw params.invalid("title", "must not be empty") }
@@ -105,7 +105,7 @@ extension Session {
     return [:]
   }
 
-  /// Tells those with whom a note is shared that it is so no more: guests keep their copies, a host hears of a guest that is gone.
+  /// Ends the sharing of a note: guests keep their copies, and a host hears that its guest is gone.
   private func endSharing(of id: DocumentId, _ params: Parameters) async {
     do {
       if try await forward("notes/unshare", params) == nil { try await service.sharing.unshare(id, from: nil) }

@@ -132,7 +132,7 @@ extension Session {
 
   // MARK: Parts
 
-  /// Changes the agenda, having said who does.
+  /// Changes the agenda, after entering this person's name in the document.
   private func change(_ handle: DocHandle, _ body: () throws -> Void) throws {
     try handle.change { document in
       try NoteDocument.enter(person: service.identity.person, name: service.identity.name, in: document)

@@ -2,7 +2,7 @@ import AutomergeRepo
 import Foundation
 import JSONRPC
 
-/// The requests that let others in, and who is there.
+/// The requests that share a note, and that list the people on it.
 extension Session {
   private enum AccessName: String, CaseIterable { case write, read }
 

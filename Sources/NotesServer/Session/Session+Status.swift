@@ -1,8 +1,8 @@
 import AutomergeRepo
 import JSONRPC
 
-/// `notes/status`: what is stored, who has it, and what may be done. It claims nothing that was not proved: `inSync` is said
-/// of a peer that has named exactly the heads that the document has here.
+/// `notes/status`: what is stored, which peers have it, and what this person may do. Claims nothing unproved: a peer is
+/// `inSync` only if it has named exactly the heads that the document has here.
 extension Session {
   func status(_ params: Parameters) throws -> JSONValue {
     guard params.has("uri") else { return statusOfService }
@@ -39,7 +39,7 @@ extension Session {
   }
 
   func status(of attachment: Attachment) -> JSONValue {
-    // A process without the network does not know who is there.
+    // A process without the network does not know which peers are there.
     let people = service.sharing.asksSiblings ? [] : service.sharing.people(on: attachment.id)
     return [
       "stored": .bool(attachment.handle.isStored),

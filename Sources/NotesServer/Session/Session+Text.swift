@@ -231,7 +231,7 @@ extension Session {
     deadline?.cancel()
   }
 
-  /// How long a reopened buffer waits for peers who may be gone.
+  /// How long a reopened buffer waits for peers, which may be gone.
   private static let catchingUpTime: Duration = .seconds(8)
 
   /// Longer texts are compared off the loop, which they would hold up for milliseconds.

@@ -250,7 +250,7 @@ public final class Session {
     awaited[id] = action
   }
 
-  /// Stores everything, then says so. Whatever comes in between is not read any more.
+  /// Stores everything, then calls `onEnd`. Input that arrives meanwhile is not read.
   private func end() {
     guard phase != .ended else { return }
     let code: Int32 = phase == .shutDown ? 0 : 1

@@ -24,7 +24,7 @@ final class SiblingRequests {
   private let token = UUID().uuidString
   private var count = 0
   private var waiting: [String: Waiter] = [:]
-  /// From whom the requests came that were passed on, oldest first.
+  /// The processes that sent the requests we passed on, oldest first.
   private var origins: [(id: String, peer: PeerId)] = []
   /// Carries out a request here, if this process has the network.
   var perform: (@AutomergeRepo (String, JSONValue) async -> Result<JSONValue, ResponseError>)?

@@ -102,7 +102,7 @@ struct UndoGroups {
 
   init() {}
 
-  /// Forgets what the document does not know any more.
+  /// Drops changes that the document no longer has.
   mutating func keepKnown(in document: Document) {
     func isKnown(_ group: Group) -> Bool {
       document.unknown(Set(group.changes)).isEmpty

@@ -14,7 +14,7 @@ struct UndoRecord {
   /// The text object that it is about, where that may become another one.
   var object: String?
 
-  /// Who wrote in that process, and how many changes of the document were this author's.
+  /// The author that wrote in that process, and how many of the document's changes were this author's.
   struct Written: Hashable {
     var actor: ActorId
     var count: Int
