@@ -172,13 +172,13 @@ extension PeerDirectory {
 
   public func join(_ ticket: Ticket) async throws(JoinError) -> DocumentId {
     if ticket.peer == repo.peerId { return ticket.document }
-    if await isElsewhere(ticket.document, than: ticket.peer) { throw .alreadyHere(ticket.document) }
-    do throws(JoinError) {
-      try await reach(ticket)
-    } catch {
-      // The host decides whether the ticket is good, by its own clock. If it does not answer, ours has to do.
-      throw ticket.isExpired(at: repo.clock.date) ? .ticket(.ticketExpired) : error
-    }
+    // The store is asked while the host is being called.
+    async let isElsewhere = isElsewhere(ticket.document, than: ticket.peer)
+    var failure: JoinError?
+    do throws(JoinError) { try await reach(ticket) } catch { failure = error }
+    if await isElsewhere { throw .alreadyHere(ticket.document) }
+    // The host decides whether the ticket is good, by its own clock. If it does not answer, ours has to do.
+    if let failure { throw ticket.isExpired(at: repo.clock.date) ? .ticket(.ticketExpired) : failure }
     let key = PendingJoin.Key(host: ticket.peer, document: ticket.document)
     _ = try await present(.present(ticket.document, secret: ticket.secret), as: key).get()
     let metadata = repo.peers[ticket.peer]

@@ -6,18 +6,23 @@ import Logging
 @AutomergeRepo
 final class NameKeeper {
   private static let messageType = "notes-name"
+  /// A name of a setting is stored so much later: at a start the store has other things to do, and the setting says it again.
+  private static let settingDelay: Duration = .milliseconds(250)
 
   private(set) var person: PersonName
   /// Called with the name when it is another one.
   var onChange: ((String) -> Void)?
   private let repo: Repo
   private let storage: any StorageProvider
+  private let clock: any RepoClock
   private let log = Logger(label: "name")
   /// Stores the latest name, after all earlier ones.
   private var storing: Task<Void, Never>?
+  /// Stores the name of a setting.
+  private var timer: (any ScheduledAction)?
 
-  init(_ person: PersonName, repo: Repo, storage: any StorageProvider) {
-    (self.person, self.repo, self.storage) = (person, repo, storage)
+  init(_ person: PersonName, repo: Repo, storage: any StorageProvider, clock: any RepoClock) {
+    (self.person, self.repo, self.storage, self.clock) = (person, repo, storage, clock)
     repo.onMessage(ofType: Self.messageType) { [weak self] fields, peer in self?.heard(fields, from: peer) }
     repo.observe { [weak self] event in
       // Either may have stored a new name before it saw the connection, and told no process.
@@ -37,13 +42,23 @@ final class NameKeeper {
 
   func set(_ name: String, by source: PersonName.Source) {
     var new = person
-    if new.set(name, by: source) { change(to: new) }
+    guard new.set(name, by: source) else { return }
+    take(new)
+    keepSoon()
+  }
+
+  /// Stores a name that a setting gave, a little later.
+  func keepSoon() {
+    guard timer == nil else { return }
+    timer = clock.schedule(after: Self.settingDelay) { [weak self] in self?.keep() }
   }
 
   /// Stores the name and tells the other processes of it. One is stored after the other: two writes at once may arrive in
   /// either order, and the older name would be the one that stays.
   @discardableResult
-  func keep() -> Task<Void, Never> {
+  private func keep() -> Task<Void, Never> {
+    timer?.cancel()
+    timer = nil
     let (record, earlier) = (person.record, storing)
     let task = Task { @AutomergeRepo in
       await earlier?.value
@@ -60,12 +75,8 @@ final class NameKeeper {
 
   /// Returns when every name given so far is stored, or could not be. A process does not end before.
   func settle() async {
+    if timer != nil { keep() }
     await storing?.value
-  }
-
-  private func change(to new: PersonName) {
-    take(new)
-    keep()
   }
 
   private func take(_ new: PersonName) {
@@ -115,7 +126,7 @@ final class NameKeeper {
 
 extension Service {
   /// Stores a name that an option gave, and tells the other processes of it.
-  public func keepName() { nameKeeper.keep() }
+  public func keepName() { nameKeeper.keepSoon() }
 
   /// Returns when every name given so far is stored.
   public func settleName() async { await nameKeeper.settle() }
