@@ -6,19 +6,19 @@ public final class Grants: SharePolicy {
   private let storage: any StorageProvider
   /// What our person has granted, or what came with a document that another peer shared with us.
   private var grants: [DocumentId: [PeerId: Access]] = [:]
-  /// What the hosts of documents say of their other guests.
+  /// What the hosts of documents say about their other guests.
   private(set) var introductions: [DocumentId: [PeerId: Access]] = [:]
   /// Peers from which our person has taken a document: guests of ours, and other guests of a host, whatever the host says.
   private(set) var dismissed: [DocumentId: Set<PeerId>] = [:]
   /// Guests whose access our person has changed since they were let in; they may not have heard of it.
   private(set) var revised: [DocumentId: Set<PeerId>] = [:]
-  /// What hosts let our person do with documents that are theirs.
+  /// The access that hosts have granted to our person for their documents.
   var joined: [DocumentId: Joined] = [:]
   /// The former hosts of documents that are our own now. Of all peers only they may offer them again.
   private(set) var formerHosts: [DocumentId: PeerId] = [:]
-  /// What the store calls the people it knows.
+  /// The stored names of known peers.
   private var storedNames: [PeerId: String] = [:]
-  /// Those of them that our person has met, by the first bytes of their fingerprints.
+  /// The names of the peers that our person has met, by the first bytes of their fingerprints.
   private var metNames: [[UInt8]: String] = [:]
 
   /// Reads the grants. A document whose record is damaged is shared with no one.
@@ -107,28 +107,27 @@ public final class Grants: SharePolicy {
   /// The peers that have the document from us, and the host that we have it from.
   func guests(on document: DocumentId) -> [PeerId: Access] { grants[document] ?? [:] }
 
-  /// Whether something is shared with a peer that is no mere guest of the same host.
+  /// Whether something is shared with a peer other than as a fellow guest.
   func isGranted(_ peer: PeerId) -> Bool { grants.contains { $0.value[peer] != nil } }
 
   public var allPeers: Set<PeerId> {
     Set(grants.values.flatMap(\.keys)).union(introductions.values.flatMap(\.keys))
   }
 
-  /// Allows at least this much, at once; returns when it is in the store.
+  /// Grants at least this access, at once; returns when it is stored.
   public func grant(_ access: Access, on document: DocumentId, to peer: PeerId) async throws(StorageError) {
     admit(access, on: document, to: peer)
     try await store(document)
   }
 
-  /// Allows at least this much, in memory; `store` makes it last.
+  /// Grants at least this access, in memory; `store` makes it last.
   func admit(_ access: Access, on document: DocumentId, to peer: PeerId) {
     dismissed[document]?.remove(peer)
     guard access > grants[document]?[peer] ?? .none else { return }
     grants[document, default: [:]][peer] = access
   }
 
-  /// Allows exactly this much to a peer that may do something already, at once; returns when it is in the store. False for any
-  /// other peer.
+  /// Sets the access of a peer that already has some, at once; returns when it is stored. False for any other peer.
   func change(_ access: Access, on document: DocumentId, for peer: PeerId) async throws(StorageError) -> Bool {
     guard access > .none, grants[document]?[peer] != nil else { return false }
     grants[document]?[peer] = access
@@ -138,22 +137,22 @@ public final class Grants: SharePolicy {
     return true
   }
 
-  /// Forgets a peer's grant, without keeping it out for good.
+  /// Drops a peer's grant without dismissing the peer.
   func forget(_ document: DocumentId, of peer: PeerId) async throws(StorageError) {
     grants[document]?[peer] = nil
     if grants[document]?.isEmpty == true { grants[document] = nil }
     try await store(document)
   }
 
-  // MARK: What our person may do
+  // MARK: Our person's access
 
-  /// What the host of a document lets our person do; `write` for those of our own.
+  /// The access that a document's host has granted to our person; `write` for our own documents.
   public func ownAccess(to document: DocumentId) -> Access { joined[document]?.access ?? .write }
 
   /// The host that we have the document from; nil for our own.
   public func host(of document: DocumentId) -> PeerId? { joined[document]?.host }
 
-  /// What the store called a peer when it was last read; the beginning of its id if it knows no name.
+  /// The stored name of a peer when last read; the beginning of its id if there is none.
   public func storedName(of peer: PeerId) -> String { storedNames[peer] ?? String(peer.description.prefix(8)) }
 
   /// The stored name of the person who writes as this author, if our person has met them.
@@ -161,15 +160,15 @@ public final class Grants: SharePolicy {
   /// - Parameter author: the first `Identity.personByteCount` bytes of a fingerprint
   public func metName(ofAuthor author: [UInt8]) -> String? { metNames[author] }
 
-  /// The same of a peer that calls itself so: if the store knows no name of it, the claim in few words, marked if the name is
-  /// another's.
+  /// The same for a peer that claims a name: without a stored name, the claim, shortened, and marked if the name belongs to
+  /// another.
   public func storedName(of peer: PeerId, claiming claim: String) -> String {
     guard storedNames[peer] == nil, let name = ForeignWords.name(claim) else { return storedName(of: peer) }
     let key = ForeignWords.key(of: name)
     return storedNames.values.contains { ForeignWords.key(of: $0) == key } ? ForeignWords.marked(name, peer) : name
   }
 
-  /// Stores what the host of a document lets our person do.
+  /// Stores the access that a document's host has granted to our person.
   func storeJoined(_ document: DocumentId) async throws(StorageError) {
     let key: StorageKey = [Joined.key, document.description]
     if let entry = joined[document] {
@@ -181,7 +180,7 @@ public final class Grants: SharePolicy {
     }
   }
 
-  /// Returns the documents that are our own without a history from now on.
+  /// Forgets that a peer was once the host of documents that are our own now, and returns these.
   func forgetFormerHost(_ peer: PeerId) -> [DocumentId] {
     let documents = formerHosts.filter { $0.value == peer }.map(\.key)
     for document in documents { formerHosts[document] = nil }
@@ -200,7 +199,7 @@ public final class Grants: SharePolicy {
     return Set(others).union([host])
   }
 
-  /// Revokes the grant of one peer, or all grants, at once; returns when the store has it.
+  /// Revokes the grant of one peer, or all grants, at once; returns when it is stored.
   public func revoke(_ document: DocumentId, from peer: PeerId?) async throws(StorageError) {
     if let peer { revised[document]?.remove(peer) } else { revised[document] = nil }
     let mayHave = grants[document] != nil || introductions[document] != nil || dismissed[document] != nil
@@ -218,7 +217,7 @@ public final class Grants: SharePolicy {
     if mayHave { try await storeIntroductions(to: document) }
   }
 
-  /// More than ever have one document.
+  /// More guests than a document ever has.
   private static let mostDismissed = 256
 
   private func dismiss(_ peers: [PeerId], from document: DocumentId) {

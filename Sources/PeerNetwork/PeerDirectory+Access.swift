@@ -4,7 +4,7 @@ import AutomergeRepo
 extension PeerDirectory {
   // MARK: The host's side
 
-  /// Changes what a peer may do with a document that it has from our person. It hears of it at once, or when it is there again.
+  /// Changes a peer's access to a document that it has from our person. The peer is told at once, or when it connects again.
   /// False if it does not have the document from us.
   public func setAccess(
     _ access: Access, to document: DocumentId, for peer: PeerId

@@ -8,7 +8,7 @@ extension PeerDirectory {
   func watchGuests(of handle: DocHandle) {
     var seen: Set<PeerId> = []
     handle.observe { [weak self, weak handle] event in
-      // It is said with every keystroke.
+      // This event fires on every keystroke.
       guard case .peersChanged = event, let peers = handle?.peers, let handle else { return }
       if peers.count == seen.count, peers.allSatisfy(seen.contains) { return }
       seen = Set(peers)
@@ -22,7 +22,7 @@ extension PeerDirectory {
   func tellGuests(of document: DocumentId, among peers: Set<PeerId>? = nil) {
     let all = guests(of: document)
     for guest in all.map(\.peer) where repo.peers[guest] != nil && peers?.contains(guest) ?? true {
-      // What the guest itself may do comes first, so that it is never what does not fit.
+      // The guest's own access comes first, so that a limit never cuts it off.
       let ownFirst = all.filter { $0.peer == guest } + all.filter { $0.peer != guest }
       let list = GuestList(document: document, guests: ownFirst)
       guard toldGuests[guest]?[document] != list else { continue }
@@ -99,7 +99,7 @@ extension PeerDirectory {
     onEvent?(.networkChanged)
   }
 
-  /// Of guests that a host no longer speaks of nothing is kept.
+  /// Forgets guests that no host lists any more.
   private func forget(_ peers: Set<PeerId>) {
     guard !peers.isEmpty else { return }
     for peer in peers { known[peer] = nil }

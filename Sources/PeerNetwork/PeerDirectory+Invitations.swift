@@ -1,21 +1,21 @@
 import AutomergeRepo
 
-/// Why an invitation, or an answer to one, did not get through.
+/// Why an invitation, or an answer to one, failed.
 public enum InvitationError: Error, Hashable, Sendable {
-  /// There is no such invitation, or no longer.
+  /// The invitation does not exist, or no longer.
   case unknown
-  /// The peer is blocked by our person.
+  /// Our person has blocked the peer.
   case blocked
   case unreachable(name: String, reason: String)
-  /// The other side does not say a word: it may be blocked there, or have too many invitations.
+  /// The other side does not answer: it may have blocked us, or have too many invitations.
   case timedOut(name: String)
-  /// The document is here already, and not from this peer: nothing has changed.
+  /// The document is already here from elsewhere: nothing has changed.
   case alreadyHere(DocumentId)
 }
 
 /// A caller that waits for the next step of an invitation.
 struct PendingInvitation {
-  /// How long the machine at the other side may take.
+  /// The time limit for the other machine.
   static let deliveryTimeout: Duration = .seconds(10)
   /// How long the other person may take to compare the digits before ours, who has accepted, is told to wait.
   static let grantTimeout: Duration = .seconds(60)
@@ -53,17 +53,17 @@ extension PeerDirectory {
   /// Our invitations that wait for an answer, or for our person to compare the digits.
   public var sentInvitations: [Invitations.Sent] { invitations.sent(at: repo.clock.now) }
 
-  /// Our person says that the digits are equal: the two have met, and the document is sent.
+  /// Our person confirms that the digits are equal: the two have met, and the document is sent.
   public func confirm(_ invitation: [UInt8]) { perform(invitations.confirm(invitation, areEqual: true)) }
 
-  /// The digits are not equal: the document is not sent.
+  /// The digits differ: the document is not sent.
   public func refuse(_ invitation: [UInt8]) { perform(invitations.confirm(invitation, areEqual: false)) }
 
   // MARK: Answering
 
   /// Answers an invitation. After a yes it returns when the document may be opened.
   ///
-  /// - Parameter blocks: with a no, the peer is never heard of again.
+  /// - Parameter blocks: with a no, blocks the peer.
   /// - Returns: the document, nil after a no.
   public func answer(
     _ id: [UInt8], accepts: Bool, blocks: Bool = false
@@ -95,7 +95,7 @@ extension PeerDirectory {
     return received.document
   }
 
-  // MARK: What happens
+  // MARK: Events
 
   func receive(_ type: String, _ fields: [String: CBOR], from peer: PeerId) {
     guard !isBlocked(peer), let (id, message) = InviteMessage.parse(type: type, fields) else { return }
@@ -109,7 +109,7 @@ extension PeerDirectory {
     }
   }
 
-  /// Does something to the invitations and what follows from it. What of them outlives this process is stored.
+  /// Applies an event to the invitations and performs the effects. Stores what has to outlive this process.
   func change(_ body: (inout Invitations) -> [Invitations.Effect]) {
     let before = invitations.budget
     let effects = body(&invitations)
@@ -158,7 +158,7 @@ extension PeerDirectory {
     }
   }
 
-  /// Our person is asked, unless the document is here already: then nothing is offered that could be taken.
+  /// Shows the invitation to our person, unless the document is already here: then there is nothing to accept.
   private func arrived(_ received: Invitations.Received) async {
     let isHere = await isElsewhere(received.document, than: received.peer)
     guard receivedInvitations.contains(where: { $0.id == received.id }) else { return }
@@ -167,7 +167,7 @@ extension PeerDirectory {
     onEvent?(.offeredAgain(received.peer, name: name(of: received.peer), received.document))
   }
 
-  /// The other has accepted, and so has our person if there were digits: what it may do is stored before it is promised.
+  /// The other person has accepted, and so has ours if there were digits: stores the grant before promising it.
   private func grant(_ sent: Invitations.Sent) async {
     let grants = grants
     pin(sent.peer)
@@ -178,7 +178,7 @@ extension PeerDirectory {
     if repo.handle(of: sent.document) == nil { _ = await repo.find(sent.document) }
   }
 
-  /// Both have said yes, and we may open it: the inviter's changes are taken from now on.
+  /// Both have accepted, and we may open the document: takes the inviter's changes from now on.
   private func granted(_ received: Invitations.Received, _ access: Access) {
     guard admit(host: received.peer, of: received.document, access) else {
       finish(received.id, false)
@@ -208,7 +208,7 @@ extension PeerDirectory {
     }
   }
 
-  /// Does something and waits for what comes of it; false if nothing does in time.
+  /// Performs an action and waits for its outcome; false if none comes in time.
   private func wait(for id: [UInt8], _ timeout: Duration, after action: () -> Void) async -> Bool {
     await OneReply.wait(otherwise: false) { reply in
       let timer = repo.clock.schedule(after: timeout) { [weak self] in self?.finish(id, false) }

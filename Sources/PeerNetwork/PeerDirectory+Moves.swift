@@ -58,7 +58,7 @@ extension PeerDirectory {
     for move in moves.values { tell(move, to: peer) }
   }
 
-  /// Says where the document is now: it may have moved more than once while the peer was away.
+  /// Tells a peer where the document is now: it may have moved more than once while the peer was away.
   private func tell(_ move: DocumentMove, to peer: PeerId) {
     guard move.guests[peer] != nil, repo.peers[peer] != nil else { return }
     var (last, seen) = (move, Set([move.document]))
@@ -74,7 +74,7 @@ extension PeerDirectory {
     repo.send(type: DocumentMove.type, fields: fields, to: peer)
   }
 
-  /// Whether a move is news: the document has not gone on yet, or was to go on where it has not come to.
+  /// Whether a move is new: the document has not moved yet, or to another successor that our person has not followed.
   private func isNews(_ move: DocumentMove) -> Bool {
     moves[move.document].map { !$0.isFollowed && $0.successor != move.successor } ?? true
   }

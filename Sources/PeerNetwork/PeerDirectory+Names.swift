@@ -1,6 +1,6 @@
 import AutomergeRepo
 
-/// What peers are called, and what is said of their coming and going.
+/// The names of peers, and the news of their coming and going.
 extension PeerDirectory {
   /// The name to show for a peer: if we have met, its stored name; else the one it claims, shortened, or the beginning of its
   /// id. A peer that claims the name of another peer that we have met is marked with its id.
@@ -10,7 +10,7 @@ extension PeerDirectory {
     return ownName(name, of: peer)
   }
 
-  /// The same of a peer that calls itself so beside its caret; nil if it is blocked.
+  /// The same for a peer that claims this name beside its caret; nil if it is blocked.
   public func name(of peer: PeerId, claiming claim: String) -> String? {
     guard !isBlocked(peer) else { return nil }
     if hasMet(peer) || claimedName(of: peer) != nil { return name(of: peer) }
@@ -33,12 +33,12 @@ extension PeerDirectory {
     }?.value.name
   }
 
-  /// A name as a peer may have it: marked if it is another's.
+  /// The name as shown for a peer: marked if it belongs to another.
   func ownName(_ name: String, of peer: PeerId) -> String {
     namesake(of: peer, called: name) == nil ? name : ForeignWords.marked(name, peer)
   }
 
-  /// The peer that we have met under a name, if it is not this one.
+  /// Another peer that we have met under this name.
   func namesake(of peer: PeerId, called name: String) -> PeerId? {
     let key = ForeignWords.key(of: name)
     return known.first { $0.value.nameKey == key && $0.key != peer && hasMet($0.key) }?.key
@@ -53,7 +53,7 @@ extension PeerDirectory {
     onEvent?(.namesake(peer, name: name(of: owner)))
   }
 
-  /// The digits by which two people find out, whenever they like, that each has the other's true key; nil if the id is none.
+  /// The digits by which two people can verify at any time that each has the other's true key; nil if the id is not a peer's.
   public func verificationCode(with peer: PeerId) -> String? {
     guard let own = Identity.fingerprint(of: repo.peerId), let other = Identity.fingerprint(of: peer) else {
       return nil
@@ -85,8 +85,8 @@ extension PeerDirectory {
     }
   }
 
-  /// Where a peer may be: where it is heard now, where it was, where others say. Announcements are not proved, so that
-  /// half of the places are for where it was met.
+  /// The addresses where a peer may be: announced now, used before, named by others. Announcements are not proved, so half of
+  /// the places are for addresses where it was met.
   func addresses(of peer: PeerId) -> [PeerAddress] {
     let (heard, met) = (nearby[peer]?.addresses ?? [], known[peer]?.addresses ?? [])
     let half = Ticket.maximumAddresses / 2
@@ -97,7 +97,7 @@ extension PeerDirectory {
     return Array(addresses.prefix(Ticket.maximumAddresses))
   }
 
-  /// Where the peer that is connected says that it is, or was called.
+  /// The address that a connected peer names, or at which it was called.
   func provenAddresses(of peer: PeerId) -> [PeerAddress] {
     let own = PeerDirectory.addresses(in: repo.peers[peer])
     return [provider.dialledAddress(of: peer)].compactMap { $0.flatMap { own.contains($0) ? nil : $0 } } + own

@@ -5,18 +5,18 @@ extension PeerDirectory {
   public enum Standing: String, Hashable, Sendable {
     /// On the local network, and nothing more.
     case nearby
-    /// Asked by us or asking us, and not answered.
+    /// One of the two has invited the other, without an answer yet.
     case invitationPending
     case connected
-    /// It has said no to our last invitation.
+    /// It has declined our last invitation.
     case rejected
-    /// Neither seen nor heard by our person's wish.
+    /// Blocked by our person.
     case blocked
-    /// Met before, or something is shared, and not connected now.
+    /// Met before, or something is shared, but not connected now.
     case known
   }
 
-  /// Announces us on the local network, at the port where we listen, and looks for others there.
+  /// Announces us on the local network, at our listening port, and looks for peers there.
   public func startDiscovery() {
     guard discovery == nil else { return }
     let discovery = MulticastDiscovery(loop: provider.loop, clock: repo.clock, announcement: announcement)
@@ -25,7 +25,7 @@ extension PeerDirectory {
     discovery.start()
   }
 
-  /// Follows what happens to this machine's network from now on.
+  /// Watches this machine's network from now on.
   public func watchNetwork() {
     guard networkWatch == nil else { return }
     networkWatch = NetworkWatch(loop: provider.loop, clock: repo.clock) { [weak self] change in
@@ -41,7 +41,7 @@ extension PeerDirectory {
     }
   }
 
-  /// Says goodbye on the local network, and no longer looks at it.
+  /// Withdraws the announcement and stops looking.
   public func stopDiscovery() {
     discovery?.stop()
     discovery = nil
@@ -53,7 +53,7 @@ extension PeerDirectory {
     Announcement(peer: repo.peerId, name: repo.metadata.name ?? "", port: listening?.port ?? 0)
   }
 
-  /// Our name or our port is another.
+  /// Call when our name or port has changed.
   func announce() { discovery?.update(announcement) }
 
   /// Takes news from discovery. A peer with which something is shared is called, but not by all peers at the same moment.
@@ -88,7 +88,7 @@ extension PeerDirectory {
   private func callIfShared(_ nearby: NearbyPeers.Peer) {
     let peer = nearby.peer
     guard isCalled(peer), !provider.isConnected(peer) else { return }
-    // Of two that find each other one comes first, mostly.
+    // Of two peers that find each other, one mostly dials first.
     let pause = Duration.milliseconds(Int.random(in: 50...500, using: &random))
     _ = repo.clock.schedule(after: pause) { [weak self] in
       guard let self, let found = self.nearby[peer], self.isCalled(peer) else { return }
@@ -123,7 +123,7 @@ extension PeerDirectory {
     return known[peer]?.isPinned == true || grants.allPeers.contains(peer)
   }
 
-  /// Whether an answer between a peer, known or not, and our person is outstanding.
+  /// Whether the peer, known or not, or our person owes the other an answer.
   func isAwaited(_ peer: PeerId) -> Bool {
     pendingJoins.keys.contains { $0.host == peer } || invitations.isOpen(with: peer)
   }
@@ -145,7 +145,7 @@ extension PeerDirectory {
       (entry.isPinned, entry.isBlocked) = (true, false)
       known[peer] = entry
       provider.trust(peer)
-      // Those that waited for our person to compare the digits.
+      // Invitations that waited for our person to compare the digits.
       for sent in invitations.sent(at: repo.clock.now) where sent.peer == peer && sent.awaitsConfirmation {
         perform(invitations.confirm(sent.id, areEqual: true))
       }
@@ -164,13 +164,13 @@ extension PeerDirectory {
     onEvent?(.networkChanged)
   }
 
-  /// Takes back everything from a peer and hangs up.
+  /// Revokes everything shared with a peer and hangs up.
   private func end(with peer: PeerId) async throws(StorageError) {
     perform(invitations.withdraw(from: peer, document: nil))
     invitations.drop(peer)
     let documents = grants.documents(for: peer).map(\.document)
     for document in documents { dismissGuests([peer], from: document) }
-    // It has the text of its tickets still, and may come with another key.
+    // It still has the text of its tickets, and may return with another key.
     if book.void(redeemedBy: peer) {
       let record = book.record
       await keep { storage throws(StorageError) in

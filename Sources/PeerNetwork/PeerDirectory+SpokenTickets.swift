@@ -26,7 +26,7 @@ extension PeerDirectory {
       do throws(PeerNetworkError) {
         return try await provider.connect(toAnyOf: addresses(of: met), expecting: met)
       } catch {
-        // It may have moved to where the words say.
+        // The peer may have moved to the address in the words.
         if ticket.address == nil { throw .unreachable(address: first.description, reason: "\(error)") }
       }
     }

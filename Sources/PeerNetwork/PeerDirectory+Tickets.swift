@@ -1,16 +1,16 @@
 import AutomergeRepo
 import Foundation
 
-/// Why joining did not work.
+/// Why joining failed.
 public enum JoinError: Error, Hashable, Sendable {
   case ticket(TicketError)
-  /// The host would not say why, or sent nonsense.
+  /// The host gave no reason, or its message made no sense.
   case refused
   /// No address in the ticket led to the host; this is what the last one said.
   case unreachable(address: String, reason: String)
   /// The host is there but did not answer the ticket.
   case timedOut
-  /// The document is here already, and not from this host: nothing has changed.
+  /// The document is already here, not from this host: nothing has changed.
   case alreadyHere(DocumentId)
 }
 
@@ -24,7 +24,7 @@ struct PendingJoin {
 
   static let timeout: Duration = .seconds(10)
 
-  /// What is said to the host.
+  /// The fields to send to the host.
   let message: TicketMessage
   let reply: OneReply<Result<DocumentId, JoinError>>
   let timer: any ScheduledAction
@@ -139,7 +139,7 @@ extension PeerDirectory {
     repo.send(type: TicketMessage.type, fields: message.fields, to: peer)
   }
 
-  /// The grant is stored before it is promised.
+  /// Stores the grant before promising it.
   private func admit(_ peer: PeerId, to document: DocumentId, _ access: Access, isSpoken: Bool) async {
     let (grants, record) = (grants, book.record)
     let name = repo.peers[peer]?.name
@@ -158,7 +158,7 @@ extension PeerDirectory {
 
   // MARK: The joiner's side
 
-  /// Brings a ticket to its host. Returns when the host has let us in; the document then comes by `repo.find`.
+  /// Presents a ticket to its host. Returns when the host has let us in; the document then arrives through `repo.find`.
   public func join(ticket text: String) async throws(JoinError) -> DocumentId {
     if let spoken = SpokenTicket(parsing: text) { return try await join(spoken) }
     let ticket: Ticket
@@ -199,7 +199,7 @@ extension PeerDirectory {
     }
   }
 
-  /// Tells the host, and waits for what it says.
+  /// Sends the ticket to the host and waits for its answer.
   func present(_ message: TicketMessage, as key: PendingJoin.Key) async -> Result<DocumentId, JoinError> {
     await OneReply.wait(otherwise: .failure(.timedOut)) { reply in
       finish(key, .failure(.refused))
@@ -217,7 +217,8 @@ extension PeerDirectory {
     pending.reply.resume(returning: result)
   }
 
-  /// The host's changes are taken from now on: they follow right behind its answer. What words open is known only now.
+  /// Takes the host's changes from now on: they follow right behind its answer. For a spoken ticket, only now do we know the
+  /// document.
   private func accepted(_ document: DocumentId, _ access: Access, host: PeerId, key: PendingJoin.Key) {
     guard pendingJoins[key] != nil else { return }
     guard key.document == nil else { return admit(document, access, host: host, key: key) }
@@ -254,7 +255,7 @@ extension PeerDirectory {
     return entry.host == peer || entry.host == nil && grants.guests(on: document)[peer] == .write
   }
 
-  /// Returns when it is stored that the host of this document, which was admitted a moment ago, shares it with us.
+  /// Returns when the host of this document, which has just let us in, is stored.
   public func storeAdmission(to document: DocumentId) async { await admissions[document]?.value }
 
   /// Takes a host's changes from now on. What it let us do is stored behind that: if we die before, we can ask again. The

@@ -7,24 +7,24 @@ import Logging
 /// Make a `Repo` with `Grants` as its policy, `add` the provider to it, then `open` the directory and `listen`.
 @AutomergeRepo
 public final class PeerDirectory {
-  /// Something worth telling the person.
+  /// An event to tell the person about.
   public enum Event: Hashable, Sendable {
     case connected(PeerId, name: String)
     case disconnected(PeerId, name: String)
     case renamed(PeerId, name: String)
-    /// A peer came with one of our tickets.
+    /// A ticket of ours has admitted a peer.
     case joined(PeerId, name: String, DocumentId)
     /// A peer has appeared on the local network, or left it.
     case appeared(PeerId, name: String)
     case vanished(PeerId, name: String)
     /// A peer came or went without being worth a line: refresh the lists of people.
     case peersChanged
-    /// Our person is to be asked, or no longer.
+    /// An invitation for our person has come or gone.
     case invited(Invitations.Received, name: String)
     case withdrawn(Invitations.Received, name: String)
-    /// An invitation was answered: by the other, or an answer of ours was confirmed late.
+    /// An invitation was answered by the other person, or an answer of ours was confirmed late.
     case accepted(PeerId, name: String, DocumentId)
-    /// The host of a document has changed what our person may do with it.
+    /// The host of a document has changed our person's access.
     case accessChanged(PeerId, name: String, DocumentId, Access)
     /// The host of a document no longer shares it with our person.
     case unshared(PeerId, name: String, DocumentId)
@@ -33,9 +33,9 @@ public final class PeerDirectory {
     case declined(PeerId, name: String, DocumentId)
     /// The host of a document goes on in another one without the removed guests, and our person with it.
     case moved(DocumentMove, name: String)
-    /// The other has accepted, and our person is to compare the digits.
+    /// The other person has accepted, and ours is to compare the digits.
     case toBeConfirmed(Invitations.Sent, name: String)
-    /// A document that is here, and not from this peer, is offered by it. Nothing has changed.
+    /// A peer offers a document that is already here from elsewhere. Nothing has changed.
     case offeredAgain(PeerId, name: String, DocumentId)
     /// A peer not met uses the given name of a peer met.
     case namesake(PeerId, name: String)
@@ -47,19 +47,19 @@ public final class PeerDirectory {
     case networkChanged
   }
 
-  /// A peer that is there or that we share with.
+  /// A peer that is here, or with which we share something.
   public struct Peer: Hashable, Sendable {
     public var peer: PeerId
     public var name: String
     public var isConnected: Bool
     public var standing: Standing
-    /// The address of the connection, or one at which it may be found.
+    /// The address of the connection, or one where the peer may be found.
     public var via: String
     public var notes: [Note]
 
     public struct Note: Hashable, Sendable {
       public var document: DocumentId
-      /// What the peer may do with it.
+      /// The peer's access.
       public var access: Access
     }
   }
@@ -77,9 +77,9 @@ public final class PeerDirectory {
   var random: RandomSource
   var book: TicketBook
   var known: [PeerId: KnownPeer]
-  /// What hosts let us do that is being stored.
+  /// Access granted by hosts that is being stored.
   var admissions: [DocumentId: Task<Void, Never>] = [:]
-  /// Documents that we joined.
+  /// Documents that we joined as a guest.
   var joined: [DocumentId: Joined] {
     get { grants.joined }
     set { grants.joined = newValue }
@@ -87,9 +87,9 @@ public final class PeerDirectory {
   /// The guests of each document that each connected guest has been told of.
   var toldGuests: [PeerId: [DocumentId: GuestList]] = [:]
   var pendingJoins: [PendingJoin.Key: PendingJoin] = [:]
-  /// Documents that went on as others, by what they were.
+  /// Documents that have moved to others, by their old ids.
   var moves: [DocumentId: DocumentMove] = [:]
-  /// What a host says of the guests on a document that has moved, while it is looked whether that may come here.
+  /// A host's list of guests on a document that has moved, held while we check whether the move is acceptable.
   var guestsOfArriving: [DocumentId: GuestList?] = [:]
   /// The peers on the local network.
   var nearby: [PeerId: NearbyPeers.Peer] = [:]
@@ -188,10 +188,10 @@ public final class PeerDirectory {
 
   // MARK: Listening
 
-  /// Where peers can reach us; nil if they cannot.
+  /// The addresses where peers can reach us; nil if they cannot.
   public var listening: PeerAddress? { provider.listening }
 
-  /// Listens at `HOST:PORT`. Port 0 is the port of last time if it is free, so that peers find us again, else any.
+  /// Listens on `HOST:PORT`. Port 0 means last time's port if it is free, so that peers find us again, else any.
   @discardableResult
   public func listen(at text: String) async throws(PeerNetworkError) -> PeerAddress {
     do throws(PeerNetworkError) {
@@ -222,7 +222,7 @@ public final class PeerDirectory {
 
   // MARK: Peers
 
-  /// How many messages were sent to peers since the start, signs of life not counted.
+  /// How many messages were sent to peers since the start, not counting pings.
   public var sentCount: Int { provider.sentCount }
 
   /// All peers that are connected or nearby, that we have met, or with which something is shared; by name.
@@ -237,7 +237,7 @@ public final class PeerDirectory {
     }.sorted { ($0.name, $0.peer) < ($1.name, $1.peer) }
   }
 
-  /// What the host of a document that we joined lets us do; `write` for those of our own.
+  /// Our access to a document: what its host has granted, `write` for our own.
   public func ownAccess(to document: DocumentId) -> Access { grants.ownAccess(to: document) }
 
   /// Calls an address, and keeps calling until `disconnect` or the end of the program.
@@ -264,7 +264,7 @@ public final class PeerDirectory {
     for peer in repo.peers.keys { repo.send(type: "name", fields: ["name": .text(name)], to: peer) }
   }
 
-  /// Where a peer says that it can be reached.
+  /// The addresses that a peer names for itself.
   static func addresses(in metadata: PeerMetadata?) -> [PeerAddress] {
     let addresses = (metadata?.addresses ?? []).prefix(Ticket.maximumAddresses)
     return addresses.compactMap { PeerAddress($0) }.filter(\.isCallable)
@@ -298,7 +298,7 @@ public final class PeerDirectory {
     tellOfMoves(peer)
     tellOfDismissals(peer)
     for (key, pending) in pendingJoins where key.host == peer {
-      // What was said on the last link may be lost. The host lets the same peer in twice for one use.
+      // Messages on the last link may be lost, so the ticket is presented again. The host does not count the same peer twice.
       send(pending.message, to: peer)
     }
   }

@@ -6,25 +6,26 @@ import UV
 ///     (encrypting) ──the other side's key──► handshaking ──established──► talking ──► closed
 @AutomergeRepo
 final class PeerLink {
-  /// What a link tells its provider, never inside a call of the provider's.
+  /// An event for the link's provider, never sent inside a call of the provider's.
   enum Event {
     case established(PeerId, PeerMetadata)
     case received(RepoMessage)
     /// Much of what was sent has not left this machine, or all of it has.
     case crowded(Bool)
-    /// What was sent does not arrive; said again and again until it does.
+    /// Sent bytes do not arrive; repeated until they do.
     case stuck
-    /// Nothing comes after this.
+    /// The last event.
     case closed(PeerNetworkError)
   }
 
   /// Unsent bytes beyond which a peer is too slow to keep. Source: PeerProtocol.md, "Expensive changes".
   static let queueLimit = 64 << 20
 
-  /// The same for a peer that is not known, which is not read from either while more than `strangerPauseLimit` wait.
+  /// The same for a stranger, from which we stop reading while more than `strangerPauseLimit` wait.
   static let strangerQueueLimit = 256 << 10
   static let strangerPauseLimit = 64 << 10
-  /// Unsent bytes beyond which a peer is told nothing new until all of them are gone; and when much waits for others, too.
+  /// Beyond this many unsent bytes a peer is told nothing new until all of them have left; also when much waits for other
+  /// peers.
   static let crowdLimit = 1 << 20
   static let crowdLimitOfMany = 64 << 10
 
@@ -39,7 +40,7 @@ final class PeerLink {
     didSet { frames.limit = isTrusted ? Frame.maximumByteCount : Frame.maximumByteCountBeforeHandshake }
   }
 
-  /// Nothing more is read of it for now: what it has sent waits already.
+  /// Reading is paused: earlier messages of the peer still wait.
   var isHeld = false { didSet { if isHeld != oldValue { goOn() } } }
 
   private let stream: ByteStream
@@ -55,29 +56,29 @@ final class PeerLink {
   private var handshake: PeerHandshake?
   private var keepalive: Keepalive
   private var timer: (any ScheduledAction)?
-  /// Runs as long as something is on its way.
+  /// Runs while something is in transit.
   private var transitTimer: (any ScheduledAction)?
   private var transit = Transit()
   private(set) var openedAt: Duration
-  /// A ping came while there was no room for the answer. One answer is enough for all of them.
+  /// A ping came while there was no room for the answer. One answer serves for all of them.
   private var owesPong = false
   private var reason: PeerNetworkError?
-  /// What waits for all peers together; nil where it is not limited.
+  /// What waits for all peers together; nil without a limit.
   private let unsent: UnsentBytes?
-  /// The same of long messages that are not whole yet.
+  /// The same for long messages that are unfinished.
   private let unfinished: UnfinishedFrames?
-  /// Since when a long message has been coming in.
+  /// When the long message that is coming in began.
   private(set) var unfinishedSince: Duration?
-  /// Which links go on when; nil where nothing is limited.
+  /// Decides which links may work when; nil without a limit.
   private let share: WorkShare?
   private var work = LinkWork()
   private var isResting = false
   private var saysCrowded = false
 
   /// - Parameters:
-  ///   - tls: encrypts all that passes; without it everything is plain.
-  ///   - admits: whether a peer that has proved its key gets a word out of us.
-  ///   - onEvent: called for everything that happens from now on, never inside a call of the provider's.
+  ///   - tls: encrypts the link; nil for plain bytes.
+  ///   - admits: whether we talk at all to a peer that has proved its key.
+  ///   - onEvent: called for every event from now on, never inside a call of the provider's.
   init(
     stream: ByteStream, tls: TLSSession?, address: PeerAddress, role: PeerHandshake.Role, local: LocalPeer,
     clock: any RepoClock, share: WorkShare? = nil, unsent: UnsentBytes? = nil,
@@ -93,7 +94,7 @@ final class PeerLink {
   }
 
   func open() {
-    // The stream holds its callbacks, and so this link, until it is closed.
+    // The stream holds its callbacks, and so keeps this link alive, until it is closed.
     stream.onRead = { bytes in AutomergeRepo.assumeIsolated { self.read(bytes) } }
     stream.onClose = { error in AutomergeRepo.assumeIsolated { self.closed(error) } }
     stream.onDrain = { AutomergeRepo.assumeIsolated { self.drained() } }
@@ -108,9 +109,9 @@ final class PeerLink {
 
   var isOpen: Bool { stream.isOpen && reason == nil }
 
-  /// Sends in this turn. A peer that has let too much pile up is cut off.
+  /// Sends in this turn. A peer for which too much waits is cut off.
   ///
-  /// - Returns: false if the message is longer than a frame may be. It is left out, and what follows is sent.
+  /// - Returns: false if the message is too long for a frame. It is dropped, and later ones are sent.
   @discardableResult
   func send(_ message: RepoMessage) -> Bool {
     guard isOpen else { return true }
@@ -129,7 +130,7 @@ final class PeerLink {
     return true
   }
 
-  /// What was sent and has not left this machine.
+  /// Bytes that were sent and have not left this machine.
   var unsentByteCount: Int { stream.queuedByteCount }
 
   private func noteUnsent() {
@@ -148,7 +149,7 @@ final class PeerLink {
     }
   }
 
-  /// Looks now and then whether what was sent arrives.
+  /// Checks regularly whether sent bytes arrive.
   private func watchTransit() {
     guard transitTimer == nil, peer != nil, isOpen, stream is TCPStream else { return }
     transitTimer = clock.schedule(after: Transit.interval) { [weak self] in
@@ -163,7 +164,7 @@ final class PeerLink {
     }
   }
 
-  /// Whether what was sent did not arrive when we last looked.
+  /// Whether sent bytes had not arrived at the last check.
   var isStuck: Bool { transit.isStuck }
 
   private func write(_ bytes: [UInt8]) throws {
@@ -176,7 +177,7 @@ final class PeerLink {
     }
   }
 
-  /// - Parameter politely: what was sent goes out first, for a second at most.
+  /// - Parameter politely: sends what waits first, for a second at most.
   func close(_ reason: PeerNetworkError, politely: Bool = true) {
     guard self.reason == nil else { return }
     self.reason = reason
@@ -202,8 +203,8 @@ final class PeerLink {
     }
   }
 
-  /// A stranger that does not read its answers is not asked for more questions. Peers we know go on: two that each waited for
-  /// the other to read would wait for ever.
+  /// Stops reading from a stranger that does not read our answers. Known peers are read on: two that each waited for the other
+  /// to read would wait forever.
   private var isCrowded: Bool {
     !isTrusted && peer != nil && stream.queuedByteCount > PeerLink.strangerPauseLimit
   }
@@ -217,7 +218,7 @@ final class PeerLink {
     if mayRead { stream.resumeReading() }
   }
 
-  /// Rests if what came over this link has taken more than its share of the time.
+  /// Rests if the messages of this link have taken more than their share of the time.
   private func restIfDue(since start: Duration) {
     guard let share, isOpen else { return }
     let now = MonotonicTime.now
@@ -251,7 +252,7 @@ final class PeerLink {
     if stream.queuedByteCount > 0 { owesPong = true } else { send(.other(type: "pong", fields: [:])) }
   }
 
-  /// Does something with the encryption, sends what comes of it, and closes if nothing good does.
+  /// Runs a TLS operation, sends the resulting bytes, and closes the link on failure.
   private func encrypted(_ body: () throws(TLSError) -> Void) {
     do throws(TLSError) {
       try body()
@@ -264,7 +265,7 @@ final class PeerLink {
 
   private func flush() {
     guard let output = tls?.takeOutput(), !output.isEmpty, stream.isOpen else { return }
-    // What cannot be written closes the stream, which is reported then.
+    // A write that fails closes the stream, which is reported then.
     try? stream.write(output)
   }
 
@@ -286,10 +287,10 @@ final class PeerLink {
     noteUnfinished()
   }
 
-  /// What has come of messages that are not whole yet.
+  /// The received bytes of unfinished messages.
   var unfinishedByteCount: Int { frames.bufferedByteCount }
 
-  /// How many bytes a second have come of the long message that is coming in.
+  /// How many bytes of the unfinished long message arrive per second.
   func frameRate(at now: Duration) -> Double {
     unfinishedSince.map { Double(unfinishedByteCount) / max(1, (now - $0) / .seconds(1)) } ?? .infinity
   }
@@ -319,7 +320,7 @@ final class PeerLink {
     do {
       message = try RepoMessage(body)
     } catch {
-      // Of a peer that we know one bad message is dropped; a stranger gets no second chance.
+      // One bad message of a known peer is dropped; a stranger gets no second chance.
       guard peer != nil else { throw error }
       return
     }
@@ -349,7 +350,7 @@ final class PeerLink {
     }
   }
 
-  /// There is reason to believe that the other end is gone: it is asked, and has less time than usual to answer.
+  /// Call when the other end may be gone: pings it, and gives it less time than usual to answer.
   func doubt() {
     guard isOpen, peer != nil else { return }
     keepalive.doubt(at: clock.now)
@@ -375,7 +376,7 @@ final class PeerLink {
   /// This machine's address on the link; nil if unknown.
   var localHost: String? { (stream as? TCPStream)?.localAddress?.host }
 
-  /// Whether the other machine acknowledges what it is sent, or answers that it has no room, whatever the program on it does.
+  /// Whether the other machine acknowledges what it is sent, or reports a full window, whatever the program on it does.
   private var isAnswered: Bool {
     guard let stream = stream as? TCPStream, let count = stream.retransmissionCount else {
       return stream.queuedByteCount == 0 && (stream as? TCPStream)?.unacknowledgedByteCount == 0

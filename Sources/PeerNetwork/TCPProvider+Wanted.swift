@@ -1,12 +1,12 @@
 import AutomergeRepo
 import UV
 
-/// A peer that is to be connected whenever it can be.
+/// A peer to keep connected.
 struct WantedPeer {
   var addresses: [PeerAddress]
   var reconnect = Reconnect()
   var timer: (any ScheduledAction)?
-  /// Where it was when it was last connected.
+  /// The address of its last connection.
   var lastHost: String?
 }
 
@@ -23,10 +23,10 @@ extension TCPProvider {
     tell(peer, isConnected(peer) ? .connected : .wanted)
   }
 
-  /// Calls a wanted peer at once if it is only waited for: there is news of where it is.
+  /// Calls a waiting peer at once: there is news of its address.
   func callNow(_ peer: PeerId) { tell(peer, .found) }
 
-  /// No longer calls a peer. A connection that there is stays.
+  /// Stops calling a peer. An existing connection stays.
   public func forget(_ peer: PeerId) {
     tell(peer, .unwanted)
     wanted[peer] = nil
@@ -64,7 +64,7 @@ extension TCPProvider {
     }
   }
 
-  /// Whether a peer is heard on a network of this machine, or was last connected there.
+  /// Whether a peer is announced on a network of this machine, or was last connected there.
   private func isNear(_ peer: PeerId, _ target: WantedPeer) -> Bool {
     if isNearby(peer) { return true }
     guard let host = target.lastHost else { return false }
@@ -91,7 +91,7 @@ extension TCPProvider {
     for address in addresses.prefix(2) { call(address, expecting: peer, replaces: true) { _ in } }
   }
 
-  /// Whether a call to a peer that is connected would help: nothing gets through, and no other call has.
+  /// Whether a second call to a connected peer would help: the connection has stalled, and no other call has got through.
   func isStuck(_ peer: PeerId) -> Bool {
     guard let rescue = rescues[peer] else { return false }
     guard let link = rescue.link, link.isOpen else { return true }

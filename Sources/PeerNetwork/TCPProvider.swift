@@ -8,10 +8,10 @@ import UV
 public final class TCPProvider: NetworkProvider {
   /// Source: PeerProtocol.md, "Links".
   public static let maximumConnections = 128
-  /// How long an address has to itself before the next one of the same peer is called as well.
+  /// The head start of each address before the next one of the same peer is called as well.
   static let dialStagger: Duration = .milliseconds(150)
 
-  /// How long a call has that is made because of that. Others are begun meanwhile.
+  /// The time limit of a call beside a stalled connection. Further calls start meanwhile.
   static let rescueTimeout: Duration = .milliseconds(1500)
 
   /// The time limit of a call to a peer on a network of this machine, where an answer takes milliseconds: the kernel would
@@ -27,13 +27,13 @@ public final class TCPProvider: NetworkProvider {
   var connectTimeout = PeerHandshake.timeout
   /// Two calls that cross do so within this time. A later call beside an old connection means that the connection has stalled.
   var crossingTime: Duration = .seconds(3)
-  /// Whether we have anything to do with a peer, so that it may send more than a few words.
+  /// Whether we know a peer, so that it may send long messages.
   var isKnown: @AutomergeRepo (PeerId) -> Bool = { _ in false }
-  /// Whether a peer is heard on a network of this machine.
+  /// Whether a peer is announced on a network of this machine.
   var isNearby: @AutomergeRepo (PeerId) -> Bool = { _ in false }
-  /// Whether our person waits for something from a peer that need not be known yet.
+  /// Whether our person waits for an answer from a peer that may be a stranger.
   var isAwaited: @AutomergeRepo (PeerId) -> Bool = { _ in false }
-  /// Whether a peer gets no answer, whatever it says.
+  /// Whether a peer is to get no answers, as when it is blocked.
   var isBlocked: @AutomergeRepo (PeerId) -> Bool = { _ in false }
   /// Nil until started and after stopping.
   private(set) var local: LocalPeer?
@@ -50,7 +50,7 @@ public final class TCPProvider: NetworkProvider {
   var wanted: [PeerId: WantedPeer] = [:]
   /// Connected peers that are called anew because nothing gets through.
   var rescues: [PeerId: Rescue] = [:]
-  /// How many messages were sent to peers since the start, signs of life not counted.
+  /// How many messages were sent to peers since the start, not counting pings.
   public private(set) var sentCount = 0
 
   public init(
@@ -95,17 +95,17 @@ public final class TCPProvider: NetworkProvider {
 
   public func setReading(_ reads: Bool, from peer: PeerId) { linkOfPeer[peer]?.isHeld = !reads }
 
-  /// What we tell peers that connect from now on.
+  /// How we introduce ourselves to peers that connect from now on.
   public func update(_ metadata: PeerMetadata) { local?.metadata = metadata }
 
   // MARK: Listening
 
-  /// Where we listen; nil if we do not.
+  /// The address we listen on; nil if we do not.
   public var listening: PeerAddress? {
     listener?.address.map { PeerAddress(host: $0.host, port: $0.port) }
   }
 
-  /// Where peers may reach us, the likeliest first, `Ticket.maximumAddresses` at most.
+  /// The addresses where peers may reach us, likeliest first, `Ticket.maximumAddresses` at most.
   ///
   /// - Complexity: O(n) in the machine's interfaces, with a few system calls.
   public var reachableAddresses: [PeerAddress] {
@@ -122,12 +122,12 @@ public final class TCPProvider: NetworkProvider {
     return ordered.prefix(Ticket.maximumAddresses).map { PeerAddress(host: $0.address.host, port: listening.port) }
   }
 
-  /// Takes connections from now on, at one address or, at host `*`, at all. Port 0 takes a free one.
-  /// - Returns: where.
+  /// Accepts connections from now on, at one address or, for host `*`, at all. Port 0 picks a free one.
+  /// - Returns: the address.
   @discardableResult
   public func listen(at address: PeerAddress) throws(PeerNetworkError) -> PeerAddress {
     guard local != nil else { throw .stopped }
-    // Where there is IPv6, its any address takes both kinds.
+    // Where there is IPv6, its wildcard address accepts both kinds.
     let hosts = address.host == PeerAddress.anyHost ? ["::", "0.0.0.0"] : [address.host]
     var problem = PeerNetworkError.badAddress(address.description)
     for host in hosts {
@@ -166,7 +166,7 @@ public final class TCPProvider: NetworkProvider {
     expire(link)
   }
 
-  /// The incoming links of peers that we do not know, or not yet.
+  /// Incoming links of strangers, or of peers not identified yet.
   private var strangers: [StrangerLinks.Link] {
     links.values.filter { !$0.isTrusted && $0.direction == .incoming }.map { link in
       StrangerLinks.Link(
@@ -186,14 +186,14 @@ public final class TCPProvider: NetworkProvider {
 
   // MARK: Calling
 
-  /// Calls an address once. A peer that is connected already counts as reached.
+  /// Calls an address once. A connected peer counts as reached.
   public func connect(
     to address: PeerAddress, expecting peer: PeerId? = nil
   ) async throws(PeerNetworkError) -> PeerId {
     try await connect(toAnyOf: [address], expecting: peer)
   }
 
-  /// Calls these addresses of a peer, one after another without waiting for long, until one leads to it.
+  /// Calls these addresses of a peer, each with a short head start, until one leads to it.
   public func connect(
     toAnyOf addresses: [PeerAddress], expecting peer: PeerId?
   ) async throws(PeerNetworkError) -> PeerId {
@@ -222,7 +222,7 @@ public final class TCPProvider: NetworkProvider {
     }
   }
 
-  /// - Parameter replaces: whether to call although there is a connection, for too little gets through it.
+  /// - Parameter replaces: whether to call beside an existing connection that has stalled.
   func call(
     _ address: PeerAddress, expecting peer: PeerId?, keyStart: [UInt8]? = nil, replaces: Bool = false,
     timeout: Duration? = nil, done: @escaping Attempt
@@ -291,7 +291,7 @@ public final class TCPProvider: NetworkProvider {
   /// The other end of a peer's connection; nil if there is none.
   public func address(of peer: PeerId) -> PeerAddress? { linkOfPeer[peer]?.address }
 
-  /// Where a peer was called that is connected; nil if it called us.
+  /// The address at which a connected peer was called; nil if it called us.
   func dialledAddress(of peer: PeerId) -> PeerAddress? {
     linkOfPeer[peer].flatMap { $0.direction == .outgoing ? $0.address : nil }
   }
@@ -301,7 +301,7 @@ public final class TCPProvider: NetworkProvider {
 
   public func isConnected(_ peer: PeerId) -> Bool { linkOfPeer[peer]?.isOpen == true }
 
-  /// This machine's addresses are not what they were. Connections from one that is gone are ended, the others asked.
+  /// Call when this machine's addresses have changed. Ends connections from a lost address, and pings the others.
   func addressesChanged() {
     let hosts = Set(NetworkInterface.all.map(\.address.host))
     for link in Array(linkOfPeer.values) {
@@ -334,7 +334,7 @@ public final class TCPProvider: NetworkProvider {
     for peer in Array(wanted.keys) { callNow(peer) }
   }
 
-  /// Lets a peer say more than a few words from now on, on the connection that there is.
+  /// Lets a connected peer send long messages from now on.
   func trust(_ peer: PeerId) { linkOfPeer[peer]?.isTrusted = true }
 
   private func handle(_ event: PeerLink.Event, of link: PeerLink) {

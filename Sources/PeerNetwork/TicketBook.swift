@@ -2,7 +2,7 @@ import AutomergeRepo
 import Crypto
 import Foundation
 
-/// The tickets that we have given out. Secrets are kept as hashes, so a stolen store opens nothing.
+/// The tickets that we have issued. Secrets are kept as hashes, so a stolen store opens nothing.
 public struct TicketBook: Sendable {
   /// Source: PeerProtocol.md, "Grants and tickets".
   static let wrongSecretsPerMinute = 5
@@ -11,7 +11,7 @@ public struct TicketBook: Sendable {
   /// How long a peer may present a ticket again that it has redeemed, for the answer may have been lost.
   static let grace: TimeInterval = 60
 
-  /// How presenting a secret ended.
+  /// The outcome of presenting a secret.
   public enum Outcome: Hashable, Sendable {
     case accepted(Access)
     /// This peer has redeemed it before; `isRecent` if that was less than a minute ago.
@@ -24,12 +24,12 @@ public struct TicketBook: Sendable {
   private struct Entry: Sendable {
     var document: DocumentId
     var secretHash: [UInt8]
-    /// Of as much of the secret as a spoken ticket has; empty in entries of older programs, which gave out none.
+    /// The hash of the part of the secret that a spoken ticket has; empty in entries of older programs, which issued none.
     var spokenHash: [UInt8] = []
     var access: Access
     var usesLeft: Int
     var expires: Date?
-    /// When it expires by the time that only goes forward; nil in entries of an earlier run.
+    /// The expiry by the monotonic clock; nil in entries of an earlier run.
     var deadline: Duration?
     /// The peers that have redeemed it, and when, in seconds since 1970.
     var redeemedBy: [PeerId: TimeInterval] = [:]
@@ -41,7 +41,7 @@ public struct TicketBook: Sendable {
 
   public init() {}
 
-  /// - Parameter deadline: when it expires even if the calendar is set back.
+  /// - Parameter deadline: the expiry even if the calendar is set back.
   public mutating func issue(
     document: DocumentId, secret: [UInt8], access: Access, uses: Int, expires: Date?, deadline: Duration? = nil
   ) {
@@ -56,12 +56,12 @@ public struct TicketBook: Sendable {
         usesLeft: max(1, uses), expires: expires, deadline: deadline))
   }
 
-  /// Takes back every ticket of a document.
+  /// Revokes every ticket of a document.
   public mutating func revoke(_ document: DocumentId) {
     entries.removeAll { $0.document == document }
   }
 
-  /// Takes back every ticket that a peer has come with: it has the text still, and may come with another key.
+  /// Revokes every ticket that a peer has presented: it still has the text, and may return with another key.
   ///
   /// - Returns: whether there were any.
   public mutating func void(redeemedBy peer: PeerId) -> Bool {
@@ -70,11 +70,11 @@ public struct TicketBook: Sendable {
     return entries.count != before
   }
 
-  /// Lets a peer in, or not.
+  /// Checks a secret and counts the attempt.
   ///
   /// - Parameters:
-  ///   - date: by which tickets expire.
-  ///   - now: by which attempts are counted.
+  ///   - date: the time by which tickets expire.
+  ///   - now: the time by which attempts are counted.
   public mutating func redeem(
     document: DocumentId, secret: [UInt8], by peer: PeerId, date: Date, now: Duration
   ) -> Outcome {
@@ -84,7 +84,7 @@ public struct TicketBook: Sendable {
     }.outcome
   }
 
-  /// As above, with what a spoken ticket has of the secret, which says nothing of the document.
+  /// As above, with a spoken ticket's part of the secret, which does not name the document.
   mutating func redeem(
     spoken secret: [UInt8], by peer: PeerId, date: Date, now: Duration
   ) -> (outcome: Outcome, document: DocumentId?) {
@@ -113,7 +113,7 @@ public struct TicketBook: Sendable {
     }
     let document = entries[index].document
     if let expires = entries[index].expires, expires <= date || entries[index].deadline.map({ $0 <= now }) ?? false {
-      // For good, whatever the calendar says later.
+      // Permanent, even if the calendar is set back.
       entries[index].expires = .distantPast
       return (.refused(.ticketExpired), document)
     }
@@ -127,7 +127,7 @@ public struct TicketBook: Sendable {
     return (.accepted(entries[index].access), document)
   }
 
-  /// Looks at every entry, so that the time taken says nothing about where a secret is.
+  /// Compares with every entry, so that the time taken says nothing about where a secret is.
   private func lastIndex(where isMeant: (Entry) -> Bool) -> Int? {
     var found: Int?
     for (index, entry) in entries.enumerated() {
@@ -137,7 +137,7 @@ public struct TicketBook: Sendable {
     return found
   }
 
-  /// Looks at every byte, so that the time taken says nothing about which differ.
+  /// Compares every byte, so that the time taken says nothing about which differ.
   private static func areEqual(_ hash: [UInt8], _ other: [UInt8]) -> Bool {
     guard hash.count == other.count else { return false }
     return zip(hash, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
@@ -147,7 +147,7 @@ public struct TicketBook: Sendable {
 
   // MARK: As a record
 
-  /// What of it is kept in the store.
+  /// The stored form.
   public var record: CBOR {
     .array(
       entries.map { entry in
@@ -164,7 +164,7 @@ public struct TicketBook: Sendable {
       })
   }
 
-  /// Entries that cannot be read are left out.
+  /// Leaves out unreadable entries.
   public init(record: CBOR) {
     entries = (record.array ?? []).compactMap { value in
       guard let document = value["document"]?.bytes.flatMap({ DocumentId(bytes: Array($0)) }),
@@ -180,7 +180,7 @@ public struct TicketBook: Sendable {
     }
   }
 
-  /// Earlier programs wrote the peers alone.
+  /// Earlier programs stored only the peers.
   private static func redeemers(_ list: [CBOR]) -> [PeerId: TimeInterval] {
     let pairs = list.compactMap { value in
       (value.text ?? value["peer"]?.text).map { (PeerId($0), value["time"]?.double ?? 0) }

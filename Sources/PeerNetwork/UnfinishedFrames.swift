@@ -1,10 +1,9 @@
 import AutomergeRepo
 
-/// What has come of long messages that are not whole yet. One peer may send as much as a frame holds, and all together not
-/// much more.
+/// Limits the received bytes of unfinished long messages. One peer may fill a frame, and all together may send little more.
 @AutomergeRepo
 final class UnfinishedFrames {
-  /// What of a peer's message counts. Source of both: PeerProtocol.md, "Links".
+  /// Messages longer than this count. Source of both: PeerProtocol.md, "Links".
   nonisolated static let longByteCount = 1 << 20
   /// Beyond this the peer whose message arrives most slowly is cut off.
   var limit = 96 << 20

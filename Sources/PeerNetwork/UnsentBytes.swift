@@ -3,9 +3,10 @@ import AutomergeRepo
 /// Limits what waits to be sent: each peer may have some bytes waiting, and all together a fixed total.
 @AutomergeRepo
 final class UnsentBytes {
-  /// Beyond it a peer is told nothing new already when little waits for it. Source of both: PeerProtocol.md, "Expensive changes".
+  /// Beyond this total a peer is told nothing new even when little waits for it. Source of both: PeerProtocol.md, "Expensive
+  /// changes".
   static let muchByteCount = 8 << 20
-  /// Beyond it a peer is cut off: of those that acknowledge nothing, or else of all, the one for which most waits.
+  /// Beyond this total a peer is cut off: of those that acknowledge nothing, or else of all, the one for which most waits.
   var limit = 128 << 20
 
   private let links: @AutomergeRepo () -> [PeerLink]
@@ -17,7 +18,7 @@ final class UnsentBytes {
 
   var isMuch: Bool { byteCount > UnsentBytes.muchByteCount }
 
-  /// More waits to be sent over a link.
+  /// Call when more waits to be sent over a link.
   func added(by link: PeerLink) {
     guard link.unsentByteCount > PeerLink.crowdLimit else { return }
     while byteCount > limit, let slowest = slowest {

@@ -3,12 +3,12 @@ import Foundation
 
 /// Text from a peer that our person has not met, made safe to stand beside our own words.
 ///
-/// They are short, have no quotation marks but `'`, and no more than four digits, so that nothing in them can pass for a
+/// The text is short, has no quotation marks but `'`, and no more than four digits, so that nothing in it can pass for a
 /// sentence of ours or for the digits that two people compare.
 enum ForeignWords {
   static let longestName = 20
   static let longestTitle = 32
-  /// As many as a year has. Longer numbers are masked, all digits of them, with blanks in between or not.
+  /// A year has this many. Longer numbers are masked completely, with or without blanks in between.
   static let mostDigits = 4
   private static let mostMarksPerLetter = 2
 
@@ -16,7 +16,7 @@ enum ForeignWords {
 
   static func title(_ text: String) -> String? { shortened(text, to: longestTitle) }
 
-  /// A name that is another's, with the beginning of its bearer's id.
+  /// A name that belongs to another peer, marked with the beginning of this peer's id.
   static func marked(_ name: String, _ peer: PeerId) -> String { "\(name) (\(peer.description.prefix(6)))" }
 
   private static func shortened(_ text: String, to length: Int) -> String? {
@@ -53,15 +53,15 @@ enum ForeignWords {
     }
   }
 
-  /// What looks like nothing, some of which counts as a letter.
+  /// Blanks, also those that Unicode counts as letters.
   private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
     scalar.properties.isWhitespace || "\u{115f}\u{1160}\u{2800}\u{3164}\u{ffa0}".unicodeScalars.contains(scalar)
   }
 
   // MARK: Comparing names
 
-  /// Two names that people would take for one have the same key: neither case, width, accents, blanks nor letters of
-  /// other scripts that look alike make a difference.
+  /// Names that people would confuse have the same key: case, width, accents, blanks and look-alike letters of other scripts
+  /// make no difference.
   static func key(of name: String) -> String {
     let folded = name.folding(options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
     let scalars = folded.unicodeScalars.filter { $0.properties.isAlphabetic || isDigit($0) }

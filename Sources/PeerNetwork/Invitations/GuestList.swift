@@ -11,7 +11,7 @@ struct GuestList: Equatable {
     var peer: PeerId
     var access: Access
     var name: String?
-    /// Where it may be reached.
+    /// The addresses where it may be reached.
     var addresses: [PeerAddress]
   }
 
@@ -23,7 +23,7 @@ struct GuestList: Equatable {
     (self.document, self.guests) = (document, Array(guests.prefix(GuestList.mostGuests)))
   }
 
-  /// Nil if the fields make no sense. Guests that make no sense are left out, and so are addresses that are no numbers.
+  /// Nil if the fields make no sense. Leaves out guests that make no sense, and addresses that are not numeric.
   init?(fields: [String: CBOR]) {
     guard let document = fields["documentId"]?.text.flatMap({ DocumentId($0) }), let list = fields["guests"]?.array
     else { return nil }

@@ -1,7 +1,7 @@
 import AutomergeRepo
 
-/// What is said of peers that our person has not met: by themselves, and by the hosts of documents. It is kept in memory
-/// only, and never stands above what is known.
+/// Claims about peers that our person has not met: by themselves, and by the hosts of documents. Kept in memory only, and never
+/// preferred to what is stored.
 struct Hearsay {
   /// At most this many names are remembered that strangers use for themselves.
   private static let mostNames = 1024
@@ -9,25 +9,25 @@ struct Hearsay {
   private var names: [PeerId: String] = [:]
   private var guests: [DocumentId: [PeerId: GuestList.Guest]] = [:]
 
-  /// A peer says what it is called.
+  /// A peer claims a name.
   mutating func note(_ name: String, of peer: PeerId) {
     guard names[peer] != nil || names.count < Hearsay.mostNames else { return }
     names[peer] = name
   }
 
-  /// Of a stranger that has gone nothing is kept.
+  /// Drops what a stranger that has gone has claimed.
   mutating func forget(_ peer: PeerId) { names[peer] = nil }
 
-  /// What a host says takes the place of what it said before.
+  /// Replaces what a host has claimed earlier.
   mutating func take(_ list: GuestList) {
     let entries = list.guests.map { ($0.peer, $0) }
     guests[list.document] = entries.isEmpty ? nil : Dictionary(entries) { first, _ in first }
   }
 
-  /// What it calls itself.
+  /// The name that it claims.
   func ownName(of peer: PeerId) -> String? { names[peer] }
 
-  /// What a host calls it.
+  /// The name that a host claims for it.
   func name(of peer: PeerId) -> String? { mentions(of: peer).compactMap(\.name).first }
 
   func addresses(of peer: PeerId) -> [PeerAddress] { mentions(of: peer).flatMap(\.addresses) }

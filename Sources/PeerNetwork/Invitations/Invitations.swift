@@ -1,20 +1,20 @@
 import AutomergeRepo
 
-/// Decides what becomes of invitations: those that we send, and those that we get.
+/// The state of all invitations: those that we send, and those that we receive.
 ///
 ///     sent:      offered ──nonce──► open ──accepted──► (unconfirmed ──confirmed──►) granted
 ///     received:  offered ──opening──► open ──accepted──► awaited ──granted──► done
 ///                   └──10 s, or the link ends──► broken off
 ///
-/// Where digits are shown, both people say yes before anything is granted: the invited accepts, the inviter confirms.
-/// Nothing here reads a clock or draws a random number, and nothing is told to a person before the digits are there.
+/// Where digits are shown, both people confirm before anything is granted: the invited accepts, the inviter compares. Reads no
+/// clock, draws no random numbers, and shows a person nothing before the digits are there.
 public struct Invitations: Sendable {
   /// Sources: PeerProtocol.md, "Invitations".
   public static let maximumOpen = 16
   public static let maximumPerPeerAndHour = 3
   /// Invitations older than this are forgotten.
   public static let lifetime: Duration = .seconds(24 * 60 * 60)
-  /// How long an inviter may take to open what it has offered.
+  /// How long an inviter may take to open its offer.
   public static let openingTimeout: Duration = .seconds(10)
   private static let hour: Duration = .seconds(60 * 60)
 
@@ -25,14 +25,14 @@ public struct Invitations: Sendable {
     public var access: Access
     /// Six digits, if one of the two has not met the other.
     public var code: String?
-    /// The other has accepted, and our person is to say whether the digits are equal.
+    /// The other person has accepted, and ours is to say whether the digits are equal.
     public var awaitsConfirmation = false
     var nonce: [UInt8]
     var knowsInvited: Bool
-    /// For sending it again, should the link break before it has arrived.
+    /// For sending it again if the link breaks before it has arrived.
     var offer: InviteMessage.Offer
     var isOpen = false
-    /// Done; remembered in case that the other asks again, for the answer may have been lost.
+    /// Done; kept in case the other side asks again, for the answer may have been lost.
     var isGranted = false
     var time: Duration
   }
@@ -59,22 +59,22 @@ public struct Invitations: Sendable {
 
   enum Effect: Equatable {
     case send(InviteMessage, invitation: [UInt8], to: PeerId)
-    /// The other side has it, and the digits are there if there are to be any.
+    /// The other side has it, with the digits where they are needed.
     case delivered(Sent)
-    /// Our person is to be asked.
+    /// Show it to our person.
     case arrived(Received)
-    /// It no longer counts.
+    /// It is withdrawn or expired.
     case withdrawn(Received)
-    /// The other accepts: to be granted.
+    /// The other person accepts: store the grant.
     case grant(Sent)
-    /// The other accepts; our person is to compare the digits first.
+    /// The other person accepts; ours is to compare the digits first.
     case confirm(Sent)
     case declined(Sent)
     /// The document may be opened.
     case granted(Received, Access)
     /// The peer's messages contradict each other: an attacker is in the middle, or the peer cheats.
     case cheated(PeerId)
-    /// The inviter could know the digits, and went without showing them.
+    /// The inviter could know the digits, and left without opening its offer.
     case brokeOff(Received)
     /// So many invitations were broken off that further ones from people not met are refused.
     case closedToStrangers
@@ -90,17 +90,17 @@ public struct Invitations: Sendable {
 
   public init(local: PeerId) { self.local = Identity.fingerprint(of: local) ?? [] }
 
-  /// Those that our person may answer.
+  /// The invitations that our person may answer.
   public func received(at now: Duration) -> [Received] {
     receivedOnes.filter { $0.state == .open && now - $0.time < Invitations.lifetime }
   }
 
-  /// Those that wait for the invited peer's answer, or for our person to confirm.
+  /// Our invitations that wait for the invited peer's answer, or for our person to confirm.
   public func sent(at now: Duration) -> [Sent] {
     sentOnes.filter { $0.isOpen && !$0.isGranted && now - $0.time < Invitations.lifetime }
   }
 
-  /// Whether a peer has an invitation of ours to answer, or our person one of its.
+  /// Whether a peer has an invitation of ours to answer, or our person one of the peer's.
   func isOpen(with peer: PeerId) -> Bool {
     sentOnes.contains { $0.peer == peer && !$0.isGranted }
       || receivedOnes.contains { $0.peer == peer && $0.state != .offered }
@@ -116,7 +116,7 @@ public struct Invitations: Sendable {
     knowsInvited: Bool, at now: Duration
   ) -> [Effect] {
     forgetOld(at: now)
-    // The same person is not asked the same thing twice.
+    // The same peer is not invited twice to the same document.
     sentOnes.removeAll { $0.peer == peer && $0.document == document }
     if sentOnes.count >= Invitations.maximumOpen { sentOnes.removeFirst() }
     let commitment = MeetingCode.commitment(to: nonce, inviter: local, invited: Identity.fingerprint(of: peer) ?? [])
@@ -136,7 +136,7 @@ public struct Invitations: Sendable {
     return grant(at: index)
   }
 
-  /// Takes back what was sent to a peer, for one document or for all.
+  /// Withdraws what was sent to a peer, for one document or for all.
   mutating func withdraw(from peer: PeerId?, document: DocumentId?) -> [Effect] {
     let gone = sentOnes.filter {
       (peer == nil || $0.peer == peer) && (document == nil || $0.document == document)
@@ -145,10 +145,10 @@ public struct Invitations: Sendable {
     return gone.map { .send(.withdrawn, invitation: $0.id, to: $0.peer) }
   }
 
-  /// It has not arrived.
+  /// It did not arrive.
   mutating func forget(_ id: [UInt8]) { sentOnes.removeAll { $0.id == id } }
 
-  /// A new link to a peer: what may have been lost with the last one is said again.
+  /// A new link to a peer: repeats what may have been lost with the last one.
   mutating func reconnected(to peer: PeerId) -> [Effect] {
     let sent = sentOnes.filter { $0.peer == peer && !$0.isGranted }.map { sent in
       Effect.send(sent.isOpen ? .opening(nonce: sent.nonce) : .offer(sent.offer), invitation: sent.id, to: peer)
@@ -161,7 +161,7 @@ public struct Invitations: Sendable {
 
   // MARK: Answering
 
-  /// Our person has answered. Nil if there is no such invitation.
+  /// Our person has answered. Nil if the invitation does not exist.
   mutating func answer(_ id: [UInt8], accepts: Bool) -> (Received, [Effect])? {
     guard let index = receivedOnes.firstIndex(where: { $0.id == id && $0.state == .open }) else { return nil }
     let received = receivedOnes[index]
@@ -169,7 +169,7 @@ public struct Invitations: Sendable {
     return (received, [.send(.answer(accepts: accepts), invitation: id, to: received.peer)])
   }
 
-  /// Forgets everything from a peer, without a word to it.
+  /// Drops everything of a peer, without telling it.
   mutating func drop(_ peer: PeerId) {
     receivedOnes.removeAll { $0.peer == peer }
     interrupted.removeAll { $0.peer == peer }
@@ -183,12 +183,12 @@ public struct Invitations: Sendable {
     return received.isFromFriend ? [.send(.answer(accepts: false), invitation: id, to: received.peer)] : []
   }
 
-  // MARK: What is broken off
+  // MARK: Broken-off offers
 
-  /// A link has ended: what its peer has not opened counts as broken off.
+  /// A link has ended: its peer's unopened offers count as broken off.
   mutating func linkEnded(_ peer: PeerId) -> [Effect] { interrupt { $0.peer == peer } }
 
-  /// What was not opened in time counts as broken off.
+  /// Offers that were not opened in time count as broken off.
   mutating func expire(at now: Duration) -> [Effect] {
     interrupt { now - $0.time >= Invitations.openingTimeout }
   }
@@ -237,7 +237,7 @@ public struct Invitations: Sendable {
       return [.send(.nonce(known.nonce, knowsInviter: isKnown), invitation: id, to: peer)]
     }
     if let index = interrupted.firstIndex(where: { $0.id == id }) {
-      // The same number once more: it costs nothing, for it tells nothing new.
+      // The same number as before: it costs nothing, for it reveals nothing new.
       guard interrupted[index].peer == peer, interrupted[index].commitment == offer.commitment else { return [] }
       var again = interrupted.remove(at: index)
       again.time = now
@@ -247,7 +247,7 @@ public struct Invitations: Sendable {
     // Strangers leave room for people we have met.
     guard receivedOnes.count(where: { $0.isFromFriend == isKnown }) < Invitations.maximumOpen, mayInvite(peer, at: now)
     else { return [] }
-    // A newer one for the same document takes the older one's place.
+    // A newer one for the same document replaces the older one.
     let older = receivedOnes.filter { $0.peer == peer && $0.document == offer.document && $0.state != .awaited }
     if !isKnown, !budget.begin(id, inPlaceOf: older.count { $0.state == .open }, at: now) {
       return budget.tells() ? [.closedToStrangers] : []
@@ -265,12 +265,12 @@ public struct Invitations: Sendable {
     return [.send(.nonce(nonce, knowsInviter: isKnown), invitation: id, to: peer)]
   }
 
-  /// Whether a peer has not sent too many of late, whatever became of them.
+  /// Whether a peer may send another invitation, by how many it has sent lately, whatever became of them.
   private func mayInvite(_ peer: PeerId, at now: Duration) -> Bool {
     (recent[peer] ?? []).count { now - $0 < Invitations.hour } < Invitations.maximumPerPeerAndHour
   }
 
-  /// There are not many to remember: of strangers so few are taken, and of friends there are few.
+  /// Few to remember: few are taken from strangers, and friends are few.
   private mutating func count(_ peer: PeerId, at now: Duration) {
     recent[peer] = (recent[peer] ?? []).filter { now - $0 < Invitations.hour } + [now]
   }

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import Foundation
 
-/// The messages by which people invite each other; an invitation is named by 16 random bytes of the inviter's.
+/// The messages by which people invite each other; an invitation is identified by 16 random bytes of the inviter's.
 ///
 ///     inviter                                   invited
 ///       invite {offer, commitment}     ──►
@@ -18,9 +18,9 @@ enum InviteMessage: Equatable {
   case offer(Offer)
   /// The inviter's nonce, which must be the one that was committed to.
   case opening(nonce: [UInt8])
-  /// It may be opened now, and what the invited may do.
+  /// The document may be opened now, with this access.
   case granted(Access)
-  /// The inviter no longer means it.
+  /// The inviter withdraws it.
   case withdrawn
   case nonce([UInt8], knowsInviter: Bool)
   case answer(accepts: Bool)
@@ -29,10 +29,10 @@ enum InviteMessage: Equatable {
     var document: DocumentId
     var title: String
     var access: Access
-    /// What the inviter calls itself.
+    /// The inviter's name for itself.
     var name: String
     var commitment: [UInt8]
-    /// Whether the inviter has met the invited before.
+    /// Whether the inviter has met the invited peer before.
     var knowsInvited: Bool
   }
 

@@ -10,7 +10,7 @@ enum MeetingCode {
   private static let commitmentTag = Array("notes-lsp commitment 1".utf8)
   private static let digitsTag = Array("notes-lsp digits 1".utf8)
 
-  /// What the inviter sends before it shows `nonce`.
+  /// The commitment that the inviter sends before it reveals `nonce`.
   static func commitment(to nonce: [UInt8], inviter: [UInt8], invited: [UInt8]) -> [UInt8] {
     Array(SHA256.hash(data: commitmentTag + nonce + inviter + invited))
   }

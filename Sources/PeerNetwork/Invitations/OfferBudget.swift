@@ -1,18 +1,18 @@
 import AutomergeRepo
 import Foundation
 
-/// How many invitations of people not met are taken.
+/// Limits the invitations taken from people not met.
 ///
-/// The inviter computes the digits first. One that does not like them could break off before a person sees anything, and
-/// try again under a new key. So every offer costs from the moment at which our number is shown, is paid back when it is
-/// opened before our person's eyes, and costs again when it is withdrawn. No key, link or restart gives new tries.
+/// The inviter computes the digits first. An attacker that does not like them could break off before the person sees anything,
+/// and try again under a new key. So every offer costs one try when our number is revealed; the try is returned when the
+/// invitation is shown to our person, and taken again when it is withdrawn. No key, link or restart gives new tries.
 struct OfferBudget: Equatable, Sendable {
   /// Sources: PeerProtocol.md, "Invitations".
   static let mostBrokenOff = 3
   static let mostOffers = 16
   static let period: Duration = .seconds(60 * 60)
 
-  /// When those began, or were withdrawn, that are not open; by invitation.
+  /// The offers that count as tries, by invitation, each with the time at which it began or was withdrawn.
   private var unpaid: [[UInt8]: Duration] = [:]
   /// When offers came, whatever became of them.
   private var begun: [Duration] = []
@@ -21,9 +21,9 @@ struct OfferBudget: Equatable, Sendable {
 
   init() {}
 
-  /// Takes one more, or not.
+  /// Takes one more offer, or refuses it.
   ///
-  /// - Parameter replaced: how many that our person has seen go for it, as if they were withdrawn.
+  /// - Parameter replaced: how many invitations that our person has seen it replaces, as if they were withdrawn.
   mutating func begin(_ id: [UInt8], inPlaceOf replaced: Int = 0, at now: Duration) -> Bool {
     forgetOld(at: now)
     guard unpaid.count + replaced < OfferBudget.mostBrokenOff, begun.count < OfferBudget.mostOffers else {
@@ -35,10 +35,10 @@ struct OfferBudget: Equatable, Sendable {
     return true
   }
 
-  /// Our person sees it.
+  /// The invitation is shown to our person.
   mutating func opened(_ id: [UInt8]) { unpaid[id] = nil }
 
-  /// Our person has seen it, and it is gone.
+  /// The invitation was shown to our person and then withdrawn.
   mutating func withdrawn(_ id: [UInt8], at now: Duration) {
     if unpaid.count >= OfferBudget.mostOffers, let oldest = unpaid.min(by: { $0.value < $1.value }) {
       unpaid[oldest.key] = nil
@@ -59,7 +59,7 @@ struct OfferBudget: Equatable, Sendable {
 
   // MARK: As a record
 
-  /// Kept by the calendar: the time that only goes forward begins anew with the machine.
+  /// Stored by the calendar: the monotonic clock restarts with the machine.
   func record(now: Duration, date: Date) -> CBOR {
     func dates(_ times: some Sequence<Duration>) -> CBOR {
       .array(times.map { .float(date.timeIntervalSince1970 - (now - $0) / .seconds(1)) })
@@ -67,7 +67,7 @@ struct OfferBudget: Equatable, Sendable {
     return .record(["brokenOff": dates(unpaid.values.sorted()), "begun": dates(begun)])
   }
 
-  /// What lies in the future, as the calendar was set back, counts as of now.
+  /// Times in the future, as after the calendar was set back, count as now.
   init(record: CBOR, now: Duration, date: Date) {
     func times(_ key: String) -> [Duration] {
       (record[key]?.array ?? []).compactMap(\.double).prefix(OfferBudget.mostOffers).map { time in
