@@ -18,10 +18,10 @@ public actor AutomergeRepo {
 
   private static let place = Mutex(Place.undecided)
 
-  /// Makes `executor` the place where everything of this actor runs, for the life of the process.
+  /// Runs everything of this actor on `executor`, for the life of the process.
   ///
-  /// Before the actor's first use it takes effect at once. Later, in tests, it does between two jobs, and those that wait
-  /// move over. A second executor is a mistake of the program and stops it.
+  /// Takes effect at once if called before the actor's first use. Later, in tests, it takes effect between two jobs, and
+  /// waiting jobs move over. A second executor is a programming error and stops the program.
   public static func install(executor: any SerialExecutor) {
     let queue: QueueExecutor? = place.withLock { place in
       switch place {
@@ -50,13 +50,13 @@ public actor AutomergeRepo {
     }
   }
 
-  /// Runs `body` at once, because the caller already is on the actor's executor; stops the program if it is not.
+  /// Runs `body` at once, because the caller is already on the actor's executor; stops the program if it is not.
   public static func assumeIsolated<Result: Sendable>(
     _ body: @AutomergeRepo () throws -> Result
   ) rethrows -> Result {
     shared.preconditionIsolated()
     return try withoutActuallyEscaping(body) { body in
-      // The check above is what the lost annotation promised.
+      // The check above guarantees what the removed annotation promised.
       try unsafeBitCast(body, to: (() throws -> Result).self)()
     }
   }

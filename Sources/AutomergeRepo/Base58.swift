@@ -29,7 +29,8 @@ enum Base58Check {
     return String(decoding: characters, as: UTF8.self)
   }
 
-  /// The payload of `text`; nil if it is longer than `maximumCharacters`, has another letter or a wrong checksum.
+  /// The payload of `text`; nil if the text is longer than `maximumCharacters`, has a letter outside Base58, or a wrong
+  /// checksum.
   /// - Complexity: O(n²) in the characters, hence the limit.
   static func decode(_ text: some StringProtocol, maximumCharacters: Int = 64) -> [UInt8]? {
     let characters = Array(text.utf8.prefix(maximumCharacters + 1))

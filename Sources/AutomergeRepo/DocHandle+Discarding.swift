@@ -1,8 +1,8 @@
 import Automerge
 
-/// Going back to what the peers have, when they do not take what was done here.
+/// Returns to the peers' state when they refuse what was done here.
 extension DocHandle {
-  /// Has the observers write down what they have not written yet, so that it is known what would be discarded.
+  /// Has the observers commit what they still hold back, so that it is known what would be discarded.
   public func prepareToDiscard() { deliver(.preparingToDiscard) }
 
   /// Removes changes, and everything that depends on them, from the document in memory and in the store, and compares the
@@ -24,20 +24,20 @@ extension DocHandle {
     return gone
   }
 
-  /// The heads that a peer last said to have; nil if it has said nothing.
+  /// A peer's last heads; nil if it has told none.
   public func heads(of peer: PeerId) -> Set<ChangeHash>? { sync.heads(of: peer) }
 
-  /// The changes here that a peer did not have when it last said what it has.
+  /// The changes here that a peer lacked when it last told its heads.
   /// - Complexity: O(n) in the history
   public func changes(missingAt peer: PeerId) -> Set<ChangeHash> {
     let heads = sync.heads(of: peer) ?? []
     return Set(document.changes(since: heads.subtracting(document.unknown(heads))).map(\.hash))
   }
 
-  /// Whether a peer hears of changes from others, and says only now and then what it has.
+  /// Whether a peer hears of changes from relays, and tells its heads only now and then.
   public func isIdle(with peer: PeerId) -> Bool { idlePeers.contains(peer) }
 
-  /// Of the changes that are not among `heads` nor come before them, those that this person has made, in any process.
+  /// Of the changes that are neither among `heads` nor their ancestors, those that this person has made, in any process.
   public func ownChanges(since heads: Set<ChangeHash>) -> Set<ChangeHash> {
     guard let repo else { return [] }
     return Set(document.changes(since: heads).filter { repo.fits($0.actorId, repo.peerId) }.map(\.hash))

@@ -1,10 +1,10 @@
 import Automerge
 import Foundation
 
-/// Messages with much in them: they are read on another thread and taken in by portions, while others have their turns.
-/// Whatever the same peer says of the document meanwhile waits until then.
+/// Large messages: read on another thread and applied in portions, with other work in between. Further messages of the same
+/// peer about the document wait until then.
 extension DocHandle {
-  /// What of one peer is being read, and what waits behind it.
+  /// A peer's message that is being read, and the messages that wait behind it.
   @AutomergeRepo
   final class Incoming {
     var waiting: [DocumentSync.Payload] = []
@@ -14,7 +14,7 @@ extension DocHandle {
     var byteCount: Int { waiting.reduce(0) { $0 + $1.byteCount } }
   }
 
-  /// Whether an event waits, or is being dealt with elsewhere.
+  /// Whether an event waits, or is being handled elsewhere.
   func defers(_ event: DocumentSync.Event) -> Bool {
     switch event {
     case .received(let payload, let peer, let access):
@@ -58,7 +58,7 @@ extension DocHandle {
         await read(data, payload, incoming, from: peer)
       } else if access > .none {
         deal(with: .received(payload, from: peer, access: access))
-        // Others have their turn.
+        // Lets other work run.
         await Task.yield()
       }
       self.repo?.holds(-payload.byteCount, of: peer)
@@ -100,7 +100,7 @@ extension DocHandle {
     refreshStatus()
   }
 
-  /// What a peer has to pay for; our own processes pay nothing.
+  /// The inflated bytes that a peer has to pay for; our own processes pay nothing.
   private func excess(_ message: IncomingMessage?, from peer: PeerId) -> Int {
     let excess = message?.takeExcess() ?? 0
     return repo?.isSibling(peer) == true ? 0 : excess
@@ -140,11 +140,11 @@ extension DocumentSync.Payload {
 }
 
 extension Repo {
-  /// What of one peer may wait. Beyond it nothing is read of that peer until less than half of it waits.
+  /// Beyond this much waiting from one peer nothing is read from it until less than half of that waits.
   /// Source: PeerProtocol.md, "Expensive changes".
   static let mostWaitingBytes = 1 << 20
 
-  /// So many bytes of a peer's messages wait more than before.
+  /// Adds to the bytes of a peer's messages that wait.
   func holds(_ byteCount: Int, of peer: PeerId) {
     guard let connection = connections[peer] else { return }
     let count = max(0, connection.waitingByteCount + byteCount)

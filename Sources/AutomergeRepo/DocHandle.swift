@@ -7,11 +7,11 @@ import Foundation
 /// way: when it returns, its changes are on their way to the peers, while other changes follow in the next turn of the actor.
 @AutomergeRepo
 public final class DocHandle {
-  /// Something that has happened to the document.
+  /// An event of the document.
   public enum Event: Sendable {
-    /// A peer's changes, as they stand in the texts now; sent before `headsChanged`.
+    /// A peer's changes, as edits of the present texts; sent before `headsChanged`.
     case textEdits([TextEdit], from: PeerId)
-    /// The document has changed: here if `by` is nil, else by what this peer sent.
+    /// The document has changed: here if `by` is nil, else through this peer.
     case headsChanged(by: PeerId?)
     /// A peer on the document sent an ephemeral message; `via` passed it to us.
     case ephemeral(RepoMessage.EphemeralMessage, via: PeerId)
@@ -19,35 +19,35 @@ public final class DocHandle {
     case peersChanged
     /// `isStored` or `storageProblem` has changed.
     case storageChanged
-    /// A peer that may only read sent changes; they were not taken.
+    /// A peer with read access sent changes; they were refused.
     case refusedChanges(from: PeerId)
-    /// A peer has brought changes that their author does not know, or that claim to be ours if it is nil. They were not taken;
-    /// it is said once of each peer.
+    /// A peer has brought changes that their author denies, or changes in our own name if that is nil. They were refused; sent
+    /// once per peer.
     case forgedChanges(from: PeerId, author: PeerId?)
-    /// What was done and is not in the document yet is to be written now: something may be discarded.
+    /// Commit now what is not in the document yet: changes may be discarded.
     case preparingToDiscard
-    /// The document is about to go back to these heads, without changes that peers do not take; and it has.
+    /// The document is about to go back to these heads, without changes that peers refuse; and it has.
     case discarding(leaving: Set<ChangeHash>)
     case discarded
-    /// It has been deleted here; the handle hears nothing more.
+    /// The document was deleted here; the last event.
     case deleted
   }
 
   public nonisolated let id: DocumentId
   public nonisolated let document: Document
 
-  /// The repo, as long as the document belongs to it.
+  /// The repo, while the document belongs to it.
   private(set) weak var repo: Repo?
   var sync: DocumentSync
-  /// What is being read of peers' large messages.
+  /// The peers' large messages that are being read.
   var incoming: [PeerId: Incoming] = [:]
   private(set) var store: DocumentStore?
   let signatures = DocumentSignatures()
   private var heads: Set<ChangeHash>
-  /// What the journal has.
+  /// The heads that the journal has.
   private var journaledHeads: Set<ChangeHash> = []
   private var status: [PeerId: PeerStatus] = [:]
-  /// How often the document has changed in memory, and how often it had when a peer last had all of it.
+  /// How often the document has changed in memory, and how often it had when each peer last had all of it.
   private var changeNumber = 0
   private var equalAt: [PeerId: Int] = [:]
   private var relays: Relays
@@ -80,9 +80,9 @@ public final class DocHandle {
 
   // MARK: Changing
 
-  /// Runs `body` on the document and makes what it did one change, which is on its way to the peers when this returns.
+  /// Runs `body` on the document and commits what it did as one change, which is on its way to the peers when this returns.
   ///
-  /// If `body` throws, what it had done until then is a change all the same.
+  /// If `body` throws, what it had done by then is committed all the same.
   @discardableResult
   public func change<Result>(message: String? = nil, _ body: (Document) throws -> Result) rethrows -> Result {
     defer {
@@ -100,16 +100,16 @@ public final class DocHandle {
     return try watch.ignoring(body)
   }
 
-  /// Publishes what was done to the document otherwise than by this handle.
+  /// Publishes changes that were made to the document past this handle.
   private func publishOutsideChanges() {
     guard let watch, watch.hasNews else { return }
     watch.settle()
     document.commitWith(message: nil, timestamp: now)
-    // What came in between may have taken it along to the store, though not to all peers.
+    // Changes in between may already have taken it to the store, though not to all peers.
     if document.heads() == heads { perform(sync.receive(.changed, document: document)) } else { publishChange() }
   }
 
-  /// Takes in everything that another copy of the document has, as if a peer had sent it.
+  /// Merges another copy of the document, as if a peer had sent it.
   ///
   /// - Returns: how many changes were new.
   /// - Complexity: O(n) in the changes of both.
@@ -123,7 +123,7 @@ public final class DocHandle {
     return document.getHistory().count - before
   }
 
-  /// Takes in changes that were kept elsewhere, as chunks. What is here already is passed over.
+  /// Applies changes that were kept elsewhere, as chunks. Skips those that are here already.
   ///
   /// - Throws: `LoadError` if no chunk is good.
   public func take(_ changes: Data) throws {
@@ -133,7 +133,7 @@ public final class DocHandle {
     publishChange()
   }
 
-  /// Leaves out what was discarded since it was kept.
+  /// Leaves out changes that were discarded since they were kept.
   private func applyKept(_ changes: Data) throws -> [TextEdit] {
     let unwanted = document.unknown(discarded)
     guard !unwanted.isEmpty else { return try document.applyEncodedChangesWithTextEdits(encoded: changes) }
@@ -157,7 +157,7 @@ public final class DocHandle {
     refreshStatus()
   }
 
-  /// The document has another history than before, of which it was told.
+  /// Call when changes were removed from the document's history.
   func contentReplaced(without gone: Set<ChangeHash>) {
     endAllIncoming()
     heads = document.heads()
@@ -176,7 +176,7 @@ public final class DocHandle {
 
   // MARK: Hearing
 
-  /// Calls `observer` with everything that happens from now on, in the turn in which it happens.
+  /// Calls `observer` with every event from now on, in the turn in which it happens.
   @discardableResult
   public func observe(_ observer: @escaping @AutomergeRepo (Event) -> Void) -> Observation {
     observers.add(observer)
@@ -188,17 +188,17 @@ public final class DocHandle {
   /// Whether every change, our own or a peer's, is in the store; false without one.
   public var isStored: Bool { store?.isStored ?? false && watch?.hasNews != true }
 
-  /// Why the last attempt to store failed. It is tried again until it works.
+  /// Why the last attempt to store failed. Retried until it succeeds.
   public var storageProblem: StorageError? { store?.problem }
 
-  /// What the program wants stored together with the document: asked for whenever the document is written, and written
-  /// after it. `storeSoon` asks for a writing.
+  /// What the program wants stored together with the document: asked for whenever the document is written, and written after
+  /// it. `storeSoon` requests a write.
   public var companions: (@AutomergeRepo () -> [StoredItem])? {
     get { store?.companions }
     set { store?.companions = newValue }
   }
 
-  /// Writes the companions with the next group of changes, whether or not there are any.
+  /// Writes the companions with the next group of changes, even if there are none.
   public func storeSoon() { store?.companionsChanged() }
 
   /// Called with every change as chunks, our own or a peer's, before any peer or observer hears of it; first with what is not
@@ -220,13 +220,13 @@ public final class DocHandle {
     journal(changes)
   }
 
-  /// Chunks in the store that could not be used. They are kept; peers supply what was in them.
+  /// Chunks in the store that could not be used. They are kept; peers supply their content.
   public var damagedChunks: [StorageKey] { store?.damaged ?? [] }
 
   /// Whether some changes wait for others that are missing.
   public var lacksChanges: Bool { !StoredChunks.isComplete(document) }
 
-  /// Returns when everything is in the store. Throws what the store says if it fails; does nothing without a store.
+  /// Returns when everything is stored. Throws the store's error on failure; does nothing without a store.
   public func flush() async throws(StorageError) {
     publishOutsideChanges()
     signatures.signNow()
@@ -234,20 +234,20 @@ public final class DocHandle {
     try await signatures.store()
   }
 
-  /// What the document's heads were when the repo last heard of a change.
+  /// The document's heads when the repo last heard of a change.
   var currentHeads: Set<ChangeHash> { heads }
 
   /// The peers that are on the document now.
   public var peers: [PeerId] { sync.peers }
 
-  /// Whether the peer has said that it has exactly what we have.
+  /// Whether the peer has told exactly our heads.
   public func inSync(with peer: PeerId) -> Bool {
     sync.heads(of: peer) == heads
   }
 
   private struct PeerStatus: Equatable {
     var isEqual: Bool
-    /// It lacks something that is here, and takes nothing.
+    /// Lacks something that is here, and refuses our changes.
     var refuses: Bool
   }
 
@@ -255,7 +255,7 @@ public final class DocHandle {
     PeerStatus(isEqual: inSync(with: peer), refuses: isRefused(by: peer))
   }
 
-  /// How many times the document has changed, here or by what came, since the peer had all of it; 0 if it has.
+  /// How many times the document has changed since the peer had all of it; 0 if it has.
   public func pendingCount(for peer: PeerId) -> Int {
     inSync(with: peer) ? 0 : max(1, changeNumber - (equalAt[peer] ?? 0))
   }
@@ -280,7 +280,7 @@ public final class DocHandle {
     store.onChange = { [weak self] in self?.observers.send(.storageChanged) }
   }
 
-  /// Ends the handle's part in the repo.
+  /// Detaches the handle from the repo.
   func detach() {
     endAllIncoming()
     watch?.stop()
@@ -321,7 +321,7 @@ public final class DocHandle {
     repo?.beforeSending?()
   }
 
-  /// What is left to be said is said when others have had their turn.
+  /// Sends the rest after other work has run.
   private func goOnLater() {
     guard turnTimer == nil else { return }
     turnTimer = repo?.clock.schedule(after: DocHandle.turnDelay) { [weak self] in
@@ -356,10 +356,10 @@ public final class DocHandle {
 
   // MARK: Many peers
 
-  /// How long the peers of a document must have been the same before each is told of them.
+  /// How long a document's peers must have stayed the same before each is told of them.
   /// Source: PeerProtocol.md, "Many peers".
   static let reportDelay: Duration = .milliseconds(200)
-  /// What others need to have their turn.
+  /// The pause for other work.
   static let turnDelay: Duration = .milliseconds(1)
   /// How long nothing must have changed before peers on idle links are told our heads.
   static let quietDelay: Duration = .seconds(2)
@@ -406,7 +406,7 @@ public final class DocHandle {
     reportTimer = repo?.clock.schedule(after: DocHandle.reportDelay) { [weak self] in self?.sendReport() }
   }
 
-  /// Between two there is nothing to carry.
+  /// Our links, as we tell them to peers. Empty between two peers, where there is nothing to relay.
   private var report: Relays.Report {
     sync.peers.count < 2
       ? Relays.Report() : Relays.Report(peers: Set(writers.prefix(Relays.mostPeers)), idle: idlePeers)

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Names a document wherever it is: 16 bytes, written in Base58 with a checksum.
+/// Identifies a document everywhere: 16 bytes, written in Base58 with a checksum.
 public struct DocumentId: Hashable, Sendable, CustomStringConvertible {
   private let high: UInt64
   private let low: UInt64
 
-  /// The id as people and messages carry it.
+  /// The id's text form for people and messages.
   public let description: String
 
   /// Nil unless there are exactly 16 bytes.
@@ -20,7 +20,7 @@ public struct DocumentId: Hashable, Sendable, CustomStringConvertible {
     self.description = description
   }
 
-  /// Nil unless `text` is the Base58 text of 16 bytes with the right checksum; `automerge:` may stand before it.
+  /// Nil unless `text` is the Base58 text of 16 bytes with the right checksum; an `automerge:` prefix is allowed.
   public init?(_ text: String) {
     let prefix = "automerge:"
     let bare = text.hasPrefix(prefix) ? text.dropFirst(prefix.count) : text[...]
@@ -29,12 +29,13 @@ public struct DocumentId: Hashable, Sendable, CustomStringConvertible {
       return
     }
     guard let bytes = Base58Check.decode(bare), bytes.count == 16 else { return nil }
-    // The same bytes are never written in two ways.
+    // The same bytes have only one text form.
     self.init(bytes, description: String(bare))
     Self.lastRead.withLock { [self] in $0 = self }
   }
 
-  /// Message after message is about one document, and to check a text takes as long as all the rest of reading a short one.
+  /// The last id read: message after message is about one document, and checking a text takes as long as reading the rest of a
+  /// short message.
   private static let lastRead = Mutex<DocumentId?>(nil)
 
   /// A new id, in the form of a random UUID.

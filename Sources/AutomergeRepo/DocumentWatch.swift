@@ -2,14 +2,13 @@ import Automerge
 import Foundation
 import Synchronization
 
-/// Notices changes of a document that are made past its handle: by a bound value, by other code that holds the document, on
-/// another thread.
+/// Notices changes made past a document's handle: by a bound value, or by other code that holds the document, on any thread.
 final class DocumentWatch: Sendable {
   private let document: Document
   private let onChange: @Sendable () -> Void
-  /// Which observer of the document this is.
+  /// This object's id among the document's observers.
   private let number = Mutex<Int?>(nil)
-  /// The thread on which the handle changes the document right now; 0 if it does not.
+  /// The thread on which the handle is changing the document right now, else 0.
   private let changingThread = Atomic<UInt>(0)
   private let isDirty = Atomic(false)
 
@@ -39,16 +38,16 @@ final class DocumentWatch: Sendable {
     if !isDirty.exchange(true, ordering: .acquiringAndReleasing) { onChange() }
   }
 
-  /// Runs `body`, whose changes the caller sees to.
+  /// Runs `body`, whose changes the caller handles itself.
   func ignoring<Result>(_ body: () throws -> Result) rethrows -> Result {
     let before = changingThread.exchange(Self.thisThread, ordering: .relaxed)
     defer { changingThread.store(before, ordering: .relaxed) }
     return try body()
   }
 
-  /// Whether the document has changed since the caller last saw to it.
+  /// Whether the document has changed since the last `settle`.
   var hasNews: Bool { isDirty.load(ordering: .acquiring) }
 
-  /// The caller sees to everything that has happened so far.
+  /// The caller has handled everything up to now.
   func settle() { isDirty.store(false, ordering: .releasing) }
 }

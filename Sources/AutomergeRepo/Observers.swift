@@ -1,4 +1,4 @@
-/// Something that goes on being told until it is cancelled. Dropping it does not cancel it.
+/// An observation that goes on until it is cancelled. Dropping it does not cancel it.
 @AutomergeRepo
 public final class Observation {
   private var end: (() -> Void)?

@@ -23,7 +23,7 @@ public final class OneReply<Value: Sendable>: Sendable {
     waiting?.resume(returning: value)
   }
 
-  /// Waits until the reply that `body` is given is resumed, or let go.
+  /// Waits until the reply that `body` is given is resumed or released.
   public static func wait(
     otherwise: Value, isolation: isolated (any Actor)? = #isolation, _ body: (OneReply) -> Void
   ) async -> Value {
@@ -32,7 +32,7 @@ public final class OneReply<Value: Sendable>: Sendable {
 }
 
 extension RepoClock {
-  /// Waits. False if the clock has ended before: do not wait once more.
+  /// Waits. False if the clock has ended before: do not wait again.
   public func pause(for duration: Duration) async -> Bool {
     await OneReply.wait(otherwise: false) { reply in
       schedule(after: duration) { reply.resume(returning: true) }

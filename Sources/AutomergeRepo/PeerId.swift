@@ -1,10 +1,10 @@
-/// Names a peer on the network, as it calls itself; what the name is worth is for the network provider to say.
+/// A peer's id on the network, as the peer claims it; the network provider verifies the claim.
 public struct PeerId: Hashable, Sendable, Comparable, CustomStringConvertible {
   public let description: String
 
   public init(_ text: String) { description = text }
 
-  /// The peer whose process this is: a person's processes have their peer's id, a `/`, and something of their own.
+  /// The peer that this process belongs to: a person's processes have their peer's id, a `/`, and a suffix.
   public var owner: PeerId {
     guard let end = description.utf8.firstIndex(of: UInt8(ascii: "/")) else { return self }
     return PeerId(String(description[..<end]))
@@ -16,21 +16,21 @@ public struct PeerId: Hashable, Sendable, Comparable, CustomStringConvertible {
   }
 }
 
-/// Names a store. Several peers, the processes of one user, may share it.
+/// Identifies a store. Several peers, the processes of one user, may share it.
 public struct StorageId: Hashable, Sendable, CustomStringConvertible {
   public let description: String
 
   public init(_ text: String) { description = text }
 }
 
-/// What a peer says of itself when it connects.
+/// What a peer tells about itself when it connects.
 public struct PeerMetadata: Hashable, Sendable {
-  /// What its person is called, fit to show after cleaning.
+  /// The name of its person; clean it before showing it.
   public var name: String?
   public var storageId: StorageId?
-  /// Whether what it has is gone when it leaves.
+  /// Whether its documents are gone when it leaves.
   public var isEphemeral: Bool
-  /// Where it listens, as `host:port`.
+  /// The addresses where it listens, as `host:port`.
   public var addresses: [String]
 
   public init(name: String? = nil, storageId: StorageId? = nil, isEphemeral: Bool = false, addresses: [String] = []) {

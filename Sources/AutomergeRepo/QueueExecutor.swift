@@ -1,11 +1,11 @@
 import Dispatch
 import Synchronization
 
-/// The executor of a program that has no loop: one serial queue, until another executor takes over.
+/// The executor of a program without a loop: one serial queue, until another executor takes over.
 final class QueueExecutor: SerialExecutor {
   private enum State {
     case running(jobs: [UnownedJob])
-    /// Another one takes over when the present job has ended.
+    /// Another executor takes over when the present job has ended.
     case leaving(jobs: [UnownedJob], to: any SerialExecutor, whenLeft: @Sendable () -> Void)
     case left(to: any SerialExecutor)
   }
@@ -37,7 +37,7 @@ final class QueueExecutor: SerialExecutor {
     if let successor { successor.enqueue(ExecutorJob(job)) } else { queue.async { self.runNext() } }
   }
 
-  /// Hands everything over to another executor, once no job runs here.
+  /// Moves all jobs to another executor once no job runs here.
   func moveOver(to executor: any SerialExecutor, whenLeft: @escaping @Sendable () -> Void) {
     state.withLock { state in
       guard case .running(let jobs) = state else { return }

@@ -1,4 +1,4 @@
-/// Randomness that is handed in: the system's in a program, a seeded one in tests.
+/// An injected source of randomness: the system's in a program, a seeded one in tests.
 public struct RandomSource: RandomNumberGenerator {
   private var base: any RandomNumberGenerator
 
@@ -6,7 +6,7 @@ public struct RandomSource: RandomNumberGenerator {
 
   public mutating func next() -> UInt64 { base.next() }
 
-  /// So many random bytes.
+  /// This many random bytes.
   public mutating func bytes(_ count: Int) -> [UInt8] {
     (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &self) }
   }

@@ -17,11 +17,11 @@ enum OwnMessage: String {
   case signed
 }
 
-/// How far comparing with a peer has come.
+/// The state of the comparison with a peer.
 struct Comparison {
-  /// The digest that it was last told.
+  /// The digest that the peer was last told.
   var told: Data?
-  /// The pair of digests, ours and its, that was last looked into.
+  /// The last pair of digests, ours and the peer's, that was compared.
   var examined: [Data] = []
 }
 
@@ -31,7 +31,7 @@ extension Repo {
 
   // MARK: Comparing
 
-  /// Tells a peer that has come the digest of all that we share, so that what neither has in memory is compared as well.
+  /// Tells a new peer the digest of all that we share, so that documents which neither has in memory are compared as well.
   func beginComparing(with peer: PeerId) {
     comparisons[peer] = Comparison()
     Task {
@@ -40,13 +40,13 @@ extension Repo {
     }
   }
 
-  /// Tells every peer the digest if it is not the one it was told last.
+  /// Tells every peer the digest, unless it was the last one told.
   func compareCatalogues() {
     guard storedHeads != nil else { return }
     for peer in comparisons.keys.sorted() { sendDigest(to: peer) }
   }
 
-  /// Other processes may have written since the last time.
+  /// Reads the stored heads, for other processes may have written since the last time.
   private func readStoredHeads() async {
     guard let storage else { return storedHeads = [:] }
     do throws(StorageError) {
@@ -64,7 +64,7 @@ extension Repo {
     }
   }
 
-  /// Of stores that do not know the heads yet.
+  /// Stores a document's heads where the store does not have them yet.
   func rememberHeads(of handle: DocHandle) {
     let heads = handle.currentHeads
     guard let storage, let known = storedHeads, known[handle.id] != heads else { return }
@@ -128,7 +128,7 @@ extension Repo {
       ], to: peer)
   }
 
-  // MARK: Being told
+  // MARK: Receiving
 
   func receive(_ kind: OwnMessage, _ fields: [String: CBOR], from peer: PeerId) {
     // Processes of one person share a store: there is nothing to compare.
@@ -157,7 +157,7 @@ extension Repo {
     }
   }
 
-  /// What is in memory is kept equal by its own sync; what is not is loaded if the peer has something else.
+  /// A document in memory is kept equal by its own sync; another one is loaded if the peer's heads differ.
   private func receiveHeads(_ fields: [String: CBOR], from peer: PeerId) {
     var toLoad: [DocumentId] = []
     for entry in fields["documents"]?.array?.prefix(Repo.mostDocumentsInHeads) ?? [] {

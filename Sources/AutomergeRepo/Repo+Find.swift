@@ -1,7 +1,7 @@
 import Automerge
 import Foundation
 
-/// How looking for a document ended.
+/// The outcome of looking for a document.
 public enum FindOutcome: Sendable {
   case found(DocHandle)
   /// It is not here, and no peer that we may ask has it.
@@ -84,7 +84,7 @@ final class Slot {
 }
 
 extension Repo {
-  /// How long a search goes on that a peer's request has started.
+  /// The time limit of a search that a peer's request has started.
   static let longestSearch: Duration = .seconds(30)
 
   /// Looks for a document in memory, in the store, and with the peers to which the policy would announce it.
@@ -101,7 +101,7 @@ extension Repo {
     }
   }
 
-  /// The slot of `id`. A new one is to be loaded.
+  /// The slot of `id`; a new one begins to load.
   func slot(for id: DocumentId) -> Slot {
     if let slot = slots[id] { return slot }
     let slot = Slot(id: id)
@@ -112,7 +112,7 @@ extension Repo {
   func load(_ slot: Slot) {
     Task {
       let outcome = await self.read(slot.id)
-      // It may have been deleted, or made anew, meanwhile.
+      // It may have been deleted or recreated meanwhile.
       guard self.slots[slot.id] === slot, slot.handle == nil else { return }
       self.loaded(slot, outcome)
     }
@@ -200,7 +200,7 @@ extension Repo {
     for peer in connections.keys.sorted() { introduce(peer, to: handle) }
   }
 
-  // MARK: How a search ends
+  // MARK: Ends of a search
 
   func found(_ handle: DocHandle) {
     handle.store?.changed()

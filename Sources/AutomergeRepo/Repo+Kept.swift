@@ -2,10 +2,9 @@ import Automerge
 import Foundation
 
 extension Repo {
-  /// Adds a document out of changes that were kept elsewhere, as chunks. It may be being looked for at this moment: then it is
-  /// found.
+  /// Creates a document from changes that were kept elsewhere, as chunks. A search for it that is under way then finds it.
   ///
-  /// - Returns: nil if the changes are not all of a document, or if the store is just being asked for it
+  /// - Returns: nil if the changes are not all of a document, or if it is just being loaded from the store
   /// - Throws: `LoadError` if no chunk is good
   /// - Complexity: O(n) in the changes
   public func make(_ id: DocumentId, of changes: Data) throws -> DocHandle? {

@@ -2,13 +2,13 @@ import Automerge
 import Foundation
 import Logging
 
-/// A peer that is there, and the provider that reaches it.
+/// A connected peer, and the provider that reaches it.
 struct Connection {
   let provider: any NetworkProvider
   let metadata: PeerMetadata
-  /// How often it did something that was worth a line in the log.
+  /// How many of its violations were logged.
   var complaintCount = 0
-  /// What waits of its messages, and whether nothing more is read of it therefore.
+  /// How much of its messages waits, and whether reading is paused because of that.
   var waitingByteCount = 0
   var isHeld = false
   /// Much waits to be sent to it.
@@ -16,13 +16,13 @@ struct Connection {
 }
 
 extension Repo {
-  /// Begins to use a network. It is kept for the life of the repo.
+  /// Starts to use a network, for the life of the repo.
   public func add(_ network: any NetworkProvider) {
     networks.append(network)
     network.start(as: LocalPeer(peerId: peerId, metadata: metadata), delegate: self)
   }
 
-  /// The peers that are connected now, with what they say of themselves. Other processes of this person are none.
+  /// The connected peers, with what they tell about themselves. Other processes of this person are not among them.
   public var peers: [PeerId: PeerMetadata] {
     connections.filter { !$0.value.provider.isSiblings }.mapValues(\.metadata)
   }
@@ -32,7 +32,7 @@ extension Repo {
 
   func isSibling(_ peer: PeerId) -> Bool { connections[peer]?.provider.isSiblings ?? false }
 
-  /// What a peer may do with a document.
+  /// A peer's access to a document.
   func access(_ document: DocumentId, for peer: PeerId) -> Access {
     isSibling(peer) ? .write : policy.access(document, for: peer)
   }
@@ -48,7 +48,7 @@ extension Repo {
     handlers[type] = handler
   }
 
-  /// Sends a message of a type of the program's own. It is dropped if the peer is not connected.
+  /// Sends a message of a program's own type. It is dropped if the peer is not connected.
   public func send(type: String, fields: [String: CBOR], to peer: PeerId) {
     var fields = fields
     fields["senderId"] = .text(peerId.description)
@@ -56,14 +56,14 @@ extension Repo {
     transmit(.other(type: type, fields: fields), to: peer)
   }
 
-  /// What networks that are added from now on tell of us.
+  /// How networks that are added from now on introduce us.
   public func update(_ metadata: PeerMetadata) { self.metadata = metadata }
 
   public func disconnect(_ peer: PeerId) {
     connections[peer]?.provider.disconnect(peer)
   }
 
-  /// Looks at the share policy again, for one document or for all, and begins or ends sharing accordingly.
+  /// Evaluates the share policy again, for one document or for all, and begins or ends sharing accordingly.
   public func policyChanged(for document: DocumentId? = nil) {
     for (id, slot) in slots.sorted(by: { $0.key.description < $1.key.description }) {
       guard document == nil || document == id, let handle = slot.handle else { continue }
@@ -73,8 +73,8 @@ extension Repo {
     }
   }
 
-  /// Heals what has silently stopped: to be called at regular intervals. A document whose heads are not a
-  /// peer's, when neither's have changed since the last call, is compared with that peer anew.
+  /// Repairs syncs that a lost message has stopped; call at regular intervals. A document whose heads differ from a peer's,
+  /// when neither's have changed since the last call, is compared with that peer anew.
   public func checkForStalls() {
     defer { compareCatalogues() }
     for slot in slots.values.sorted(by: { $0.id.description < $1.id.description }) {
@@ -83,7 +83,7 @@ extension Repo {
     }
   }
 
-  /// Tells a peer of a document, or asks it, if the policy says so.
+  /// Announces a document to a peer, or asks the peer for it, if the policy allows.
   func introduce(_ peer: PeerId, to handle: DocHandle) {
     guard announces(handle.id, to: peer) else { return }
     handle.receive(.connected(peer, access: access(handle.id, for: peer)))
@@ -192,7 +192,7 @@ extension Repo: NetworkDelegate {
         handlers[type]?(fields, peer)
       }
     case .error(_, _, let text):
-      // Whatever is in it, a terminal that shows the log takes it for text.
+      // Whatever it contains, a terminal that shows the log takes it for text.
       complain(of: peer, "says: \(String(reflecting: String(text.prefix(200))))")
     case .join, .peer, .leave:
       logger.debug("\(peer) sent a handshake message in the middle of a connection")
@@ -200,7 +200,7 @@ extension Repo: NetworkDelegate {
   }
 
   private func receive(_ payload: DocumentSync.Payload, on id: DocumentId, from peer: PeerId) {
-    // Before anything is looked up, so that unknown and refused take the same time and get the same answer.
+    // Checked before any lookup, so that unknown and refused documents take the same time and get the same answer.
     let access = access(id, for: peer)
     guard access > .none else { return send(.unavailable, on: id, to: peer) }
     if let handle = slots[id]?.handle {

@@ -3,7 +3,7 @@ import Foundation
 
 /// The message in which peers pass on signatures of changes. Source: PeerProtocol.md, "Signatures".
 extension Repo {
-  /// In one message.
+  /// The most signatures in one message.
   static let mostSignatures = 256
 
   func send(digest: Data, on document: DocumentId, to peer: PeerId) {
@@ -35,11 +35,11 @@ extension Repo {
 }
 
 extension DocHandle {
-  /// Whose word there is for the changes, as of now.
+  /// Which of the document's changes are vouched for now.
   /// - Complexity: O(n) in the actors
   public func vouching() -> ChangeVouching { signatures.vouching() }
 
-  /// Takes over what was signed in a document of which this is a copy, with the same changes.
+  /// Takes over the signatures of a document of which this is a copy, with the same changes.
   public func adoptSignatures(of original: DocHandle) {
     original.signatures.signNow()
     signatures.adopt(original.signatures)

@@ -2,19 +2,19 @@ import Automerge
 import Foundation
 import Logging
 
-/// The set of documents: finds them, creates them, keeps them stored and equal with those of the peers.
+/// The set of documents: finds them, creates them, stores them, and keeps them equal to the peers'.
 ///
 /// Start here: make a repo, `add` network providers, then `create` or `find` documents and use their handles.
 @AutomergeRepo
 public final class Repo {
-  /// Something that has happened to the set as a whole.
+  /// An event of the set as a whole.
   public enum Event: Sendable {
     case peerConnected(PeerId, PeerMetadata)
     case peerDisconnected(PeerId)
     /// Another process of the same person on the same store.
     case siblingConnected(PeerId)
     case siblingDisconnected(PeerId)
-    /// A document is in memory now: created, loaded, or received.
+    /// A document is now in memory: created, loaded, or received.
     case documentOpened(DocHandle)
     case documentDeleted(DocumentId)
     /// A stored document was released from memory.
@@ -25,17 +25,17 @@ public final class Repo {
   public let storage: (any StorageProvider)?
   public let clock: any RepoClock
 
-  /// Signs what this person writes; without one nothing is signed.
+  /// Signs this person's changes; nil leaves them unsigned.
   public var signer: ChangeSigner?
 
-  /// Called before anything is sent to a peer, and when what has changed a document has been dealt with. A program that keeps
-  /// a journal in memory until then writes it now.
+  /// Called before anything is sent to a peer, and after each change of a document was handled. A program that holds journal
+  /// entries in memory until then writes them now.
   public var beforeSending: (@AutomergeRepo () -> Void)?
 
   let policy: any SharePolicy
   let logger: Logger
   let observers = Observers<Event>()
-  /// What we tell peers of ourselves when they connect.
+  /// How we introduce ourselves to peers.
   public internal(set) var metadata: PeerMetadata
   var slots: [DocumentId: Slot] = [:]
   var networks: [any NetworkProvider] = []
@@ -43,12 +43,12 @@ public final class Repo {
   var handlers: [String: @AutomergeRepo ([String: CBOR], PeerId) -> Void] = [:]
   var gate = EphemeralGate()
   let turns: IncomingTurns
-  /// Names this run of the program in ephemeral messages.
+  /// Identifies this run of the program in ephemeral messages.
   let sessionId: String
   var ephemeralCount: UInt64 = 0
   /// The stored heads of documents that are not in memory. Nil until there is a peer to compare with.
   var storedHeads: [DocumentId: Set<ChangeHash>]?
-  /// The hashes of documents in catalogues, as long as the heads are these.
+  /// The hashes of documents in catalogues, valid while the heads are these.
   var catalogueHashes: [DocumentId: (heads: Set<ChangeHash>, hash: UInt64)] = [:]
   var comparisons: [PeerId: Comparison] = [:]
   private var random: RandomSource
@@ -59,7 +59,7 @@ public final class Repo {
   private var commitCount = 0
 
   /// - Parameters:
-  ///   - storage: without one, everything is gone when the program ends.
+  ///   - storage: without one, all documents are gone when the program ends.
   ///   - random: source of document ids. A peer that guesses an id may ask for it, so it must not be weak.
   public init(
     peerId: PeerId, metadata: PeerMetadata = PeerMetadata(), storage: (any StorageProvider)? = nil,
@@ -75,7 +75,7 @@ public final class Repo {
 
   // MARK: Documents
 
-  /// Adds a new document, or one that was made elsewhere. Throws if a document of this id is in memory already.
+  /// Adds a new document, or one created elsewhere. Throws if a document with this id is already in memory.
   public func create(_ document: Document = Document(), id: DocumentId? = nil) throws(RepoError) -> DocHandle {
     let id = id ?? newId()
     guard slots[id] == nil else { throw .alreadyOpen(id) }
@@ -103,13 +103,13 @@ public final class Repo {
     slots[id].flatMap { $0.isReady ? $0.handle : nil }
   }
 
-  /// All documents we have, in memory or in the store.
+  /// The ids of all documents, in memory or in the store.
   public func documentIds() async throws(StorageError) -> Set<DocumentId> {
     let stored = try await storage?.children(of: []).compactMap { DocumentId($0) } ?? []
     return Set(stored).union(handles.map(\.id))
   }
 
-  /// Whether the document is in memory or in the store, with something in it.
+  /// Whether the document is in memory or in the store, and not empty.
   public func isHere(_ id: DocumentId) async throws(StorageError) -> Bool {
     if handle(of: id) != nil { return true }
     let kinds = try await storage?.children(of: [id.description]) ?? []
@@ -153,14 +153,14 @@ public final class Repo {
     return true
   }
 
-  /// A document of this id may be here again. Does nothing if none was deleted.
+  /// Allows a document with this id again after a deletion. Does nothing if there was none.
   public func undelete(_ id: DocumentId) async throws(StorageError) {
     try await storage?.remove(Repo.tombstone(of: id))
   }
 
   static func tombstone(of id: DocumentId) -> StorageKey { ["deleted", id.description] }
 
-  /// Returns when everything in memory is in the store. Throws the first failure, having tried all.
+  /// Returns when everything in memory is stored. Throws the first failure, having tried all.
   public func flush() async throws(StorageError) {
     var failure: StorageError?
     for handle in handles {
@@ -179,7 +179,7 @@ public final class Repo {
     try await flush()
   }
 
-  /// Calls `observer` with everything that happens from now on.
+  /// Calls `observer` with every event from now on.
   @discardableResult
   public func observe(_ observer: @escaping @AutomergeRepo (Event) -> Void) -> Observation {
     observers.add(observer)
@@ -206,7 +206,7 @@ public final class Repo {
     commitCount += 1
   }
 
-  /// A store that had to be rebuilt may lack what it once had: everything in memory goes there again.
+  /// Stores everything in memory again, for a store that had to be rebuilt may have lost some of it.
   private func storeAnewAfterLoss() {
     guard let storage, storage.lossCount != knownLossCount else { return }
     knownLossCount = storage.lossCount
@@ -215,7 +215,7 @@ public final class Repo {
   }
 }
 
-/// Why a repo would not do what it was asked.
+/// Why a repo refused a call.
 public enum RepoError: Error, Hashable, Sendable {
   case alreadyOpen(DocumentId)
 }

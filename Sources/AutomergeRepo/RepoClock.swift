@@ -1,21 +1,21 @@
 import Foundation
 
-/// Time as a repo sees it. Programs use the loop's, tests a manual one.
+/// A repo's source of time. Programs use the loop's, tests a manual one.
 @AutomergeRepo
 public protocol RepoClock: AnyObject, Sendable {
-  /// Time that only goes forward, since some moment that does not matter.
+  /// Monotonic time since an arbitrary moment.
   var now: Duration { get }
-  /// What the calendar says. It may jump.
+  /// The calendar's time. It may jump.
   var date: Date { get }
   /// Runs `action` once, after `delay`. Dropping the result does not cancel it.
   @discardableResult
   func schedule(after delay: Duration, _ action: @escaping @AutomergeRepo () -> Void) -> any ScheduledAction
 }
 
-/// Something that a clock will do.
+/// A scheduled action.
 @AutomergeRepo
 public protocol ScheduledAction: AnyObject, Sendable {
-  /// Keeps it from happening; nothing if it has.
+  /// Cancels the action; does nothing if it has run.
   func cancel()
 }
 

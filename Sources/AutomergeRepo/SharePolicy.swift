@@ -1,9 +1,9 @@
 import Automerge
 
-/// What a peer may do with a document.
+/// A peer's access to a document.
 public enum Access: String, Hashable, Sendable, Comparable {
   case none
-  /// It is sent everything; its changes are refused.
+  /// The peer is sent everything; its changes are refused.
   case read
   case write
 
@@ -21,12 +21,12 @@ public enum Access: String, Hashable, Sendable, Comparable {
 /// Which peer gets what. Asked again for every message, so a program may change its mind; then call `Repo.policyChanged`.
 @AutomergeRepo
 public protocol SharePolicy: AnyObject, Sendable {
-  /// Whether `peer` is told of the document without having asked, and may be asked for it.
+  /// Whether `peer` is told of the document without asking, and may be asked for it.
   func announce(_ document: DocumentId, to peer: PeerId) -> Bool
   func access(_ document: DocumentId, for peer: PeerId) -> Access
-  /// Every document that a peer may see; nil if the policy keeps no list, and all that there are have to be asked about.
+  /// All documents that a peer may see; nil if the policy keeps no list, so that every document has to be checked.
   func documents(sharedWith peer: PeerId) -> [DocumentId]?
-  /// Whether an actor can be one that `peer` writes as, as far as that shows.
+  /// Whether `peer` may write as an actor, as far as the actor shows.
   func fits(_ actor: ActorId, _ peer: PeerId) -> Bool
 }
 

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A CBOR value (RFC 8949): what messages between peers and records in the store are made of.
+/// A CBOR value (RFC 8949): the form of messages between peers and of records in the store.
 ///
-/// Decoding is tolerant: lengths may be indefinite, integers may be floats where one is asked for, tags are dropped.
-/// Encoding is plain: definite lengths, shortest integers, map entries in the order given.
+/// Decoding is tolerant: lengths may be indefinite, floats may stand for integers, tags are dropped. Encoding is plain:
+/// definite lengths, shortest integers, map entries in the order given.
 public indirect enum CBOR: Hashable, Sendable {
   case unsigned(UInt64)
   /// The number −1 − n.
@@ -40,7 +40,7 @@ extension CBOR {
     value < 0 ? .negative(UInt64(-1 - value)) : .unsigned(UInt64(value))
   }
 
-  /// The value at a text key of a map; nil if this is no map, or has no such key, or holds null or undefined there.
+  /// The value at a text key of a map; nil if this is not a map, or the key is missing, or its value is null or undefined.
   /// - Complexity: O(n) in the entries.
   public subscript(key: String) -> CBOR? {
     guard case .map(let entries) = self else { return nil }
@@ -51,7 +51,7 @@ extension CBOR {
     return nil
   }
 
-  /// Whether it says that there is no value.
+  /// Whether it is null or undefined.
   public var isAbsent: Bool {
     switch self {
     case .null, .undefined: true
@@ -79,7 +79,7 @@ extension CBOR {
     if case .map(let entries) = self { entries } else { nil }
   }
 
-  /// The value as a count: also a float without a fraction, for JavaScript writes those beyond 2^32.
+  /// The value as a count; also from a float without a fraction, for JavaScript writes counts beyond 2^32 so.
   public var unsigned: UInt64? {
     switch self {
     case .unsigned(let value): value
@@ -98,7 +98,7 @@ extension CBOR {
     }
   }
 
-  /// The value as a number with a fraction, integers included.
+  /// The value as a floating-point number, also from an integer.
   public var double: Double? {
     switch self {
     case .float(let value): value

@@ -1,29 +1,29 @@
 import Foundation
 
-/// Why bytes are not a CBOR value that we take; places count from the first byte.
+/// Why bytes are not a CBOR value that we accept; positions count from the first byte.
 public enum CBORError: Error, Hashable, Sendable {
   case truncated(at: Int)
-  /// Something after the value.
+  /// Bytes follow the value.
   case trailingBytes(at: Int)
-  /// A reserved length, a chunk of the wrong kind, or a break where none may be.
+  /// A reserved length, a chunk of the wrong kind, or a misplaced break.
   case malformed(at: Int)
   case invalidUTF8(at: Int)
   case tooDeep(at: Int)
   /// A text, array or map beyond the limits.
   case tooLarge(at: Int)
-  /// More values in all than the limits allow.
+  /// More values in total than the limits allow.
   case tooMany(at: Int)
 }
 
 extension CBOR {
-  /// What a decoder puts up with. Byte strings are limited by the bytes that are there.
+  /// A decoder's limits. Byte strings are limited by the bytes that are there.
   public struct Limits: Sendable {
     public var depth: Int
     public var mapEntries: Int
     public var arrayItems: Int
     public var textBytes: Int
-    /// Values in all, keys and parts of strings included. A value of one byte takes some sixty in memory, so this, and not
-    /// the length, bounds what a message costs.
+    /// The most values in total, keys and parts of strings included. A value of one byte takes some sixty in memory, so this
+    /// limit, and not the length, bounds the cost of a message.
     public var values: Int
 
     public init(depth: Int, mapEntries: Int, arrayItems: Int, textBytes: Int, values: Int) {
@@ -32,7 +32,7 @@ extension CBOR {
       self.values = values
     }
 
-    /// For what a peer sends. Source: PeerProtocol.md, "Links".
+    /// For messages from peers. Source: PeerProtocol.md, "Links".
     public static let wire = Limits(depth: 16, mapEntries: 64, arrayItems: 4096, textBytes: 4096, values: 1 << 16)
     /// For records and files.
     public static let stored = Limits(
@@ -55,13 +55,13 @@ private struct CBORDecoder {
 
   init(input: [UInt8], limits: CBOR.Limits) { (self.input, self.limits) = (input, limits) }
 
-  /// What the first byte of an item, with the number that follows, says.
+  /// The meaning of an item's first byte and the number that follows.
   struct Head {
     var major: UInt8
     var info: UInt8
     var argument: UInt64
     var at: Int
-    /// A break, outside of an indefinite length.
+    /// A break outside of an indefinite length.
     var isBreak: Bool { major == 7 && info == 31 }
     var isIndefinite: Bool { info == 31 }
   }

@@ -1,19 +1,19 @@
 import Automerge
 import Foundation
 
-/// Writes CBOR piece by piece, for what is written at every keystroke: no tree of values is made first.
+/// Writes CBOR piece by piece, for what is written at every keystroke: builds no tree of values first.
 ///
-/// The caller sees to it that as many values follow a `map` or an `array` as it has announced.
+/// The caller must write as many values after a `map` or an `array` as it has announced.
 public struct CBORWriter {
   public var output: [UInt8]
 
-  /// - Parameter output: what stands before it.
+  /// - Parameter output: the bytes to append to.
   public init(after output: [UInt8] = []) { self.output = output }
 
-  /// As many keys with their values follow.
+  /// That many keys with their values follow.
   public mutating func map(_ count: Int) { CBOR.head(5, UInt64(count), into: &output) }
 
-  /// As many values follow.
+  /// That many values follow.
   public mutating func array(_ count: Int) { CBOR.head(4, UInt64(count), into: &output) }
 
   public mutating func integer(_ value: Int) {
@@ -39,7 +39,7 @@ public struct CBORWriter {
     data.withUnsafeBytes { output.append(contentsOf: $0) }
   }
 
-  /// The hashes in their order, each as bytes.
+  /// The hashes in order, each as bytes.
   public mutating func hashes(_ hashes: Set<ChangeHash>) {
     array(hashes.count)
     for hash in hashes.count > 1 ? hashes.sorted() : Array(hashes) {

@@ -5,10 +5,10 @@ extension RepoMessage {
   /// Source: PeerProtocol.md, "Links".
   private static let shortByteCount = 1 << 20
 
-  /// The message as one CBOR map, as automerge-repo writes it.
+  /// The message as one CBOR map, in automerge-repo's form.
   public func encoded() -> [UInt8] { cbor.encoded() }
 
-  /// Reads one message. Unknown fields are skipped, missing optional ones and `undefined` are alike.
+  /// Reads one message. Skips unknown fields; treats `undefined` as missing.
   public init(_ encoded: some Collection<UInt8>) throws(RepoMessageError) {
     let value: CBOR
     do {
@@ -102,7 +102,7 @@ extension RepoMessage {
 
     func optionalPeer(_ field: String) -> PeerId? { value[field]?.text.map { PeerId($0) } }
 
-    /// Text, or the bare bytes, which some speakers send.
+    /// Text, or the bare bytes, which some implementations send.
     func document() throws(RepoMessageError) -> DocumentId {
       let field = value["documentId"]
       if let id = field?.text.flatMap({ DocumentId($0) }) { return id }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One message between peers, as the automerge-repo sync protocol, version 1, knows it.
+/// One message between peers, in the automerge-repo sync protocol, version 1.
 public enum RepoMessage: Hashable, Sendable {
   case join(senderId: PeerId, metadata: PeerMetadata, versions: [String])
   case peer(senderId: PeerId, targetId: PeerId?, metadata: PeerMetadata, version: String?)
@@ -14,7 +14,7 @@ public enum RepoMessage: Hashable, Sendable {
   /// Any other type, ours or a later version's, with all its fields but `type`.
   case other(type: String, fields: [String: CBOR])
 
-  /// A sync message on its way.
+  /// A sync message with its sender and receiver.
   public struct DocumentMessage: Hashable, Sendable {
     public var senderId: PeerId
     public var targetId: PeerId
@@ -37,7 +37,7 @@ public enum RepoMessage: Hashable, Sendable {
     public var count: UInt64
     /// One run of the author's program.
     public var sessionId: String
-    /// CBOR of the program's own.
+    /// The program's own CBOR.
     public var data: Data
 
     public init(
@@ -49,13 +49,13 @@ public enum RepoMessage: Hashable, Sendable {
   }
 }
 
-/// Why bytes are no message that we take.
+/// Why bytes are not a message that we accept.
 public enum RepoMessageError: Error, Hashable, Sendable {
   case notCBOR(CBORError)
-  /// No map, or a map without a `type`.
+  /// Not a map, or a map without a `type`.
   case notAMessage
-  /// A field that the type needs is missing or has another kind of value.
+  /// A field that the type needs is missing or has the wrong kind of value.
   case badField(type: String, field: String)
-  /// A message of a type that carries no document, and longer than any such message need be.
+  /// A message without a document that is longer than any such message need be.
   case tooLong(type: String, byteCount: Int)
 }

@@ -14,14 +14,14 @@ public struct LocalPeer: Hashable, Sendable {
 /// message's `senderId` before it delivers the message, and only the author of an `ephemeral` may be another peer.
 @AutomergeRepo
 public protocol NetworkProvider: AnyObject, Sendable {
-  /// Begins to report to `delegate`, which it does not keep alive.
+  /// Begins to report to `delegate`, which it does not retain.
   func start(as local: LocalPeer, delegate: any NetworkDelegate)
   /// Says goodbye where it can, closes every connection and reports them gone.
   func stop()
   /// Sends in the same turn. A message to a peer that is not connected is dropped.
   func send(_ message: RepoMessage, to peer: PeerId)
   func disconnect(_ peer: PeerId)
-  /// Whether anything more is to be read of a peer now. Until then it has to wait, and signs of life wait with it.
+  /// Whether to read more from a peer now. Until then the peer has to wait, and its pings too.
   func setReading(_ reads: Bool, from peer: PeerId)
   /// Whether its peers are other processes of the same person on the same store: they have full access, and are not news to the
   /// person.

@@ -1,12 +1,12 @@
 import Automerge
 import Foundation
 
-/// Changes that were removed from a document because its host does not take them, as the store remembers them. An older chunk,
-/// the journal of a process or another process may still have them, and must not bring them back.
+/// The stored hashes of changes that were removed from a document because its host refuses them. An older chunk, the journal of
+/// a process or another process may still have them, and must not bring them back.
 ///
-/// Each removal is a row of its own, named by what is in it, so that several processes write them side by side.
+/// Each removal is a row of its own, named by its content, so that several processes write side by side.
 enum DiscardedChanges {
-  /// One person's changes of years. Source: Storage.md, "Compaction".
+  /// More than one person's changes of years. Source: Storage.md, "Compaction".
   static let mostChanges = 1 << 20
 
   static func prefix(_ id: DocumentId) -> StorageKey { [id.description, "discarded"] }
@@ -37,15 +37,15 @@ extension Document {
 }
 
 extension DocHandle {
-  /// Stores which changes are about to be discarded, together with whatever speaks of the document without them. From then on
-  /// the document is loaded without them.
+  /// Stores which changes are about to be discarded, together with records about the document without them. From then on the
+  /// document is loaded without them.
   public func announceDiscarding(
     _ changes: Set<ChangeHash>, with items: [StoredItem]
   ) async throws(StorageError) {
     try await repo?.storage?.commit(([DiscardedChanges.item(id, changes)] + items).map { .save($0) })
   }
 
-  /// Takes back what `announceDiscarding` stored: the changes stay.
+  /// Reverts `announceDiscarding`: the changes stay.
   public func keepAnnounced(_ changes: Set<ChangeHash>) async throws(StorageError) {
     try await repo?.storage?.commit([.remove(DiscardedChanges.item(id, changes).key)])
   }

@@ -4,7 +4,7 @@ import Foundation
 /// Keeps one document stored: gathers its changes, writes them as chunks, merges the chunks when there are many.
 @AutomergeRepo
 final class DocumentStore {
-  /// Below this it does not matter how the chunks lie. Source: Storage.md, "Compaction".
+  /// Below this size the number of chunks does not matter. Source: Storage.md, "Compaction".
   static let smallestCompaction = 64 << 10
 
   private let id: DocumentId
@@ -16,15 +16,15 @@ final class DocumentStore {
   private(set) var problem: StorageError?
   /// Chunks that could not be used when the document was loaded.
   private(set) var damaged: [StorageKey] = []
-  /// Called when what is stored, or the problem, has changed.
+  /// Called when the stored state, or the problem, has changed.
   var onChange: (() -> Void)?
-  /// Called after each attempt to write with the time it took, before `onChange`.
+  /// Called after each write with the time that it took, before `onChange`.
   var onWritten: ((Duration) -> Void)?
-  /// What to store beside the document, asked for at each writing. It is committed with the chunks, or after them where the
-  /// provider knows no transactions, so it never speaks of changes that are not in the store.
+  /// What to store beside the document, asked for at each write. It is committed with the chunks, or after them where the
+  /// provider has no transactions, so it never refers to changes that are not stored.
   var companions: (@AutomergeRepo () -> [StoredItem])?
 
-  /// The state of the document that is surely in the store.
+  /// The heads that are certainly stored.
   private(set) var storedHeads: Set<ChangeHash> = []
 
   private var schedule = StorageSchedule()
@@ -39,15 +39,15 @@ final class DocumentStore {
   private var work: Task<Void, Never>?
   private var compaction: Task<Void, Never>?
   private var isClosed = false
-  /// Changes that were removed from the document, and the rows in which the store says so.
+  /// Changes that were removed from the document, and the rows that record this.
   private var discarded: Set<ChangeHash> = []
   private var discardedRows: Set<StorageKey> = []
   private var isDiscardedStated = true
-  /// Whether some of them may lie in the chunks yet.
+  /// Whether some of them may still be in the chunks.
   private var mustMerge = false
   private var waiters: [(generation: Generation, continuation: CheckedContinuation<StorageError?, Never>)] = []
 
-  /// How often the document, and what is stored with it, have changed; of what is stored: up to which of these times.
+  /// How often the document and its companions have changed, and how many of these changes are stored.
   private struct Generation: Equatable {
     var document = 0
     var companions = 0
@@ -55,7 +55,7 @@ final class DocumentStore {
     func covers(_ other: Generation) -> Bool { document >= other.document && companions >= other.companions }
   }
 
-  /// For a document that came from the store.
+  /// For a document that was loaded from the store.
   init(id: DocumentId, document: Document, loaded: StoredChunks?, storage: any StorageProvider, clock: any RepoClock) {
     (self.id, self.document, self.storage, self.clock) = (id, document, storage, clock)
     if let loaded {
@@ -75,7 +75,7 @@ final class DocumentStore {
 
   var isCompacting: Bool { compaction != nil }
 
-  /// Stores all there is, because nothing of it is in the store yet.
+  /// Stores the whole document, of which the store has nothing yet.
   func storeWhole() {
     guard !document.heads().isEmpty else { return }
     let snapshot = document.save()
@@ -83,12 +83,12 @@ final class DocumentStore {
     changed()
   }
 
-  /// The document has lost these changes: they go from the store, too, and nothing else does that others may have put there.
+  /// Removes from the store the changes that the document has lost, and nothing that other processes may have put there.
   func discard(_ changes: Set<ChangeHash>) {
     if !changes.isSubset(of: discarded) { isDiscardedStated = false }
     discarded.formUnion(changes)
     mustMerge = true
-    // What waits for being written may have them.
+    // A write that waits may contain them.
     let snapshot = document.save()
     pending = pending.prefix(writing) + [StoredItem(key: StoredChunks.key(.snapshot, id, snapshot), data: snapshot)]
     changed()
@@ -99,7 +99,7 @@ final class DocumentStore {
     perform(schedule.receive(.changed))
   }
 
-  /// Sees to it that the companions are written soon, even if the document does not change.
+  /// Writes the companions soon, even if the document does not change.
   func companionsChanged() {
     current.companions += 1
     perform(schedule.receive(.changed))
@@ -156,7 +156,7 @@ final class DocumentStore {
     work = Task { [id, storage] in
       do throws(StorageError) {
         if !changes.isEmpty { try await storage.commit(changes) }
-        // Merging that is under way may write once more what goes now: then it is done again afterwards.
+        // A merge under way may write the removed changes once more: then remove them again afterwards.
         if merges, self.compaction == nil {
           self.mustMerge = false
           self.merged(try await DocumentStore.compact(id, in: storage))
@@ -170,7 +170,7 @@ final class DocumentStore {
     }
   }
 
-  /// What there is to say to the store of discarded changes. Those that another person has brought again stay in the document.
+  /// The rows of discarded changes to store. Changes that another person has brought again stay in the document.
   private func changesOfDiscarded() -> [StorageChange] {
     let gone = document.unknown(discarded)
     let outdated = gone.count == discarded.count ? [] : discardedRows
@@ -211,7 +211,7 @@ final class DocumentStore {
   // MARK: Compaction
 
   private func compactIfDue() {
-    // A snapshot may be many times shorter than the text in it, all of which is read and written again.
+    // A snapshot may be many times smaller than its text, all of which is read and written again.
     guard compaction == nil, !isClosed,
       incrementalByteCount >= max(DocumentStore.smallestCompaction, snapshotByteCount, document.textByteCount / 2)
     else { return }
@@ -220,7 +220,7 @@ final class DocumentStore {
         let result = try await DocumentStore.compact(id, in: storage)
         self.merged(result)
         if result == nil {
-          // Try again when as much has come in again. What is in memory mends the store meanwhile, if it is whole.
+          // Retry when as much has been added again. An intact document in memory repairs the store meanwhile.
           self.snapshotByteCount = max(self.snapshotByteCount, self.incrementalByteCount * 2)
           if StoredChunks.isComplete(self.document) { self.storeWhole() }
         }

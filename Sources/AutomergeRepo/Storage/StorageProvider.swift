@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a chunk or record lies: names from the general to the particular, such as `[documentId, "snapshot", hash]`.
+/// The key of a chunk or record: names from the general to the particular, such as `[documentId, "snapshot", hash]`.
 public typealias StorageKey = [String]
 
 /// Keeps bytes under keys. Several processes may use one store at a time.
@@ -9,22 +9,22 @@ public typealias StorageKey = [String]
 /// bytes survive a crash of the process and, where the provider says so, of the machine.
 /// A new provider passes `StorageSuite` in the tests.
 public protocol StorageProvider: Sendable {
-  /// Nil if there is nothing.
+  /// Nil if there is no value.
   func load(_ key: StorageKey) async throws(StorageError) -> Data?
-  /// Replaces what was there, whole or not at all.
+  /// Replaces the value, whole or not at all.
   func save(_ key: StorageKey, _ data: Data) async throws(StorageError)
-  /// Does nothing if there is nothing.
+  /// Does nothing if there is no value.
   func remove(_ key: StorageKey) async throws(StorageError)
-  /// Everything whose key begins with `prefix`, in no particular order; what lies at `prefix` itself included.
+  /// Everything whose key begins with `prefix`, in no particular order; the value at `prefix` itself included.
   func loadRange(_ prefix: StorageKey) async throws(StorageError) -> [StoredItem]
   func removeRange(_ prefix: StorageKey) async throws(StorageError)
-  /// The names that follow `prefix` in some key, each once, without reading what lies there.
+  /// The names that follow `prefix` in some key, each once, without reading values.
   func children(of prefix: StorageKey) async throws(StorageError) -> [String]
 
-  /// Makes the changes in their order; where the provider can, all of them or none.
+  /// Makes the changes in order; where the provider can, all of them or none.
   func commit(_ changes: [StorageChange]) async throws(StorageError)
-  /// Puts bytes that are not what their key says where no load finds them and a person can. Does nothing if something
-  /// else lies there by now.
+  /// Moves bytes that do not match their key to where no load finds them and a person can. Does nothing if the key has other
+  /// bytes by now.
   func setAside(_ item: StoredItem) async throws(StorageError)
   /// How many times stored data may have been lost. A process that still has it in memory then stores it anew.
   var lossCount: Int { get }
@@ -64,23 +64,23 @@ public struct StoredItem: Hashable, Sendable {
   }
 }
 
-/// Why a store did not do what it was asked.
+/// Why a storage operation failed.
 public enum StorageError: Error, Hashable, Sendable {
-  /// No room, or no more of it for this user.
+  /// The disk, or this user's quota, is full.
   case full
-  /// The store may not be read or written.
+  /// No permission to read or write the store.
   case notPermitted
-  /// Others have been writing for too long; later it may work.
+  /// Other processes have been writing for too long; a later attempt may succeed.
   case busy
-  /// A later notes-lsp has written it in a way that this one does not know. Nothing was touched.
+  /// A later notes-lsp has written it in a format that this one does not know. Nothing was changed.
   case newerVersion(found: Int, known: Int)
-  /// It is the file of another program. Nothing was touched.
+  /// The file belongs to another program. Nothing was changed.
   case foreign
-  /// The key cannot be stored: no components, or one that is too long.
+  /// The key cannot be stored: it has no components, or one that is too long.
   case invalidKey(StorageKey)
-  /// What lies there is not what was put there.
+  /// The stored bytes are not those that were written.
   case damaged(StorageKey)
-  /// Anything else that the system says; `code` is its errno.
+  /// Any other system error; `code` is its errno.
   case failed(operation: String, code: Int32)
 }
 

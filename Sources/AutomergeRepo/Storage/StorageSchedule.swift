@@ -7,8 +7,8 @@
 struct StorageSchedule {
   /// How long changes are gathered. Source: Storage.md, "Write path".
   static let gatheringTime: Duration = .milliseconds(50)
-  /// How long after a failure it is tried again: a person who makes room on a full disk does not wait. Source: Storage.md,
-  /// "When it fails".
+  /// The pause before a retry after a failure: short, so that a person who makes room on a full disk does not wait. Source:
+  /// Storage.md, "When it fails".
   static let retryInterval: Duration = .seconds(1)
 
   enum Event { case changed, timerFired, flushRequested, saved, failed }

@@ -2,27 +2,26 @@ import Automerge
 import Crypto
 import Foundation
 
-/// One document's chunks as they lie in a store, named by what is in them, so that two writers never collide.
+/// One document's chunks in a store, named by their content, so that two writers never collide.
 struct StoredChunks: Sendable {
   enum Kind: String { case snapshot, incremental }
 
-  /// What could be read, or nil if nothing could.
+  /// The document, or nil if nothing could be read.
   var document: Document?
-  /// The keys of the chunks that are in `document`, with their sizes.
+  /// The keys of the chunks that `document` contains, with their sizes.
   var used: [StorageKey: Int] = [:]
   var snapshotByteCount = 0
   var incrementalByteCount = 0
-  /// Chunks that are not what their names say, or that the document would not have.
+  /// Chunks that do not match their names, or that the document rejected.
   var damaged: [StorageKey] = []
-  /// Those of them that are not what their names say. The store puts them aside, so that the true ones can take their
-  /// place.
+  /// Those of them that do not match their names. The store sets them aside, so that intact ones can take their place.
   private var forged: [StoredItem] = []
-  /// Changes that were removed from the document for good, and in which rows the store says so.
+  /// Changes that were removed from the document for good, and the rows that record this.
   private(set) var discarded: Set<ChangeHash> = []
   private(set) var discardedRows: Set<StorageKey> = []
-  /// The rows in which signatures lie beside it.
+  /// The rows of the document's signatures.
   var signatures: [StoredItem] = []
-  /// Whether the chunks still had some of them.
+  /// Whether the chunks still contained some of them.
   private(set) var hasDiscarded = false
 
   static func key(_ kind: Kind, _ id: DocumentId, _ data: Data) -> StorageKey {
@@ -35,8 +34,8 @@ struct StoredChunks: Sendable {
     }.joined()
   }
 
-  /// Reads and merges all chunks of a document, off the actor. Each is checked and loaded on its own: a bad one costs
-  /// nothing but itself.
+  /// Reads and merges all chunks of a document, off the actor. Each is checked and loaded on its own: a bad one affects no
+  /// other.
   @concurrent
   static func load(_ id: DocumentId, from storage: any StorageProvider) async throws(StorageError) -> StoredChunks {
     let snapshots = try await storage.loadRange([id.description, Kind.snapshot.rawValue])
@@ -81,7 +80,7 @@ struct StoredChunks: Sendable {
     return true
   }
 
-  /// Whether every change that was read has found its place: none waits for one that is missing.
+  /// Whether every change that was read has been applied: none waits for a missing one.
   var isComplete: Bool {
     guard damaged.isEmpty, let document else { return false }
     return StoredChunks.isComplete(document)

@@ -2,10 +2,10 @@ import Automerge
 import Crypto
 import Foundation
 
-/// The heads of many documents in few bytes, so that two peers find out what differs without speaking of each.
+/// The heads of many documents in few bytes, so that two peers find the documents that differ without listing all.
 ///
-/// Each document has a hash of its id and heads; documents are spread over buckets, a bucket's number is the sum of its
-/// hashes, and the digest is a hash of all buckets.
+/// Each document has a hash of its id and heads; documents are spread over buckets, a bucket's number is the sum of its hashes,
+/// and the digest is a hash of all buckets.
 struct Catalogue {
   static let bucketCount = 256
   /// Eight bytes for each bucket.
@@ -19,7 +19,7 @@ struct Catalogue {
     sums[Catalogue.bucket(of: document)] &+= hash
   }
 
-  /// 32 bytes, equal where the documents and their heads are.
+  /// 32 bytes, equal if the documents and their heads are.
   var digest: Data { Data(SHA256.hash(data: buckets)) }
 
   var buckets: Data {
@@ -27,7 +27,7 @@ struct Catalogue {
       sums.flatMap { sum in stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: sum >> UInt64($0)) } })
   }
 
-  /// The documents in whose buckets the other side has something else; all if what it says has the wrong length.
+  /// The documents in the buckets that differ from the other side's; all if its buckets have the wrong length.
   func documents(differingFrom other: Data) -> [DocumentId] {
     let (ours, theirs) = (Array(buckets), Array(other))
     let isDifferent = (0..<Catalogue.bucketCount).map { bucket in
@@ -47,11 +47,11 @@ struct Catalogue {
   private static func bucket(of document: DocumentId) -> Int { Int(document.bytes[15]) }
 }
 
-/// The heads of a document as they lie in the store beside its chunks, so that they are known without reading those.
+/// The heads of a document, stored beside its chunks, so that they are known without reading those.
 enum StoredHeads {
   static let prefix: StorageKey = ["heads"]
   static let hashByteCount = 32
-  /// More than people who write at the same time.
+  /// More than the number of people who write at the same time.
   static let mostHeads = 1024
 
   static func key(_ document: DocumentId) -> StorageKey { prefix + [document.description] }

@@ -1,9 +1,9 @@
 import Automerge
 import Foundation
 
-/// Messages that are taken in by portions.
+/// Messages that are applied in portions.
 extension DocumentSync {
-  /// A message of a peer that may write has come, and is being read. Returns false if it is none.
+  /// Call when another thread begins to read a message of a peer with write access. Returns false if it is not a sync message.
   mutating func begin(_ payload: Payload, from peer: PeerId) -> Bool {
     guard let data = payload.data, let outline = SyncOutline(data) else { return false }
     _ = authorship.receive(.heard(peer))
@@ -15,7 +15,7 @@ extension DocumentSync {
 
   func malformed(from peer: PeerId) -> [Effect] { [.refused(peer, .malformed)] }
 
-  /// Takes in a portion. The others hear of it; the peer that brings it does when all of it is here.
+  /// Applies a portion. The other peers are told at once; the peer that brings it when all of it is here.
   mutating func take(
     _ portion: ChangePortion, of message: IncomingMessage, filter: inout AuthorFilter, from peer: PeerId,
     _ document: Document
@@ -30,7 +30,7 @@ extension DocumentSync {
     return effects + settleWithheld(document) + sendToAll(document, except: peer)
   }
 
-  /// All portions have been taken in: what else the message says counts now.
+  /// Call when all portions have been applied: the rest of the message counts now.
   mutating func finish(
     _ message: IncomingMessage, _ payload: Payload, filter: AuthorFilter, from peer: PeerId, access: Access,
     since before: Set<ChangeHash>, _ document: Document

@@ -18,7 +18,7 @@ struct DocumentSync {
     case ready
   }
 
-  /// What a message of one peer to another says of a document.
+  /// What one peer's message to another says about a document.
   enum Payload: Equatable {
     case sync(Data)
     case request(Data)
@@ -26,25 +26,25 @@ struct DocumentSync {
   }
 
   enum Event {
-    /// A peer that is to be told of the document, or asked for it, is there.
+    /// There is a peer to announce the document to, or to ask for it.
     case connected(PeerId, access: Access)
     case disconnected(PeerId)
-    /// A peer on the document may do more or less than before; `none` ends its part.
+    /// The access of a peer on the document has changed; `none` ends its part.
     case accessChanged(PeerId, Access)
     /// The document has changed here.
     case changed
     /// The document has gone back to an earlier state, so what the other side has is uncertain.
     case rewound
     case received(Payload, from: PeerId, access: Access)
-    /// A peer has said what it has, outside of the exchange of changes.
+    /// A peer has told its heads, outside of the exchange of changes.
     case told(heads: Set<ChangeHash>, by: PeerId)
-    /// To these peers nothing is said unless they ask or are found to lack something: others carry our changes to them.
+    /// These peers are sent nothing unless they ask or are found to lack something: relays bring them our changes.
     case idle(Set<PeerId>)
-    /// Much waits to be sent to the peer, or no longer: until then it is told nothing new.
+    /// Much waits to be sent to the peer, or no longer; while it does, the peer is told nothing new.
     case crowded(PeerId, Bool)
-    /// Some time has passed, the same each time.
+    /// A regular interval has passed.
     case checked
-    /// Others have had their turn since `later`.
+    /// Other work has run since `later`.
     case turned
     /// All peers that we may ask were asked.
     case asked
@@ -54,18 +54,18 @@ struct DocumentSync {
 
   enum Effect {
     case send(Payload, to: PeerId)
-    /// What a peer's message did to the texts of the document.
+    /// The edits that a peer's message has made to the document's texts.
     case edited([TextEdit], from: PeerId)
     case headsChanged(by: PeerId)
     case found
     case notFound
     case refused(PeerId, Refusal)
-    /// Some peers are told of the document when others have had their turn: `turned` is asked for.
+    /// Some peers are told of the document after other work has run: answer with `turned`.
     case later
     /// About the actors that peers write as.
     case authorship(Authorship.Effect)
 
-    /// Whether it tells of new changes in the document.
+    /// Whether it announces new changes in the document.
     var isChange: Bool {
       switch self {
       case .edited, .headsChanged: true
@@ -73,15 +73,15 @@ struct DocumentSync {
       }
     }
 
-    /// What it has to send.
+    /// What the peer has to send.
     var byteCount: Int { if case .send(let payload, _) = self { payload.byteCount } else { 0 } }
   }
 
   enum Refusal: Error, Equatable {
     case malformed
-    /// It may only read, and sent changes.
+    /// The peer has read access and sent changes.
     case readOnly
-    /// The document would not have the message.
+    /// The document rejected the message.
     case rejected(String)
   }
 
@@ -92,25 +92,25 @@ struct DocumentSync {
     var stance: Stance = .unknown
     /// It asked, and has had no answer.
     var awaitsAnswer = false
-    /// Others carry our changes to it.
+    /// Relays bring it our changes.
     var isIdle = false
     /// Much waits to be sent to it.
     var isCrowded = false
-    /// It has not been told yet of what has changed; the one with the lowest number has waited longest.
+    /// It has not been told of the last changes yet; the peer with the lowest number has waited longest.
     var owedSince: Int?
-    /// What it last said that it has; nil if it has said nothing.
+    /// Its last heads; nil if it has told none.
     var theirHeads: Set<ChangeHash>?
-    /// How the last check found it; nil if the heads were equal.
+    /// The last check's finding; nil if the heads were equal.
     var difference: Difference?
-    /// Its last changes did not fit.
+    /// Its last changes were unusable.
     var hasUnusable = false
     /// How often it has asked for everything since the last check.
     var wholeCount = 0
-    /// The last message without changes that it was sent while it brought what is not taken.
+    /// The last message without changes that we sent it while it brought changes that we refuse.
     var lastEmpty: Data?
   }
 
-  /// That a peer has other heads than we, and for how many checks exactly these.
+  /// A peer's heads differ from ours; and for how many checks these have stayed the same.
   struct Difference {
     var ours: Set<ChangeHash>
     var theirs: Set<ChangeHash>?
@@ -134,7 +134,7 @@ struct DocumentSync {
   private var owedCount = 0
   /// The actors that peers write as, and the changes withheld because of them.
   var authorship = Authorship()
-  /// What was shared with peers that are gone, as `SyncState.encode` gives it.
+  /// What was shared with peers that are gone, encoded by `SyncState.encode`.
   private var remembered: [PeerId: Data] = [:]
 
   init(phase: Phase) {
@@ -147,7 +147,7 @@ struct DocumentSync {
 
   var linkedPeers: [PeerId] { links.map(\.peer) }
 
-  /// Those on the document whose changes are taken.
+  /// The peers on the document whose changes we take.
   var writers: [PeerId] { links.filter { $0.stance != .lacks && $0.access == .write }.map(\.peer) }
 
   /// The peers that wait for the search's result.
@@ -159,7 +159,7 @@ struct DocumentSync {
   /// The peers to tell when the search is given up: those that wait, and those that have begun to send the document.
   var engagedPeers: [PeerId] { links.filter { $0.awaitsAnswer || $0.stance == .has }.map(\.peer) }
 
-  /// The heads a peer said it has; nil if it has said nothing.
+  /// A peer's last heads; nil if it has told none.
   func heads(of peer: PeerId) -> Set<ChangeHash>? { links.first { $0.peer == peer }?.theirHeads }
 
   mutating func receive(_ event: Event, document: Document) -> [Effect] {
@@ -191,7 +191,7 @@ struct DocumentSync {
     }
   }
 
-  /// The document has changed here. One that was being looked for was found where no peer was asked.
+  /// The document has changed here. Ends a search that found it other than through a peer.
   private mutating func changed(_ document: Document) -> [Effect] {
     let effects = document.heads().isEmpty ? [] : found(by: nil)
     return phase == .ready ? effects + settleWithheld(document) + sendToAll(document) : []
@@ -250,8 +250,8 @@ struct DocumentSync {
     return phase == .ready && links[index].stance != .lacks ? send(to: index, document) : []
   }
 
-  /// The link to `peer`, made if there is none. Of an earlier connection only what was surely shared survives: messages
-  /// may have been lost with it.
+  /// The link to `peer`, created if there is none. Of an earlier connection only what was surely shared survives: messages may
+  /// have been lost with it.
   mutating func link(to peer: PeerId, _ access: Access) -> Int {
     if let index = links.firstIndex(where: { $0.peer == peer }) { return index }
     let state = DocumentSync.state(remembered.removeValue(forKey: peer), access)
@@ -277,7 +277,7 @@ struct DocumentSync {
 
   // MARK: Messages
 
-  /// The link that a message came over, or what it is answered with at once.
+  /// The link that a message came over, or an immediate answer.
   enum Opening {
     case link(Int)
     case answered([Effect])
@@ -354,7 +354,7 @@ struct DocumentSync {
     return effects + settleWithheld(document) + sendToAll(document, answering: peer)
   }
 
-  /// Ends the search, if that is not over, as there is something now.
+  /// Ends a search, as there is something now.
   mutating func found(by index: Int?) -> [Effect] {
     guard phase == .searching else { return [] }
     phase = .ready
@@ -370,7 +370,7 @@ struct DocumentSync {
     }
   }
 
-  /// What there is to say to one peer now.
+  /// What to tell one peer now.
   mutating func send(to index: Int, _ document: Document) -> [Effect] {
     let link = links[index]
     links[index].owedSince = nil
@@ -433,7 +433,7 @@ struct DocumentSync {
     links.indices.filter { links[$0].owedSince != nil && (links[$0].stance != .lacks || links[$0].awaitsAnswer) }
   }
 
-  /// Tells these peers what there is to say, those that have waited first, as far as one turn goes.
+  /// Tells these peers what is due, longest waiting first, within the limit of one turn.
   private mutating func speak(to indices: [Int], _ document: Document) -> [Effect] {
     var (effects, byteCount, isOwing): ([Effect], Int, Bool) = ([], 0, false)
     let waiting = indices.filter { links[$0].owedSince != nil }

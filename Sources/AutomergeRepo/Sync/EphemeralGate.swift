@@ -7,11 +7,11 @@ struct EphemeralGate {
   /// Source of all: PeerProtocol.md, "Presence".
   static let maximumByteCount = 64 << 10
   static let maximumIdBytes = 256
-  /// Streams of one link that are remembered, the most recent ones.
+  /// How many streams of one link are remembered, the most recent ones.
   static let mostStreams = 256
   /// How far a count may be ahead of the last one. It counts the messages on all documents of its author.
   static let longestLeap: UInt64 = 1 << 14
-  /// What one link may bring: so many at once, and so many more each second.
+  /// The rate limit of one link: this many at once, and this many more each second.
   static let mostAtOnce = 1000
   static let mostPerSecond = 500
   /// How many of a stream's last counts are remembered, to recognise them when they come over another link.
@@ -25,14 +25,14 @@ struct EphemeralGate {
 
   private struct Progress {
     var last: UInt64
-    /// A refused count from which the stream may go on.
+    /// A refused count that the stream may continue from.
     var leap: UInt64?
     var seen: UInt64
   }
 
   private struct Link {
     var streams: [Stream: Progress] = [:]
-    /// How many messages it may bring now, and when that was so.
+    /// How many messages the link may bring, as of a moment.
     var allowance = Double(EphemeralGate.mostAtOnce)
     var countedAt: Duration
   }
@@ -66,7 +66,7 @@ struct EphemeralGate {
     return isFirst(message.count, of: stream)
   }
 
-  /// Forgets what came over a link that is gone.
+  /// Drops the streams of a link that is gone.
   mutating func forget(_ link: PeerId) { links[link] = nil }
 
   private static func allows(_ link: inout Link, at now: Duration) -> Bool {
@@ -79,7 +79,7 @@ struct EphemeralGate {
     return true
   }
 
-  /// Whether a count goes on from the last one of its link, or from one that was refused for its leap.
+  /// Whether a count continues from the last one of its link, or from one that was refused for its leap.
   private static func goesOn(_ link: inout Link, _ stream: Stream, _ count: UInt64, _ seen: UInt64) -> Bool {
     guard let known = link.streams[stream] else {
       link.streams[stream] = Progress(last: count, seen: seen)
@@ -94,7 +94,7 @@ struct EphemeralGate {
     return true
   }
 
-  /// Whether it has not come over another link.
+  /// Whether it has not come over another link already.
   private mutating func isFirst(_ count: UInt64, of stream: Stream) -> Bool {
     var window = windows[stream] ?? Window(seen: seen)
     guard !window.counts.contains(count) else { return false }

@@ -2,7 +2,7 @@
 /// busy; peers take turns; and a peer whose data inflates to much waits until it has paid for that.
 @AutomergeRepo
 final class IncomingTurns {
-  /// What may be inflated beyond what text inflates to, by one peer and by all together: at once, and more each minute.
+  /// The budget for data that inflates to more than text does, of one peer and of all together: at once, and again each minute.
   /// Source: PeerProtocol.md, "Expensive changes".
   static let excessByteCount = 4 << 20
   static let excessOfAll = 8 << 20
@@ -28,7 +28,7 @@ final class IncomingTurns {
     common = Account(left: Self.excessOfAll, at: clock.now)
   }
 
-  /// Returns when a peer may have a portion read.
+  /// Returns when a portion of the peer's may be read.
   func begin(_ peer: PeerId) async {
     await withCheckedContinuation { continuation in
       waiting.append((peer, continuation))
@@ -36,7 +36,7 @@ final class IncomingTurns {
     }
   }
 
-  /// The portion has been read, for which so much was inflated.
+  /// A portion was read, for which this many bytes were inflated.
   func end(_ peer: PeerId, excess: Int) {
     isBusy = false
     if excess > 0 {

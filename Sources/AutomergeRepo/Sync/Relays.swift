@@ -8,14 +8,14 @@ import Foundation
 /// peers that outrank both its ends take changes from both and send theirs to both. What one end knows then reaches the other
 /// over a link whose higher end ranks higher still, and so on: the highest peers carry everything.
 struct Relays {
-  /// Up to so many peers on a document, this one included, every link carries everything.
+  /// With up to this many peers on a document, including this one, every link carries everything.
   /// Source: PeerProtocol.md, "Many peers".
   static let meshLimit = 8
   static let relayCount = 3
   /// More than a service has links.
   static let mostPeers = 128
 
-  /// What a peer has said of its links on the document.
+  /// What a peer has told about its links on the document.
   struct Report: Equatable {
     var peers: Set<PeerId> = []
     /// Those of them to which it sends nothing unless asked.

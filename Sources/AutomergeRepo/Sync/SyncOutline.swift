@@ -1,7 +1,7 @@
 import Automerge
 import Foundation
 
-/// The outer parts of an Automerge sync message, read without touching the changes in it.
+/// The envelope of an Automerge sync message, read without decoding the changes in it.
 ///
 /// Layout: type, heads, needed hashes, what the sender has (hashes and a filter, several times), changes, flags.
 /// Source: automerge-format.md, section 7.
@@ -10,7 +10,7 @@ struct SyncOutline {
   let needCount: Int
   let changeCount: Int
 
-  /// Nil if the bytes end early, lie about a count, or are no sync message.
+  /// Nil if the bytes end early, have a wrong count, or are not a sync message.
   init?(_ message: Data) {
     var reader = Reader(bytes: message.withUnsafeBytes { Array($0) })
     guard let type = reader.byte(), type == 0x42 || type == 0x43, let heads = reader.hashes() else { return nil }
@@ -33,7 +33,7 @@ struct SyncOutline {
       return bytes[position]
     }
 
-    /// A count of things of at least `itemBytes` bytes each that still fit.
+    /// Reads a count of items of at least `itemBytes` bytes each that fit in the rest.
     mutating func count(itemBytes: Int) -> Int? {
       var value: UInt64 = 0
       for shift in stride(from: UInt64(0), to: 63, by: 7) {
