@@ -2,14 +2,14 @@ import Automerge
 import AutomergeRepo
 import JSONRPC
 
-/// Carets: this person's on its way to the others, the others' on their way to the client.
+/// Carets: sends this person's to the peers, and other people's to the client.
 ///
-/// A caret travels as a cursor on what stands behind it, so that typing there pushes it along: it stays behind the last letter
-/// typed, without another message. Where *others* type at exactly that place, an editor keeps its own caret before the new
-/// letters; it then says again where it is.
+/// A caret is sent as a cursor on the character behind it, so that typing there pushes it along: it stays behind the last
+/// letter typed, without another message. Where *others* type at exactly that place, an editor keeps its own caret before the
+/// new letters, and then reports it again.
 ///
-/// Such a cursor stands for another place after every change of the text. Clients carry the carets they show over plain typing
-/// of their own, by the same rule; after all other changes they get the list anew.
+/// After every change of the text such a cursor has another offset. Clients move the carets they show over plain typing of
+/// their own by the same rule; after all other changes they get a new list.
 extension Attachment {
   func cursor(version: Int, rev: Int, ranges: [PositionRange]) {
     do {
@@ -27,7 +27,7 @@ extension Attachment {
     service.company.moved(to: places, in: note, of: id)
   }
 
-  /// The others' carets, where they stand in the client's text.
+  /// Sends the client other people's carets, at their places in the client's text.
   func sendCursors() {
     guard buffer.gate == .notes else { return }
     let text = source
@@ -51,7 +51,7 @@ extension Attachment {
       ])
   }
 
-  /// The others' carets may no longer stand where the client shows them.
+  /// Call when other people's carets may have moved from where the client shows them.
   func caretsMayHaveMoved() {
     guard buffer.gate == .notes else { return }
     service.company.textChanged(in: id)
@@ -60,7 +60,7 @@ extension Attachment {
   /// Whether the client, which had the document's text, moved all carets over its change just as the document did: a single
   /// plain insertion or deletion that touches none of them.
   ///
-  /// - Complexity: O(p · log n), p the carets of others
+  /// - Complexity: O(p · log n), p other people's carets
   func clientCarriesCarets(over splices: [TextSplice], from changes: [ContentChange]) -> Bool {
     let places = service.company.places(in: id)
     guard !places.isEmpty else { return true }

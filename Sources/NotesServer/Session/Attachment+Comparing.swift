@@ -1,11 +1,11 @@
 import AutomergeRepo
 
-/// Large full texts are compared with the client's earlier one off the loop, which that would hold up for a tenth of a second.
+/// Compares a large full text with the client's earlier one off the loop, which that would block for a tenth of a second.
 ///
-/// Meanwhile nothing is sent to the client, and what it sends waits its turn. The text that it had is no other afterwards: what
-/// the others write is behind it. Whatever needs the client's text at once calls `finishComparing`.
+/// Meanwhile nothing is sent to the client, and its messages wait. Its earlier text stays the base: other people's changes are
+/// applied after it. Code that needs the client's text at once calls `finishComparing`.
 extension Attachment {
-  /// A full text that is being compared, and what came after it.
+  /// A full text that is being compared, and the messages that came after it.
   struct Comparison {
     let number: Int
     let version: Int
@@ -14,7 +14,7 @@ extension Attachment {
     var waiting: [@AutomergeRepo (Attachment) -> Void] = []
   }
 
-  /// From this size on a full text is compared off the loop.
+  /// A full text of at least this size is compared off the loop.
   static let smallestOffLoop = 16 << 10
 
   func didChange(version: Int, rev: Int?, changes: [ContentChange]) {
@@ -33,12 +33,12 @@ extension Attachment {
     }
   }
 
-  /// Does it now if no full text is being compared, else after that.
+  /// Runs the action at once if no full text is being compared, else after that.
   func whenCompared(_ action: @escaping @AutomergeRepo (Attachment) -> Void) {
     if comparison == nil { action(self) } else { comparison?.waiting.append(action) }
   }
 
-  /// Compares on the loop what is being compared off it.
+  /// Finishes on the loop the comparison that is under way off it.
   func finishComparing() {
     while let comparison { end(.fullText(comparison.text)) }
   }
@@ -47,7 +47,7 @@ extension Attachment {
     guard let done = comparison else { return }
     comparison = nil
     takeIn(version: done.version, rev: done.rev, changes: [change])
-    // One of them may be a full text again, and the others wait for that one.
+    // One of them may be a full text again, for which the others wait.
     for action in done.waiting { whenCompared(action) }
   }
 }
@@ -58,7 +58,7 @@ extension TextDiff {
 }
 
 extension OpenBuffer {
-  /// The text of the client before it sent its full text, naming `rev` as the last edit that it had applied.
+  /// The client's text before it sent its full text, with `rev` as the last edit that it had applied.
   func textBefore(fullTextWith rev: Int?, source: some TextSource) -> [UInt8] {
     var buffer = self
     if gate == .notes, let rev { buffer.fold(through: rev) }

@@ -1,7 +1,7 @@
 import Automerge
 import AutomergeRepo
 
-/// The way to the document: what the editor does is done there, and what others did there is heard.
+/// Applies the editor's changes to the document, and handles those of other people.
 extension Attachment {
   // MARK: From the editor
 
@@ -36,13 +36,13 @@ extension Attachment {
     }
   }
 
-  /// Something came that fits nowhere: the full text puts it right.
+  /// A change fits no known state of the buffer: the full text will repair this.
   func resync(_ reason: String) {
     buffer.awaitsFullText = true
     session.connection.notify("notes/resync", ["uri": .string(uri), "reason": .string(reason)])
   }
 
-  /// Makes splices that bring an earlier text back, which this person can undo.
+  /// Applies splices that restore an earlier text, as a change that this person can undo.
   func restore(_ splices: [TextSplice]) throws {
     try session.checkMayWrite(id)
     finishComparing()
@@ -57,7 +57,7 @@ extension Attachment {
     scheduleCheck(after: Self.checkDelay)
   }
 
-  /// Makes what the client did. Returns whether there is a change now.
+  /// Applies the client's change. Returns whether this made a change of the document.
   @discardableResult
   func takeIn(_ splices: [TextSplice]) -> Bool {
     guard !splices.isEmpty else {
@@ -79,7 +79,7 @@ extension Attachment {
     }
   }
 
-  /// Makes the splices, in one change. Returns whether there is one now.
+  /// Applies the splices in one change. Returns whether this made one.
   @discardableResult
   func apply(_ splices: [TextSplice]) -> Bool {
     guard !splices.isEmpty else { return false }
@@ -100,14 +100,14 @@ extension Attachment {
     }
   }
 
-  /// A client that had lost its way may not have what others wrote; its full text then looks like deleting it.
+  /// A client that was out of sync may lack what others wrote; its full text then looks as if it deleted that.
   func keepRecovered(before splices: [TextSplice]) {
     guard splices.contains(where: { $0.deleteUTF8 > 0 }) else { return }
     let text = source.allUTF8
     service.keepSoon(id, "the editor's full text replaced parts of it", text)
   }
 
-  // MARK: From the others
+  // MARK: From other people
 
   func documentDid(_ event: DocHandle.Event) {
     switch event {
@@ -143,7 +143,7 @@ extension Attachment {
     scheduleCheck(after: Self.checkDelay)
   }
 
-  /// The document has gone back to what all have; what that took away is kept already.
+  /// The document has gone back to the state that all peers accept; what this removed is already kept.
   private func wentBack() {
     guard let (delta, before) = goingBack else { return }
     goingBack = nil
@@ -162,8 +162,8 @@ extension Attachment {
     statusChanged()
   }
 
-  /// The text of the note is another object now, as a meeting's item is that was moved. What was typed here meanwhile goes
-  /// there, too; what differs then goes to the client.
+  /// The note has another text object now, because a meeting's item was moved. Brings what was typed here meanwhile to that
+  /// one, too, and sends the client the difference.
   func follow(_ moved: NoteDocument) {
     finishComparing()
     let before = source.allUTF8
@@ -171,11 +171,11 @@ extension Attachment {
     let remade = RemadeText(old: note, new: moved) { NoteAuthors.person(of: $0) == person }
     let words = remade.wordsLeftBehind
     note = moved
-    // What can be taken back of it stands in the old text.
+    // Its undo history belongs to the old text.
     undoGroups = UndoGroups()
     if mayWrite { apply(words ?? []) }
     let delta = TextDiff.delta(from: before, to: source.allUTF8)
-    // What others left behind their own services bring, if they still run.
+    // What other people left behind, their own services bring, if they still run.
     if delta.deletedBytes > 0, words == nil || remade.isBranch || !mayWrite {
       service.keepSoon(id, "its agenda item was moved by somebody else while it was open", before)
     }

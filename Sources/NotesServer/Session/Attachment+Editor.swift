@@ -3,11 +3,11 @@ import AutomergeRepo
 import Crypto
 import JSONRPC
 
-/// The way to the editor: what it lacks, whether it has the same text, and how things stand.
+/// Keeps the editor up to date: sends what it lacks, compares texts, and reports the status.
 extension Attachment {
   /// Sends what the client lacks, unless more of its own changes may be waiting to be read.
   func sendPendingEdit() {
-    // An edit would be made for a version that is past.
+    // The edit would be made for an outdated version.
     guard comparison == nil else { return }
     guard !session.isReceiving else {
       session.buffersWithEdits.insert(uri)
@@ -26,7 +26,7 @@ extension Attachment {
       ])
   }
 
-  /// Offers a plain client what it lacks, if it takes edits and has none to answer for.
+  /// Sends a plain client what it lacks, if it takes edits and has answered all earlier ones.
   func offerEdit() {
     guard session.offersEdits, let edit = buffer.nextOffer(source: source) else { return }
     let id = session.connection.request(
@@ -51,7 +51,7 @@ extension Attachment {
     sendPendingEdit()
   }
 
-  /// Whether what is unsent is large and the client busy; it is then sent later.
+  /// Whether the unsent edit is large and the client busy; it is then sent later.
   func waitsForQuiet() -> Bool {
     editTimer?.cancel()
     editTimer = nil
@@ -85,7 +85,7 @@ extension Attachment {
     scheduleCheck(after: Self.checkInterval)
   }
 
-  /// Compares the texts after a while, and not at the time that was set before.
+  /// Compares the texts after a while, replacing an earlier deadline.
   func scheduleCheck(after delay: Duration) {
     let time = service.clock.now + delay
     checkIsDue = (time, onlyInCompany: delay == Self.checkInterval)

@@ -2,7 +2,7 @@ import Automerge
 import AutomergeRepo
 import JSONRPC
 
-/// The way to the working file: what the editor writes there, and what other programs do.
+/// The working file: what the editor writes to it, and what other programs do.
 extension Attachment {
   /// The editor says that the working file holds its text now.
   func didSave() {
@@ -12,7 +12,7 @@ extension Attachment {
     handle.storeSoon()
   }
 
-  /// Makes in the note what another program did to the working file, which holds `contents` now.
+  /// Applies to the note what another program did to the working file, which holds `contents` now.
   func takeIn(_ splices: [TextSplice], of note: NoteDocument, file contents: [UInt8]) throws {
     let before = handle.document.heads()
     try handle.change { document in
@@ -30,7 +30,7 @@ extension Attachment {
     scheduleCheck(after: Self.checkDelay)
   }
 
-  /// The note has all that the working file holds, so that the editor may write over that without asking.
+  /// Tells the editor that the note has all that the working file holds, so that it may overwrite the file without asking.
   ///
   /// - Parameter digest: of the file's bytes, in hexadecimal.
   func fileIsKnown(_ digest: String) {
@@ -38,8 +38,7 @@ extension Attachment {
     session.connection.notify("notes/file", ["uri": .string(uri), "sha256": .string(digest)])
   }
 
-  /// Whether a plain client's changes only show that it has read its file again, and not what its person did. Then its buffer
-  /// is one that was opened anew.
+  /// Whether a plain client's changes merely show that it has read its file again. Then its buffer is treated as newly opened.
   func hasReadFile(version: Int, changes: [ContentChange]) -> Bool {
     guard buffer.gate == .plain, let mergedFile, let base = service.notebook[key]?.base(for: note) else { return false }
     let lacking = buffer.clientToDocument

@@ -1,15 +1,15 @@
 import AutomergeRepo
 import Foundation
 
-/// What is typed into a note that this person may only read: it is not done in the document, the client is sent it back, and
-/// the words are kept where the person can find them.
+/// Handles typing into a note that this person may only read: leaves the document alone, sends the client its text back, and
+/// keeps the words where the person can find them.
 extension Attachment {
   var mayWrite: Bool { service.mayWrite(id) }
 
-  /// How long it is waited for more of the same before the person is told.
+  /// How long to wait for more of the same before the person is told.
   private static let tellDelay: Duration = .milliseconds(300)
 
-  /// The client has made these changes, and the document does not take them.
+  /// The client has made these changes, and the document refuses them.
   ///
   /// - Parameter before: the client's text before it made them
   func refuse(_ splices: [TextSplice], before: [UInt8]) {
@@ -51,9 +51,9 @@ extension Attachment {
 struct RefusedTyping {
   private var last: (time: Int, text: [UInt8])?
 
-  /// The client's text was `before`, and is `after` by typing that is refused.
+  /// The client's text was `before`, and has become `after` by refused typing.
   ///
-  /// - Returns: the time that names the kept text; the same as before if that is a part of what `after` was made of
+  /// - Returns: the time that identifies the kept text; the same as before if that is a stage of `after`
   mutating func take(before: [UInt8], after: [UInt8], at now: Int) -> Int {
     let time = last.map { $0.text == before ? $0.time : max($0.time + 1, now) } ?? now
     last = (time, after)
@@ -62,7 +62,7 @@ struct RefusedTyping {
 }
 
 extension TextDelta {
-  /// What splices, made one after the other, do to a text.
+  /// The combined effect of consecutive splices on a text.
   init(_ splices: [TextSplice], in text: [UInt8]) {
     var (result, text) = (TextDelta.identity, text)
     for splice in splices {
@@ -77,7 +77,7 @@ extension TextDelta {
 }
 
 extension Service {
-  /// Writes a text that was kept to the file where it can be looked at. Nil if that does not work, which the log says.
+  /// Writes a kept text to a file that the person can open. Nil on failure, which is logged.
   func write(_ recovered: RecoveredText, title: String) async -> String? {
     let path = RecoveredText.path(title: title, time: recovered.time, in: notesDirectory)
     do {

@@ -2,16 +2,16 @@ import Automerge
 import AutomergeRepo
 import Foundation
 
-/// What the person did here, taken back and done again; also what was done before the service or the editor was started anew.
+/// Undo and redo of this person's changes, also of those from before the service or the editor was restarted.
 extension Attachment {
   /// How far to go.
   enum UndoExtent {
     case steps(Int)
-    /// To the text of so many milliseconds before or after the one that is shown.
+    /// To the text of this many milliseconds before or after the one that is shown.
     case time(Int)
   }
 
-  /// Takes back what this person did here, or does it again. Returns in how many steps.
+  /// Undoes or redoes this person's changes. Returns the number of steps.
   func undo(_ direction: UndoGroups.Direction, _ extent: UndoExtent) throws -> Int {
     try session.checkMayWrite(id)
     var count = 0
@@ -59,11 +59,11 @@ extension Attachment {
     return (places.flatMap { handle.document.changes(by: $0.actor, $0.numbers) }, Set(places.map(\.actor)))
   }
 
-  // MARK: What is kept
+  // MARK: Storing
 
-  /// What can be undone, to be stored; nil where there will never be anything. Before the person has typed, it says with which
-  /// change their typing begins: a service that is killed before it stores a group leaves the words in the journal, and they
-  /// can be undone all the same.
+  /// The undo history to store; nil where there will never be any. Before the person has typed, it records at which change
+  /// their typing begins: if the service is killed before it stores a group, the words are in the journal, and can still be
+  /// undone.
   var undoItem: StoredItem? {
     guard undoLoading == nil, mayWrite || !undoGroups.undoable.isEmpty || !undoGroups.redoable.isEmpty else {
       return nil
@@ -81,7 +81,7 @@ extension Attachment {
     handle.document.lastChange(by: actor).flatMap { handle.document.authorship(of: $0)?.number } ?? 0
   }
 
-  /// Takes over what this person did in earlier processes.
+  /// Takes over this person's changes in earlier processes.
   func loadUndo() {
     undoLoading = Task { @AutomergeRepo [key, storage = service.notebook.storage, log = session.log] in
       let prefix = UndoRecord.prefix(key)
@@ -101,7 +101,7 @@ extension Attachment {
     }
   }
 
-  /// With what the process did after it had last stored the record: it may have been killed.
+  /// Adds what the process did after it had last stored the record: it may have been killed.
   private func completed(_ record: UndoRecord) -> UndoRecord {
     var record = record
     if record.written.actor != handle.document.actor {

@@ -4,31 +4,31 @@ import Crypto
 import Foundation
 import JSONRPC
 
-/// A buffer and its document, held together: what either side does is brought to the other.
+/// Connects a buffer and its document: brings each side's changes to the other.
 @AutomergeRepo
 final class Attachment {
   /// How long after the last edit the texts are compared.
   static let checkDelay: Duration = .seconds(1)
-  /// How often they are compared while others are connected.
+  /// The interval between comparisons while other people are connected.
   static let checkInterval: Duration = .seconds(30)
 
-  /// An edit of more parts than this waits until the client has been quiet for a moment: it would come too late, be dropped
-  /// and have to be made again for the next keystroke.
+  /// An edit of more parts than this waits until the client pauses: sent while the person types it would arrive too late, be
+  /// dropped, and have to be made again for the next keystroke.
   static let mostPartsAtOnce = 64
   static let quietDelay: Duration = .milliseconds(60)
   static let longestWait: Duration = .seconds(1)
 
-  /// How long it is before a note is claimed again that another process holds.
+  /// The pause before claiming a note again that another process holds.
   static let claimInterval: Duration = .milliseconds(20)
 
-  /// How long changes of the status are gathered.
+  /// The interval in which changes of the status are combined.
   static let statusDelay: Duration = .milliseconds(200)
 
   let uri: String
-  /// The version that `didOpen` named.
+  /// The version in `didOpen`.
   let opened: Int
   let handle: DocHandle
-  /// Its text is another one after a meeting's item was moved.
+  /// Replaced when a meeting's item is moved.
   var note: NoteDocument
   var id: DocumentId { handle.id }
   var key: NoteKey { NoteKey(handle.id, item: note.item) }
@@ -42,30 +42,30 @@ final class Attachment {
   /// A large full text of the client that is being compared with the one before.
   var comparison: Comparison?
   var comparisonCount = 0
-  /// When the client last changed something, and when the edit that waits for it to be quiet began to wait.
+  /// When the client last changed something, and when the edit that waits for the client to pause began to wait.
   var lastChange: Duration?
   var waitingSince: Duration?
   var hasEnteredName = false
   /// What the working file holds.
   private(set) lazy var file = service.openFiles.open(self)
-  /// What another program wrote there, and a plain client may show at any moment by reading its file again.
+  /// What another program wrote to the file; a plain client may show it at any moment by reading the file again.
   var mergedFile: [UInt8]?
-  /// Tells the other processes of this person that the note is open here.
+  /// Shows this person's other processes that the note is open here.
   private var claim: (any NoteClaim)?
   var lastStatus: JSONValue?
   private var isAttached = true
   var undoGroups = UndoGroups()
-  /// What this person did before the note was opened is being read.
+  /// The undo history from before the note was opened is being read.
   var undoLoading: Task<Void, Never>?
   var refusedTyping = RefusedTyping()
-  /// While the document goes back to what all have: how its text changes by that, and what it was.
+  /// While the document goes back to an earlier state: how this changes its text, and the text before.
   var goingBack: (TextDelta, [UInt8])?
-  /// When the person is told of what was refused.
+  /// When the person is told of refused typing.
   var tellOfRefusal: (any ScheduledAction)?
 
-  /// Attaches a buffer that `buffer` knows; `splices` are what opening it has to do to the document.
+  /// Attaches a buffer that `buffer` knows; `splices` are the changes that opening it makes to the document.
   ///
-  /// - Parameter opened: the version that `didOpen` named, if that is not the buffer's.
+  /// - Parameter opened: the version in `didOpen`, if it is not the buffer's.
   init(
     uri: String, handle: DocHandle, note: NoteDocument, buffer: OpenBuffer, splices: [TextSplice], session: Session,
     opened: Int? = nil
@@ -102,7 +102,7 @@ final class Attachment {
 
   func clientPosition(ofDocument offset: Int) -> Position { buffer.clientPosition(ofDocument: offset, source: source) }
 
-  // MARK: What is kept
+  // MARK: Storing
 
   /// What the client has.
   var clientBase: ClientBase {
@@ -114,16 +114,16 @@ final class Attachment {
       revs: buffer.inFlight.map(\.rev), object: note.textObject)
   }
 
-  /// The same, to be stored.
+  /// The client's text in its stored form.
   var clientBaseItem: StoredItem { clientBase.item(key, run: service.run) }
 
-  /// What the client surely has, and may have besides.
+  /// What the client certainly has, and what it may have besides.
   var clientTextBase: TextBase {
     TextBase(
       heads: handle.document.heads(), steps: buffer.inFlight.map(\.delta) + [buffer.unsent], object: note.textObject)
   }
 
-  /// Stores what the client has for the day when the note comes back, and the client shows this buffer again.
+  /// Stores what the client has, for when the note is restored and the client still shows this buffer.
   func rememberLeftBuffer() {
     let item = clientBase.leftItem(key, run: service.run)
     service.notebook.update(key) { $0.hasLeftBuffers = true }
@@ -136,7 +136,7 @@ final class Attachment {
     }
   }
 
-  /// Notes in the record what this person has seen of the note.
+  /// Records what this person has seen of the note.
   func rememberSeen() {
     let heads = handle.document.heads()
     service.notebook.update(key) { $0.seen = heads }
@@ -147,7 +147,7 @@ final class Attachment {
     service.notebook.update(key) { $0.words = words }
   }
 
-  /// What goes to disk right after the document's chunks.
+  /// The items to store together with the document's chunks.
   private func companions() -> [StoredItem] {
     guard let record = service.notebook[key] else { return [] }
     guard record.deletedSince == nil else { return [] }
@@ -164,7 +164,7 @@ final class Attachment {
     }
   }
 
-  /// The buffer is closed, or the session ends.
+  /// Call when the buffer is closed, or the session ends.
   func detach() {
     finishComparing()
     isAttached = false

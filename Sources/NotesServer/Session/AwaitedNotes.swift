@@ -16,14 +16,14 @@ final class AwaitedNotes {
 
   /// How long a search may take before the person is told.
   static let patience: Duration = .seconds(1)
-  /// How long after a failed search the next one begins if nothing happens.
+  /// The pause after a failed search before the next one, if nothing happens.
   static let retryInterval: Duration = .seconds(10)
 
   private unowned let service: Service
   private var observation: Observation?
   private var waiting: [Int: (id: DocumentId, reply: OneReply<Void>)] = [:]
   private var waitCount = 0
-  /// How many peers have connected: each may have what a search did not find.
+  /// How many peers have connected: each may have the document that a search did not find.
   private var peerCount = 0
   private var hasEnded = false
 
@@ -44,7 +44,7 @@ final class AwaitedNotes {
   ///
   /// - Parameters:
   ///   - isWanted: asked after each failed search; if false, the search ends with an error.
-  ///   - tell: called with what the search waits for, if it takes longer than a person notices, and whenever that changes.
+  ///   - tell: called with what the search waits for, once it takes noticeably long, and whenever that changes.
   func find(
     _ id: DocumentId, while isWanted: @AutomergeRepo () -> Bool,
     tell: @escaping @AutomergeRepo (Source) -> Void

@@ -10,14 +10,14 @@ final class Company {
   /// Called when a person comes to a document, or leaves it.
   var onArrival: ((DocumentId, Presence.Person, _ isHere: Bool) -> Void)?
 
-  /// What a peer is called that calls itself so; nil if nothing is to be heard of it.
+  /// The name to show for a peer that claims one; nil if the person has blocked it.
   var naming: (PeerId, _ claim: String) -> String? = { $1 }
 
   private var presence: Presence
   private let repo: Repo
   private let clock: any RepoClock
   private var handles: [DocumentId: DocHandle] = [:]
-  /// How many buffers of each are open: a meeting has several.
+  /// How many buffers of each document are open: a meeting has several.
   private var bufferCounts: [DocumentId: Int] = [:]
   private var peersOn: [DocumentId: Set<PeerId>] = [:]
   private var timer: (deadline: Duration, action: any ScheduledAction)?
@@ -67,9 +67,10 @@ final class Company {
     receive(.moved(document: id.description, ranges: cursors))
   }
 
-  // MARK: The others
+  // MARK: Other people
 
-  /// The text changed, and with it maybe the places of the others' carets: `onChange` says so, at most twenty times a second.
+  /// The text has changed, and with it perhaps the places of other people's carets: calls `onChange`, at most twenty times a
+  /// second.
   func textChanged(in id: DocumentId) {
     let document = id.description
     if presence.tellsWhenTextChanges(in: document) { receive(.textChanged(document: document)) }
@@ -77,7 +78,7 @@ final class Company {
 
   func people(in id: DocumentId) -> [Presence.Person] { presence.people(in: id.description).compactMap(named) }
 
-  /// The person under the name that belongs to the peer, whatever it calls itself; nil if nothing is to be heard of it.
+  /// The person under the name that belongs to the peer, whatever the peer claims; nil if it is blocked.
   private func named(_ person: Presence.Person) -> Presence.Person? {
     guard let name = naming(PeerId(person.peer).owner, person.name) else { return nil }
     var person = person
@@ -85,12 +86,12 @@ final class Company {
     return person
   }
 
-  /// Where a person is, as UTF-8 offsets in the note's text; places that this document does not know are left out.
+  /// A person's places, as UTF-8 offsets in the note's text; places that this document does not know are left out.
   func ranges(of person: Presence.Person, in note: NoteDocument) -> [(Int, Int)] {
     offsets(of: person.ranges, in: note)
   }
 
-  /// Where all others are, in no particular order.
+  /// The places of all other people, in no particular order.
   func places(in id: DocumentId) -> [CursorRange] { presence.ranges(in: id.description) }
 
   func offsets(of ranges: [CursorRange], in note: NoteDocument) -> [(Int, Int)] {
@@ -115,14 +116,14 @@ final class Company {
         document: message.documentId.description, peer: author.description, payload, isRelayed: isRelayed))
   }
 
-  /// The peer shares the document no longer, which is told elsewhere.
+  /// The peer no longer shares the document, which is reported elsewhere.
   func unshared(_ document: DocumentId, by peer: PeerId) {
     receive(.unshared(document: document.description, peer: peer.description))
   }
 
   func peersChanged(on handle: DocHandle) {
     let peers = handle.peers
-    // It is said with every keystroke.
+    // This event fires on every keystroke.
     if let known = peersOn[handle.id], known.count == peers.count, peers.allSatisfy(known.contains) { return }
     guard handles[handle.id] != nil else { return }
     let now = Set(peers)
@@ -133,7 +134,7 @@ final class Company {
     }
   }
 
-  // MARK: Carrying out
+  // MARK: Effects
 
   private func receive(_ event: Presence.Event) {
     perform(presence.receive(event, at: clock.now))
@@ -167,7 +168,7 @@ final class Company {
       timer = nil
       return
     }
-    // An earlier look does no harm, and most deadlines only move back.
+    // An early check does no harm, and most deadlines only move back.
     if let timer, timer.deadline <= deadline { return }
     timer?.action.cancel()
     let action = clock.schedule(after: max(.zero, deadline - clock.now)) { [weak self] in

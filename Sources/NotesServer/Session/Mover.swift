@@ -11,15 +11,15 @@ import Logging
 ///       └──────────── after a failure, a restart, or when a peer connects ◄── not yet ────────────────────┘
 @AutomergeRepo
 final class Mover {
-  /// Called when a note's record is the new document's, in each process: buffers move there.
+  /// Called in each process when a note's record has become the new document's: its buffers move there.
   var onMoved: (@AutomergeRepo (_ old: DocHandle, _ new: DocHandle) -> Void)?
-  /// Called in the process with the network when everything of a host's move is done.
+  /// Called in the process with the network when a host's move is complete.
   var onFollowed: (@AutomergeRepo (NoteMove) -> Void)?
 
   private unowned let service: Service
   private var following: Set<DocumentId> = []
   private var retry: (any ScheduledAction)?
-  /// Old documents to which others may still bring words of people who stay.
+  /// Old documents to which peers may still bring words of people who stay.
   private var watched: [DocumentId: Observation] = [:]
   private let log = Logger(label: "moves")
 
@@ -30,7 +30,7 @@ final class Mover {
     }
   }
 
-  /// Follows what has not been followed yet.
+  /// Follows the moves that have not been followed yet.
   func followAll() {
     guard service.isLoaded else { return }
     for move in service.sharing.movesToFollow {
@@ -76,7 +76,7 @@ final class Mover {
 
   private static let retryPause: Duration = .seconds(10)
 
-  /// The note is the new document's from now on, here and in the other processes of this person.
+  /// Moves the note to the new document, here and in this person's other processes.
   func move(_ old: DocHandle, to new: DocHandle) async throws {
     try await new.flush()
     try await service.notebook.move(old.id, to: new.id, undoing: service.undoItems(of: old.id), at: service.clock.date)
@@ -94,7 +94,7 @@ final class Mover {
     do {
       try await service.notebook.refresh(new)
       try await service.notebook.refresh(old)
-      // What was typed here since is this person's own.
+      // What was typed here since belongs to this person.
       let words = LateWords(
         in: oldHandle.document, notIn: newHandle.document, isRemoved: { !self.isOwn($0) }, isOwn: isOwn)
       if !words.changes.isEmpty { try newHandle.take(words.changes) }
@@ -106,7 +106,7 @@ final class Mover {
 
   private func isOwn(_ actor: ActorId) -> Bool { NoteAuthors.person(of: actor) == service.identity.person }
 
-  /// Brings what people who stay wrote into the old document.
+  /// Brings what remaining people wrote into the old document to the new one.
   private func bring(from old: DocHandle, to new: DocHandle, _ move: NoteMove) throws {
     let words = LateWords(in: old.document, notIn: new.document, isRemoved: move.isRemoved, isOwn: isOwn)
     guard service.mayWrite(new.id) else {
@@ -114,7 +114,7 @@ final class Mover {
       return
     }
     if !words.changes.isEmpty { try new.take(words.changes) }
-    // After that has been done the note is the new document's; doing it twice would double the words.
+    // Once it is done the note belongs to the new document; doing it twice would double the words.
     guard !words.stuck.isEmpty, service.notebook[old.id]?.successor == nil else { return }
     if let note = NoteDocument(new.document),
       let merged = try words.withStuckWords(of: old.document, in: new.document, text: note.content)
@@ -126,7 +126,7 @@ final class Mover {
     }
   }
 
-  /// What comes into the old document now, from processes of this person that had not heard.
+  /// Brings what still enters the old document, from this person's processes that had not heard.
   private func watch(_ old: DocHandle, _ new: DocHandle, _ move: NoteMove) {
     watched[old.id] = old.observe { [weak self, weak old, weak new] event in
       guard case .headsChanged = event, let self, let old, let new else { return }
@@ -139,13 +139,13 @@ final class Mover {
     }
   }
 
-  /// What cannot be brought by itself is kept where the person finds it.
+  /// Keeps as a recovered text what cannot be brought by itself.
   private func keepAside(_ old: DocHandle) {
     guard let note = NoteDocument(old.document) else { return }
     service.keepSoon(old.id, "the note goes on without parts of it", DocumentText(note).allUTF8)
   }
 
-  /// Whether the document has the state with which it began, as soon as its host has sent it.
+  /// Whether the document has the heads that it began with, as soon as its host has sent them.
   private func isHere(_ heads: Set<ChangeHash>, in handle: DocHandle) async -> Bool {
     for _ in 0..<Self.looks.times where !handle.document.unknown(heads).isEmpty {
       guard await service.clock.pause(for: Self.looks.interval) else { return false }

@@ -2,15 +2,16 @@ import AutomergeRepo
 import Foundation
 import Logging
 
-/// Keeps this person's name: stores it, and tells it to their other processes, of which one has the network.
+/// Keeps this person's name: stores it, and tells it to their other processes, one of which has the network.
 @AutomergeRepo
 final class NameKeeper {
   private static let messageType = "notes-name"
-  /// A name of a setting is stored so much later: at a start the store has other things to do, and the setting says it again.
+  /// The delay before a name from a setting is stored: at a start the store has other things to do, and the setting will say it
+  /// again.
   private static let settingDelay: Duration = .milliseconds(250)
 
   private(set) var person: PersonName
-  /// Called with the name when it is another one.
+  /// Called with the new name when it has changed.
   var onChange: ((String) -> Void)?
   private let repo: Repo
   private let storage: any StorageProvider
@@ -18,14 +19,14 @@ final class NameKeeper {
   private let log = Logger(label: "name")
   /// Stores the latest name, after all earlier ones.
   private var storing: Task<Void, Never>?
-  /// Stores the name of a setting.
+  /// Stores a name from a setting.
   private var timer: (any ScheduledAction)?
 
   init(_ person: PersonName, repo: Repo, storage: any StorageProvider, clock: any RepoClock) {
     (self.person, self.repo, self.storage, self.clock) = (person, repo, storage, clock)
     repo.onMessage(ofType: Self.messageType) { [weak self] fields, peer in self?.heard(fields, from: peer) }
     repo.observe { [weak self] event in
-      // Either may have stored a new name before it saw the connection, and told no process.
+      // Either process may have stored a new name before it saw the connection, and told no one.
       guard case .siblingConnected(let peer) = event else { return }
       self?.repo.send(type: Self.messageType, fields: [:], to: peer)
       self?.readAgain()
@@ -47,14 +48,14 @@ final class NameKeeper {
     keepSoon()
   }
 
-  /// Stores a name that a setting gave, a little later.
+  /// Stores a name from a setting, a little later.
   func keepSoon() {
     guard timer == nil else { return }
     timer = clock.schedule(after: Self.settingDelay) { [weak self] in self?.keep() }
   }
 
-  /// Stores the name and tells the other processes of it. One is stored after the other: two writes at once may arrive in
-  /// either order, and the older name would be the one that stays.
+  /// Stores the name and tells the other processes. Names are stored one after the other: two writes at once may arrive in
+  /// either order, and the older name could stay.
   @discardableResult
   private func keep() -> Task<Void, Never> {
     timer?.cancel()
@@ -73,7 +74,7 @@ final class NameKeeper {
     return task
   }
 
-  /// Returns when every name given so far is stored, or could not be. A process does not end before.
+  /// Returns when every name given so far is stored, or has failed to be. Call before the process ends.
   func settle() async {
     if timer != nil { keep() }
     await storing?.value
@@ -91,8 +92,8 @@ final class NameKeeper {
     }
   }
 
-  /// Only siblings are believed. They are a star, so what is passed on reaches each of them once. Without a record it is time to
-  /// read the store again.
+  /// Only siblings are believed. They form a star, so a message that is passed on reaches each of them once. Without a record,
+  /// the store has to be read again.
   private func heard(_ fields: [String: CBOR], from sibling: PeerId) {
     guard repo.siblings.contains(sibling) else { return }
     guard let bytes = fields["record"]?.bytes else { return readAgain() }
@@ -112,10 +113,10 @@ final class NameKeeper {
       await settle()
       let before = person
       do {
-        // A name that was given meanwhile is newer than what was read.
+        // A name given meanwhile is newer than the stored one.
         guard let record = try await storage.record(at: PersonName.storageKey), person == before else { return }
         take(record)
-        // The others of the star are connected to one of us only.
+        // The other processes of the star are connected to only one of us.
         if person != before { tell(record, except: nil) }
       } catch {
         log.warning("Your name could not be read: \(error)")
@@ -125,7 +126,7 @@ final class NameKeeper {
 }
 
 extension Service {
-  /// Stores a name that an option gave, and tells the other processes of it.
+  /// Stores a name from an option, and tells the other processes.
   public func keepName() { nameKeeper.keepSoon() }
 
   /// Returns when every name given so far is stored.

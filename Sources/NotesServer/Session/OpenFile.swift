@@ -16,9 +16,9 @@ final class OpenFile {
   /// How long after the last event the file is read: programs write in several steps, and an editor's report of its own
   /// write may still be on its way.
   static let quietTime: Duration = .milliseconds(200)
-  /// A file that was read sooner after it was written may be written again without a new mark.
+  /// A file that was read sooner than this after a write may be written again without a new mark.
   private static let markGranularity: TimeInterval = 0.05
-  /// How often a merge is tried off the loop if the document changes meanwhile.
+  /// How many merges are tried off the loop if the document changes meanwhile.
   private static let mostComparisons = 3
 
   let key: NoteKey
@@ -26,22 +26,22 @@ final class OpenFile {
   private let handle: DocHandle
   /// The buffer to notify; nil once it is closed.
   private weak var attachment: Attachment?
-  /// What the editor says that it has written, or read, and that the file was not seen to hold yet.
+  /// What the editor claims to have written or read, and the file was not seen to hold yet.
   private var claims: [TextBase] = []
-  /// How many of these there were when the file was last read: what came later may be about what it holds since.
+  /// How many claims there were when the file was last read: later ones may be about what it holds since.
   private var readClaims = 0
-  /// What the file was last seen to hold, as its SHA-256.
+  /// The SHA-256 of what the file was last seen to hold.
   private var digest: [UInt8]?
-  /// By what that is known again; nil if it would not be.
+  /// The mark of that version of the file; nil if it would not identify it.
   private var mark: FileMark?
   private var lastMark: FileMark?
   private var work: Task<Void, Never>?
   private var workNumber = 0
   private var looksAgain = false
   private var planned: (any ScheduledAction)?
-  /// The claims were not true yet when the file was last looked at.
+  /// Whether claims were not true yet at the last look.
   private var hasWaited = false
-  /// The text that the buffer has open. A meeting's item that is moved gets another one, and the buffer follows.
+  /// The text object that the buffer has open. A meeting's item that is moved gets another one, and the buffer follows.
   private var content: ObjId
 
   init(_ attachment: Attachment) {
@@ -57,13 +57,13 @@ final class OpenFile {
     look()
   }
 
-  /// Something may have written the file.
+  /// Call when the file may have been written.
   func changed() {
     planned?.cancel()
     planned = service.clock.schedule(after: Self.quietTime) { [weak self] in self?.look() }
   }
 
-  /// The buffer has another text open now: what the file holds is to be said of that.
+  /// The buffer has another text object open now: rebases what the file holds to that.
   func follow(_ moved: NoteDocument) {
     (content, digest, mark) = (moved.content, nil, nil)
     look()
@@ -88,12 +88,12 @@ final class OpenFile {
 
   var isBusy: Bool { work != nil }
 
-  /// Returns when nothing is being read or merged.
+  /// Returns when no reading or merging is under way.
   func settle() async {
     while let work { await work.value }
   }
 
-  /// The buffer is closed. What it says that it wrote is still looked for.
+  /// The buffer is closed. Claims of its last writes are still checked.
   func close() {
     attachment = nil
     planned?.cancel()
@@ -127,7 +127,7 @@ final class OpenFile {
       switch try await service.files.look(path, since: mark) {
       case .unchanged: forgetClaims()
       case .missing:
-        // Nothing that could be compared. Should another program put an old file there, it is compared with this.
+        // Nothing to compare with. If another program puts an old file there, that is compared with this.
         if let claim = claims.last { try await know(claim) }
       case .found(let bytes, let mark): try await take(bytes, at: mark)
       }
@@ -148,10 +148,10 @@ final class OpenFile {
     }
   }
 
-  /// Compares what the file holds with what it may hold, and merges the rest.
+  /// Compares the file with what it may hold, and merges the rest.
   private func take(_ bytes: [UInt8], at mark: FileMark?) async throws {
     let (digest, read) = await Self.parsed(bytes)
-    // An editor knows by itself what it wrote.
+    // An editor knows what it wrote itself.
     let isNews = mark == nil || claims.isEmpty && lastMark != nil && mark != lastMark
     lastMark = mark ?? lastMark
     self.mark = isSteady(mark) ? mark : nil
@@ -160,7 +160,7 @@ final class OpenFile {
       return forgetClaims()
     }
     guard let contents = read else {
-      // No text that could be compared: the editor writes in an encoding of its own.
+      // Not a text that can be compared: the editor writes in an encoding of its own.
       if let claim = claims.last { try await know(claim, digest) }
       return
     }
@@ -170,7 +170,7 @@ final class OpenFile {
     // The item was moved, and the buffer is about to follow.
     guard note.content == content else { return attachment == nil ? () : later() }
     if !merge.splices.isEmpty {
-      // The editor may have written once more, and say so in a moment.
+      // The editor may have written once more, and be about to say so.
       if !claims.isEmpty, !hasWaited {
         hasWaited = true
         return later()
@@ -194,7 +194,7 @@ final class OpenFile {
     if isNews || !merge.splices.isEmpty { tell(digest) }
   }
 
-  /// The person may only read the note: what was written to the file is kept, and the editor need not ask.
+  /// The person may only read the note: keeps what was written to the file, and the editor need not ask.
   private func refuse(_ text: [UInt8], besides note: NoteDocument, _ digest: [UInt8]) async throws {
     let lacking = TextDiff.delta(from: text, to: DocumentText(note).allUTF8)
     let base = TextBase(heads: handle.document.heads(), steps: [lacking], object: note.textObject)
@@ -203,7 +203,7 @@ final class OpenFile {
     tell(digest)
   }
 
-  /// Whether a later change would give another mark.
+  /// Whether a later change of the file would give it another mark.
   private func isSteady(_ mark: FileMark?) -> Bool {
     guard let mark else { return false }
     return service.clock.date.timeIntervalSince1970 - Double(mark.nanoseconds) / 1e9 > Self.markGranularity
@@ -228,7 +228,7 @@ final class OpenFile {
     return nil
   }
 
-  /// The file holds what it held before: what the editor says that it wrote is this very text, or has not come there.
+  /// Drops the claims read by now: each is the file's known text, or has not arrived in the file.
   private func forgetClaims() {
     claims.removeFirst(min(readClaims, claims.count))
     (readClaims, hasWaited) = (0, false)
@@ -238,12 +238,12 @@ final class OpenFile {
     self.digest = digest
     forgetClaims()
     service.notebook.update(key) { ($0.fileBase, $0.textObject) = (base, base.object ?? $0.textObject) }
-    // On disk before another process of this person looks at the file.
+    // Stored before another process of this person looks at the file.
     try await handle.flush()
     try await service.notebook.save(key)
   }
 
-  /// The note has everything that the file with this digest holds: the editor need not ask before it writes.
+  /// Tells the editor that the note has all that the file with this digest holds, so that it need not ask before it writes.
   private func tell(_ digest: [UInt8]) {
     attachment?.fileIsKnown(digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())
   }

@@ -1,9 +1,9 @@
 import AutomergeRepo
 
-/// The working files of the notes that the editor has open, and had open a moment ago.
+/// The working files of the notes that the editor has open, or had open a moment ago.
 @AutomergeRepo
 final class OpenFiles {
-  /// How often, and how soon again, the right to a file is asked for that another process of this person has.
+  /// How many times, and how often, to try for a file's lock that another process of this person holds.
   private static let (mostTurns, turnInterval): (Int, Duration) = (50, .milliseconds(20))
 
   private unowned let service: Service
@@ -17,14 +17,14 @@ final class OpenFiles {
     return file
   }
 
-  /// Something may have written this file. False if the note is not open here.
+  /// Call when this file may have been written. False if the note is not open here.
   func changed(_ key: NoteKey) -> Bool {
     guard service.isOpen(key), let file = files[key] else { return false }
     file.changed()
     return true
   }
 
-  /// Returns when what this file holds is known.
+  /// Returns when this file's content is known.
   func settle(_ key: NoteKey) async {
     await files[key]?.settle()
     if !service.isOpen(key) { files[key] = nil }
@@ -34,10 +34,10 @@ final class OpenFiles {
     for key in Array(files.keys) { await settle(key) }
   }
 
-  /// Whether something is still being found out about this file.
+  /// Whether this file is still being examined.
   func isBusy(_ key: NoteKey) -> Bool { files[key]?.isBusy ?? false }
 
-  /// The right to say what a working file holds, which one process has at a time. Nil after a while.
+  /// The right to record what a working file holds, which one process has at a time. Nil after a while.
   func turn(of key: NoteKey) async -> (any NoteClaim)? {
     for _ in 0..<Self.mostTurns {
       if let claim = service.files.claim("file-" + key.lockName, exclusively: true) { return claim }

@@ -6,7 +6,7 @@ import AutomergeRepo
 /// does not undo a chosen name at the next start, and two editors with different settings do not take turns. Until a name is
 /// given, it is the login name, which is not stored.
 public struct PersonName: Hashable, Sendable {
-  /// Where a setting stands.
+  /// The source of a name.
   public enum Source: Hashable, Sendable {
     /// `--name` or `NOTES_NAME`.
     case option
@@ -26,16 +26,16 @@ public struct PersonName: Hashable, Sendable {
   private static let mostSettings = 16
 
   public private(set) var name: String
-  /// False while it is only the login name.
+  /// False while it is the login name.
   public private(set) var isGiven = false
-  /// What each setting last said.
+  /// The last name from each setting.
   private var settings: [String: String] = [:]
 
   public init(login: String) { name = login }
 
-  /// The name that the store has, or the login name, and then what the option says.
+  /// Begins with the stored name, or the login name, and then applies the option.
   ///
-  /// - Parameter option: what `--name` or `NOTES_NAME` says; nil if neither is given
+  /// - Parameter option: the value of `--name` or `NOTES_NAME`; nil if neither is given
   public static func load(
     from storage: any StorageProvider, option: String?, login: String
   ) async throws(StorageError) -> (name: PersonName, isChanged: Bool) {
@@ -45,7 +45,7 @@ public struct PersonName: Hashable, Sendable {
     return (result, isChanged)
   }
 
-  /// The person chooses a name. Returns false if it is none: empty, or nothing that can be shown.
+  /// The person chooses a name. Returns false if it is empty, or has nothing that can be shown.
   @discardableResult
   mutating func choose(_ name: String) -> Bool {
     guard let name = Self.clean(name) else { return false }
@@ -66,7 +66,7 @@ public struct PersonName: Hashable, Sendable {
     return .record(["name": .text(name), "settings": .map(settings)])
   }
 
-  /// Takes over what the store, or another process of this person, says.
+  /// Takes over the name in the store, or from another process of this person.
   mutating func take(_ record: CBOR) {
     guard let name = record["name"]?.text, choose(name) else { return }
     guard case .map(let entries)? = record["settings"] else { return }
@@ -76,7 +76,7 @@ public struct PersonName: Hashable, Sendable {
     }
   }
 
-  /// One line without control characters, not endless; nil if nothing is left.
+  /// One line of limited length without control characters; nil if nothing is left.
   private static func clean(_ name: String) -> String? {
     var scalars = String.UnicodeScalarView()
     for scalar in name.unicodeScalars.prefix(mostScalars) {

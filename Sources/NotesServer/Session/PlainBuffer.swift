@@ -4,16 +4,16 @@ import JSONRPC
 
 /// What a client shows of a file.
 enum Buffer {
-  /// No note, but it may be made one.
+  /// Not a note, but it may be adopted as one.
   case plain(PlainBuffer)
-  /// A note whose document is being fetched; what comes meanwhile waits.
+  /// A note whose document is being fetched; further messages wait.
   case opening(Opening)
   case attached(Attachment)
 }
 
 /// Messages that came for a buffer before its document was there, in order.
 struct Opening {
-  /// Which `didOpen` of the session it was: the same file may be opened once more meanwhile.
+  /// The number of its `didOpen` in the session: the same file may be opened once more meanwhile.
   let number: Int
   let key: NoteKey
   let isReattached: Bool
@@ -22,11 +22,11 @@ struct Opening {
   var waiting: [@AutomergeRepo (Attachment) -> Void] = []
   /// The person or event that the document waits for, in words for the person; nil while it may come at any moment.
   var waitsFor: String?
-  /// Kept in step, in case the document cannot be had.
+  /// Kept up to date, in case the document cannot be fetched.
   var plain: PlainBuffer
 }
 
-/// An open buffer that is no note: its text, so that it can become one.
+/// An open buffer that is not a note: its text, so that it can become one.
 struct PlainBuffer {
   var version: Int
   /// UTF-8.
@@ -41,7 +41,7 @@ struct PlainBuffer {
     (self.version, self.text, opened, self.farewell) = (version, text, text, farewell)
   }
 
-  /// Makes a client's changes, one after the other.
+  /// Applies a client's changes, one after the other.
   mutating func apply(_ changes: [ContentChange], version: Int, in encoding: PositionEncoding) {
     for change in changes {
       switch change {
