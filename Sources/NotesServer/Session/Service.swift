@@ -10,7 +10,7 @@ public final class Service {
     /// The peer id of this store's person.
     public var peer: PeerId
     public var name: String
-    /// The first half of the actor ids of this person, in hexadecimal: their entry under `people`.
+    /// The first half of this person's actor ids, in hexadecimal: their key under `people`.
     public var person: String
     /// The actor that this process writes as; never used again.
     public var actor: ActorId
@@ -25,22 +25,22 @@ public final class Service {
   let repo: Repo
   let notebook: Notebook
   let journal: RunJournal
-  /// What processes that were killed had not stored is being taken in.
+  /// The journals of killed processes are being read.
   private var recovery: Task<Void, Never>?
   let sharing: any SharingService
   let files: any WorkingFileAccess
   let clock: any RepoClock
   let notesDirectory: String
   var identity: Identity
-  /// Notes whose buffers are attached, with what is to be stored beside their documents: their files belong to the editor.
+  /// Notes whose buffers are attached, with what to store beside their documents: their files belong to the editor.
   private var openNotes: [NoteKey: () -> [StoredItem]] = [:]
   let company: Company
   let nameKeeper: NameKeeper
-  /// Called when this person's name is another one.
+  /// Called when this person's name has changed.
   var onRename: (() -> Void)?
-  /// The documents that this process's actor has been given.
+  /// The documents that this process's actor was used for.
   private var writtenIn: Set<DocumentId> = []
-  /// Whether it is known which notes there are.
+  /// Whether the list of notes has been read.
   private(set) var isLoaded = false
   /// Called when the list of notes has changed.
   var onCatalogueChange: ((Notebook.Change) -> Void)?
@@ -48,9 +48,9 @@ public final class Service {
   private var idle = IdleDocuments()
   /// Called when another person has deleted a note for everyone, before its file goes.
   var onDeletion: ((DocHandle) -> Void)?
-  /// Called when what another program wrote to the file of a read-only note was kept at this path, and not taken in.
+  /// Called when another program's text in the file of a read-only note was kept at this path.
   var onRefusal: ((NoteKey, RecoveredText, String) -> Void)?
-  /// Called when others changed a meeting: its items may have come, gone or moved.
+  /// Called when other people have changed a meeting: items may have been added, deleted or moved.
   var onMeetingChange: ((DocHandle) -> Void)?
   private(set) lazy var siblingRequests = SiblingRequests(repo: repo, sharing: sharing, clock: clock)
   let siblingEvents: SiblingEvents
@@ -101,13 +101,13 @@ public final class Service {
     }
   }
 
-  /// Whatever is named after this person, in this process, is named so from now on.
+  /// Uses this name for the person from now on, in all of this process.
   private func rename(_ name: String) {
     identity.name = name
     var metadata = repo.metadata
     metadata.name = name
     repo.update(metadata)
-    // Before the caret says it: what a peer is called elsewhere is what this says.
+    // Before presence sends it: peers are shown the name that `sharing` announces.
     sharing.rename(name)
     company.rename(name)
     onRename?()
@@ -122,12 +122,12 @@ public final class Service {
 
   func newActor() -> ActorId { ActorId(data: identity.actor.data.prefix(8) + ActorId().data.suffix(8)) ?? ActorId() }
 
-  /// A document is about to come that has changes of this process's actor: it is written in by another.
+  /// A document is about to arrive that has changes of this process's actor: it will be written in by a new one.
   func reserve(_ document: DocumentId) { writtenIn.insert(document) }
 
-  /// Reads what the store knows of the notes. Until then there are none.
+  /// Reads the stored records of the notes. Until then there are none.
   ///
-  /// - Parameter folders: notices what other programs write to the files, if it is given.
+  /// - Parameter folders: reports what other programs write to the files, if given.
   public func load(watching folders: (any FolderWatching)? = nil) async throws(StorageError) {
     try await notebook.load()
     isLoaded = true
@@ -158,7 +158,7 @@ public final class Service {
     }
   }
 
-  /// Takes in what processes that were killed had not stored, one time after the other.
+  /// Stores what killed processes had not stored; one run after another.
   private func recoverJournals() {
     recovery = Task { @AutomergeRepo [recovery] in
       await recovery?.value
@@ -172,10 +172,10 @@ public final class Service {
     try await notebook.remove(id)
   }
 
-  /// Names this process, for editors that outlive it.
+  /// The name of this process, for editors that outlive it.
   var run: String { identity.actor.description }
 
-  /// How long after its service an editor may come back to a buffer.
+  /// How long after its service has ended an editor may come back to a buffer.
   private static let clientBaseTime: TimeInterval = 30 * 24 * 60 * 60
 
   // MARK: Files and texts
@@ -188,9 +188,9 @@ public final class Service {
     try await WorkingFileMaker(service: self).make(for: handle, note, title: title, directory: directory)
   }
 
-  /// Stores a text that would be lost otherwise without waiting for it, and tells the person.
+  /// Stores a text that would be lost otherwise, without waiting, and tells the person.
   ///
-  /// - Parameter isTold: whether the person was told already
+  /// - Parameter isTold: whether the person has been told already
   func keepSoon(_ id: DocumentId, _ reason: String, _ text: [UInt8], isTold: Bool = false) {
     let kept = RecoveredText(id: id, time: clock.date.milliseconds, reason: reason, text: text)
     log.warning("Keeping a copy of \(id): \(reason).")
@@ -204,7 +204,7 @@ public final class Service {
     }
   }
 
-  /// A program that empties a file may mean that, or may have failed to write it.
+  /// Keeps the note's text when a program empties the file: the program may mean that, or have failed to write it.
   func keepIfEmptied(_ note: NoteDocument, by file: [UInt8], of id: DocumentId) {
     let text = DocumentText(note).allUTF8
     if file.isEmpty, !text.isEmpty { keepSoon(id, "another program emptied its file", text) }
@@ -217,7 +217,7 @@ public final class Service {
   /// Whether the note, or an item of the meeting, is open.
   func isOpen(_ id: DocumentId) -> Bool { openNotes.keys.contains { $0.document == id } }
 
-  /// A buffer is attached; what `companions` returns is stored with each writing of the document.
+  /// A buffer is attached; what `companions` returns is stored with each write of the document.
   func opened(_ key: NoteKey, _ handle: DocHandle, companions: @escaping () -> [StoredItem]) {
     openNotes[key] = companions
     caretaker.watch(handle)
@@ -236,10 +236,10 @@ public final class Service {
 
   // MARK: Other processes of this person
 
-  /// How often, and how soon again, it is looked whether another process has stored what it knows.
+  /// How often to check whether another process has stored what it knows, and the interval.
   private static let lookAgain: (times: Int, interval: Duration) = (20, .milliseconds(100))
 
-  /// A document that another process has made has its record in the store soon.
+  /// A document that another process has created will have its record in the store soon.
   private func learn(of handle: DocHandle) {
     guard !repo.siblings.isEmpty else { return }
     let id = handle.id
@@ -252,8 +252,8 @@ public final class Service {
     }
   }
 
-  /// Looks for a document, also with other processes of this person that are only just being found, or that are about to have
-  /// it themselves.
+  /// Looks for a document, also with other processes of this person that are just being found, or are about to have the
+  /// document themselves.
   func find(_ id: DocumentId) async -> FindOutcome {
     var outcome = await repo.find(id)
     guard case .unavailable = outcome else { return outcome }
@@ -275,8 +275,8 @@ public final class Service {
     }
   }
 
-  /// Returns when this process knows what the others wrote to the note's working file, and has the changes that this was
-  /// made of; or after a while.
+  /// Returns when this process has read what the others wrote to the note's working file, and has the changes that it was made
+  /// from; or after a while.
   func followSiblings(to handle: DocHandle) async {
     guard !repo.siblings.isEmpty else { return }
     for _ in 0..<Self.lookAgain.times {
@@ -292,7 +292,7 @@ public final class Service {
     }
   }
 
-  /// Another process has stored a record of the document.
+  /// Call when another process has stored a record of the document.
   private func readAgain(_ id: DocumentId) {
     Task { @AutomergeRepo in
       do {
@@ -307,17 +307,17 @@ public final class Service {
   /// Whether this process has found this person's others, or knows that it is the first; set by the code that connects them.
   public var hasSettled: @AutomergeRepo () -> Bool = { true }
 
-  /// Returns when the other processes are connected, as far as there are any. One that has just become their hub gives them
-  /// a moment to find it.
+  /// Returns when the other processes, if any, are connected. A process that has just become their hub gives them a moment to
+  /// find it.
   func siblingsAreThere() async {
     for _ in 0..<Self.lookAgain.times where !hasSettled() { guard await pause() else { return } }
     for _ in 0..<3 where repo.siblings.isEmpty { guard await pause() else { return } }
   }
 
-  /// The right to merge a buffer that has outlived its service, which one process has at a time. Nil after a while.
+  /// The lock for merging a buffer that has outlived its service, which one process has at a time. Nil after a while.
   func reattachingTurn(of key: NoteKey) async -> (any NoteClaim)? { await turn("reattach-" + key.lockName) }
 
-  /// A right that one process of this person has at a time. Nil after a while.
+  /// A lock that one process of this person has at a time. Nil after a while.
   func turn(_ name: String) async -> (any NoteClaim)? {
     for _ in 0..<2 * Self.lookAgain.times {
       if let claim = files.claim(name, exclusively: true) { return claim }
@@ -339,6 +339,6 @@ public final class Service {
   /// False if waiting is over because the process ends.
   private func pause() async -> Bool { await clock.pause(for: Self.lookAgain.interval) }
 
-  /// Another program may have written this file.
+  /// Call when another program may have written this file.
   func fileChanged(_ path: String) { outside?.changed(path) }
 }

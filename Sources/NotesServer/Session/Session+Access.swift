@@ -26,7 +26,7 @@ extension Session {
     return [:]
   }
 
-  /// A new note of one's own with the text of another, as the editor shows it.
+  /// A new note of this person's own with the text of another note, as the editor shows it.
   func copy(_ params: Parameters) async throws -> JSONValue {
     guard let record = try target(params) else { throw NotesError(.notANote, "Not a note.") }
     let handle = try await find(record.id)
@@ -40,7 +40,7 @@ extension Session {
       try await writeWorkingFile(for: makeDocument(title: title, text: text), title: title, directory: directory))
   }
 
-  /// What this person gives to others is not more than what it has.
+  /// The access that this person can grant: no more than they have.
   func offeredAccess(_ access: Access, to id: DocumentId) -> Access { min(access, service.sharing.access(to: id)) }
 
   func checkMayWrite(_ id: DocumentId) throws(NotesError) {
@@ -60,7 +60,7 @@ extension Session {
     service.readOnlyCopies.accessChanged(id)
   }
 
-  /// Another process of this person has heard something.
+  /// Handles an event that another process of this person has heard.
   func heardFromSibling(_ event: JSONValue) {
     if service.recoveredTexts.heard(event) { return }
     guard let kind = event["kind"]?.stringValue, ["access", "unshared", "left", "moved"].contains(kind),
@@ -76,7 +76,7 @@ extension Session {
     }
   }
 
-  /// Tells every buffer of a document; of a meeting there may be several.
+  /// Tells every buffer of a document; a meeting may have several.
   func deliver(_ event: JSONValue, to id: DocumentId) {
     let open = attachments(of: id)
     guard !open.isEmpty, case .object(var members) = event else { return deliver(event) }
@@ -93,7 +93,8 @@ extension Session {
     service.recoveredTexts.told(text)
   }
 
-  /// What was typed elsewhere or earlier, or written to the file, is not in the note: the person may look at any editor.
+  /// What was typed elsewhere or earlier, or written to the file, is not in the note: tells every editor, for the person may
+  /// look at any.
   func refusedForAll(_ key: NoteKey, _ text: RecoveredText, path: String) {
     guard phase == .running else { return service.recoveredTexts.tellSoon() }
     let uri = service.notebook[key]?.path.map(FileURI.uri(path:))
@@ -123,6 +124,6 @@ extension Session {
 }
 
 extension Service {
-  /// Whether this person may change a document. What is not taken by its host is not made here.
+  /// Whether this person may change a document: a change that the host refuses is not made here.
   func mayWrite(_ id: DocumentId) -> Bool { sharing.access(to: id) == .write }
 }

@@ -2,13 +2,13 @@ import AutomergeRepo
 import Foundation
 import JSONRPC
 
-/// The requests that list notes and look for words in them.
+/// The requests that list notes and search them.
 extension Session {
   private static let mostSymbols = 500
 
   func list(_ params: Parameters) async throws -> JSONValue { try JSONValue(parsing: try await listText(params)) }
 
-  /// What `notes/list` answers, as JSON text: there may be ten thousand notes.
+  /// The answer to `notes/list`, as JSON text: there may be ten thousand notes.
   func listText(_ params: Parameters) async throws -> [UInt8] {
     let query = try params.stringIfPresent("query") ?? ""
     for case .attached(let attachment) in buffers.values { attachment.countWords() }
@@ -28,7 +28,7 @@ extension Session {
     return writer.bytes
   }
 
-  /// Where a text has what is looked for.
+  /// The places where a text matches the query.
   private typealias Found = (part: NoteRecord, match: TextSearch.Match)
 
   private func matches(_ query: String, among keys: [NoteKey]) async -> [(NoteKey, Found?)] {
@@ -89,7 +89,7 @@ extension Session {
 
   // MARK: Parts
 
-  /// The note itself, or a meeting's items in the agenda's order; those that have no file yet, too.
+  /// The note itself, or a meeting's items in the agenda's order, also those without a file.
   private func parts(of record: NoteRecord) -> [NoteRecord] {
     guard record.folder != nil else { return [record] }
     // An earlier version did not keep the agenda.
@@ -101,18 +101,18 @@ extension Session {
     }
   }
 
-  /// An item that was found is about to be looked at.
+  /// An item that matched is about to be opened.
   private func withFile(_ part: NoteRecord) async -> NoteRecord {
     guard part.path == nil, let handle = service.repo.handle(of: part.id) else { return part }
     try? await service.caretaker.makeFile(of: part.key, handle)
     return service.notebook[part.key] ?? part
   }
 
-  /// The text as it is in memory, else as it is in the working file, which is the same half a second later.
+  /// The text in memory, else that of the working file, which is at most half a second older.
   private func text(of record: NoteRecord) async -> [UInt8]? {
     let loaded = service.repo.handle(of: record.id)
     if let handle = record.path == nil ? try? await find(record.id) : loaded {
-      // A search goes through many notes, and typing is not to wait for all of them.
+      // A search reads many notes, and typing must not wait for all of them.
       await Task.yield()
       return NoteDocument(handle.document, item: record.item).map { DocumentText($0).allUTF8 }
     }

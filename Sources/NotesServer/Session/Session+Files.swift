@@ -3,26 +3,26 @@ import JSONRPC
 
 /// What the text of an opened buffer grew out of.
 enum BufferOrigin {
-  /// What the working file held.
+  /// The working file's text.
   case file
-  /// Nothing: there is no file, and the buffer is empty.
+  /// Nothing: the file is missing, and the buffer is empty.
   case missingFile
-  /// Another text than the note's: the buffer was there before the note was, so both are kept.
+  /// Another text than the note's: the buffer was there before the note was, so both texts are kept.
   case unrelated
-  /// Something else than what the file holds: what a client had whose buffer stayed when the note was put away, or what the
-  /// file held once.
+  /// Another text than the file's: what a client had whose buffer stayed when the note was put away, or what the file held
+  /// once.
   case stayed([TextBase])
-  /// This very text; of a meeting's item, as long as the text object is the same.
+  /// Exactly this text; for a meeting's item, as long as its text object is the same.
   case known(TextBase, object: String?)
-  /// One of these, or what the working file held if there are none.
+  /// One of these, or the working file's text if there are none.
   case oneOf([TextBase])
 
-  /// It is what the working file held, for certain.
+  /// Whether it is certainly the working file's text.
   var isFile: Bool {
     if case .file = self { true } else { false }
   }
 
-  /// The buffer may lack what its person never deleted.
+  /// Whether the buffer may lack words that its person did not delete.
   var isDoubtful: Bool {
     switch self {
     case .stayed, .missingFile: true
@@ -38,7 +38,7 @@ extension Session {
     whenAttached(uri) { $0.didSave() }
   }
 
-  /// An editor has noticed that other programs wrote files. Only where to look is taken from it.
+  /// An editor has noticed that other programs wrote files. Only their paths are taken from it.
   func didChangeWatchedFiles(_ params: Parameters) throws {
     for change in try params.array("changes") {
       if let path = FileURI.path(uri: try change.string("uri")) { service.fileChanged(path) }
@@ -51,10 +51,10 @@ extension Session {
     whenAttached(try params.string("uri")) { $0.file.found(bytes) }
   }
 
-  /// Where the text of a buffer comes from that the editor says to have opened: the file, as a rule. A buffer that has stayed
-  /// while the note was put away, or is older than the file for another reason, lacks what others wrote meanwhile.
+  /// Finds out where the text of a newly opened buffer comes from: the file, as a rule. A buffer that stayed while the note was
+  /// put away, or is older than the file for another reason, lacks what others wrote meanwhile.
   ///
-  /// - Parameter opened: what the client had before it changed the text; nil if that is not known
+  /// - Parameter opened: what the client had before it changed the text; nil if unknown
   func origin(
     of text: [UInt8], at path: String, _ key: NoteKey, openedAs opened: [UInt8]? = nil
   ) async throws -> BufferOrigin {

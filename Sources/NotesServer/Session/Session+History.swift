@@ -3,14 +3,14 @@ import AutomergeRepo
 import Foundation
 import JSONRPC
 
-/// The requests that look back, and the one that goes back.
+/// The requests about the past, and the one that restores it.
 extension Session {
   private static let defaultHistoryLimit = 100
   private static let mostHistoryRows = 10_000
   /// Neighbouring stretches that one author wrote within this time, in seconds, count as one.
   private static let blamePause: TimeInterval = 120
 
-  // MARK: What was
+  // MARK: Looking back
 
   func history(_ params: Parameters) async throws -> JSONValue {
     let (_, note, vouching) = try await pastNote(params)
@@ -53,7 +53,7 @@ extension Session {
     if params.has("from") {
       from = try heads(params, "from", in: document)
     } else {
-      // What was seen by another process, or is not here yet, is not known.
+      // What another process saw, or has not arrived yet, is unknown here.
       from = record.seen.flatMap { document.unknown($0).isEmpty ? $0 : nil } ?? now
     }
     let to = params.has("to") ? try heads(params, "to", in: document) : now
@@ -147,7 +147,7 @@ extension Session {
     Dictionary(service.company.people(in: id).map { ($0.name, $0.mark.color) }) { first, _ in first }
   }
 
-  // MARK: Going back
+  // MARK: Restoring
 
   func restore(_ params: Parameters) async throws -> JSONValue {
     let (record, note, _) = try await pastNote(params)
@@ -180,7 +180,7 @@ extension Session {
 
   // MARK: Parts
 
-  /// A note, and whose word there is for its changes.
+  /// A note, and which of its changes are vouched for.
   private func pastNote(_ params: Parameters) async throws -> (NoteRecord, NoteDocument, ChangeVouching) {
     guard let record = try target(params) else { throw NotesError(.notANote, "This is not a note.") }
     let handle = try await find(record.id)
@@ -207,7 +207,7 @@ extension Session {
   }
 }
 
-/// Finds the places of ascending offsets in a text.
+/// Converts ascending offsets in a text to positions.
 private struct TextPlaces {
   private let text: [UInt8]
   private let encoding: PositionEncoding

@@ -2,7 +2,7 @@ import JSONRPC
 
 /// For commands, which run beside the service of an editor.
 extension Session {
-  /// What a running service answers that is not about the network, and not forwarded for editors.
+  /// Requests that a running service answers itself: not about the network, and not forwarded for editors.
   static let inServiceMethods: Set<String> = ["notes/status"]
 
   /// Has the process with the network carry out a request about itself; nil if there is none.

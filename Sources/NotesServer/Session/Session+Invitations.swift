@@ -39,7 +39,7 @@ extension Session {
     return try await placeOfArrival(id)
   }
 
-  /// The digits that both people see at any time.
+  /// The digits that both people can compare at any time.
   func verify(_ params: Parameters) throws -> JSONValue {
     let peer = try peer(params)
     let (code, isChanged) = try service.sharing.verification(of: peer)
@@ -60,7 +60,7 @@ extension Session {
     return [:]
   }
 
-  /// The peer that a field names: by its id, or by a name that only one has.
+  /// The peer that a field names: by its id, or by a name that only one peer has.
   func peer(_ params: Parameters) throws -> PeerId {
     let text = try params.string("peer")
     let peers = service.sharing.peers

@@ -3,9 +3,9 @@ import AutomergeRepo
 import Foundation
 import JSONRPC
 
-/// The requests that rename notes, put them away, get them back, and show what was recovered.
+/// The requests that rename notes, put them away, restore them, and list recovered texts.
 extension Session {
-  /// How long a deleted note can be had back. Source: EditorProtocol.md, section 4.
+  /// How long a deleted note can be restored. Source: EditorProtocol.md, section 4.
   static let recoverableTime: TimeInterval = 30 * 24 * 60 * 60
 
   /// The title is text in the document; the file is renamed at once, or when no editor has it open any more.
@@ -89,7 +89,7 @@ extension Session {
       ])
   }
 
-  /// For good. What others have they keep.
+  /// Permanently. Other people keep their copies.
   func purge(_ params: Parameters) async throws -> JSONValue {
     let id = try documentId(try params.string("id"), params)
     guard let record = service.notebook[id] else { throw NotesError(.notFound, "There is no note \(id).") }
@@ -98,7 +98,7 @@ extension Session {
     }
     await endSharing(of: id, params)
     try await service.purge(id)
-    // The buffers that stayed when it was deleted say that it can be had back.
+    // The buffers that stayed when it was deleted say that it can be restored.
     let event = NoteNews.detached(.purged).parameters(uri: nil, id: id, title: record.title, peer: nil, name: nil)
     service.siblingEvents.tell(event)
     if isNotesClient { deliver(event) }
@@ -151,7 +151,7 @@ struct RecoveredText {
       data: Data(CBOR.record(["reason": .text(reason), "text": .bytes(Data(text))]).encoded()))
   }
 
-  /// Nil if it is none. An earlier version kept the bare text.
+  /// Nil if the bytes are not one. An earlier version kept the bare text.
   init?(_ item: StoredItem) {
     guard item.key.count == 3, let id = DocumentId(item.key[1]), let time = Int(item.key[2]) else { return nil }
     let record = try? CBOR(item.data, limits: .stored)

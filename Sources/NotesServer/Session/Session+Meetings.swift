@@ -5,7 +5,7 @@ import JSONRPC
 
 /// The requests about meetings: documents of which each agenda item is a buffer and a file of its own.
 extension Session {
-  /// Sees to it that every item of the meeting has its file, in a folder named by the meeting's title.
+  /// Makes sure that every item of the meeting has its file, in a folder named by the meeting's title.
   func openMeeting(_ handle: DocHandle) async throws -> NoteRecord {
     guard let meeting = MeetingDocument(handle.document) else {
       throw NotesError(.notANote, "The document \(handle.id) holds no text.")
@@ -28,7 +28,7 @@ extension Session {
     return service.notebook[handle.id] ?? record
   }
 
-  /// A meeting made of plain values.
+  /// A meeting as plain values.
   func makeMeeting(_ content: MeetingContent) async throws -> NoteRecord {
     let document = Document(textEncoding: .utf8)
     document.actor = service.identity.actor
@@ -88,15 +88,15 @@ extension Session {
     try await meetingChanged(handle)
   }
 
-  /// Items have come, gone or moved, by this person's request.
+  /// Call when this person's request has added, deleted or moved items.
   private func meetingChanged(_ handle: DocHandle) async throws {
     followItems(of: handle)
     try await handle.flush()
     try await service.caretaker.synchronize(handle)
   }
 
-  /// Buffers of items that were moved are attached to their new texts; those of deleted ones become plain files'. Of an item
-  /// that several people moved at the same moment one copy stays.
+  /// Attaches buffers of moved items to their new texts; turns those of deleted items into plain files'. If several people
+  /// moved an item at the same moment, one copy stays.
   func followItems(of handle: DocHandle) {
     guard let meeting = MeetingDocument(handle.document) else { return }
     let items = meeting.items
@@ -117,7 +117,7 @@ extension Session {
     service.caretaker.tidyAgenda(meeting, items, handle)
   }
 
-  /// The item's place, with a file that is made now if there is none yet.
+  /// The item's place; creates its file if there is none yet.
   func openItem(_ item: String, of handle: DocHandle) async throws -> NoteRecord {
     let key = NoteKey(handle.id, item: item)
     guard MeetingDocument(handle.document)?.item(item) != nil else {

@@ -3,7 +3,7 @@ import AutomergeRepo
 import Foundation
 import JSONRPC
 
-/// The requests that make and find notes.
+/// The requests that create and find notes.
 extension Session {
   private enum NoteKind: String, CaseIterable { case note, meeting }
 
@@ -21,7 +21,7 @@ extension Session {
     return place(record)
   }
 
-  /// An open buffer, or a file, becomes a note.
+  /// Makes an open buffer, or a file, a note.
   func adopt(_ params: Parameters) async throws -> JSONValue {
     [
       "id": .string(try await adopt(uri: try params.string("uri")).id.description),
@@ -37,7 +37,7 @@ extension Session {
     if service.notebook.record(atPath: path) != nil { throw NotesError(.alreadyANote, "This is a note already.") }
     let contents = try await service.files.read(path).map { bytes in try FileContents(reading: bytes) }
     let title = FileName.title(ofFile: path)
-    // From here on nothing is awaited until the buffer is attached, so no edit falls between text and document.
+    // From here on nothing is awaited until the buffer is attached, so no edit is lost between text and document.
     let text: [UInt8]
     let open = buffers[uri]
     if case .plain(let buffer)? = open {
@@ -82,7 +82,7 @@ extension Session {
     return place(try await openItem(item, of: try await find(id)))
   }
 
-  /// Sees to it that the note is here and its working file exists.
+  /// Makes sure that the note is here and its working file exists.
   func open(_ id: DocumentId) async throws -> NoteRecord {
     let handle = try await find(id)
     if service.notebook[id]?.folder != nil || NoteDocument(handle.document) == nil {
@@ -92,7 +92,7 @@ extension Session {
       do {
         try await service.caretaker.synchronize(handle)
       } catch {
-        // A full disk is no reason to keep a note from its person: the buffer says that it is not stored.
+        // A full disk is no reason to withhold the note: the buffer says that it is not stored.
         guard case .found = try await service.files.look(path, since: nil) else { throw error }
         service.caretaker.planAgain(handle, error)
       }
@@ -128,7 +128,7 @@ extension Session {
     return id
   }
 
-  /// Where a note is; of a meeting all its items, and the first one's place.
+  /// The place of a note; for a meeting all items, and the first one's place.
   func place(_ record: NoteRecord) -> JSONValue {
     let items = record.folder == nil ? nil : service.repo.handle(of: record.id).map(itemPlaces)
     let path = record.path ?? items?.first?["path"]?.stringValue ?? record.folder

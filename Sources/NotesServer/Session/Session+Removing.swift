@@ -20,7 +20,7 @@ extension Session {
     }
     let old = try await find(record.id)
     try await old.flush()
-    // From here to the new document nothing is awaited, so that no word falls between the two.
+    // From here to the new document nothing is awaited, so that no word is lost between the two.
     let new = try service.makeSuccessor(of: old)
     let heads = new.document.heads()
     try await service.sharing.move(old.id, to: new.id, heads: heads, without: peer)
@@ -44,7 +44,7 @@ extension Session {
     deliver(event, to: new)
   }
 
-  /// Open buffers of the old document show the new one from now on. What the client has not seen of it comes as an edit.
+  /// Shows the new document in open buffers of the old one. What the client has not seen of it is sent as an edit.
   func moveBuffers(from old: DocHandle, to new: DocHandle) {
     for attachment in attachments(of: old.id).sorted(by: { $0.uri < $1.uri }) {
       guard let note = NoteDocument(new.document, item: attachment.note.item) else { continue }
@@ -64,7 +64,7 @@ extension Session {
 }
 
 extension Service {
-  /// A document of its own with all that another has, in which this process writes as a new author.
+  /// A separate document with all changes of another, in which this process writes as a new author.
   func makeSuccessor(of old: DocHandle) throws -> DocHandle {
     let handle = try repo.create(old.document.fork())
     handle.adoptSignatures(of: old)
@@ -72,7 +72,7 @@ extension Service {
     return handle
   }
 
-  /// What can be undone in open buffers of a document, which the store may not have yet.
+  /// The undo history of a document's open buffers, which the store may not have yet.
   func undoItems(of id: DocumentId) -> [StoredItem] {
     (repo.handle(of: id)?.companions?() ?? []).filter { $0.key.first == UndoRecord.collection }
   }

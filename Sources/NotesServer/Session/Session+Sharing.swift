@@ -17,7 +17,7 @@ extension Session {
     } else {
       record = try await adopt(uri: try params.string("uri"))
     }
-    // What is in memory only is not shared: the ticket outlives this process.
+    // A note that is only in memory is not shared: the ticket outlives this process.
     _ = try await find(record.id)
     let ticket: SharedTicket = try await service.sharing.share(
       record.id, access: offeredAccess(access, to: record.id), uses: uses, expiresIn: expiresIn)
@@ -44,7 +44,8 @@ extension Session {
     return try await placeOfArrival(id)
   }
 
-  /// Where a note is that others share: answered when it is stored, so that a service that is killed next still has it.
+  /// The place of a note that another person shares: answered when it is stored, so that a service that is killed next still
+  /// has it.
   func placeOfArrival(_ id: DocumentId) async throws -> JSONValue {
     let record = try await open(id)
     try await find(id).flush()
@@ -69,7 +70,7 @@ extension Session {
     return [:]
   }
 
-  /// This person has another name: it is entered in the documents with the next edit of each.
+  /// This person has a new name: it is entered in each document with the next edit.
   func renamed() {
     for case .attached(let attachment) in buffers.values { attachment.hasEnteredName = false }
   }
@@ -120,7 +121,7 @@ extension Session {
     for case .attached(let attachment) in buffers.values { attachment.statusChanged() }
   }
 
-  /// Tells the editor of something that others did.
+  /// Tells the editor what other people did.
   func deliver(_ notice: JSONValue) {
     guard phase == .running else { return }
     if isNotesClient { return connection.notify("notes/event", notice) }
@@ -136,7 +137,7 @@ extension Session {
 
   private static let (accept, decline) = ("Accept", "Decline")
 
-  /// Asks the person, whose client knows nothing of notes, what to answer to an invitation.
+  /// Asks the person how to answer an invitation, when the client is a plain one.
   private func ask(_ notice: JSONValue) {
     guard notice["kind"] == "invited", let invitation = notice["invitation"], let message = notice["message"] else {
       return
@@ -168,7 +169,7 @@ extension Session {
     }
   }
 
-  /// What an event of the network says to the person; nil if nothing.
+  /// The message to the person about a network event; nil if there is none.
   private func notice(of event: SharingEvent) -> JSONValue? {
     switch event {
     case .online(let peer, let name): notice("online", peer, name, NoteNews.cut(name, to: 48) + " is online")
@@ -193,7 +194,7 @@ extension Session {
 
   /// A peer has brought changes in another author's name.
   func forged(by peer: PeerId, author: PeerId?, in attachment: Attachment) {
-    // Of several buffers on one document one says it.
+    // If several buffers have the document open, one of them tells.
     guard uri(of: attachment.id) == attachment.uri else { return }
     func name(of peer: PeerId) -> String {
       service.sharing.peers.first { $0.peer == peer }?.name ?? String(peer.description.prefix(8))

@@ -11,7 +11,7 @@ extension Session {
     case .attached(let attachment)?: return attachment.answerStatus()
     case .opening(let opening)? where opening.waitsFor != nil: return status(of: opening)
     case .opening?:
-      // What the client has, and has sent since, is not in the document yet.
+      // What the client has sent is not in the document yet.
       guard case .object(var members) = statusOfService else { return statusOfService }
       members["stored"] = false
       return .object(members)
@@ -28,7 +28,7 @@ extension Session {
     ]
   }
 
-  /// How long the last commits took, in milliseconds.
+  /// The durations of the last commits, in milliseconds.
   private var commits: JSONValue {
     let times = service.repo.commitTimes.sorted()
     guard !times.isEmpty else { return nil }
@@ -50,13 +50,13 @@ extension Session {
     ]
   }
 
-  /// Another process of this person may have the network: to the person that is no fault, as long as the two are connected.
+  /// If another process of this person has the network, nothing is wrong for the person as long as the two are connected.
   private var networkState: String {
     guard service.sharing.asksSiblings else { return service.sharing.networkState }
     return service.repo.siblings.isEmpty ? "connecting" : "on"
   }
 
-  /// How a person stands with a document.
+  /// A person's state on a document.
   func json(_ person: PersonSummary, on handle: DocHandle, withAccess: Bool = false) -> JSONValue {
     let pending = handle.pendingCount(for: person.peer)
     let state = PersonState(of: person, on: handle)
@@ -73,7 +73,7 @@ extension Session {
 /// Whether a person has what the document has here.
 enum PersonState: String {
   case inSync, behind
-  /// One of the two sides has changes that the other does not take.
+  /// One of the two sides has changes that the other refuses.
   case refused
   case unreachable
 

@@ -3,7 +3,7 @@ import AutomergeRepo
 import Foundation
 import JSONRPC
 
-/// The notifications that carry text. Nothing here waits: order is everything.
+/// The notifications that carry text. None of them awaits anything: their order matters.
 extension Session {
   private static let mostStrangers = 256
 
@@ -52,7 +52,7 @@ extension Session {
           self?.waits(uri, opening.number, for: source)
         }
         var origin = isReattached ? await origin(of: record.key, memories, handle) : .file
-        // Editors of which nothing certain is known come back one after the other: what one has is no news from the next.
+        // Editors of unknown state come back one after the other: what one of them has is not new when the next brings it.
         var turn: (any NoteClaim)?
         defer { withExtendedLifetime(turn) {} }
         let isGuessed = origin == nil
@@ -79,7 +79,7 @@ extension Session {
     }
   }
 
-  /// Attaches a buffer that shows what the file is known to hold, if the document is here. False if there is more to find out.
+  /// Attaches a buffer that shows the file's known text, if the document is here. False if more has to be found out.
   private func attachAtOnce(uri: String, _ record: NoteRecord, _ opening: Opening) -> Bool {
     guard service.repo.siblings.isEmpty, service.notebook.knowsBase(of: record.key), !record.hasLeftBuffers,
       !service.openFiles.isBusy(record.key), let handle = service.repo.handle(of: record.id),
@@ -113,7 +113,7 @@ extension Session {
       buffer.farewell = nil
       buffers[uri] = .plain(buffer)
     case nil:
-      // Never opened, or forgotten by a service that died: the full text, when it comes, opens it.
+      // Never opened, or lost by a service that died: the full text, when it comes, opens it.
       guard strangers.contains(uri), case .fullText(let text)? = changes.last else {
         if strangers.count < Self.mostStrangers { strangers.insert(uri) }
         return requestFullText(uri: uri, reason: "this document is not open here")
@@ -136,7 +136,7 @@ extension Session {
       if case .attached(let attachment)? = buffers[uri] { return close(attachment) }
       return buffers[uri] = nil
     }
-    // What was typed before it was closed goes into the document when that is there.
+    // What was typed before it was closed enters the document when that is there.
     opening.waiting.append { [weak self] attachment in self?.close(attachment) }
     buffers[uri] = .opening(opening)
   }
@@ -151,7 +151,7 @@ extension Session {
     service.caretaker.plan(attachment.handle, text: attachment.note.content)
   }
 
-  /// Stores what the person has seen of a note, and forgets what the editor had.
+  /// Records what the person has seen of a note, and forgets what the editor had.
   private func closed(_ key: NoteKey, _ undo: StoredItem?) {
     Task { @AutomergeRepo in
       do {
@@ -175,7 +175,7 @@ extension Session {
     whenAttached(try params.string("uri")) { $0.cursor(version: version, rev: rev, ranges: ranges) }
   }
 
-  /// Now, or when the document is there; never for what is no note.
+  /// Runs the action at once, or when the document is there; never for a plain buffer.
   func whenAttached(_ uri: String, _ action: @escaping @AutomergeRepo (Attachment) -> Void) {
     switch buffers[uri] {
     case .attached(let attachment): attachment.whenCompared(action)
@@ -234,14 +234,14 @@ extension Session {
   /// How long a reopened buffer waits for peers, which may be gone.
   private static let catchingUpTime: Duration = .seconds(8)
 
-  /// Longer texts are compared off the loop, which they would hold up for milliseconds.
+  /// Longer texts are compared off the loop, which they would block for milliseconds.
   nonisolated static let largestComparedAtOnce = 32 << 10
-  /// How often that is tried if the document changes meanwhile.
+  /// How many times that is tried if the document changes meanwhile.
   private static let mostComparisons = 5
 
   private typealias Merged = (buffer: OpenBuffer, splices: [TextSplice], heads: Set<ChangeHash>)
 
-  /// What opening the buffer comes to, found out off the loop; nil if that is as well done on it.
+  /// The merge for opening the buffer, computed off the loop; nil if it can as well be computed on it.
   private func mergedOffLoop(
     _ text: [UInt8], _ handle: DocHandle, _ item: String?, _ origin: BufferOrigin, version: Int
   ) async -> Merged? {
@@ -256,7 +256,7 @@ extension Session {
     return nil
   }
 
-  /// Finds out what a buffer grew out of that has outlived services; nil if that is not known.
+  /// Finds out what the text of a buffer grew out of that has outlived services; nil if unknown.
   private func origin(of key: NoteKey, _ memories: [RunJournal.Memory], _ handle: DocHandle) async -> BufferOrigin? {
     switch await service.journal.origin(of: key, memories, handle, service.notebook.storage) {
     case .known(let base, let object): .known(base, object: object)
@@ -269,7 +269,7 @@ extension Session {
     _ note: NoteDocument, _ handle: DocHandle, _ item: String?, _ origin: BufferOrigin
   ) -> OpeningMerge {
     let record = service.notebook[NoteKey(handle.id, item: item)]
-    // Of a meeting's item that was moved since, the bases are about another text. Of the file's, the merge knows which.
+    // If a meeting's item was moved since, these bases are about another text object. With the file's base, the merge notices.
     let isSame = record?.isBaseAbout(note) ?? true
     var (bases, isExact) = (record?.fileBase.map { [$0] } ?? [], false)
     switch origin {
@@ -287,7 +287,7 @@ extension Session {
   private func attach(
     uri: String, handle: DocHandle, item: String?, _ origin: BufferOrigin, opening number: Int, merged: Merged? = nil
   ) {
-    // It may have been closed, or opened once more, while the document was being fetched.
+    // It may have been closed, or reopened, while the document was being fetched.
     guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
     guard let note = NoteDocument(handle.document, item: item) else {
       let error = NotesError(.notANote, "The document \(handle.id) holds no such text.")
@@ -307,14 +307,14 @@ extension Session {
     buffers[uri] = .attached(attachment)
     for message in opening.waiting { message(attachment) }
     if opening.waitsFor != nil { attachment.statusChanged() }
-    // The note went on elsewhere while it was being opened.
+    // The note was moved to another document while it was being opened.
     let latest = service.notebook.latest(handle.id)
     if latest != handle.id { Task { @AutomergeRepo in await service.mover.heardOfMove(handle.id, to: latest) } }
   }
 
   private func notOpened(uri: String, opening number: Int, error: any Error) async {
     guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
-    // The editor may be about to go, with the only copy.
+    // The editor may be about to exit with the only copy.
     if phase != .running { await UnmergedText(opening).keep(in: service) }
     fallBack(uri: uri, opening, error: error)
   }
@@ -330,7 +330,7 @@ extension Session {
 
   private static let mostMemories = 8
 
-  /// What an editor that has outlived services knows of them, the last one first.
+  /// What an editor that has outlived services remembers of them, the last one first.
   private func memories(of notes: Parameters) throws(ResponseError) -> [RunJournal.Memory] {
     let memories = try notes.arrayIfPresent("had")?.prefix(Self.mostMemories).map { had throws(ResponseError) in
       RunJournal.Memory(run: try had.string("run"), opened: try had.int("version"), rev: try had.int("rev"))
@@ -345,7 +345,7 @@ extension Session {
     return .replace(try positionRange(range), text)
   }
 
-  /// Plain clients show a file's own line ends; plugins have dealt with them.
+  /// Plain clients show a file's own line ends; plugins have converted them.
   private func lineEndsUnified(_ text: [UInt8]) -> [UInt8] { isNotesClient ? text : LineEnds.unified(text) }
 
   func positionRange(_ range: Parameters) throws(ResponseError) -> PositionRange {

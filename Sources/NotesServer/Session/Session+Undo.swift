@@ -2,8 +2,8 @@ import Automerge
 import AutomergeRepo
 import JSONRPC
 
-/// `notes/undo` and `notes/redo`. They are answered at once, before the editor's next message is looked at: what is typed
-/// after them must not be what they take back. While a note is being opened they wait for it, and for what was done before.
+/// `notes/undo` and `notes/redo`. Carried out at once, before the editor's next message is read: they must not undo what is
+/// typed after them. While a note is being opened they wait for it, and for its stored undo history.
 extension Session {
   private static let mostUndoSteps = 1_000_000
 
@@ -24,7 +24,7 @@ extension Session {
     }
   }
 
-  /// In its turn among what the editor has said since, or with a refusal if the note cannot be opened.
+  /// In order with the editor's other messages, or with an error if the note cannot be opened.
   private func undo(
     _ id: RequestId, _ params: Parameters, _ direction: UndoGroups.Direction, whenOpen opening: Opening, _ uri: String
   ) {

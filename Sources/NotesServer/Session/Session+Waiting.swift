@@ -7,7 +7,7 @@ extension Session {
     if case .opening(let opening)? = buffers[uri] { opening.number == number } else { false }
   }
 
-  /// The buffer stays as it is until the document arrives: that is said where the person looks.
+  /// The buffer stays as it is until the document arrives: tells the person where they look.
   func waits(_ uri: String, _ number: Int, for source: AwaitedNotes.Source) {
     guard case .opening(var opening)? = buffers[uri], opening.number == number else { return }
     let id = opening.key.document
@@ -31,14 +31,14 @@ extension Session {
     ])
   }
 
-  /// The buffer is opened once more while its document has not arrived. What was typed since may be nowhere else.
+  /// The buffer is reopened while its document has not arrived. What was typed since may exist nowhere else.
   func keepTyped(_ opening: Opening, unlessIn text: [UInt8]) {
     guard opening.plain.text != opening.text, opening.plain.text != text else { return }
     service.keepSoon(opening.key.document, "the file was read again before the note arrived", opening.plain.text)
   }
 
-  /// The file has become a note's, by another request, another process or the network: plain buffers of it are the note from
-  /// now on. A request that adopts the buffer itself does so before this looks.
+  /// The file has become a note's, through another request, another process or the network: its plain buffers become the note.
+  /// A request that adopts the buffer itself does so before this runs.
   func becameNote(_ path: String) {
     for (uri, buffer) in buffers {
       guard case .plain = buffer, FileURI.path(uri: uri) == path else { continue }

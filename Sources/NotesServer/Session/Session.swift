@@ -2,7 +2,7 @@ import AutomergeRepo
 import JSONRPC
 import Logging
 
-/// One editor, from its first byte to its last: lifecycle and dispatch. What the methods do stands in the extensions.
+/// One editor, from its first byte to its last: lifecycle and dispatch. The extensions have the methods.
 ///
 ///     fresh ──initialize──► running ──shutdown──► shutDown ──exit──► ended
 ///                              └──exit, end of input, death of the editor──► ended
@@ -13,28 +13,28 @@ public final class Session {
   let service: Service
   let connection: Connection
   private(set) var phase = Phase.fresh
-  /// What the client counts columns in.
+  /// The client's unit for columns.
   private(set) var encoding = PositionEncoding.utf16
-  /// False for a client that knows nothing of notes.
+  /// Whether the client speaks the notes extension; false for a plain LSP client.
   private(set) var isNotesClient = false
-  /// Whether a client that knows nothing of notes wants to be sent what others write.
+  /// Whether a plain client wants to be sent other people's changes.
   private(set) var offersEdits = false
-  /// What is done with the answers to our requests.
+  /// The handlers for answers to our requests.
   private var awaited: [RequestId: (Result<JSONValue, ResponseError>) -> Void] = [:]
   var buffers: [String: Buffer] = [:]
   var nextOpening = 0
   /// Buffers whose documents are being fetched, by the number of their opening.
   var openings: [Int: Task<Void, Never>] = [:]
-  /// Files of which nothing was known when a change of them came, and whose full text was asked for.
+  /// Files whose changes came before their text was known; the full text was requested.
   var strangers: Set<String> = []
-  /// More of the editor's messages may lie before us.
+  /// More of the editor's messages may be waiting to be read.
   private(set) var isReceiving = false
-  /// Buffers to which there may be something to send when all messages are read.
+  /// Buffers for which an edit may be due when all messages are read.
   var buffersWithEdits: Set<String> = []
   private var shutdown: Task<Void, Never>?
-  /// What came before the service knew its notes, in order.
+  /// Messages that came before the service had read its notes, in order.
   private var early: [Connection.Event] = []
-  /// Whether the service knows its notes, and everything early has been taken in.
+  /// Whether the service has read its notes, and all early messages were handled.
   private var takesEvents: Bool
   private var hasEndedEarly = false
   /// Called once, when everything is stored, with the exit code.
@@ -73,14 +73,14 @@ public final class Session {
     service.company.onArrival = { [weak self] id, person, isHere in self?.arrived(person, in: id, isHere: isHere) }
   }
 
-  /// Takes what came from the editor.
+  /// Handles bytes from the editor.
   public func receive(_ bytes: [UInt8]) {
     guard phase != .ended else { return }
     connection.append(bytes)
     isReceiving = true
     while phase != .ended, let event = connection.nextEvent() { handle(event) }
     isReceiving = false
-    // What the others wrote goes out when the editor's changes are in: an edit for a version that is past would be dropped.
+    // Other people's changes are sent once the editor's are applied: an edit for an outdated version would be dropped.
     for uri in buffersWithEdits {
       if case .attached(let attachment)? = buffers[uri] { attachment.sendPendingEdit() }
     }
@@ -91,12 +91,12 @@ public final class Session {
 
   public var hasEnded: Bool { phase == .ended }
 
-  /// The editor is gone, or no longer speaks: the same as `exit`.
+  /// The editor is gone, or no longer speaks the protocol: the same as `exit`.
   public func inputEnded() {
     if takesEvents { end() } else { hasEndedEarly = true }
   }
 
-  /// The service knows its notes now: what came meanwhile is answered.
+  /// The service has read its notes: handles the messages that came meanwhile.
   public func serviceIsLoaded() {
     takesEvents = true
     let waiting = early
@@ -192,7 +192,7 @@ public final class Session {
     do {
       try handler(self, params)
     } catch let error as ResponseError {
-      // A notification has no reply: the person is told in the log, the text is put right by a resync.
+      // A notification has no reply: logs the error; a resync repairs the text.
       log.warning("\(method): \(error.message)")
       if let uri = params.value["textDocument"]?["uri"]?.stringValue ?? params.value["uri"]?.stringValue {
         textWentWrong(uri: uri, reason: error.message)
@@ -263,7 +263,7 @@ public final class Session {
     }
   }
 
-  /// What the client has sent is in the documents.
+  /// Brings everything that the client has sent into the documents.
   private func finishComparing() {
     for case .attached(let attachment) in buffers.values { attachment.finishComparing() }
   }
@@ -296,7 +296,7 @@ public final class Session {
         isStored = false
       }
     }
-    // What the editors have is in the store now; buffers that live on are known again by that.
+    // The store now has what the editors have; buffers that outlive this process are recognized by that.
     if isStored, phase != .running { service.journal.end() }
   }
 
@@ -359,7 +359,7 @@ public final class Session {
 }
 
 extension PositionEncoding {
-  /// The first of the client's list that we know. Without one it is UTF-16, as LSP has it.
+  /// The first encoding of the client's list that we know; UTF-16 without a list, as in LSP.
   init(offered: [String]?) {
     self = offered?.lazy.compactMap(PositionEncoding.init(rawValue:)).first ?? .utf16
   }

@@ -10,7 +10,7 @@ final class SiblingEvents {
   private static let type = "notes-event"
 
   private let repo: Repo
-  /// Called with the parameters of a `notes/event` that another process has.
+  /// Called with the parameters of a `notes/event` from another process.
   var onEvent: (@AutomergeRepo (JSONValue) -> Void)?
 
   init(repo: Repo) {

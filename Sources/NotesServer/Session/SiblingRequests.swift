@@ -10,9 +10,9 @@ import JSONRPC
 final class SiblingRequests {
   /// How long to wait for a process that takes the request.
   static let longestSearch: Duration = .seconds(1)
-  /// How long an answer is waited for: to join a large note may take its time.
+  /// The time limit for an answer: joining a large note may take long.
   static let longestWait: Duration = .seconds(120)
-  /// What a process keeps for others at a time.
+  /// The most requests that a process keeps for others at a time.
   static let mostPassedOn = 256
 
   private static let requestType = "notes-request"
@@ -116,7 +116,7 @@ final class SiblingRequests {
 }
 
 extension Session {
-  /// What needs the network, which one process of a person has.
+  /// The requests that need the network, which one process of a person has.
   static let networkMethods: Set<String> = [
     "notes/share", "notes/unshare", "notes/join", "notes/peers", "notes/invite", "notes/invitations", "notes/answer",
     "notes/verify", "notes/trust", "notes/connect", "notes/disconnect", "notes/people", "notes/setAccess",
@@ -154,7 +154,7 @@ extension Session {
     return result
   }
 
-  /// Carries out what another process of this person asks for.
+  /// Carries out a request of another process of this person.
   func performForSibling(_ method: String, _ params: JSONValue) async -> Result<JSONValue, ResponseError> {
     guard Self.networkMethods.contains(method) || Self.inServiceMethods.contains(method) else {
       return .failure(.methodNotFound(method))

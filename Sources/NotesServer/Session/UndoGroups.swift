@@ -1,42 +1,42 @@
 import Automerge
 
-/// What one person can undo and redo in one note, in the steps in which people think: a burst of typing, a line, a paste.
+/// What one person can undo and redo in one note, in the steps that people expect: a burst of typing, a line, a paste.
 struct UndoGroups {
   enum Direction { case undo, redo }
 
   /// A pause this long begins a new group.
   static let longestPause: Duration = .seconds(1)
-  /// What puts in more than this at once, or takes out more, is a group of its own. In UTF-8 bytes.
+  /// A change that inserts or deletes more than this is a group of its own. In UTF-8 bytes.
   static let mostTypedBytes = 64
   static let mostDeletedBytes = 8
-  /// Groups before the last so many are forgotten; a longer group is split.
+  /// At most this many groups are kept, the latest; a longer group is split.
   static let mostGroups = 1_000
   static let mostChanges = 1_000
 
   private static let newline = [UInt8(ascii: "\n")]
 
-  /// What is taken back in one step.
+  /// One step of undo.
   struct Group: Hashable {
     var changes: [ChangeHash]
-    /// The same by author and number, as it is stored; what comes from the store has nothing else.
+    /// The same by author and number, the stored form; groups from the store have only this.
     var places: [Place] = []
-    /// When the person last typed of it, in milliseconds since 1970.
+    /// When the person last typed in it, in milliseconds since 1970.
     var time: Int
   }
 
-  /// Changes of one author, which follow one another.
+  /// Consecutive changes of one author.
   struct Place: Hashable {
     var actor: ActorId
     var numbers: ClosedRange<Int>
   }
 
   var undoable: [Group] = []
-  /// Changes that took groups back, the next one to take back last.
+  /// Changes that undid groups, the next one to redo last.
   var redoable: [Group] = []
   /// Where the person typed last, in UTF-8 bytes of the document's text, and when; nil if the next change begins a group.
   private var place: (utf8Offset: Int, time: Duration)?
 
-  /// Takes account of a change by which the person made `splices`.
+  /// Records a change by which the person made `splices`.
   ///
   /// - Parameter date: in milliseconds since 1970
   mutating func typed(_ change: ChangeHash, _ splices: [TextSplice], at now: Duration, date: Int = 0) {
@@ -51,20 +51,20 @@ struct UndoGroups {
     }
     place = nil
     if let splice = splices.last, splices.count == 1, isSmall(splice), splice.insert != Self.newline {
-      // Some editors give the first character of a text a final newline; the typing goes on before that.
+      // Some editors add a final newline with the first character of a text; the person goes on typing before it.
       let typed = splice.insert.count - (splice.insert.last == Self.newline.last ? 1 : 0)
       place = (splice.utf8Offset + typed, now)
     }
   }
 
-  /// Takes account of a change that the person asked for otherwise than by typing.
+  /// Records a change that the person requested otherwise than by typing.
   mutating func did(_ change: ChangeHash, date: Int = 0) {
     redoable.removeAll()
     undoable.append(Group(changes: [change], time: date))
     place = nil
   }
 
-  /// Takes account of what others did, each edit in the text that those before it left.
+  /// Records other people's edits, each applied to the text that the earlier ones left.
   mutating func othersTyped(_ edits: [TextEdit]) {
     guard var offset = place?.utf8Offset else { return }
     for edit in edits where edit.utf8Offset <= offset {
@@ -73,7 +73,7 @@ struct UndoGroups {
     place?.utf8Offset = offset
   }
 
-  /// What to take back next; nil if there is nothing.
+  /// The changes to undo next; nil if there are none.
   mutating func next(_ direction: Direction) -> Group? {
     place = nil
     switch direction {
@@ -82,7 +82,7 @@ struct UndoGroups {
     }
   }
 
-  /// Takes account of a change that took back `group`, which `next` gave.
+  /// Records a change that undid `group`, which `next` returned.
   mutating func tookBack(_ direction: Direction, _ group: Group, by change: ChangeHash) {
     let taken = Group(changes: [change], time: group.time)
     switch direction {
@@ -91,13 +91,13 @@ struct UndoGroups {
     }
   }
 
-  /// Puts what the person did before the note was opened under what was done since.
+  /// Puts the groups from before the note was opened below those made since.
   mutating func restore(_ earlier: UndoGroups) {
     if undoable.isEmpty, redoable.isEmpty { redoable = earlier.redoable }
     undoable = Array((earlier.undoable + undoable).suffix(Self.mostGroups))
   }
 
-  /// Groups that were stored.
+  /// Groups from the store.
   init(undoable: [Group], redoable: [Group]) { (self.undoable, self.redoable) = (undoable, redoable) }
 
   init() {}
@@ -119,10 +119,10 @@ struct UndoGroups {
       : splice.deleteUTF8 == 0 && splice.insert.count <= Self.mostTypedBytes
   }
 
-  /// Whether a splice goes on with what the person was typing: there, soon, and as small as a keystroke.
+  /// Whether a splice continues the person's typing: at the same place, soon, and as small as a keystroke.
   private func isNext(_ splice: TextSplice, at now: Duration) -> Bool {
     guard let place, now - place.time < Self.longestPause, isSmall(splice) else { return false }
-    // A new line before another one may be told as one behind it.
+    // An editor may report a new line before another one as one behind it.
     if splice.insert == Self.newline, splice.utf8Offset == place.utf8Offset + 1 { return true }
     return splice.utf8Offset == place.utf8Offset || splice.utf8Offset + splice.deleteUTF8 == place.utf8Offset
   }

@@ -2,16 +2,16 @@ import Automerge
 import AutomergeRepo
 import Foundation
 
-/// What one process's editor can undo in a note, as it is stored: it is there again after a restart.
+/// The stored undo history of one process's editor in a note, so that undo works after a restart.
 struct UndoRecord {
   static let collection = "undo"
-  /// Groups before the last so many are not stored.
+  /// At most this many groups are stored, the latest.
   static let mostGroups = 200
 
   var groups: UndoGroups
   var time: Date
   var written: Written
-  /// The text object that it is about, where that may become another one.
+  /// The text object, where it may be replaced by another.
   var object: String?
 
   /// The author that wrote in that process, and how many of the document's changes were this author's.
@@ -29,7 +29,7 @@ struct UndoRecord {
       actors.append(actor)
       return actors.count - 1
     }
-    /// The time, and of each place the author, the first number and the last.
+    /// The time, and for each range the author, the first number and the last.
     func encoded(_ groups: [UndoGroups.Group]) -> CBOR {
       .array(
         groups.suffix(Self.mostGroups).map { group in
@@ -46,7 +46,7 @@ struct UndoRecord {
     return StoredItem(key: Self.prefix(note) + [run], data: Data(record.encoded()))
   }
 
-  /// Nil if the bytes are none.
+  /// Nil if the bytes are not a record.
   init?(_ data: Data) {
     guard let record = try? CBOR(data, limits: .stored), let actors = record["actors"]?.array,
       let writer = record["actor"]?.integer, actors.indices.contains(writer), let count = record["number"]?.integer,
@@ -76,7 +76,7 @@ struct UndoRecord {
     (self.groups, self.time, self.written, self.object) = (groups, time, written, object)
   }
 
-  /// What several processes left, as one: all that can be undone, in the order of time, and what the last one could redo.
+  /// Merges several processes' records: all that can be undone, in the order of time, and what the last one could redo.
   static func merged(_ records: [UndoRecord]) -> UndoGroups {
     var seen: Set<UndoGroups.Group> = []
     let groups = records.flatMap(\.groups.undoable).filter { seen.insert($0).inserted }
@@ -89,13 +89,13 @@ struct UndoRecord {
 }
 
 extension UndoGroups {
-  /// The same with each group's changes by author and number. What is known already is not looked up again.
+  /// The same with each group's changes by author and number. Known numbers are not looked up again.
   mutating func locate(in document: Document) {
     for index in undoable.indices.suffix(UndoRecord.mostGroups) { undoable[index].locate(in: document) }
     for index in redoable.indices.suffix(UndoRecord.mostGroups) { redoable[index].locate(in: document) }
   }
 
-  /// The last group goes on with changes that a process made after it had last stored this.
+  /// Extends the last group by changes that a process made after it had last stored this.
   mutating func extend(_ written: UndoRecord.Written, to count: Int, date: Int) {
     guard count > written.count else { return }
     let new = Place(actor: written.actor, numbers: written.count + 1...count)
