@@ -208,6 +208,21 @@ struct ConditionTests {
     try person.shows("words kept")
   }
 
+  @Test(arguments: kinds) func aNoteThatAnotherProcessRemovedMeanwhile(kind: String) throws {
+    let person = try Person(kind)
+    try person.makeNote()
+    try person.type("milk")
+    try person.editor.give(vim: "NotesStop", emacs: "(notes-stop)")
+    try person.shows("the service is stopped")
+    for command in [["rm", "Shopping"], ["purge", "Shopping", "--yes"]] {
+      let result = try person.user.run(command)
+      #expect(result.exit == .code(0), "\(result.output)")
+    }
+    try person.editor.give(vim: "NotesRestart", emacs: "(notes-restart)")
+    try person.shows("not found by a new service")
+    #expect(try person.editor.state()?.text.contains("milk") == true)
+  }
+
   @Test(arguments: kinds) func aNoteThatIsNotHereYet(kind: String) throws {
     let ana = try OpenNote("Ana", text: "bread\n")
     let person = try Person(kind, "Ben")

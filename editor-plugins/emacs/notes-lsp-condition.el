@@ -83,7 +83,8 @@
   (setq notes-lsp--gone
         (pcase reason
           ("deletedForEveryone" "deleted for everyone") ("itemDeleted" "item deleted")
-          ("purged" "removed for good") ("renamed" "plain copy") (_ reason)))
+          ("purged" "removed for good") ("notFound" "not found")
+          ("notOpened" "cannot be opened") ("renamed" "plain copy") (_ reason)))
   ;; What is nowhere else is not to be killed without a question.
   (when (equal reason "purged") (set-buffer-modified-p t))
   (force-mode-line-update))

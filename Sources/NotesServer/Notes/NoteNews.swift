@@ -5,7 +5,13 @@ import JSONRPC
 /// the words that both editors show.
 enum NoteNews: Hashable {
   /// Why a buffer is no longer a note.
-  enum Reason: String, Hashable { case deleted, deletedForEveryone, itemDeleted, purged }
+  enum Reason: String, Hashable {
+    case deleted, deletedForEveryone, itemDeleted, purged
+    /// The service was restarted and does not know the note.
+    case notFound
+    /// The note is there and cannot be opened.
+    case notOpened
+  }
 
   /// The host has changed what this person may do.
   case access(Access, host: String)
@@ -56,6 +62,8 @@ enum NoteNews: Hashable {
     case .detached(.deletedForEveryone): Self.fitted("", "Deleted for everyone: ", title, "; undelete restores it")
     case .detached(.itemDeleted): Self.fitted("", "Item deleted: ", title, "; its text is kept as recovered")
     case .detached(.purged): Self.fitted("", "Removed for good: ", title, "; only this text is left")
+    case .detached(.notFound): Self.fitted("", "Not found: ", title, "; the text stays as a plain file")
+    case .detached(.notOpened): Self.fitted("", "Cannot open ", title, "; the text stays as a plain file")
     }
   }
 
@@ -77,9 +85,9 @@ enum NoteNews: Hashable {
   }
 
   /// The parameters of the event.
-  func parameters(uri: String?, id: DocumentId, title: String, peer: PeerId?, name: String?) -> JSONValue {
+  func parameters(uri: String?, id: DocumentId?, title: String, peer: PeerId?, name: String?) -> JSONValue {
     var members: [(String, JSONValue?)] = [
-      ("kind", .string(kind)), ("uri", uri.map(JSONValue.string)), ("id", .string(id.description)),
+      ("kind", .string(kind)), ("uri", uri.map(JSONValue.string)), ("id", id.map { .string($0.description) }),
       ("peer", peer.map { .string($0.description) }), ("name", name.map(JSONValue.string)),
       ("message", .string(message(title: title))),
     ]

@@ -59,7 +59,8 @@ extension Session {
     of text: [UInt8], at path: String, _ key: NoteKey, openedAs opened: [UInt8]? = nil
   ) async throws -> BufferOrigin {
     if let opened {
-      let bytes = try await service.files.read(path) ?? []
+      // The file may not be there yet, and the note has a text already.
+      guard let bytes = try await service.files.read(path) else { return .unrelated }
       return await Self.holds(bytes, opened) ? .file : .unrelated
     }
     guard let bytes = try await service.files.read(path) else {

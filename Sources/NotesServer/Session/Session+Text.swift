@@ -23,6 +23,7 @@ extension Session {
     }
     guard let path = FileURI.path(uri: uri), let record = service.notebook.record(atPath: path) else {
       buffers[uri] = .plain(PlainBuffer(version: version, text: text))
+      if isReattached { tellUnlessFound(uri, version) }
       return
     }
     open(
@@ -322,6 +323,7 @@ extension Session {
   private func fallBack(uri: String, _ opening: Opening, error: any Error) {
     buffers[uri] = .plain(opening.plain)
     log.error("\(uri) was not attached: \(error)")
+    if phase == .running { leftPlain(uri, opening.plain, .notOpened) }
     let message = ResponseError(replyingTo: error).message
     connection.notify("window/showMessage", ["type": 1, "message": .string("notes-lsp: \(message)")])
   }

@@ -37,6 +37,32 @@ extension Session {
     service.keepSoon(opening.key.document, "the file was read again before the note arrived", opening.plain.text)
   }
 
+  /// An editor shows as a note what this service does not know, having been restarted. Another process may be about to tell it.
+  func tellUnlessFound(_ uri: String, _ version: Int) {
+    guard isNotesClient else { return }
+    Task { @AutomergeRepo in
+      await service.siblingsAreThere()
+      _ = await service.clock.pause(for: Self.newsTime)
+      guard phase == .running, case .plain(let plain)? = buffers[uri], plain.farewell == nil else { return }
+      leftPlain(uri, plain, .notFound)
+    }
+  }
+
+  /// How long other processes may take to tell what they know.
+  private static let newsTime: Duration = .seconds(1)
+
+  /// The editor shows a plain file as a note: from now on it shows what it is.
+  func leftPlain(_ uri: String, _ plain: PlainBuffer, _ reason: NoteNews.Reason) {
+    guard isNotesClient, let path = FileURI.path(uri: uri) else { return }
+    let record = service.notebook.record(atPath: path)
+    let title = record?.title ?? FileName.title(ofFile: path)
+    let event = NoteNews.detached(reason).parameters(uri: uri, id: record?.id, title: title, peer: nil, name: nil)
+    var plain = plain
+    plain.farewell = event
+    buffers[uri] = .plain(plain)
+    deliver(event)
+  }
+
   /// The file has become a note's, through another request, another process or the network: its plain buffers become the note.
   /// A request that adopts the buffer itself does so before this runs.
   func becameNote(_ path: String) {

@@ -10,7 +10,7 @@ import Testing
     [
       .access(.read, host: name), .access(.write, host: name), .refused(recovered: "/a/path"), .unshared(host: name),
       .gaveUp(guest: name), .detached(.deleted), .detached(.deletedForEveryone), .detached(.itemDeleted),
-      .detached(.purged), .waiting(for: name),
+      .detached(.purged), .waiting(for: name), .detached(.notFound), .detached(.notOpened),
     ]
   }
 
@@ -36,6 +36,8 @@ import Testing
         "Item deleted: \"Shopping\"; its text is kept as recovered",
         "Removed for good: \"Shopping\"; only this text is left",
         "Waiting for Ben to bring \"Shopping\"; typing is kept",
+        "Not found: \"Shopping\"; the text stays as a plain file",
+        "Cannot open \"Shopping\"; the text stays as a plain file",
       ])
   }
 

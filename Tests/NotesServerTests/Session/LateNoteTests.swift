@@ -67,9 +67,15 @@ import Testing
     #expect(try await ben.service.notebook.stored(NoteKey(id))?.path == "/notes/Shopping 2.md")
   }
 
-  @Test func aPlainBufferIsTheNoteThatItsFileBecomes() async throws {
+  /// The record is there before the file, so the buffer is opened before or behind the making of the file.
+  @Test(arguments: [true, false]) func aPlainBufferIsTheNoteThatItsFileBecomes(isBefore: Bool) async throws {
     let ben = ServiceUnderTest(world)
     try await ben.start()
+    if isBefore {
+      ben.files.onCreate.withLock {
+        $0 = { [uri] _ in while await ben.attachment(uri) == nil { await Task.yield() } }
+      }
+    }
     ben.open(uri, "")
     ben.change(uri, "mine\n", version: 2)
     let made = try await ben.request("notes/create", ["title": "Shopping", "text": "tea\n"])
@@ -172,5 +178,31 @@ import Testing
     ben.open(uri, "tea\n")
     for _ in 0..<20 { await Task.yield() }
     #expect(try await ben.recoveredTexts() == ["tea\nmilk\n"])
+  }
+
+  @Test func whatTheServiceDoesNotKnowIsCalledNoNote() async throws {
+    let ben = ServiceUnderTest(world)
+    try await ben.start()
+    ben.open(uri, "tea\n", reattach: true)
+    try await world.clock.run(until: "the news") { !ben.events("detached").isEmpty }
+    #expect(ben.events("detached").map { $0["reason"] } == ["notFound"])
+    #expect(ben.events("detached").first?["message"] == "Not found: \"Shopping\"; the text stays as a plain file")
+  }
+
+  @Test func whatAnotherProcessTellsInTimeIsANote() async throws {
+    let ben = ServiceUnderTest(world)
+    try await ben.start()
+    ben.files[path] = Array("tea\n".utf8)
+    ben.open(uri, "tea\nmilk\n", reattach: true)
+    let handle = try ben.session.makeDocument(title: "Shopping", text: Array("tea\n".utf8))
+    var record = NoteRecord(id: handle.id, title: "Shopping", created: world.clock.date, modified: world.clock.date)
+    record.path = path
+    record.fileBase = TextBase(heads: handle.document.heads(), steps: [])
+    ben.service.notebook.remember(record)
+    try await world.clock.run(until: "the buffer to be the note") { ben.attachment(uri) != nil }
+    world.clock.advance(by: .seconds(5))
+    for _ in 0..<20 { await Task.yield() }
+    #expect(ben.events("detached").isEmpty)
+    #expect(ben.text(of: handle.id)?.contains("tea\n") == true && ben.text(of: handle.id)?.contains("milk\n") == true)
   }
 }

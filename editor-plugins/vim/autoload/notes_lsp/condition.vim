@@ -21,7 +21,7 @@ const longestName = 16
 
 const goneWords = {
   deleted: 'deleted', deletedForEveryone: 'deleted for everyone', itemDeleted: 'item deleted', purged: 'removed for good',
-  renamed: 'plain copy', unloaded: '',
+  notFound: 'not found', notOpened: 'cannot be opened', renamed: 'plain copy', unloaded: '',
 }
 
 # Whether the status lines wait to be drawn anew.
