@@ -80,7 +80,7 @@ import Testing
     ben.change(uri, "mine\n", version: 2)
     let made = try await ben.request("notes/create", ["title": "Shopping", "text": "tea\n"])
     #expect(made["path"]?.stringValue == path)
-    try await world.clock.run(until: "the buffer to be the note") { ben.attachment(uri) != nil }
+    try await ben.wait(for: "the buffer to be the note") { ben.attachment(uri) != nil }
     let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
     let text = try #require(ben.text(of: id))
     #expect(text.contains("mine\n") && text.contains("tea\n"))
@@ -100,7 +100,7 @@ import Testing
     record.path = path
     record.fileBase = TextBase(heads: handle.document.heads(), steps: [])
     ben.service.notebook.remember(record)
-    try await world.clock.run(until: "the buffer to be the note") { ben.attachment(uri) != nil }
+    try await ben.wait(for: "the buffer to be the note") { ben.attachment(uri) != nil }
     #expect(ben.text(of: handle.id) == "milk\nrye\n")
   }
 
@@ -121,7 +121,7 @@ import Testing
     try await leaveRecord(of: note, "tea\n", for: ben)
     try await ben.start()
     ben.open(uri, "tea\nmine\n", reattach: true)
-    try await world.clock.run(until: "the news") { !ben.events("waiting").isEmpty }
+    try await ben.wait(for: "the news") { !ben.events("waiting").isEmpty }
     #expect(ben.events("waiting").first?["message"] == "Waiting for Ana to bring \"Shopping\"; typing is kept")
     #expect(try await ben.request("notes/status", ["uri": .string(uri)])["waiting"] == "Ana")
     #expect(try await ben.request("notes/status", ["uri": .string(uri)])["stored"] == false)
@@ -134,8 +134,8 @@ import Testing
       try document.spliceText(obj: text.content, utf8Offset: 0, deleteUTF8: 0, insert: Array("rye\n".utf8))
     }
     world.connect("host", "ben")
-    try await world.clock.run(until: "the note", horizon: .seconds(20)) { ben.attachment(uri) != nil }
-    try await world.clock.run(until: "Ben's words at the host", horizon: .seconds(20)) {
+    try await ben.wait(for: "the note") { ben.attachment(uri) != nil }
+    try await ben.wait(for: "Ben's words at the host") {
       NoteDocument(note.document).map { String(decoding: DocumentText($0).allUTF8, as: UTF8.self) }
         == "rye\ntea\nmine\nmilk\n"
     }
@@ -149,10 +149,10 @@ import Testing
     try await leaveRecord(of: note, "tea\n", for: ben)
     try await ben.start()
     ben.open(uri, "tea\n", reattach: true)
-    try await world.clock.run(until: "the news") { !ben.events("waiting").isEmpty }
+    try await ben.wait(for: "the news") { !ben.events("waiting").isEmpty }
     ben.change(uri, "tea\nmilk\n", version: 2)
     ben.send("shutdown", .null, id: 2)
-    try await world.clock.run(until: "the answer") { ben.sent.contains { $0["id"] == 2 } }
+    try await ben.wait(for: "the answer") { ben.sent.contains { $0["id"] == 2 } }
     #expect(try await ben.recoveredTexts() == ["tea\nmilk\n"])
   }
 
@@ -162,9 +162,9 @@ import Testing
     try await leaveRecord(of: note, "tea\n", for: ben)
     try await ben.start()
     ben.open(uri, "tea\n", reattach: true)
-    try await world.clock.run(until: "the news") { !ben.events("waiting").isEmpty }
+    try await ben.wait(for: "the news") { !ben.events("waiting").isEmpty }
     ben.send("shutdown", .null, id: 2)
-    try await world.clock.run(until: "the answer") { ben.sent.contains { $0["id"] == 2 } }
+    try await ben.wait(for: "the answer") { ben.sent.contains { $0["id"] == 2 } }
     #expect(try await ben.recoveredTexts().isEmpty)
   }
 
@@ -176,7 +176,7 @@ import Testing
     ben.open(uri, "tea\n", reattach: true)
     ben.change(uri, "tea\nmilk\n", version: 2)
     ben.open(uri, "tea\n")
-    for _ in 0..<20 { await Task.yield() }
+    try await ben.wait(for: "the news of the copy") { !ben.events("recovered").isEmpty }
     #expect(try await ben.recoveredTexts() == ["tea\nmilk\n"])
   }
 
@@ -184,7 +184,7 @@ import Testing
     let ben = ServiceUnderTest(world)
     try await ben.start()
     ben.open(uri, "tea\n", reattach: true)
-    try await world.clock.run(until: "the news") { !ben.events("detached").isEmpty }
+    try await ben.wait(for: "the news") { !ben.events("detached").isEmpty }
     #expect(ben.events("detached").map { $0["reason"] } == ["notFound"])
     #expect(ben.events("detached").first?["message"] == "Not found: \"Shopping\"; the text stays as a plain file")
   }
@@ -199,7 +199,7 @@ import Testing
     record.path = path
     record.fileBase = TextBase(heads: handle.document.heads(), steps: [])
     ben.service.notebook.remember(record)
-    try await world.clock.run(until: "the buffer to be the note") { ben.attachment(uri) != nil }
+    try await ben.wait(for: "the buffer to be the note") { ben.attachment(uri) != nil }
     world.clock.advance(by: .seconds(5))
     for _ in 0..<20 { await Task.yield() }
     #expect(ben.events("detached").isEmpty)

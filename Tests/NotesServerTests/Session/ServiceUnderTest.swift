@@ -78,6 +78,11 @@ final class ServiceUnderTest {
     sent.filter { $0["method"] == "notes/event" }.compactMap { $0["params"] }.filter { $0["kind"] == .string(kind) }
   }
 
+  /// Lets time pass until the condition is true: as much as it takes, for work on other threads takes none of the clock's.
+  func wait(for what: String, _ condition: @AutomergeRepo () -> Bool) async throws {
+    try await world.clock.run(until: what, horizon: .seconds(1_000_000), condition)
+  }
+
   /// Carries out a request while time passes.
   func request(_ method: String, _ params: JSONValue) async throws -> JSONValue {
     let answer = Answer()
@@ -88,7 +93,7 @@ final class ServiceUnderTest {
         answer.result = .failure(error)
       }
     }
-    try await world.clock.run(until: method) { answer.result != nil }
+    try await wait(for: method) { answer.result != nil }
     return try answer.result?.get() ?? .null
   }
 
