@@ -277,7 +277,8 @@ extension Session {
     case .file: break
     case .missingFile, .unrelated: bases = []
     case .stayed(let found): bases = found + bases + (record?.earlierFileBases ?? [])
-    case .oneOf(let found): if !found.isEmpty { bases = found }
+    // The file may have been written while the document was awaited: the buffer grew out of what it held before.
+    case .oneOf(let found): bases = found.isEmpty ? bases + (record?.earlierFileBases ?? []) : found
     case .known(let base, let object): if object == note.textObject { (bases, isExact) = ([base], true) }
     }
     return OpeningMerge(
