@@ -4,20 +4,20 @@ import GRDB
 import Logging
 import Synchronization
 
-/// The database of a store on disk: opened when it is first used, opened again when the disk has failed, rebuilt when it
-/// is damaged, followed when its file is replaced. Blocks; its caller sees to it that this is not on the loop.
+/// The database of a store on disk: opened on first use, reopened when the disk has failed, rebuilt when it is damaged,
+/// followed when its file is replaced. Blocks; the caller must not call it on the loop.
 final class DatabaseFile: Sendable {
   static let name = "notes.db"
-  /// How long others may keep the database to themselves. Source: Storage.md, "When it fails".
+  /// How long to wait for other processes' locks. Source: Storage.md, "When it fails".
   static let longestWait: TimeInterval = 5
   /// The write-ahead log is cut to this after a checkpoint.
   private static let largestLogByteCount = 64 << 20
 
-  /// What is open.
+  /// The open connection and its file.
   private struct State {
     var database: DatabaseQueue?
     var identity: FileIdentity?
-    /// A read-only store's copy, if that is what is open.
+    /// A read-only store's copy, if that is open.
     var copy: ReadOnlyCopy?
   }
 
@@ -35,7 +35,7 @@ final class DatabaseFile: Sendable {
   var lossCount: Int { losses.load(ordering: .relaxed) }
   var isReadOnly: Bool { state.withLock { $0.copy != nil } }
 
-  /// Runs `body` on the open database. If it finds the database damaged, it is rebuilt and `body` runs once more.
+  /// Runs `body` on the open database. If the database turns out to be damaged, rebuilds it and runs `body` once more.
   func perform<Result: Sendable>(_ body: (Database) throws -> Result) throws(StorageError) -> Result {
     do {
       return try attempt(body)
@@ -54,7 +54,7 @@ final class DatabaseFile: Sendable {
     }
   }
 
-  /// The database had to be rebuilt; it is open, and what was read from it before does not count.
+  /// The database had to be rebuilt; it is open, and what was read before is invalid.
   private struct Damage: Error {}
 
   private func attempt<Result: Sendable>(_ body: (Database) throws -> Result) throws -> Result {
@@ -75,7 +75,7 @@ final class DatabaseFile: Sendable {
           try rebuild(&state)
           throw Damage()
         case .SQLITE_IOERR:
-          // The kernel may have forgotten what it could not write, so nothing that is open is believed.
+          // The kernel may have dropped what it could not write, so nothing that is open is trusted.
           close(&state)
           throw StorageError(database: error)
         default:
@@ -106,7 +106,7 @@ final class DatabaseFile: Sendable {
     return database
   }
 
-  /// Opens, makes or rebuilds the database. The caller has the lock.
+  /// Opens, creates or rebuilds the database. The caller holds the lock.
   private func openLocked() throws -> DatabaseQueue {
     do {
       return try connect(path, isCopy: false)
@@ -153,9 +153,9 @@ final class DatabaseFile: Sendable {
     state = State()
   }
 
-  // MARK: Mending
+  // MARK: Repair
 
-  /// The file has been removed or replaced while it was open: what it held goes to the one that is there now.
+  /// The file was removed or replaced while it was open: copies its content to the one that is there now.
   private func follow(_ state: inout State) throws {
     log.error("The store's file was removed or replaced; what it held is written to the one that is there now.")
     guard let old = state.database else { return }
@@ -169,7 +169,7 @@ final class DatabaseFile: Sendable {
     losses.add(1, ordering: .relaxed)
   }
 
-  /// Begins a new database with everything that can be read of this one.
+  /// Creates a new database with everything that can be read of this one.
   func rebuild() throws(StorageError) {
     do {
       try state.withLock { state in
@@ -192,7 +192,7 @@ final class DatabaseFile: Sendable {
     state = State(database: database, identity: FileIdentity(path: path), copy: nil)
   }
 
-  /// Puts the damaged files aside and begins a new database with everything that can still be read of the old.
+  /// Sets the damaged files aside and creates a new database with everything that can still be read of the old one.
   private func rebuildLocked() throws -> DatabaseQueue {
     let aside = directory + "/damaged-\(Int64(Date().timeIntervalSince1970 * 1000))"
     guard mkdir(aside, 0o700) == 0 else { throw StorageError(operation: "mkdir \(aside)", code: errno) }
@@ -215,7 +215,7 @@ final class DatabaseFile: Sendable {
 }
 
 extension StorageError {
-  /// What an error of SQLite means for a store.
+  /// Translates an error of SQLite to a storage error.
   init(database error: any Error) {
     guard let error = error as? DatabaseError else {
       self = (error as? StorageError) ?? .failed(operation: "\(error)", code: EIO)

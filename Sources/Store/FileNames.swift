@@ -6,7 +6,7 @@ import AutomergeRepo
 /// component can name another directory, a hidden file, or something that only differs by Unicode normalisation.
 enum FileNames {
   static let ending = ".bin"
-  /// What file systems commonly take, less the ending.
+  /// File systems' common limit, less the ending.
   static let longestName = 240
 
   static func file(of key: StorageKey) throws(StorageError) -> String {
@@ -21,7 +21,7 @@ enum FileNames {
     return path
   }
 
-  /// The component that a file or directory of this name stands for; nil if it is none of ours.
+  /// The component of a file's or directory's name; nil if it is not one of ours.
   static func component(ofEntry name: String) -> String? {
     component(name.hasSuffix(ending) ? name.dropLast(ending.count) : name[...])
   }

@@ -4,14 +4,14 @@ import Foundation
 
 /// A store on plain files: one for each key, named by the key, in a directory for each prefix.
 ///
-/// What `save` has returned for survives a loss of power: the bytes are synced before the file gets its name, and the
-/// directory after. Several processes may use one directory, for chunks are named by their content and files appear
-/// whole or not at all. All work is done on one queue of its own, in the order in which it was asked for.
+/// When `save` has returned, its bytes survive a loss of power: they are synced before the rename, and the directory after it.
+/// Several processes may use one directory, for chunks are named by their content and files appear whole or not at all. All
+/// work is done on one queue of its own, in the order of the calls.
 public final class FileStore: StorageProvider {
   private let files: StoreFiles
   private let queue = DispatchQueue(label: "notes-lsp.store", qos: .userInitiated)
 
-  /// Opens the store in `directory`, which is made, for its owner only, if it is not there.
+  /// Opens the store in `directory`, which is created, for its owner only, if it is missing.
   public init(directory: URL) throws(StorageError) {
     files = try StoreFiles(root: directory.path)
   }
@@ -32,7 +32,7 @@ public final class FileStore: StorageProvider {
     try await run { files throws(StorageError) in
       var items: [StoredItem] = []
       for (key, path) in try files.list(prefix) {
-        // It may have gone since it was listed: another process compacts.
+        // Another process may have removed it since it was listed, as compaction does.
         if let data = try files.read(path) { items.append(StoredItem(key: key, data: data)) }
       }
       return items

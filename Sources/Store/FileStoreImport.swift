@@ -3,10 +3,10 @@ import Foundation
 import GRDB
 import Logging
 
-/// Takes over a store of plain files, as earlier versions kept it in `store` beside the database.
+/// Imports a store of plain files, which earlier versions kept in `store` beside the database.
 ///
-/// Doing it again does no harm: documents are content-addressed, and records that the database has are newer. The files
-/// stay, under another name, until the person removes them.
+/// May be repeated: documents are content-addressed, and records that the database has are newer. The files stay, under another
+/// name, until the person removes them.
 enum FileStoreImport {
   static let directoryName = "store"
   static let nameAfterwards = "store-before-database"

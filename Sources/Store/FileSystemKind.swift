@@ -6,7 +6,7 @@ public enum FileSystemKind: Hashable, Sendable {
   case local
   case network
 
-  /// Asks the system where `directory` lies. What is unknown counts as local.
+  /// Asks the system for the file system of `directory`. An unknown one counts as local.
   public init(of directory: String) {
     #if os(Linux)
       let mounts = (try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)) ?? ""
@@ -28,7 +28,7 @@ public enum FileSystemKind: Hashable, Sendable {
       }
       let point = FileSystemKind.unescaped(fields[4])
       guard point == "/" || path == point || path.hasPrefix(point + "/") else { continue }
-      // Of two at one place the later covers the earlier.
+      // Of two mounts at one place the later covers the earlier.
       if point.utf8.count >= best.length { best = (point.utf8.count, fields[dash + 1]) }
     }
     self = FileSystemKind.networkTypes.contains(String(best.type)) ? .network : .local
@@ -39,7 +39,7 @@ public enum FileSystemKind: Hashable, Sendable {
     "fuse.davfs2", "davfs", "ncpfs",
   ]
 
-  /// White space stands there as a backslash and three octal digits.
+  /// White space is encoded there as a backslash and three octal digits.
   private static func unescaped(_ field: Substring) -> String {
     guard field.contains("\\") else { return String(field) }
     var bytes: [UInt8] = []

@@ -7,7 +7,7 @@ import Synchronization
 /// locked while the process lives, and the kernel frees it however the process ends. Nothing waits for the disk: what was
 /// appended survives the end of the process, not of the machine.
 public final class JournalFiles: Sendable {
-  /// What is written to now.
+  /// The segment that is written to now.
   private struct Open {
     var lock: Int32
     var segment: Int32
@@ -21,7 +21,7 @@ public final class JournalFiles: Sendable {
 
   /// - Parameters:
   ///   - home: the store's directory.
-  ///   - run: names this process, fit for a file name. No other has had it.
+  ///   - run: the name of this process, fit for a file name; never used before.
   public init(home: String, run: String) { (directory, self.run) = (home + "/journal", run) }
 
   deinit {
@@ -41,8 +41,8 @@ public final class JournalFiles: Sendable {
 
   // MARK: This process
 
-  /// Appends bytes, and makes the journal if there is none yet. Returns how many bytes the segment has now; nil if they could
-  /// not be written: then nothing of them is there.
+  /// Appends bytes, and creates the journal if there is none yet. Returns the segment's size in bytes; nil if the write failed:
+  /// then none of the bytes are there.
   public func append(_ bytes: [UInt8]) -> Int? {
     open.withLock { open in
       if open == nil { open = begin() }
@@ -62,7 +62,7 @@ public final class JournalFiles: Sendable {
     mkdir(directory, 0o700)
     guard let lock = Self.openFile(path(run, "lock"), O_RDWR | O_CREAT) else { return nil }
     var info = stat()
-    // Another process may have taken the new file for a dead one's, and removed it, before it was locked.
+    // Another process may have taken the new file for a dead process's, and removed it, before it was locked.
     guard flock(lock, LOCK_EX | LOCK_NB) == 0, fstat(lock, &info) == 0, info.st_nlink > 0,
       let segment = Self.openFile(path(run, "1"), O_WRONLY | O_CREAT | O_EXCL)
     else {
@@ -85,7 +85,7 @@ public final class JournalFiles: Sendable {
     }
   }
 
-  /// Begins a new segment. Returns its number; nil if none could be made, and the one before is still in use.
+  /// Begins a new segment. Returns its number; nil if none could be created, and the earlier one is still in use.
   public func beginSegment() -> Int? {
     open.withLock { open in
       guard var files = open,
@@ -98,7 +98,7 @@ public final class JournalFiles: Sendable {
     }
   }
 
-  /// Removes this process's segments before the one with this number: everything in them is in the store.
+  /// Removes this process's segments before the one with this number: everything in them is stored.
   public func removeSegments(before number: Int) {
     for suffix in Self.segments(of: run, in: directory) where suffix < number { unlink(path(run, String(suffix))) }
   }
@@ -119,12 +119,12 @@ public final class JournalFiles: Sendable {
   /// What a process has written; nil if there is no such journal.
   @concurrent
   public func read(_ run: String) async -> [UInt8]? {
-    // A living process may replace its segments meanwhile, and an heir may remove them.
+    // A living process may replace its segments meanwhile, and another may remove a dead one's.
     for _ in 0..<Self.mostReadings {
       let numbers = Self.segments(of: run, in: directory)
       guard !numbers.isEmpty else { return nil }
       let segments = numbers.compactMap { FileManager.default.contents(atPath: path(run, String($0))) }
-      // Where one has been removed meanwhile, what the others say may be out of date.
+      // If one was removed meanwhile, the others may be out of date.
       if segments.count == numbers.count { return segments.flatMap { $0 } }
     }
     return nil
@@ -132,14 +132,14 @@ public final class JournalFiles: Sendable {
 
   private static let mostReadings = 100
 
-  /// The processes that left a journal and live no more.
+  /// The dead processes that left a journal.
   @concurrent
   public func deadRuns() async -> [String] {
     let runs = Set(Self.names(in: directory).compactMap { $0.split(separator: ".").first.map(String.init) })
     return runs.filter { $0 != run && lockOfDead($0).map { close($0) } != nil }.sorted()
   }
 
-  /// Removes the journal of a process that lives no more.
+  /// Removes the journal of a dead process.
   @concurrent
   public func remove(_ run: String) async {
     guard let lock = lockOfDead(run) else { return }

@@ -1,15 +1,14 @@
 import Foundation
 
-/// A lock on one note's working file, among the processes of one store. The kernel frees it when the process ends, however
-/// it ends.
+/// A lock on one note's working file, among the processes of one store. The kernel releases it however the process ends.
 public final class NoteLock: Sendable {
   private let descriptor: Int32
 
-  /// Nil if another process has the lock in a way that does not go together with this one. Does not wait.
+  /// Nil if another process holds a conflicting lock. Does not wait.
   ///
   /// - Parameters:
-  ///   - directory: of the locks; it is made if it is not there.
-  ///   - name: of the note, fit for a file name.
+  ///   - directory: the folder of the locks; created if missing.
+  ///   - name: the note's lock name, fit for a file name.
   public init?(directory: String, name: String, exclusively: Bool) {
     let path = directory + "/" + name
     var opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -1,14 +1,14 @@
 import AutomergeRepo
 import Foundation
 
-/// A copy of a store that cannot be written, to read from. Gone with the last reference.
+/// A readable copy of a store without write permission. Removed with the last reference.
 ///
 /// SQLite needs to write even to read, as soon as there is a write-ahead log.
 final class ReadOnlyCopy: Sendable {
   private let directory: String
   var path: String { directory + "/" + DatabaseFile.name }
 
-  /// Nil if the store can be written, or there is none and one can be made.
+  /// Nil if the store can be written, or there is none and one can be created.
   init?(ofStoreIn directory: String) throws(StorageError) {
     let path = directory + "/" + DatabaseFile.name
     let exists = access(path, F_OK) == 0

@@ -7,7 +7,7 @@ import Synchronization
 
 /// A store in one SQLite database, which any number of processes may use at a time.
 ///
-/// What `save` or `commit` has returned for survives a loss of power. Everything is done on a queue of its own; commits
+/// When `save` or `commit` has returned, its data survives a loss of power. All work is done on a queue of its own; commits
 /// that wait there together become one transaction.
 public final class SQLiteStore: StorageProvider {
   private let file: DatabaseFile
@@ -15,8 +15,8 @@ public final class SQLiteStore: StorageProvider {
   private let waiting = Mutex<[Commit]>([])
   private let log = Logger(label: "store")
 
-  /// Opens the store in `directory`, which is made, for its owner only, if it is not there. A store of plain files in
-  /// `directory/store`, of an earlier notes-lsp, is taken over whole.
+  /// Opens the store in `directory`, which is created, for its owner only, if it is missing. Imports a store of plain files in
+  /// `directory/store`, of an earlier notes-lsp.
   ///
   /// - Parameter fileSystem: asked of the system if it is not given.
   /// Throws what a later `load` would throw too, so that a store that cannot be used is known at once.
@@ -47,7 +47,7 @@ public final class SQLiteStore: StorageProvider {
 
   public var lossCount: Int { file.lossCount }
 
-  /// Whether nothing can be stored, because the directory or the file may not be written.
+  /// Whether nothing can be stored, for lack of permission to write the directory or the file.
   public var isReadOnly: Bool { file.isReadOnly }
 
   // MARK: Reading
@@ -184,8 +184,8 @@ public final class SQLiteStore: StorageProvider {
     if let error { throw error }
   }
 
-  /// All commits that have come in since the last one, in one transaction. If that fails, each on its own, so that one
-  /// that cannot be made does not keep the others back.
+  /// Makes all commits that have come in since the last one, in one transaction. If that fails, makes each on its own, so that
+  /// a bad one does not prevent the others.
   private func commitWaiting() {
     let commits = waiting.withLock { waiting in
       defer { waiting = [] }

@@ -2,9 +2,9 @@ import AutomergeRepo
 import Foundation
 import GRDB
 
-/// Gets out of a damaged database what can still be read, row by row.
+/// Copies what can still be read of a damaged database, row by row.
 enum Salvage {
-  /// So many rows in a row that cannot be read are taken for the end, where the database does not say where that is.
+  /// This many unreadable rows in a row count as the end, where the database does not say where that is.
   private static let longestGap = 20_000
   private static let rowsPerTransaction = 500
 
@@ -14,7 +14,7 @@ enum Salvage {
     return try DatabaseQueue(path: path, configuration: configuration)
   }
 
-  /// Copies the sound rows that the other does not have, and puts the unsound ones under `damaged`.
+  /// Copies the sound rows that the other database lacks, and puts the unsound ones under `damaged`.
   /// - Returns: how many were sound.
   /// - Complexity: O(n) in the highest row id.
   static func copy(from old: DatabaseQueue, to new: DatabaseQueue) throws -> Int {

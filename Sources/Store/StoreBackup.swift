@@ -3,10 +3,10 @@ import Foundation
 import GRDB
 
 extension SQLiteStore {
-  /// Writes a copy of the store, as it is at one moment, to a new file. Other processes may go on using the store.
+  /// Writes a copy of the store, as of one moment, to a new file. Other processes may go on using the store.
   ///
-  /// The file appears whole or not at all; it is a database like the store's own, and put in its place it is one. Throws
-  /// `failed` with `EEXIST` if there is a file already, unless it is to be replaced.
+  /// The file appears whole or not at all; it is a database like the store's own, and can replace it. Throws `failed` with
+  /// `EEXIST` if the file exists, unless it is to be replaced.
   /// - Complexity: O(n) in the bytes.
   public func backup(to path: String, replacing: Bool = false) async throws(StorageError) {
     try await run { file throws(StorageError) in

@@ -2,14 +2,14 @@ import AutomergeRepo
 import Foundation
 import GRDB
 
-/// What a check of a store has found.
+/// The result of checking a store.
 public struct StoreReport: Hashable, Sendable, Codable {
   public var itemCount = 0
-  /// What SQLite says of the file, a hundred lines at most; empty if all is well.
+  /// SQLite's report on the file, a hundred lines at most; empty if all is well.
   public var fileProblems: [String] = []
-  /// Keys under which something else lies than what was put there, or which are no keys.
+  /// Keys whose bytes are not those that were written, or that are not valid keys.
   public var damagedKeys: [String] = []
-  /// Rows that were found damaged earlier and are kept for people to look at.
+  /// Rows that were found damaged earlier and are kept for people to inspect.
   public var asideCount = 0
 
   public var isSound: Bool { fileProblems.isEmpty && damagedKeys.isEmpty }
@@ -18,10 +18,10 @@ public struct StoreReport: Hashable, Sendable, Codable {
 extension SQLiteStore {
   private static let rowsPerRead = 200
 
-  /// Looks at every byte. Other processes may go on using the store.
+  /// Checks every byte. Other processes may go on using the store.
   ///
-  /// - Parameter repairing: rebuilds the file from what can be read, if it is damaged, and puts damaged rows aside. The
-  ///   report is of the time before.
+  /// - Parameter repairing: rebuilds the file from what can be read, if it is damaged, and sets damaged rows aside. The report
+  ///   describes the state before.
   /// - Complexity: O(n) in the bytes.
   public func check(repairing: Bool = false) async throws(StorageError) -> StoreReport {
     try await run { file throws(StorageError) in

@@ -12,7 +12,7 @@ import Synchronization
 
 /// The system calls of a file store. Paths are below the root and made by `FileNames`. Blocks.
 struct StoreFiles: Sendable {
-  /// Files that are being written, away from the keys. The dot keeps it apart from every component.
+  /// Files that are being written, apart from the keys. The dot distinguishes the folder from every component.
   private static let temporary = ".writing"
   private static let counter = Atomic<Int>(0)
 
@@ -96,7 +96,7 @@ struct StoreFiles: Sendable {
     throw StoreFiles.error("rename", Int(ENOENT))
   }
 
-  /// Makes a directory and those above it, each synced into its parent.
+  /// Creates a directory and its parents, each synced into its parent.
   private func makeDirectory(_ path: String) throws(StorageError) {
     guard !path.isEmpty, mkdir(root + path, 0o700) != 0, errno != EEXIST else {
       return try path.isEmpty ? () : syncDirectory(StoreFiles.parent(of: path))
@@ -109,7 +109,7 @@ struct StoreFiles: Sendable {
     try syncDirectory(parent)
   }
 
-  /// Removes a file, and the directories that are empty without it.
+  /// Removes a file, and the directories that become empty.
   func remove(_ path: String) throws(StorageError) {
     guard unlink(root + path) == 0 else {
       if errno == ENOENT || errno == ENOTDIR { return }

@@ -3,18 +3,18 @@ import AutomergeRepo
 import Foundation
 import JSONRPC
 
-/// What a file from elsewhere holds. What it is says its content, not its name.
+/// The content of a file to import. Its bytes decide the kind, not its name.
 enum ImportedFile: Sendable {
   /// A document with its history; the id if the file names it.
   case document(Document, id: DocumentId?)
-  /// A text without one.
+  /// A text without a history.
   case text([UInt8], title: String?)
   case meeting(MeetingContent)
 
-  /// What every Automerge file begins with.
+  /// The magic bytes of every Automerge file.
   static let magic: [UInt8] = [0x85, 0x6F, 0x4A, 0x83]
 
-  /// Reads a file's bytes, off the loop: a large document takes its time.
+  /// Reads a file's bytes, off the loop: a large document takes time.
   @concurrent
   static func read(_ bytes: [UInt8]) async throws -> ImportedFile {
     if bytes.starts(with: magic) { return .document(try load(Data(bytes)), id: nil) }

@@ -1,6 +1,6 @@
 import JSONRPC
 
-/// What a meeting's document holds, as plain values: `{title, attendees, agendas: [{id, title, discussion}]}`.
+/// The content of a meeting's document as plain values: `{title, attendees, agendas: [{id, title, discussion}]}`.
 struct MeetingContent: Hashable, Sendable {
   struct Item: Hashable, Sendable {
     var id: String
@@ -16,7 +16,7 @@ struct MeetingContent: Hashable, Sendable {
     (self.title, self.attendees, self.agendas) = (title, attendees, agendas)
   }
 
-  /// Nil if the object has no list of agenda items. What is not what it should be in it is left out.
+  /// Nil if the object has no list of agenda items. Leaves out members of the wrong type.
   init?(_ json: JSONObject) {
     guard let agendas = json["agendas"]?.arrayValue else { return nil }
     title = json["title"]?.stringValue ?? ""

@@ -3,16 +3,16 @@ import Foundation
 
 /// A `.meetingnotes` file: a CBOR map of a document's `id` and its Automerge bytes as `data`.
 ///
-/// The id has had three forms: a map of its text and its bytes, which is the one that is written; the text alone; and the
-/// bytes of a UUID under tag 37.
+/// The id has had three forms: a map of its text and its bytes, which is the one we write; the text alone; and the bytes of a
+/// UUID under tag 37.
 public struct MeetingNotesFile: Hashable, Sendable {
   var id: DocumentId
-  /// A document in Automerge's format; not looked at here.
+  /// A document in Automerge's format; not decoded here.
   public var data: Data
 
   init(id: DocumentId, data: Data) { (self.id, self.data) = (id, data) }
 
-  /// Nil if the bytes are no such file.
+  /// Nil if the bytes are not such a file.
   public init?(_ bytes: [UInt8]) {
     guard let file = try? CBOR(bytes, limits: .stored), let data = file["data"]?.bytes,
       let id = file["id"].flatMap(Self.id)

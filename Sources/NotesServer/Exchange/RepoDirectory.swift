@@ -19,7 +19,7 @@ enum RepoDirectory {
     return found
   }
 
-  /// All chunks of one document, each loaded on its own: one that is damaged does not spoil the others.
+  /// All chunks of one document, each loaded on its own: a damaged one does not affect the others.
   ///
   /// - Returns: nil if none could be used.
   static func load(_ folder: String, _ files: any WorkingFileAccess) async throws -> Document? {
@@ -47,7 +47,7 @@ enum RepoDirectory {
     return document
   }
 
-  /// Where a document's snapshot belongs, named by what is in it.
+  /// The path of a document's snapshot, named by its content.
   static func snapshotPath(of id: DocumentId, holding bytes: [UInt8], in path: String) -> String {
     let text = id.description
     let name = SHA256.hash(data: bytes).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()

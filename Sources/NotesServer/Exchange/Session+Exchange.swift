@@ -3,14 +3,14 @@ import AutomergeRepo
 import Foundation
 import JSONRPC
 
-/// The requests that bring notes in from files, and out again.
+/// The requests that export and import notes.
 extension Session {
   private enum Format: String, CaseIterable {
     case automerge, meetingnotes, markdown, json
     /// A directory in automerge-repo's layout.
     case automergeRepo = "automerge-repo"
 
-    /// What the ending of a file's name says; nil if it says nothing.
+    /// The format that the ending of a file's name implies; nil if none.
     init?(path: String) {
       switch (path as NSString).pathExtension.lowercased() {
       case "automerge": self = .automerge
@@ -22,7 +22,7 @@ extension Session {
     }
   }
 
-  // MARK: Out
+  // MARK: Export
 
   func export(_ params: Parameters) async throws -> JSONValue {
     let path = try absolutePath(params)
@@ -72,7 +72,7 @@ extension Session {
     ])
   }
 
-  // MARK: In
+  // MARK: Import
 
   func `import`(_ params: Parameters) async throws -> JSONValue {
     let path = try absolutePath(params)
@@ -115,8 +115,8 @@ extension Session {
     return try await writeWorkingFile(for: handle, title: name, directory: service.notesDirectory)
   }
 
-  /// Makes a document with a history a note. A copy of one that is here already is merged with what is here; a document
-  /// without an id that is not here gets a new one.
+  /// Makes a document with a history a note. Merges a copy of a document that is already here; otherwise a document without an
+  /// id gets a new one.
   private func take(_ document: Document, id: DocumentId?, title: String?, path: String) async throws -> JSONValue {
     guard document.isNoteOrMeeting else { throw NotesError(.notANote, "The document holds no text.") }
     let known = try await id == nil ? original(of: document) : id
@@ -160,10 +160,10 @@ extension Session {
     return (record, changes)
   }
 
-  /// How far apart the times may be that a document and its record say it was made.
+  /// How far apart the creation times in a document and its record may be.
   private static let creationTolerance: TimeInterval = 2
 
-  /// The note of which a document without an id is a copy: of two copies each has changes of the other. Nil if there is none.
+  /// The note of which a document without an id is a copy: the two have changes in common. Nil if there is none.
   /// - Complexity: O(n) in the notes that were made at the same time; in all of them if the document does not say when.
   private func original(of document: Document) async throws -> DocumentId? {
     let created = NoteDocument(document)?.created
@@ -175,7 +175,7 @@ extension Session {
     return nil
   }
 
-  /// How long peers are asked for a document that a file names.
+  /// The time limit for asking peers for a document that a file names.
   private static let importSearch: Duration = .seconds(2)
 
   // MARK: Merging
@@ -218,13 +218,13 @@ extension Session {
 }
 
 extension Document {
-  /// All of it, as `save` writes it. That of the document itself would count as stored for `encodeNewChanges`, by which the
-  /// store learns what is new.
+  /// The whole document, in the form that `save` writes. Calling `save` on the document itself would mark it as stored for
+  /// `encodeNewChanges`, by which the store finds new changes.
   fileprivate var saved: Data { fork().save() }
 
   var isNoteOrMeeting: Bool { NoteDocument(self) != nil || MeetingDocument(self) != nil }
 
-  /// Whether some change is in both.
+  /// Whether the two have a change in common.
   /// - Complexity: O(n) in the changes.
   func sharesHistory(with other: Document) -> Bool {
     let ours = Set(getHistory())

@@ -2,17 +2,17 @@
 enum FileName {
   static let fileExtension = ".md"
   static let untitled = "Untitled"
-  /// What file systems allow for one name.
+  /// File systems' limit for one name.
   static let mostUTF8 = 255
 
-  /// Safe names for a title, to be tried until one is free: `Title.md`, `Title 2.md`, ….
+  /// Safe names for a title, to try until one is free: `Title.md`, `Title 2.md`, ….
   static func candidates(
     for title: String, ending: String = fileExtension, atMost count: Int = 10_000
   ) -> some Sequence<String> {
     (1...max(1, count)).lazy.map { name(forTitle: title, number: $0, ending: ending) }
   }
 
-  /// The known ending of a file's name, as it is written there; empty if it has none.
+  /// The known ending of a file's name, as written there; empty if it has none.
   static func ending(ofFile name: String) -> String {
     for ending in endings where name.lowercased().hasSuffix(ending) { return String(name.suffix(ending.count)) }
     return ""
@@ -20,7 +20,7 @@ enum FileName {
 
   private static let endings = [".md", ".markdown", ".txt", ".org"]
 
-  /// Whether a file of this name may be that of a note with this title.
+  /// Whether a file with this name may belong to a note with this title.
   static func isName(_ name: String, forTitle title: String) -> Bool {
     let stem = FileName.title(ofFile: name)
     let wanted = FileName.title(ofFile: FileName.name(forTitle: title))

@@ -6,11 +6,11 @@ struct FileShape: Hashable, Sendable, Codable {
   /// The last line has no line feed in the file, although the text has one.
   var lacksFinalNewline = false
 
-  /// Nothing out of the ordinary.
+  /// The default shape.
   static let plain = FileShape()
 }
 
-/// A file's text, whose lines end with `\n`, and what else there is to the file.
+/// A file's text, with `\n` line ends, and its shape.
 struct FileContents: Hashable, Sendable {
   var text: [UInt8]
   var shape: FileShape
@@ -19,7 +19,7 @@ struct FileContents: Hashable, Sendable {
 
   init(text: [UInt8], shape: FileShape) { (self.text, self.shape) = (text, shape) }
 
-  /// Takes a file's bytes apart; `bytes` is the way back.
+  /// Decodes a file's bytes; `bytes` is the inverse.
   init(reading file: [UInt8]) throws(NotTextError) {
     if let offset = file.firstIndex(of: 0) { throw .zeroByte(at: offset) }
     guard String(validating: file, as: UTF8.self) != nil else { throw .invalidUTF8 }
@@ -38,7 +38,7 @@ struct FileContents: Hashable, Sendable {
     }
   }
 
-  /// What stands in the file.
+  /// The file's bytes.
   var bytes: [UInt8] {
     var file = text
     if shape.lacksFinalNewline, file.last == 0x0A { file.removeLast() }
@@ -46,7 +46,7 @@ struct FileContents: Hashable, Sendable {
     return shape.hasByteOrderMark ? Self.byteOrderMark + file : file
   }
 
-  /// What turns the text that an editor may show of the file, without the missing final newline, into `text`.
+  /// The delta to `text` from the text that an editor may show of the file, without the missing final newline.
   var finalNewlineStep: TextDelta {
     guard shape.lacksFinalNewline, text.last == 0x0A else { return .identity }
     return TextDelta(utf8Offset: text.count - 1, deleted: [], inserted: [0x0A])

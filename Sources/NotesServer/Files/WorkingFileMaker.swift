@@ -2,7 +2,7 @@ import Automerge
 import AutomergeRepo
 import Foundation
 
-/// Makes the working file of a note that has none:
+/// Creates the working file of a note that has none:
 ///
 ///     document stored ──► record stored ──► file made
 ///
@@ -12,7 +12,7 @@ import Foundation
 struct WorkingFileMaker {
   let service: Service
 
-  /// Finds a free name in `directory`, writes the note's text there, and keeps the record.
+  /// Finds a free name in `directory`, writes the note's text there, and stores the record.
   func make(
     for handle: DocHandle, _ note: NoteDocument? = nil, title: String, directory: String
   ) async throws -> NoteRecord {
@@ -20,7 +20,7 @@ struct WorkingFileMaker {
       throw NotesError(.notANote, "The document \(handle.id) holds no text.")
     }
     let key = NoteKey(handle.id, item: note.item)
-    // Another process of this person may be making it: then there is one file, and not one for each.
+    // Another process of this person may be creating it: this avoids one file for each.
     let turn = await service.turn("make-" + key.lockName)
     defer { withExtendedLifetime(turn) {} }
     if let made = try await service.notebook.stored(key), made.path != nil {
@@ -49,7 +49,7 @@ struct WorkingFileMaker {
       record.words = Words.count(text)
       guard try await placed(record, bytes) else { continue }
       service.caretaker.watch(handle)
-      // What came from peers while the file was being made was heard by no watch.
+      // Changes from peers that arrived while the file was being created were not observed.
       if handle.document.heads() != heads { service.caretaker.plan(handle, text: note.content) }
       return service.notebook[key] ?? record
     }
@@ -60,7 +60,7 @@ struct WorkingFileMaker {
   /// with the record as it was, if another program has just taken the name.
   private func placed(_ record: NoteRecord, _ bytes: [UInt8]) async throws -> Bool {
     guard let path = record.path else { return false }
-    // Until then nobody else in this process makes it, which all do who follow the record.
+    // While we hold the lock no other code in this process creates the file, which all code does that follows the record.
     let claim = service.files.claim(record.key.lockName, exclusively: true)
     defer { withExtendedLifetime(claim) {} }
     let before = service.notebook[record.key]

@@ -3,7 +3,7 @@ enum ContentChange: Hashable, Sendable {
   /// Replaces a part of the text that the changes before it in the batch have left.
   case replace(PositionRange, [UInt8])
   case fullText([UInt8])
-  /// As `fullText`, compared already with the text that the client had before.
+  /// As `fullText`, already compared with the client's earlier text.
   case difference(TextDelta)
 }
 
@@ -56,9 +56,9 @@ enum Contradiction: Hashable, Sendable {
   }
 }
 
-/// What became of a client's change.
+/// The outcome of a client's change.
 enum ChangeOutcome: Hashable, Sendable {
-  /// To be made in the document, in this order; then `pendingEdit` says what to send.
+  /// Splices to make in the document, in this order; then `pendingEdit` says what to send.
   case splices([TextSplice])
   /// Send `notes/resync`; until the full text comes, incremental changes are ignored.
   case resync(Contradiction)

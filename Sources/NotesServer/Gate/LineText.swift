@@ -1,4 +1,4 @@
-/// A text as an array of lines: what changes to and fro are made in when there are many of them.
+/// A text as an array of lines, for batches with many changes in no particular order.
 struct LineText {
   /// Without their line feeds; never empty.
   private var lines: [[UInt8]]

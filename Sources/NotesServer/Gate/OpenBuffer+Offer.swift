@@ -1,6 +1,6 @@
 import Automerge
 
-/// Edits to plain clients, which go by `workspace/applyEdit`: one at a time, and none of them believed.
+/// Edits to plain clients, sent by `workspace/applyEdit`: one at a time, and none of the answers is trusted.
 ///
 ///     idle ──offer──► offered ──didChange that shows it──► idle
 ///                        │ └──refused──► idle, but nothing is offered before the next didChange

@@ -7,7 +7,7 @@ struct Presence: Sendable {
   static let timeToLive: Duration = .seconds(45)
   /// 20 a second.
   static let shortestInterval: Duration = .milliseconds(50)
-  /// What a document's peers may make us keep.
+  /// Limits on what a document's peers may make us keep.
   static let mostPeople = 256
   static let mostRanges = 64
   static let mostCursorBytes = 256
@@ -26,7 +26,7 @@ struct Presence: Sendable {
     case closed(document: String)
     /// This user's carets.
     case moved(document: String, ranges: [CursorRange])
-    /// The text changed: the others' carets may stand elsewhere, though their cursors are the same.
+    /// The text has changed: other people's carets may have moved, though their cursors are the same.
     case textChanged(document: String)
     case renamed(name: String)
     /// The colour this user would like to have, 0–11.
@@ -36,7 +36,7 @@ struct Presence: Sendable {
     /// A peer that shares the document is connected now, or no longer.
     case connected(document: String, peer: String)
     case disconnected(peer: String)
-    /// A peer shares the document no longer. The carets go without a word: what happened is told elsewhere.
+    /// A peer no longer shares the document. Its carets are removed without a message: the event is reported elsewhere.
     case unshared(document: String, peer: String)
   }
 
@@ -64,11 +64,11 @@ struct Presence: Sendable {
     var lastHeard: Duration
     /// Whether another peer brings its messages.
     var isRelayed: Bool
-    /// It was said that it came; then it is said that it goes.
+    /// Its arrival was announced, so its departure will be.
     var isAnnounced: Bool
   }
 
-  /// What waits to be sent; a snapshot says all that an update does.
+  /// What waits to be sent; a snapshot contains everything that an update does.
   private enum Pending: Sendable { case update, snapshot }
 
   private(set) var name: String
@@ -88,13 +88,13 @@ struct Presence: Sendable {
   /// The carets and selections of all other people in the document, in no particular order.
   func ranges(in document: String) -> [CursorRange] { rooms[document]?.people.values.flatMap(\.person.ranges) ?? [] }
 
-  /// Whether a change of the text is news: there are carets to show, and it is not decided already when they are shown again.
+  /// Whether to report a change of the text: there are carets to show, and no report of them is due already.
   func tellsWhenTextChanges(in document: String) -> Bool {
     guard let room = rooms[document], !room.mustShow else { return false }
     return room.people.values.contains { !$0.person.ranges.isEmpty }
   }
 
-  /// Colour and letter of a person, for answers about authors and peers.
+  /// The colour and letter of a person, for answers about authors and peers.
   mutating func mark(of peer: String, name: String) -> PersonMark { palette.mark(of: peer, name: name) }
 
   mutating func receive(_ event: Event, at now: Duration) -> [Effect] {
@@ -233,7 +233,7 @@ struct Presence: Sendable {
     if let room = rooms[document], room.ranges == nil, room.people.isEmpty, !room.mustShow { rooms[document] = nil }
   }
 
-  /// What may go out now: at most one message and one list in `shortestInterval` for each document.
+  /// Sends what is due: at most one message and one list in `shortestInterval` for each document.
   private mutating func due(at now: Duration) -> [Effect] {
     var effects: [Effect] = []
     for document in rooms.keys.sorted() {
@@ -261,7 +261,7 @@ struct Presence: Sendable {
     return effects
   }
 
-  /// A name that is fit to show: one line, no control characters, not endless.
+  /// A name that is fit to show: one line of limited length, without control characters.
   private static func shown(_ name: String) -> String {
     var scalars = String.UnicodeScalarView()
     for scalar in name.unicodeScalars.prefix(mostNameScalars) {
