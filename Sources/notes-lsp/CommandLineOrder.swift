@@ -1,7 +1,7 @@
 /// Options that mean the same for every command may stand before its name: `notes-lsp --name Ana doctor`.
 enum CommandLineOrder {
   private static let options: Set<String> = ["--home", "--notes", "--name"]
-  /// They look at files, whatever store there is.
+  /// Commands that read files, independent of any store.
   private static let fileCommands: Set<String> = ["dump", "validate", "join-files"]
 
   /// The arguments with the command's name first. Unchanged if it is first already, or if there is none.
@@ -23,17 +23,17 @@ enum CommandLineOrder {
   }
 }
 
-/// A first word that is no command's name: a slip of the fingers, most of the time.
+/// A first word that is not a command's name: a typing error, most of the time.
 struct UnknownCommand: Error {
   let name: String
-  /// The command that differs in at most one letter, or in two that changed places.
+  /// The command that differs in one letter, or in two swapped ones.
   let nearest: String?
 
-  /// Nil if `name` is one of `commands`, or none at all but an option.
+  /// Nil if `name` is one of `commands`, or an option.
   init?(_ name: String, commands: [String]) {
     guard !name.hasPrefix("-"), !commands.contains(name) else { return nil }
     self.name = name
-    // A longer word is none that a person mistyped, and comparing takes the square of its length.
+    // A longer word is no typing error, and comparing takes time quadratic in its length.
     let distances = name.utf8.count > 32 ? [] : commands.map { ($0.difference(from: name).count, $0) }
     nearest = distances.filter { $0.0 <= 2 }.min { $0 < $1 }?.1
   }

@@ -2,7 +2,7 @@ import Automerge
 import Foundation
 import NotesServer
 
-/// Documents as files, for the commands that look at them.
+/// Documents as files, for the commands that read them.
 enum DocumentFile {
   static func read(_ path: String) throws -> Data {
     do { return try Data(contentsOf: URL(fileURLWithPath: path)) } catch {
@@ -10,7 +10,7 @@ enum DocumentFile {
     }
   }
 
-  /// The document in a file, and how many bytes of a container stand before it.
+  /// The document in a file, and how many bytes of a container precede it.
   static func document(in bytes: Data) -> (data: Data, offset: Int, isContained: Bool) {
     guard let file = MeetingNotesFile(Array(bytes)), let range = bytes.range(of: file.data) else {
       return (bytes, 0, false)

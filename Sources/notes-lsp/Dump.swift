@@ -1,7 +1,7 @@
 import ArgumentParser
 import Automerge
 
-/// `notes-lsp dump FILE`: all of a document, as JSON.
+/// `notes-lsp dump FILE`: a whole document as JSON.
 struct Dump: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Print an Automerge file as JSON, also one in .meetingnotes.",

@@ -5,7 +5,7 @@ import Logging
 import NotesServer
 import UV
 
-/// Serves one editor on standard input and output until it goes.
+/// Serves one editor on standard input and output until the editor exits.
 struct Edit: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "edit", abstract: "Serve an editor on standard input and output.",

@@ -1,14 +1,14 @@
 import Foundation
 
 extension Examination {
-  /// An editor with a plugin of ours, and where its settings and plugins are.
+  /// An editor with a plugin of ours, and the places of its settings and plugins.
   private struct Editor {
     var name: String
     /// Below the home folder. Where several are given, any may be there.
     var settings: [String]
     /// Folders of packages, below the home folder.
     var packages: [String]
-    /// What the plugin's folder holds, to know it by.
+    /// Files that identify the plugin's folder.
     var landmark: String
     var advice: (_ folder: String) -> String
   }
@@ -66,7 +66,7 @@ extension Examination {
     return false
   }
 
-  /// Where installing and building put the plugins, seen from the program.
+  /// The plugins' folder relative to the program, as installing and building place it.
   private static var pluginFolders: [String] {
     guard let program = Bundle.main.executablePath.map({ URL(fileURLWithPath: $0).resolvingSymlinksInPath() }) else {
       return []

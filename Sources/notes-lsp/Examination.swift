@@ -79,7 +79,7 @@ final class Examination {
   }
 
   private func lookAtClock() {
-    // No release of this program is older than that. The clock decides when tickets expire, and nothing else.
+    // No release of this program is older than that. The clock only decides when tickets expire.
     let year = Calendar(identifier: .gregorian).component(.year, from: Date())
     if (2026...2100).contains(year) {
       good("clock", "the year is \(year)")
@@ -115,7 +115,7 @@ final class Examination {
       ufw
       ? "If others cannot reach you: ufw allow 5353/udp, and a fixed port: --listen '*:7447', ufw allow 7447/tcp"
       : "If others cannot reach you: firewall-cmd --add-service=mdns, and a fixed port: --listen '*:7447', firewall-cmd --add-port=7447/tcp"
-    // It may well let everything pass that is needed, so this is no fault.
+    // The firewall may well let everything pass that is needed, so this is no fault.
     good("firewall", "\(ufw ? "ufw" : "firewalld") is active", advice)
   }
 

@@ -1,6 +1,6 @@
 import PeerNetwork
 
 extension FileLock {
-  /// The right to speak with other people for a store; nil while another process has it.
+  /// The lock for a store's connections to other people; nil while another process holds it.
   static func network(of home: String) -> FileLock? { FileLock(path: home + "/net.lock") }
 }

@@ -1,9 +1,9 @@
 import Automerge
 import Foundation
 
-/// What `notes-lsp validate` has to say of one file.
+/// The findings of `notes-lsp validate` about one file.
 struct FileVerdict {
-  /// A change that was read, and is not in the document.
+  /// A change that was read but is not part of the document.
   private struct Untaken {
     var hash: ChangeHash
     var offset: Int
@@ -12,7 +12,7 @@ struct FileVerdict {
 
   let file: String
   private let isContained: Bool
-  /// How many bytes stand before the document.
+  /// How many bytes precede the document.
   private let start: Int
   private let chunks: [ChunkReport]
   private let heads: [String]

@@ -2,7 +2,7 @@ import AutomergeRepo
 import NotesServer
 import UV
 
-/// The loop's folder watchers, as the server asks for them.
+/// The loop's folder watchers in the form that the server needs.
 @AutomergeRepo
 final class FolderWatchingAdapter: FolderWatching {
   private let loop: Loop
@@ -17,7 +17,7 @@ final class FolderWatchingAdapter: FolderWatching {
     return watcher.map(Watch.init)
   }
 
-  /// Closes the watcher when it goes.
+  /// Closes the watcher when it is released.
   @AutomergeRepo
   private final class Watch: FolderWatch {
     private let watcher: FolderWatcher

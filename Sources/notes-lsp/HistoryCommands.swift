@@ -3,7 +3,7 @@ import Foundation
 import JSONRPC
 import NotesServer
 
-// The subcommands that look back.
+// The subcommands about a note's past.
 
 /// `notes-lsp history NOTE`: the changes of a note, with author and time.
 struct History: ParsableCommand {

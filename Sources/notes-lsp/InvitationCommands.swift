@@ -44,7 +44,7 @@ struct Invite: ParsableCommand {
   }
 }
 
-/// `notes-lsp answer [INVITATION]`: yes or no to an invitation, or to a code.
+/// `notes-lsp answer [INVITATION]`: accepts or declines an invitation, or confirms a code.
 struct Answer: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Answer an invitation, or confirm the code of one you sent.",
@@ -136,7 +136,7 @@ extension Session {
     }
   }
 
-  /// How often it is looked whether the other person has answered.
+  /// The interval of checks whether the other person has answered.
   private static let lookInterval: Duration = .milliseconds(300)
 
   /// Waits until the invited person has accepted, and asks whether the codes are equal.

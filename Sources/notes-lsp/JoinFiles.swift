@@ -1,7 +1,7 @@
 import ArgumentParser
 import Automerge
 
-/// `notes-lsp join-files A B -o C`: one document with all that is in several copies of it.
+/// `notes-lsp join-files A B -o C`: merges several copies of a document into one.
 struct JoinFiles: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "join-files", abstract: "Merge Automerge files into one.",

@@ -32,7 +32,7 @@ struct NotesLSP: AsyncParsableCommand {
     ],
     defaultSubcommand: Edit.self)
 
-  /// An editor waits for what no subcommand means, and to look through all of them takes a while.
+  /// Tries `edit` first when no subcommand is named: an editor is waiting, and trying all subcommands takes a while.
   private static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
     if arguments.first?.hasPrefix("-") ?? true, let edit = try? Edit.parse(arguments) { return edit }
     let ordered = CommandLineOrder.verbFirst(arguments)

@@ -56,7 +56,7 @@ struct NetworkOptions: ParsableArguments {
   var noNetwork = false
 }
 
-/// What to write down, and where.
+/// Logging: what, and where.
 struct LogOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Log to this file instead of standard error.", valueName: "file"))
   var log: String?

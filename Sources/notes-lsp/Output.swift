@@ -1,12 +1,12 @@
 import Foundation
 import JSONRPC
 
-/// What commands print. Titles, names and texts come from other people: on a terminal, characters that would act on it or
-/// reorder what it shows are printed as their numbers. What goes into a pipe or a file is as it is.
+/// What commands print. Titles, names and texts come from other people: on a terminal, characters that would control it or
+/// reorder its text are printed as their numbers. Pipes and files get the bytes unchanged.
 enum Output {
   static let isTerminal = isatty(STDOUT_FILENO) == 1
 
-  /// A title or a name, for a line of which it is a part: line breaks in it are never printed as such.
+  /// A title or a name as part of a line: line breaks in it are never printed as such.
   static func field(_ text: String, onTerminal: Bool = isTerminal) -> String {
     escaped(text) { onTerminal && acts($0) || breaksLine($0) }
   }
@@ -16,7 +16,7 @@ enum Output {
     onTerminal ? escaped(text) { acts($0) && $0 != "\n" && $0 != "\t" } : text
   }
 
-  /// One line of JSON. What acts on a terminal stands in strings only, where JSON has its own way to write it.
+  /// One line of JSON. Control characters occur in strings only, where JSON has its own escapes.
   static func json(_ value: JSONValue, onTerminal: Bool = isTerminal) -> String {
     let line = "\(value)"
     guard onTerminal else { return line }
@@ -33,12 +33,12 @@ enum Output {
     print(json: try JSONValue(parsing: Array(try encoder.encode(value))))
   }
 
-  /// Fields of a line, two blanks between them.
+  /// Fields of a line, separated by two blanks.
   static func print(fields: String?...) {
     Swift.print(fields.compactMap { $0.map { field($0) } }.joined(separator: "  "))
   }
 
-  /// Something for the person that is no result: it goes to standard error.
+  /// A message to the person that is not part of the result: goes to standard error.
   static func note(_ message: String) {
     let line = field(message, onTerminal: isatty(STDERR_FILENO) == 1)
     FileHandle.standardError.write(Data((line + "\n").utf8))

@@ -14,7 +14,7 @@ final class Program {
   struct Settings: Sendable {
     var home: String
     var notes: String
-    /// What an option says this person is called.
+    /// The person's name from an option.
     var name: String?
     var login: String
     var listen: String
@@ -44,7 +44,7 @@ final class Program {
     clock = LoopClock(loop)
   }
 
-  /// Begins; all else follows from the loop.
+  /// Starts; everything else is driven by the loop.
   func start() {
     Task { @AutomergeRepo in
       do {
@@ -76,7 +76,7 @@ final class Program {
       journal: JournalFiles(home: settings.home, run: own.actor.description))
     if isRenamed { service.keepName() }
     service.hasSettled = { [weak self] in self?.siblings.map { $0.isHub || !$0.siblings.isEmpty } ?? true }
-    // The editor is greeted now. What it asks for waits until the notes are known and the network is there.
+    // The editor is answered now. Its requests wait until the notes are read and the network is up.
     let session = try serve(service)
     let loading = Task { @AutomergeRepo in try await service.load(watching: FolderWatchingAdapter(loop: loop)) }
     joinSiblings(repo)
@@ -110,7 +110,7 @@ final class Program {
     session.onInitialize = nil
   }
 
-  /// How soon this process takes over when the one that has the network is gone.
+  /// The interval at which this process tries to take over the network from one that has ended.
   private static let seekInterval: Duration = .milliseconds(250)
 
   private func seekNetwork(
@@ -135,7 +135,7 @@ final class Program {
     }
   }
 
-  /// Begins to share everything with the other processes of this store.
+  /// Starts to share everything with the other processes of this store.
   private func joinSiblings(_ repo: Repo) {
     do {
       let siblings = try UnixSocketProvider(home: settings.home, loop: loop, clock: clock)
@@ -146,7 +146,7 @@ final class Program {
     }
   }
 
-  /// Nil if there is to be no network, or another process of this store has it.
+  /// Nil if the network is off, or another process of this store has it.
   private func openNetwork(
     _ repo: Repo, _ identity: PeerNetwork.Identity, _ grants: Grants, _ storage: any StorageProvider
   ) async throws -> PeerDirectory? {
@@ -210,7 +210,7 @@ final class Program {
     }
   }
 
-  /// Everything is stored. What is still on its way to the editor and the peers is sent, for a moment at most.
+  /// Everything is stored. Sends what is still on its way to the editor and the peers, for a moment at most.
   private func end(_ code: Int32) {
     exitCode = code
     directory?.stopDiscovery()

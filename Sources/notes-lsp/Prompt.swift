@@ -6,7 +6,7 @@ enum Prompt {
 
   enum Reply { case yes, no, nothing }
 
-  /// Asks until the answer can be understood. An empty line, and the end of input, is no answer.
+  /// Asks until the answer is understood. An empty line, or the end of input, is no answer.
   static func ask(_ question: String) async -> Reply {
     while true {
       let answer = await line(after: Output.field(question) + " ")?.trimmingCharacters(in: .whitespaces).lowercased()
@@ -19,7 +19,7 @@ enum Prompt {
     }
   }
 
-  /// Reads on a thread of its own: a person thinks for a while.
+  /// Reads on a thread of its own: a person takes time to answer.
   @concurrent
   private static func line(after prompt: String) async -> String? {
     await withCheckedContinuation { continuation in

@@ -1,9 +1,9 @@
 import JSONRPC
 import NotesServer
 
-/// What commands ask of a session before their own request.
+/// What commands need from a session before their own request.
 extension Session {
-  /// The note that a person means by an id or a title, as `notes/list` has it.
+  /// The note with this id or title, as `notes/list` returns it.
   ///
   /// - Parameter deleted: whether it is one of those that can be restored.
   func note(named text: String, deleted: Bool = false) async throws -> JSONValue {

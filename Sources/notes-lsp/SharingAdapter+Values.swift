@@ -3,7 +3,7 @@ import Foundation
 import NotesServer
 import PeerNetwork
 
-// The network's words for things, and the server's.
+// Converts the network's values to the server's.
 
 extension SharingEvent {
   init(_ event: PeerDirectory.Event) {

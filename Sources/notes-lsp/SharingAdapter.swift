@@ -4,7 +4,7 @@ import Foundation
 import NotesServer
 import PeerNetwork
 
-/// The directory of peers, as the server asks for it.
+/// The directory of peers in the form that the server needs.
 @AutomergeRepo
 final class SharingAdapter: SharingService {
   private var directory: PeerDirectory?
@@ -26,7 +26,7 @@ final class SharingAdapter: SharingService {
 
   var hasNetwork: Bool { directory != nil }
 
-  /// Set where the person wants a network.
+  /// Whether the person wants a network.
   var wantsNetwork = false
 
   var asksSiblings: Bool { directory == nil && wantsNetwork }
@@ -94,7 +94,7 @@ final class SharingAdapter: SharingService {
 
   func refresh() async {
     guard directory == nil else { return }
-    // What was known stays if the store cannot be read.
+    // Keeps what was read before if the store cannot be read.
     try? await grants?.reload()
   }
 

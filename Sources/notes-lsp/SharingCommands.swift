@@ -37,7 +37,7 @@ struct Share: ParsableCommand {
   }
 }
 
-/// `notes-lsp unshare NOTE [PERSON]`: the note is one's own again.
+/// `notes-lsp unshare NOTE [PERSON]`: ends the sharing of a note.
 struct Unshare: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Stop sharing a note, with one person or with everybody.",
@@ -82,7 +82,7 @@ struct RemovePerson: ParsableCommand {
   }
 }
 
-/// `notes-lsp join TICKET`: the note that a ticket opens.
+/// `notes-lsp join TICKET`: joins the note of a ticket.
 struct Join: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Join a note with a ticket and print the path of its file.",
@@ -122,7 +122,7 @@ struct Peers: ParsableCommand {
   }
 }
 
-/// `notes-lsp name [NAME]`: what others call one.
+/// `notes-lsp name [NAME]`: prints or sets the name that other people see.
 struct Name: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Print the name that others see, or choose another.")

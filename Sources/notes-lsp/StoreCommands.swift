@@ -53,7 +53,7 @@ struct Show: AsyncParsableCommand {
   }
 }
 
-/// `notes-lsp find WORDS`: the notes with some words.
+/// `notes-lsp find WORDS`: finds the notes that contain the words.
 struct Find: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Find the notes that contain all of some words, in any order and case.",
@@ -72,7 +72,7 @@ struct Find: ParsableCommand {
     }
   }
 
-  /// What the shell has kept together is a phrase, unless it has quotes of its own.
+  /// One argument of the shell is a phrase, unless it has quotes of its own.
   private var query: String {
     words.map { word in
       words.count > 1 && word.contains(where: \.isWhitespace) && !word.contains("\"") ? "\"\(word)\"" : word
@@ -108,7 +108,7 @@ private struct StoredNotes {
     return StoredNotes(reader: try await StoreReader(storage: storage, files: WorkingFileAdapter(home: home)))
   }
 
-  /// The id of the note that a person means; what they wrote if there is no such note in the list.
+  /// The id of the note with this id or title; the text itself if the list has no such note.
   func id(of name: String) async throws -> String {
     let name = NoteName(name)
     let found = name.matches(in: await reader.notes(), id: \.id, title: \.title)
@@ -118,7 +118,7 @@ private struct StoredNotes {
 }
 
 extension SQLiteStore {
-  /// The store in `home`, which must be there.
+  /// The store in `home`, which must exist.
   static func ofCommand(home: String) async throws -> SQLiteStore {
     guard ["notes.db", "store"].contains(where: { FileManager.default.fileExists(atPath: home + "/" + $0) }) else {
       throw Failure(message: "There is no store in \(home); --home or NOTES_HOME says where it is.")

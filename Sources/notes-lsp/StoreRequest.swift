@@ -12,7 +12,7 @@ import UV
 final class StoreRequest {
   typealias Work = @AutomergeRepo @Sendable (Session) async throws -> JSONValue
 
-  /// How long other processes are waited for: to be reached, and to have what was done.
+  /// How long to wait for other processes: to connect, and to receive the result.
   private static let longestWait: Duration = .seconds(2)
   private static let interval: Duration = .milliseconds(10)
 

@@ -2,7 +2,7 @@ import Foundation
 import NotesServer
 import Store
 
-/// The store's working files, as the server asks for them.
+/// The store's working files in the form that the server needs.
 struct WorkingFileAdapter: WorkingFileAccess {
   private let files = WorkingFiles()
   private let locks: String

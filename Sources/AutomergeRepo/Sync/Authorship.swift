@@ -17,8 +17,8 @@ struct Authorship {
   static let tickInterval: Duration = .milliseconds(250)
   /// An author that does not answer for this many ticks counts as absent. Source: PeerProtocol.md, "Authors".
   static let silence = 6
-  /// An author that denies a change is asked again after this many ticks: the change may be on its way to it from another process
-  /// of the same person.
+  /// An author that denies a change is asked again after this many ticks: the change may be on its way to the author from
+  /// another process of the same person.
   static let patience = 12
   /// At most this many actors per peer: one for each process of the person, and some to spare.
   static let mostActors = 64

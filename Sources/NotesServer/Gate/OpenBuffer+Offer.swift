@@ -6,9 +6,9 @@ import Automerge
 ///                        │ └──refused──► idle, but nothing is offered before the next didChange
 ///                        └──said to be applied──► claimed ──any didChange──► idle
 ///
-/// What is offered is `inFlight`, what is not is `unsent`; the client has surely neither. A client may say that it has applied an
+/// The offered edit is `inFlight`, the rest `unsent`; the client certainly has neither. A client may claim to have applied an
 /// edit and have skipped it, or apply it to another text than it was made for. So only its next change tells: either it shows
-/// the edit, and what else it shows is the person's, or all of it is the person's, and the edit is offered anew.
+/// the edit, and whatever else it shows is the person's, or all of it is the person's, and the edit is offered anew.
 extension OpenBuffer {
   enum Offer: Hashable, Sendable {
     case idle

@@ -23,8 +23,8 @@ public protocol SharingService: AnyObject {
   /// The name of the person who writes as this author, if this person has met them.
   /// - Parameter author: the first half of an actor id.
   func metName(ofAuthor author: [UInt8]) -> String?
-  /// The name to show for a peer that claims one: the name it was met under; else its claim, marked if another peer was met under
-  /// that; nil if the peer is blocked.
+  /// The name to show for a peer that claims one: the name it was met under; else its claim, marked if another peer was met
+  /// under that; nil if the peer is blocked.
   func name(of peer: PeerId, claiming claim: String) -> String?
   /// How many messages were sent to peers since the start.
   var sentCount: Int { get }
