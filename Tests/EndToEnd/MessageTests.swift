@@ -94,6 +94,54 @@ struct MessageTests {
     try guest.ben.editor.waitForText("rye bread")
   }
 
+  /// Vim holds an Escape back for a moment, since it may begin a longer key. A message shown meanwhile brought up the hit-enter
+  /// prompt, and the keys after it went nowhere.
+  @Test(arguments: kinds) func messagesThatComeAsTypingEndsSwallowNoKey(kind: String) throws {
+    let person = try Person(kind)
+    try person.editor.perform(.meeting("Plan"))
+    _ = try person.editor.waitUntilAttached()
+    try person.act()
+    try person.editor.give(vim: "set ttimeoutlen=400", emacs: "(ignore)")
+    for word in ["bread", "milk", "honey"] {
+      if kind == VimUnderTest.kind {
+        try person.editor.session.terminal.type("O" + word)
+        try person.editor.waitForText(word)
+        try person.editor.session.terminal.press("Escape")
+      } else {
+        try person.editor.session.terminal.type(word)
+      }
+      // Each says what the agenda is.
+      try person.editor.perform(.moveItem(1))
+      try person.editor.perform(.moveItem(1))
+      if kind == VimUnderTest.kind {
+        try person.editor.session.wait(for: "the end of Insert mode") { try person.mode() != "i" }
+        try expectNoPrompt(person)
+      }
+      try person.editor.waitForText(word)
+      try person.sees("Agenda: Plan")
+    }
+  }
+
+  @Test func aMessageIsCutToTheNarrowestScreenOfVim() throws {
+    let person = try Person(VimUnderTest.kind)
+    try person.editor.perform(.meeting("Plan of the whole week"))
+    _ = try person.editor.waitUntilAttached()
+    for (columns, message) in [(16, "Notes: Agenda:…"), (13, "Notes: Agen…")] {
+      try person.editor.session.terminal.resize(columns: columns, rows: 10)
+      try person.editor.session.wait(for: "\(columns) columns") {
+        try person.editor.evaluate("&columns").intValue == columns
+      }
+      try person.editor.perform(.moveItem(1))
+      try person.sees(message)
+      try expectNoPrompt(person)
+    }
+  }
+
+  private func expectNoPrompt(_ person: Person) throws {
+    let screen = try person.editor.session.terminal.screen()
+    #expect(try person.mode() == "n", "\(screen)")
+  }
+
   @Test(arguments: kinds) func closingAListLeadsBackToTheNoteOneCameFrom(kind: String) throws {
     let person = try Person(kind)
     try person.editor.createNote("Left")

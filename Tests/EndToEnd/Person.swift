@@ -47,6 +47,9 @@ struct Person {
     }
   }
 
+  /// Vim's mode: `n`, `i`, or `r` at the hit-enter prompt.
+  func mode() throws -> String? { try editor.evaluate("mode()").stringValue }
+
   func waitForFile(_ name: String) throws {
     try editor.session.wait(for: name) { try editor.filePath()?.hasSuffix(name) == true }
   }

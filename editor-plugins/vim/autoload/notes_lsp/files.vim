@@ -75,7 +75,8 @@ export def Open(result: dict<any>)
     win_gotoid(window)
   elseif bufnr() != bufnr || bufnr < 0
     const verb = &modified && !&hidden ? 'split' : 'edit'
-    execute $'noswapfile {verb} {fnameescape(result.path)}'
+    # What Vim says of a file, with a long path and the user's 'shortmess', may be a prompt that swallows keys.
+    execute $'silent noswapfile {verb} {fnameescape(result.path)}'
   endif
   # Reading the file has attached it already, unless it was open before the service knew it.
   condition.OnOpened(buffer.Attach(bufnr(), result.uri, result.id), result)

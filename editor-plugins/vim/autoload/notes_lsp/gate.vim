@@ -48,9 +48,10 @@ export def WhenSafe(Act: func)
   endif
 enddef
 
-# Carries out what waited.
+# Carries out what waited, unless Vim holds back keys that may begin a mapping or a longer key, such as <Esc>: a message shown
+# before the Escape that ends Insert mode brings up the hit-enter prompt. SafeState comes again once those keys are taken in.
 def Release()
-  if empty(waiting) || IsUnsafeMode(mode(1))
+  if empty(waiting) || state('m') != '' || IsUnsafeMode(mode(1))
     return
   endif
   const ready = waiting

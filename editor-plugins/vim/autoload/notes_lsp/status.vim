@@ -170,15 +170,16 @@ def Show(message: string, highlight: string)
 enddef
 
 def Fitting(message: string): string
-  const room = max([v:echospace, 20])
-  if strdisplaywidth(message) <= room
+  if strdisplaywidth(message) <= v:echospace
     return message
   endif
+  # With 'ambiwidth' the ellipsis may be two cells wide.
+  const room = v:echospace - strdisplaywidth('…')
   var line = message
-  while strdisplaywidth(line) > room - 1
+  while line != '' && strdisplaywidth(line) > room
     line = line->strcharpart(0, strcharlen(line) - 1)
   endwhile
-  return line .. '…'
+  return room < 0 ? '' : line .. '…'
 enddef
 
 # Whether a message fits on the last line.
