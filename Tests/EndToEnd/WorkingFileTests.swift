@@ -256,6 +256,20 @@ struct WorkingFileTests {
     try open.process.waitFor("all words there") { open.client.text.string == "typed one\nAna's words\n" }
   }
 
+  @Test(arguments: [false, true])
+  func whatAnotherProgramWroteJustBeforeAnOpenNoteIsDeletedIsKept(forEveryone: Bool) throws {
+    let open = try Open("one\n")
+    try open.save(open.client)
+    open.client.edit(0..<0, with: "unsaved ")
+    open.client.flush()
+    try open.write("one\ntwo\n")
+    try open.process.request("notes/delete", ["uri": .string(open.client.uri), "forEveryone": .bool(forEveryone)])
+    #expect(open.file == nil)
+    let back = try open.process.request("notes/undelete", ["id": .string(open.note.id)])
+    #expect(try String(contentsOfFile: back["path"]?.stringValue ?? "", encoding: .utf8) == "unsaved one\ntwo\n")
+    try open.process.shutdown()
+  }
+
   @Test func aFileThatIsRemovedRightAfterItWasClosedStaysRemoved() throws {
     let open = try Open("one\n")
     open.client.edit(0..<0, with: "saved ")

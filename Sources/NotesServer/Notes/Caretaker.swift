@@ -68,12 +68,11 @@ final class Caretaker {
 
   /// Puts away a note that another person has deleted for everyone. First takes in what other programs wrote to its file.
   private func followDeletion(of handle: DocHandle) {
-    let wasOpen = service.isOpen(handle.id)
     service.onDeletion?(handle)
     let date = NoteDocument.deletion(of: handle.document)
     Task { @AutomergeRepo in
       do {
-        try await putAway(handle, isWritten: !wasOpen)
+        try await putAway(handle)
         service.notebook.update(handle.id) { $0.deletionSeen = date }
         try await service.notebook.save(handle.id, withBase: false)
       } catch {
@@ -276,17 +275,14 @@ final class Caretaker {
     }
   }
 
-  /// Removes the working file of a deleted note, after taking in its text.
-  ///
-  /// - Parameter isWritten: whether the file may hold words of another program; false if an editor had it open.
-  func putAway(_ handle: DocHandle, isWritten: Bool) async throws {
+  /// Removes the working file of a deleted note, after taking in what other programs wrote to it. An editor that had the note
+  /// open has closed it by now.
+  func putAway(_ handle: DocHandle) async throws {
     let id = handle.id
-    if isWritten {
-      if service.notebook[id]?.folder == nil {
-        try await synchronize(NoteKey(id), handle)
-      } else {
-        try await synchronizeMeeting(handle)
-      }
+    if service.notebook[id]?.folder == nil {
+      try await synchronize(NoteKey(id), handle)
+    } else {
+      try await synchronizeMeeting(handle)
     }
     if service.notebook[id]?.folder != nil { try await putAwayItems(of: handle) }
     guard let claim = service.files.claim(NoteKey(id).lockName, exclusively: true) else {

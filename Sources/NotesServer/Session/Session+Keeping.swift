@@ -51,10 +51,9 @@ extension Session {
       try handle.change { document in try NoteDocument.setDeletion(date, of: document) }
       service.notebook.update(id) { $0.deletionSeen = date }
     }
-    let wasOpen = service.isOpen(id)
     let reason: NoteNews.Reason = isForEveryone ? .deletedForEveryone : .deleted
     for attachment in attachments(of: id) { detach(uri: attachment.uri, reason) }
-    try await service.caretaker.putAway(handle, isWritten: !wasOpen)
+    try await service.caretaker.putAway(handle)
     let until = service.clock.date.addingTimeInterval(Self.recoverableTime)
     return ["recoverableUntil": .int(Int64(until.milliseconds))]
   }
