@@ -55,6 +55,20 @@ struct SharingTests {
     expectNoComplaints(ana.client, ben.client)
   }
 
+  /// A client forgets the peers when it hears that a note is no longer shared.
+  @Test func whoIsInvitedAgainAtOnceIsToldThatTheHostIsThere() throws {
+    let ana = try OpenNote("Ana", text: "note\n")
+    let ben = try JoinedNote("Ben", ticket: ana.ticket())
+    let isSynced = { (status: JSONValue) in status["peers"]?[0]?["state"] == "inSync" }
+    try ben.process.waitForNotification("notes/statusChanged", where: isSynced)
+    try ana.process.request("notes/unshare", ["id": .string(ana.id)])
+    try ben.process.waitForNotification("notes/event") { $0["kind"] == "unshared" }
+    let told = ben.process.messages.count
+    try ben.process.request("notes/join", ["ticket": .string(ana.ticket())])
+    try ben.process.waitForNotification("notes/statusChanged", from: told, where: isSynced)
+    expectNoComplaints(ana.client, ben.client)
+  }
+
   @Test func aLateJoinerGetsEverything() throws {
     var random = SplitMix64(seed: 21)
     let ana = try OpenNote("Ana")

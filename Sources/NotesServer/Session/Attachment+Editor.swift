@@ -124,6 +124,13 @@ extension Attachment {
     return status
   }
 
+  /// Call when an event has told the client what changes its idea of the status: it is told the whole again, even if that is as
+  /// it was before.
+  func toldOfStatus() {
+    lastStatus = nil
+    statusChanged()
+  }
+
   func sendStatus() {
     let status = session.status(of: self)
     guard status != lastStatus else { return }

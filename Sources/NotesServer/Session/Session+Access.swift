@@ -72,7 +72,6 @@ extension Session {
         await service.mover.heardOfMove(old, to: id)
       }
       deliver(event, to: id)
-      for attachment in attachments(of: id) { attachment.statusChanged() }
     }
   }
 
@@ -83,6 +82,7 @@ extension Session {
     for attachment in open.sorted(by: { $0.uri < $1.uri }) {
       members["uri"] = .string(attachment.uri)
       deliver(.object(members))
+      attachment.toldOfStatus()
     }
   }
 
