@@ -11,8 +11,12 @@ extension DocHandle {
 
   /// Whether the peer refuses our changes, and lacks some of them.
   public func isRefused(by peer: PeerId) -> Bool {
-    guard let link = sync.links.first(where: { $0.peer == peer }), link.state.isPeerReadOnly,
-      let theirs = link.theirHeads, theirs != currentHeads
+    sync.links.firstIndex { $0.peer == peer }.map { isRefused(at: $0) } ?? false
+  }
+
+  /// The same for the peer of a link. Asked after every message for all links, so it copies none of them.
+  func isRefused(at index: Int) -> Bool {
+    guard let theirs = sync.links[index].theirHeads, theirs != currentHeads, sync.links[index].state.isPeerReadOnly
     else { return false }
     return document.unknown(theirs).isEmpty
   }

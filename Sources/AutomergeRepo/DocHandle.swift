@@ -251,8 +251,8 @@ public final class DocHandle {
     var refuses: Bool
   }
 
-  private func peerStatus(_ peer: PeerId) -> PeerStatus {
-    PeerStatus(isEqual: inSync(with: peer), refuses: isRefused(by: peer))
+  private func peerStatus(at index: Int) -> PeerStatus {
+    PeerStatus(isEqual: sync.links[index].theirHeads == heads, refuses: isRefused(at: index))
   }
 
   /// How many times the document has changed since the peer had all of it; 0 if it has.
@@ -331,10 +331,10 @@ public final class DocHandle {
   }
 
   func refreshStatus() {
-    let peers = sync.peers
-    var isSame = peers.count == status.count, areSamePeers = isSame
-    for peer in peers {
-      let now = peerStatus(peer), before = status[peer]
+    let indices = sync.links.indices.filter { sync.links[$0].stance != .lacks }
+    var isSame = indices.count == status.count, areSamePeers = isSame
+    for index in indices {
+      let peer = sync.links[index].peer, now = peerStatus(at: index), before = status[peer]
       if now.isEqual { equalAt[peer] = changeNumber }
       if before == nil { areSamePeers = false }
       if before != now { isSame = false }
@@ -344,12 +344,13 @@ public final class DocHandle {
       signatures.peersChanged()
     }
     signatures.refreshAuthors()
-    if toldActor != document.actor || authorsTold.count != peers.count {
+    if toldActor != document.actor || authorsTold.count != indices.count {
       toldActor = document.actor
       tellAuthors()
     }
     guard !isSame else { return }
-    status = Dictionary(uniqueKeysWithValues: peers.map { ($0, peerStatus($0)) })
+    let present = sync.links.indices.filter { sync.links[$0].stance != .lacks }
+    status = Dictionary(uniqueKeysWithValues: present.map { (sync.links[$0].peer, peerStatus(at: $0)) })
     signatures.compare()
     observers.send(.peersChanged)
   }
@@ -388,8 +389,8 @@ public final class DocHandle {
   /// speak.
   func maySpeak(_ peer: PeerId, for author: PeerId) -> Bool {
     guard let repo, !repo.isSibling(peer), author != peer else { return repo != nil }
-    guard author != repo.peerId, sync.writers.contains(peer) else { return false }
-    return !sync.peers.contains(author) || relays.carries(peer, author)
+    guard author != repo.peerId, sync.isWriter(peer) else { return false }
+    return !sync.isPeer(author) || relays.carries(peer, author)
   }
 
   private func refreshRelays() {

@@ -197,8 +197,10 @@ final class PeerLink {
     defer { if !mayRead { stream.pauseReading() } }
     guard let tls else { return take(bytes) }
     encrypted { () throws(TLSError) in
+      let start = MonotonicTime.now
       try tls.receive(bytes)
       try self.advance()
+      self.restIfDue(since: start)
       while self.handshake != nil, self.isOpen, let plain = try tls.read() { self.take(plain) }
     }
   }
@@ -218,13 +220,12 @@ final class PeerLink {
     if mayRead { stream.resumeReading() }
   }
 
-  /// Rests if the messages of this link have taken more than their share of the time.
+  /// Rests if this link has taken more than its share of the time.
   private func restIfDue(since start: Duration) {
     guard let share, isOpen else { return }
     let now = MonotonicTime.now
-    guard work.worked(now - start, at: now) else { return }
-    let rest = share.rest(after: work.used, at: now)
-    work.rested()
+    let isNew = peer == nil && direction == .incoming
+    guard let rest = share.worked(now - start, by: &work, isNew: isNew, at: now), !isResting else { return }
     isResting = true
     let timer = try? stream.loop.after(rest) { [weak self] in
       AutomergeRepo.assumeIsolated {

@@ -42,6 +42,7 @@ public final class TCPProvider: NetworkProvider {
   private weak var delegate: (any NetworkDelegate)?
   private var listener: TCPListener?
   private let share = WorkShare()
+  private var expiryTimer: (any ScheduledAction)?
   private(set) lazy var unfinished = UnfinishedFrames { [weak self] in self.map { Array($0.links.values) } ?? [] }
   private(set) lazy var unsent = UnsentBytes { [weak self] in self.map { Array($0.links.values) } ?? [] }
   private var links: [ObjectIdentifier: PeerLink] = [:]
@@ -73,6 +74,7 @@ public final class TCPProvider: NetworkProvider {
     for peer in Array(wanted.keys) { forget(peer) }
     listener?.close()
     listener = nil
+    expiryTimer?.cancel()
     for link in links.values {
       if link.peer != nil { link.send(.leave(senderId: local.peerId)) }
       link.close(.stopped)
@@ -163,7 +165,7 @@ public final class TCPProvider: NetworkProvider {
     }
     let link = add(stream, session, address, .listener, local)
     link.open()
-    expire(link)
+    expireStrangers()
   }
 
   /// Incoming links of strangers, or of peers not identified yet.
@@ -175,12 +177,20 @@ public final class TCPProvider: NetworkProvider {
     }
   }
 
-  /// Closes a stranger's link after a while, unless our person waits for that peer.
-  private func expire(_ link: PeerLink) {
-    _ = clock.schedule(after: StrangerLinks.idleLimit) { [weak self, weak link] in
-      guard let self, let link, link.isOpen, !link.isTrusted else { return }
-      guard let peer = link.peer, self.isAwaited(peer) else { return link.close(.stopped) }
-      self.expire(link)
+  /// Closes strangers' links after a while, unless our person waits for the peer. One timer for all: thousands of callers may
+  /// come and go within that while.
+  private func expireStrangers() {
+    let now = clock.now
+    guard expiryTimer == nil, !strangers.isEmpty else { return }
+    let next = strangers.map { $0.openedAt + StrangerLinks.idleLimit }.filter { $0 > now }.min()
+    expiryTimer = clock.schedule(after: next.map { $0 - now } ?? StrangerLinks.idleLimit) { [weak self] in
+      guard let self else { return }
+      self.expiryTimer = nil
+      let due = self.clock.now - StrangerLinks.idleLimit
+      for stranger in self.strangers where stranger.openedAt <= due && !stranger.isAwaited {
+        self.links[stranger.id]?.close(.stopped)
+      }
+      self.expireStrangers()
     }
   }
 

@@ -1,12 +1,14 @@
 import AutomergeRepo
 
-/// How much of the loop's time the messages of one link take: some at once, and then every other moment.
+/// How much of the loop's time the messages of one link, or of several, take: some at once, and then every other moment.
 ///
 /// A link that has used up its time rests until it is its turn again, so that many small messages, each of which is quick, do
 /// not keep keystrokes and other peers waiting.
 struct LinkWork {
-  /// Source: PeerProtocol.md, "Expensive changes".
+  /// Source of both: PeerProtocol.md, "Expensive changes".
   static let atOnce: Duration = .milliseconds(8)
+  /// While all links together have used up theirs.
+  static let atOnceAmongMany: Duration = .milliseconds(2)
 
   /// Twice what is left: every moment that passes gives half of itself.
   private var doubleLeft = LinkWork.atOnce + LinkWork.atOnce
@@ -15,26 +17,45 @@ struct LinkWork {
   private(set) var used: Duration = .zero
 
   /// Notes that messages have taken some time until now. Returns whether the link has to rest.
-  mutating func worked(_ time: Duration, at now: Duration) -> Bool {
+  mutating func worked(_ time: Duration, at now: Duration, amongMany: Bool = false) -> Bool {
     let passed = countedAt.map { now - $0 } ?? .zero
     countedAt = now
     doubleLeft = min(LinkWork.atOnce + LinkWork.atOnce, doubleLeft + passed) - time - time
     used += time
-    return doubleLeft < .zero
+    let kept = amongMany ? LinkWork.atOnce - LinkWork.atOnceAmongMany : .zero
+    return doubleLeft < kept + kept
   }
 
   mutating func rested() { used = .zero }
 }
 
 /// Lets links that rest go on one after the other, so that all of them together leave half of the time to everything else.
+///
+/// Also keeps many links, none of which does much, from filling one turn of the loop together: once they have, each has little
+/// at once. A link that does less than that, such as a typist's, never rests for the others.
 @AutomergeRepo
 final class WorkShare {
   private var freeAt: Duration = .zero
+  private var all = LinkWork()
+  /// Links whose other side has not said yet who it is. To such a link nothing can be charged: it is new.
+  private var newcomers = LinkWork()
 
   nonisolated init() {}
 
+  /// Notes that a link has worked. Returns how long it has to rest; nil if it may go on.
+  ///
+  /// - Parameter isNew: the other side of the link has not said yet who it is.
+  func worked(_ time: Duration, by link: inout LinkWork, isNew: Bool = false, at now: Duration) -> Duration? {
+    let amongMany = all.worked(time, at: now)
+    var mustRest = link.worked(time, at: now, amongMany: amongMany)
+    if isNew, newcomers.worked(time, at: now) { mustRest = true }
+    guard mustRest else { return nil }
+    defer { link.rested() }
+    return rest(after: link.used, at: now)
+  }
+
   /// How long a link has to rest that has used so much.
-  func rest(after used: Duration, at now: Duration) -> Duration {
+  private func rest(after used: Duration, at now: Duration) -> Duration {
     freeAt = max(freeAt, now) + used
     return freeAt - now
   }

@@ -23,6 +23,8 @@ public struct SiegeRun {
   public var strangers = 100
   public var guests = 28
   public var keystrokes = 200
+  /// People type on until the besiegers have sent so many messages, however quickly the keystrokes go.
+  public var leastSent = 0
   /// Half megabytes in each message that inflates.
   public var bombSize = 6
 
@@ -58,12 +60,14 @@ public struct SiegeRun {
       return besiegers
     }
     var most = start
-    figures.during = try type(writer, reader) { most = max(most, self.resident(besieged)) }
+    repeat {
+      figures.during += try type(writer, reader) { most = max(most, self.resident(besieged)) }
+      (figures.linkCount, figures.sentCount) = try await TestLoop.run { _ in
+        (besiegers.linkCount, besiegers.sentCount)
+      }
+    } while figures.sentCount < leastSent && figures.linkCount > 0
     figures.growth = most - start
-    (figures.linkCount, figures.sentCount) = try await TestLoop.run { _ in
-      defer { besiegers.stop() }
-      return (besiegers.linkCount, besiegers.sentCount)
-    }
+    try await TestLoop.run { _ in besiegers.stop() }
     try ModelClient.waitForConvergence([writer, reader])
     figures.complaints = writer.complaints + reader.complaints
     for (process, other) in [(besieged, "Ben"), (friend, "Ana")] {

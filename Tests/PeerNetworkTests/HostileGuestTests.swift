@@ -282,7 +282,7 @@ struct HostileGuestTests {
   }
 
   /// What is much rather than strange: it takes its time, and others are answered.
-  @Test(arguments: [(20_000, 1), (1, 10_000_000)])
+  @Test(arguments: [(5_000, 1), (1, 4_000_000)])
   func muchAtOnceIsTakenAndTheOthersAreAnswered(changeCount: Int, byteCount: Int) async throws {
     let host = try Host()
     let (id, ticket) = try host.share("Much", text: "soup\n")
@@ -306,7 +306,7 @@ struct HostileGuestTests {
   /// A peer asks for signs of life all the time while a large note arrives, is taken in, stored and shown.
   @Test func aPeerIsAnsweredWhileALargeNoteArrives() async throws {
     let (writer, reader) = (try Host(), try Host())
-    let text = String(repeating: "a line of forty-nine letters, as notes have them.\n", count: 200_000)
+    let text = String(repeating: "a line of forty-nine letters, as notes have them.\n", count: 60_000)
     let (id, ticket) = try writer.share("Large", text: text)
     let port = try #require(reader.user.log.firstMatch(of: /Listening at 127\.0\.0\.1:(\d+)/))
     let address = try #require(PeerAddress("127.0.0.1:\(port.1)"))
@@ -344,12 +344,8 @@ struct HostileGuestTests {
     private func run(_ loop: Loop) async throws {
       while !isDone {
         let start = MonotonicTime.now
-        try raw.send(.other(type: "ping", fields: [:]))
-        let raw = raw, count = count
-        try await eventually("a pong", on: loop) {
-          raw.messages.count { $0 == .other(type: "pong", fields: [:]) } > count
-        }
-        self.count += 1
+        try await raw.pinged()
+        count += 1
         longest = max(longest, MonotonicTime.now - start)
       }
     }

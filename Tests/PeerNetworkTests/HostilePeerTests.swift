@@ -45,13 +45,9 @@ import UV
     /// closed.
     func send(_ bytes: [UInt8], by raw: RawPeer) async throws {
       caseCount += 1
-      let pongs = raw.messages.count { $0 == .other(type: "pong", fields: [:]) }
       let (start, startOfThread) = (MonotonicTime.now, threadTime)
       raw.send(bytes)
-      try raw.send(.other(type: "ping", fields: [:]))
-      try await eventually("dealt with", on: loop) {
-        raw.isClosed || raw.messages.count { $0 == .other(type: "pong", fields: [:]) } > pongs
-      }
+      try await raw.pinged()
       longest = max(longest, MonotonicTime.now - start)
       slowest = max(slowest, threadTime - startOfThread)
     }

@@ -1,5 +1,6 @@
 import AutomergeRepo
 import Foundation
+import TestSupport
 import UV
 
 @testable import PeerNetwork
@@ -15,7 +16,10 @@ final class RawPeer {
   private(set) var messages: [RepoMessage] = []
   /// Everything that came from the socket.
   private(set) var receivedByteCount = 0
-  private(set) var isClosed = false
+  private(set) var isClosed = false { didSet { wake() } }
+  /// How many pings have been answered.
+  private(set) var pongCount = 0 { didSet { wake() } }
+  private var waiter: CheckedContinuation<Void, Never>?
 
   var peerId: PeerId { identity.peerId }
 
@@ -63,8 +67,31 @@ final class RawPeer {
   private func take(_ bytes: UnsafeRawBufferPointer) {
     frames.append(bytes)
     while let body = try? frames.next() {
-      if let message = try? RepoMessage(body) { messages.append(message) }
+      guard let message = try? RepoMessage(body) else { continue }
+      messages.append(message)
+      if case .other("pong", _) = message { pongCount += 1 }
     }
+  }
+
+  private func wake() {
+    waiter?.resume()
+    waiter = nil
+  }
+
+  /// Sends a ping behind what was sent before, and returns when it has been answered, or the connection is closed.
+  func pinged() async throws {
+    let wanted = pongCount + 1
+    try send(.other(type: "ping", fields: [:]))
+    var isLate = false
+    let deadline = LoopClock(stream.loop).schedule(after: Patience.hang) {
+      isLate = true
+      self.wake()
+    }
+    while !isClosed, pongCount < wanted {
+      guard !isLate else { throw NeverHappened(what: "an answer to a ping") }
+      await withCheckedContinuation { waiter = $0 }
+    }
+    deadline.cancel()
   }
 
   private func flush() {

@@ -27,10 +27,55 @@ import Testing
   @Test func linksThatRestGoOnOneAfterTheOther() async throws {
     try await TestLoop.run { _ in
       let share = WorkShare()
-      let rests = (0..<4).map { _ in share.rest(after: .milliseconds(10), at: .seconds(1)) }
+      var links = [LinkWork](repeating: LinkWork(), count: 4)
+      var rests = links.indices.map { share.worked(.milliseconds(10), by: &links[$0], at: .seconds(1)) }
       #expect(rests == [.milliseconds(10), .milliseconds(20), .milliseconds(30), .milliseconds(40)])
-      #expect(
-        share.rest(after: .milliseconds(10), at: .seconds(2)) == .milliseconds(10), "nobody pays for a quiet time")
+      rests = [share.worked(.milliseconds(10), by: &links[0], at: .seconds(2))]
+      #expect(rests == [.milliseconds(10)], "a quiet time costs nothing")
+    }
+  }
+
+  @Test func manyLinksTogetherHaveHardlyMoreAtOnceThanOne() async throws {
+    try await TestLoop.run { _ in
+      let share = WorkShare()
+      var links = [LinkWork](repeating: LinkWork(), count: 28)
+      // One turn of the loop, in which all of them have much to say.
+      var (now, worked) = (Duration.seconds(1), Duration.zero)
+      for index in links.indices {
+        var rests = false
+        while !rests {
+          now += .milliseconds(1)
+          worked += .milliseconds(1)
+          rests = share.worked(.milliseconds(1), by: &links[index], at: now) != nil
+        }
+      }
+      // Every moment that passes gives half of itself back. Links that are alone have 16 ms each, these 448 together.
+      #expect(worked <= .milliseconds(16 + 28 * 4), "\(worked)")
+      // The control: a typist among them is not made to rest.
+      var typist = LinkWork()
+      for _ in 0..<50 {
+        now += .milliseconds(50)
+        let noise = share.worked(.milliseconds(30), by: &links[0], at: now)
+        let rest = share.worked(.milliseconds(1), by: &typist, at: now)
+        #expect(noise != nil && rest == nil)
+      }
+    }
+  }
+
+  @Test func aCrowdOfNewcomersWaitsAndOneDoesNot() async throws {
+    try await TestLoop.run { _ in
+      let share = WorkShare()
+      let rests = (0..<40).map { _ in
+        var link = LinkWork()
+        return share.worked(.milliseconds(1), by: &link, isNew: true, at: .seconds(1))
+      }
+      #expect(rests.prefix(8).allSatisfy { $0 == nil })
+      #expect(rests.dropFirst(8).allSatisfy { $0 != nil })
+      #expect(rests.compactMap(\.self).max() ?? .zero <= .milliseconds(32))
+      // Known peers go on meanwhile, and a little later so does a newcomer.
+      var known = LinkWork(), newcomer = LinkWork()
+      #expect(share.worked(.milliseconds(1), by: &known, at: .seconds(1)) == nil)
+      #expect(share.worked(.milliseconds(1), by: &newcomer, isNew: true, at: .milliseconds(1100)) == nil)
     }
   }
 }

@@ -36,6 +36,9 @@ public final class ManualClock: RepoClock {
   /// When the next action is due; nil if there is none.
   public var nextTime: Duration? { next?.time }
 
+  /// How many actions wait for their time.
+  public var plannedCount: Int { actions.count { !$0.isCancelled } }
+
   /// Moves time forward and runs what becomes due.
   public func advance(by duration: Duration) {
     let end = now + duration

@@ -150,6 +150,12 @@ struct DocumentSync {
   /// The peers on the document whose changes we take.
   var writers: [PeerId] { links.filter { $0.stance != .lacks && $0.access == .write }.map(\.peer) }
 
+  func isPeer(_ peer: PeerId) -> Bool { links.contains { $0.peer == peer && $0.stance != .lacks } }
+
+  func isWriter(_ peer: PeerId) -> Bool {
+    links.contains { $0.peer == peer && $0.stance != .lacks && $0.access == .write }
+  }
+
   /// The peers that wait for the search's result.
   var awaitingPeers: [PeerId] { links.filter(\.awaitsAnswer).map(\.peer) }
 
@@ -160,7 +166,9 @@ struct DocumentSync {
   var engagedPeers: [PeerId] { links.filter { $0.awaitsAnswer || $0.stance == .has }.map(\.peer) }
 
   /// A peer's last heads; nil if it has told none.
-  func heads(of peer: PeerId) -> Set<ChangeHash>? { links.first { $0.peer == peer }?.theirHeads }
+  func heads(of peer: PeerId) -> Set<ChangeHash>? {
+    links.firstIndex { $0.peer == peer }.flatMap { links[$0].theirHeads }
+  }
 
   mutating func receive(_ event: Event, document: Document) -> [Effect] {
     switch event {

@@ -56,7 +56,8 @@ struct EphemeralGate {
     guard message.data.count <= Self.maximumByteCount, message.sessionId.utf8.count <= Self.maximumIdBytes,
       message.senderId.description.utf8.count <= Self.maximumIdBytes
     else { return false }
-    var record = links[link] ?? Link(countedAt: now)
+    // Taken out, so that its streams are not copied.
+    var record = links.removeValue(forKey: link) ?? Link(countedAt: now)
     defer { links[link] = record }
     guard Self.allows(&record, at: now) else { return false }
     let stream = Stream(author: message.senderId, sessionId: message.sessionId, document: message.documentId)
