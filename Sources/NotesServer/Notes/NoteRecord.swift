@@ -32,7 +32,9 @@ struct NoteRecord: Hashable {
   var fileBase: TextBase? {
     didSet {
       guard let oldValue, fileBase != oldValue else { return }
-      earlierFileBases = Array(([oldValue] + earlierFileBases).prefix(Self.mostEarlierBases))
+      // A large one only says how the file was about to be rewritten. The one before it says what the file held then.
+      let kept = oldValue.textByteCount <= Self.mostBytesOfEarlierBase ? [oldValue] : []
+      earlierFileBases = Array((kept + earlierFileBases).prefix(Self.mostEarlierBases))
     }
   }
   /// What it held before that, latest first: an editor may have read it then, and report it only now.
@@ -62,6 +64,8 @@ extension NoteRecord {
   static let collection = "notes"
 
   private static let mostEarlierBases = 4
+  /// An earlier base stays in memory, and is written again with the record.
+  private static let mostBytesOfEarlierBase = 256 << 10
 
   /// Stored apart from the notes: the process that writes the working file records what it holds, and another process that has
   /// the note open does not overwrite that with older knowledge.
@@ -175,6 +179,16 @@ extension NoteRecord {
 }
 
 extension TextBase {
+  /// How many bytes of text its deltas hold.
+  var textByteCount: Int {
+    steps.flatMap(\.segments).reduce(0) { count, segment in
+      switch segment {
+      case .retain: count
+      case .insert(let piece), .delete(let piece): count + piece.count
+      }
+    }
+  }
+
   func encode(into writer: inout CBORWriter) { encode(into: &writer, earlier: []) }
 
   fileprivate func encode(into writer: inout CBORWriter, earlier: [TextBase]) {
