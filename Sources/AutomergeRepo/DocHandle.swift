@@ -230,8 +230,15 @@ public final class DocHandle {
   public func flush() async throws(StorageError) {
     publishOutsideChanges()
     signatures.signNow()
+    // Side by side: a store writes what waits in one transaction.
+    async let failure = failureToStoreSignatures()
     try await store?.flush()
-    try await signatures.store()
+    if let failure = await failure { throw failure }
+  }
+
+  private func failureToStoreSignatures() async -> StorageError? {
+    do throws(StorageError) { try await signatures.store() } catch { return error }
+    return nil
   }
 
   /// The document's heads when the repo last heard of a change.

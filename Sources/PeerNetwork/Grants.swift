@@ -1,5 +1,6 @@
 import Automerge
 import AutomergeRepo
+import Foundation
 
 /// The access that our person has granted: a share policy with no access by default, kept in the store.
 public final class Grants: SharePolicy {
@@ -227,12 +228,17 @@ public final class Grants: SharePolicy {
   }
 
   func store(_ document: DocumentId) async throws(StorageError) {
+    try await storage.commit([change(of: document)])
+  }
+
+  /// What `store` writes.
+  func change(of document: DocumentId) -> StorageChange {
     let key = ["grants", document.description]
-    guard let peers = grants[document] else { return try await storage.remove(key) }
+    guard let peers = grants[document] else { return .remove(key) }
     let entries = peers.sorted { $0.key < $1.key }.map { peer, access in
       CBOR.Entry(.text(peer.description), .text(access.rawValue))
     }
-    try await storage.saveRecord(.map(entries), at: key)
+    return .save(StoredItem(key: key, data: Data(CBOR.map(entries).encoded())))
   }
 
   // MARK: Guests of the same host

@@ -273,8 +273,8 @@ extension PeerDirectory {
     admissions[document] = Task {
       _ = await self.repo.find(document)
       await self.keep { storage throws(StorageError) in
-        try await storage.saveRecord(entry.record, at: [Joined.key, document.description])
-        try await grants.store(document)
+        let item = StoredItem(key: [Joined.key, document.description], data: Data(entry.record.encoded()))
+        try await storage.commit([.save(item), grants.change(of: document)])
       }
       self.admissions[document] = nil
     }
