@@ -16,6 +16,10 @@ public final class Document: @unchecked Sendable {
   private let guardedCell: Cell<DocumentCore>
   /// Guarded by the lock as well.
   private let keystrokes = Cell(Keystrokes())
+  /// The thread that makes a change no other thread may cut in two, else 0. Guarded by the lock as well.
+  private let changingThread = Cell<UInt>(0)
+  /// Held while such a change is made.
+  private let turn = Mutex(())
   /// Those who asked for `updates`.
   let observers = UpdateObservers()
 
@@ -113,25 +117,58 @@ public final class Document: @unchecked Sendable {
       return try body(&core, theirs)
     }
     if ObjectIdentifier(self) < ObjectIdentifier(other) {
-      return try lockedCore { core in try other.lockedCore { try run(&core, $0) } }
+      return try lockedCore { core in try other.lockedCore(waits: false) { try run(&core, $0) } }
     }
-    return try other.lockedCore { theirs in try lockedCore { core in try run(&core, theirs) } }
+    return try other.lockedCore { theirs in try lockedCore(waits: false) { core in try run(&core, theirs) } }
   }
 
-  @inline(__always)
-  private func lockedCore<Result, Failure: Error>(
-    _ body: (inout DocumentCore) throws(Failure) -> Result
+  /// Runs `body` while other threads that use the document wait. Without this, a thread that only asks for the heads
+  /// would end the pending transaction between two edits that belong together.
+  ///
+  /// `body` must not wait for a thread that uses the document. Calls may be nested.
+  package func withoutOtherThreads<Result, Failure: Error>(
+    _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
+    let thread = Self.thisThread
+    if lock.withLock({ _ in changingThread.address.pointee }) == thread { return try body() }
     var result: Result?
-    try lock.withLock { (_) throws(Failure) in
-      if keystrokes.address.pointee.object != nil {
-        guardedCell.address.pointee.apply(&keystrokes.address.pointee)
-        keystrokes.address.pointee.expectNone()
-      }
-      result = try body(&guardedCell.address.pointee)
+    try turn.withLock { (_) throws(Failure) in
+      lock.withLock { _ in changingThread.address.pointee = thread }
+      defer { lock.withLock { _ in changingThread.address.pointee = 0 } }
+      result = try body()
     }
     guard let result else { preconditionFailure("the body has run") }
     return result
+  }
+
+  private static var thisThread: UInt {
+    #if canImport(Darwin)
+      UInt(bitPattern: pthread_self())
+    #else
+      UInt(pthread_self())
+    #endif
+  }
+
+  /// - Parameter waits: whether a change that another thread makes is waited for. A caller that holds another document's lock
+  ///   must not wait.
+  @inline(__always)
+  private func lockedCore<Result, Failure: Error>(
+    waits: Bool = true, _ body: (inout DocumentCore) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    while true {
+      var result: Result?
+      try lock.withLock { (_) throws(Failure) in
+        let changing = changingThread.address.pointee
+        guard changing == 0 || !waits || changing == Self.thisThread else { return }
+        if keystrokes.address.pointee.object != nil {
+          guardedCell.address.pointee.apply(&keystrokes.address.pointee)
+          keystrokes.address.pointee.expectNone()
+        }
+        result = try body(&guardedCell.address.pointee)
+      }
+      if let result { return result }
+      turn.withLock { _ in }
+    }
   }
 }
 

@@ -82,14 +82,17 @@ public final class DocHandle {
 
   /// Runs `body` on the document and commits what it did as one change, which is on its way to the peers when this returns.
   ///
-  /// If `body` throws, what it had done by then is committed all the same.
+  /// If `body` throws, what it had done by then is committed all the same. Other threads that use the document wait until the
+  /// change is made, so `body` must not wait for them.
   @discardableResult
   public func change<Result>(message: String? = nil, _ body: (Document) throws -> Result) rethrows -> Result {
-    defer {
-      document.commitWith(message: message, timestamp: now)
-      publishChange()
+    defer { publishChange() }
+    return try ignoringWatch {
+      try document.withoutOtherThreads {
+        defer { document.commitWith(message: message, timestamp: now) }
+        return try body(document)
+      }
     }
-    return try ignoringWatch { try body(document) }
   }
 
   private var now: Date { repo?.clock.date ?? Date(timeIntervalSince1970: 0) }

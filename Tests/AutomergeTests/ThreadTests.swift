@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -55,5 +56,23 @@ struct ThreadTests {
     try other.merge(other: document)
     #expect(document.heads() == other.heads() && document.typedValue() == other.typedValue(), "seed \(seed)")
     #expect(try Document(document.save()).typedValue() == document.typedValue(), "seed \(seed)")
+  }
+
+  @Test func aThreadThatOnlyLooksCutsNoChangeInTwo() async throws {
+    let document = Document()
+    let done = Atomic(false)
+    let looking = Task.detached {
+      while !done.load(ordering: .relaxed) { _ = document.heads() }
+    }
+    for number in 0..<150 {
+      try document.withoutOtherThreads {
+        let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
+        try document.withoutOtherThreads { try document.spliceText(obj: text, start: 0, delete: 0, value: "tea") }
+        document.commitWith()
+      }
+      #expect(document.getHistory().count == number + 1)
+    }
+    done.store(true, ordering: .relaxed)
+    await looking.value
   }
 }
