@@ -75,6 +75,11 @@
   (when (buffer-live-p (notes-lsp--note-buffer note))
     (with-current-buffer (notes-lsp--note-buffer note)
       (notes-lsp-mode -1)
+      ;; The file goes in a moment.  What another program wrote there just
+      ;; before, the note has taken in: Emacs has nothing to ask about it.
+      (when (and buffer-file-name
+                 (member reason '("deleted" "deletedForEveryone" "itemDeleted" "purged")))
+        (set-visited-file-modtime 0))
       (setq notes-lsp--gone-id (notes-lsp--note-id note))
       (notes-lsp--set-gone reason))))
 

@@ -127,6 +127,19 @@
         (should (equal (car notes-test-told)
                        (format "Notes: Not a note any more: %s. Service stopped" word)))))))
 
+(ert-deftest notes-test-the-file-of-a-deleted-note-is-no-question ()
+  (notes-test-with "kept\n"
+    (notes-test-told
+      (should buffer-file-name)
+      (set-buffer-modified-p nil)
+      (write-region "written by another program\n" nil buffer-file-name nil 'silent)
+      (set-file-times buffer-file-name (time-add nil 100))
+      (notes-test-event "detached" :reason "deleted" :message "Ana deleted \"X\"")
+      (should (notes-lsp--wait 5 (lambda () notes-lsp--gone)))
+      (goto-char (point-min))
+      (insert "typed ")
+      (should (equal (notes-test-text) "typed kept\n")))))
+
 (ert-deftest notes-test-a-note-that-is-shared-no-longer-says-so ()
   (notes-test-with "x\n"
     (notes-test-told
