@@ -6,24 +6,18 @@ import Logging
 @AutomergeRepo
 final class NameKeeper {
   private static let messageType = "notes-name"
-  /// The delay before a name from a setting is stored: at a start the store has other things to do, and the setting will say it
-  /// again.
-  private static let settingDelay: Duration = .milliseconds(250)
 
   private(set) var person: PersonName
   /// Called with the new name when it has changed.
   var onChange: ((String) -> Void)?
   private let repo: Repo
   private let storage: any StorageProvider
-  private let clock: any RepoClock
   private let log = Logger(label: "name")
   /// Stores the latest name, after all earlier ones.
   private var storing: Task<Void, Never>?
-  /// Stores a name from a setting.
-  private var timer: (any ScheduledAction)?
 
-  init(_ person: PersonName, repo: Repo, storage: any StorageProvider, clock: any RepoClock) {
-    (self.person, self.repo, self.storage, self.clock) = (person, repo, storage, clock)
+  init(_ person: PersonName, repo: Repo, storage: any StorageProvider) {
+    (self.person, self.repo, self.storage) = (person, repo, storage)
     repo.onMessage(ofType: Self.messageType) { [weak self] fields, peer in self?.heard(fields, from: peer) }
     repo.observe { [weak self] event in
       // Either process may have stored a new name before it saw the connection, and told no one.
@@ -45,21 +39,13 @@ final class NameKeeper {
     var new = person
     guard new.set(name, by: source) else { return }
     take(new)
-    keepSoon()
-  }
-
-  /// Stores a name from a setting, a little later.
-  func keepSoon() {
-    guard timer == nil else { return }
-    timer = clock.schedule(after: Self.settingDelay) { [weak self] in self?.keep() }
+    keep()
   }
 
   /// Stores the name and tells the other processes. Names are stored one after the other: two writes at once may arrive in
   /// either order, and the older name could stay.
   @discardableResult
-  private func keep() -> Task<Void, Never> {
-    timer?.cancel()
-    timer = nil
+  func keep() -> Task<Void, Never> {
     let (record, earlier) = (person.record, storing)
     let task = Task { @AutomergeRepo in
       await earlier?.value
@@ -76,7 +62,6 @@ final class NameKeeper {
 
   /// Returns when every name given so far is stored, or has failed to be. Call before the process ends.
   func settle() async {
-    if timer != nil { keep() }
     await storing?.value
   }
 
@@ -127,7 +112,7 @@ final class NameKeeper {
 
 extension Service {
   /// Stores a name from an option, and tells the other processes.
-  public func keepName() { nameKeeper.keepSoon() }
+  public func keepName() { nameKeeper.keep() }
 
   /// Returns when every name given so far is stored.
   public func settleName() async { await nameKeeper.settle() }

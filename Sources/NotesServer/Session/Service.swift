@@ -79,7 +79,7 @@ public final class Service {
     company.naming = { [sharing] peer, claim in
       peer == identity.peer ? claim : sharing.name(of: peer, claiming: claim)
     }
-    nameKeeper = NameKeeper(name, repo: repo, storage: storage, clock: clock)
+    nameKeeper = NameKeeper(name, repo: repo, storage: storage)
     nameKeeper.onChange = { [weak self] name in self?.rename(name) }
     _ = readOnlyCopies
     repo.beforeSending = { [journal = self.journal] in journal.write() }

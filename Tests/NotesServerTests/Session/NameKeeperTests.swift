@@ -11,7 +11,7 @@ import Testing
 
   init() {
     let repo = Repo(peerId: PeerId("ana"), storage: storage)
-    keeper = NameKeeper(PersonName(login: "login"), repo: repo, storage: storage, clock: SystemClock())
+    keeper = NameKeeper(PersonName(login: "login"), repo: repo, storage: storage)
   }
 
   private func storedName() async throws -> String? {

@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test func aNameThatWasStoredBeforeItsProcessSawTheConnectionIsReadAgain() async throws {
-    let keepers = repos.map { NameKeeper(PersonName(login: "login"), repo: $0, storage: storage, clock: SystemClock()) }
+    let keepers = repos.map { NameKeeper(PersonName(login: "login"), repo: $0, storage: storage) }
     ends[0].see()
     // The first has read the store by now, and found no name.
     for _ in 0..<50 { await Task.yield() }
