@@ -19,6 +19,9 @@ final class Notebook {
   var onPath: ((String) -> Void)?
   /// The documents whose changes of the list are not stored yet.
   private var unstored: Set<NoteKey> = []
+  /// How often records of a document have changed in memory.
+  private var changeCounts: [DocumentId: Int] = [:]
+  private static let mostReads = 3
 
   /// How the list of notes has changed.
   struct Change: Hashable {
@@ -78,14 +81,22 @@ final class Notebook {
   }
 
   /// Reads one document's records again, since another process of the same person may have written them. If there are none,
-  /// only a deleted note's record is dropped: the note was removed for good.
+  /// only a deleted note's record is dropped: the note was removed for good. What this process changes during the read is newer
+  /// than what is read.
   func refresh(_ id: DocumentId) async throws(StorageError) {
-    let items = try await storage.loadRange([NoteRecord.collection, id.description])
-    if items.isEmpty, self[id]?.deletedSince != nil { forget(NoteKey(id)) }
-    for item in items {
-      guard var record = NoteRecord(id: id, item.data), record.storageKey == item.key else { continue }
-      record.takeBase(try await storage.load([NoteRecord.baseCollection] + record.key.names))
-      remember(record)
+    for _ in 0..<Self.mostReads {
+      let count = changeCounts[id]
+      let items = try await storage.loadRange([NoteRecord.collection, id.description])
+      var found: [NoteRecord] = []
+      for item in items {
+        guard var record = NoteRecord(id: id, item.data), record.storageKey == item.key else { continue }
+        record.takeBase(try await storage.load([NoteRecord.baseCollection] + record.key.names))
+        found.append(record)
+      }
+      guard changeCounts[id] == count else { continue }
+      if items.isEmpty, self[id]?.deletedSince != nil { forget(NoteKey(id)) }
+      for record in found { remember(record) }
+      return
     }
   }
 
@@ -183,6 +194,7 @@ final class Notebook {
   @discardableResult
   private func put(_ record: NoteRecord) -> NoteRecord? {
     let key = record.key
+    changeCounts[key.document, default: 0] += 1
     let old = records.updateValue(record, forKey: key)
     if let path = old?.path, path != record.path, keysByPath[path] == key { keysByPath[path] = nil }
     if let path = record.path { keysByPath[path] = key }
@@ -274,6 +286,7 @@ final class Notebook {
   }
 
   private func forget(_ key: NoteKey) {
+    changeCounts[key.document, default: 0] += 1
     if let path = records.removeValue(forKey: key)?.path, keysByPath[path] == key { keysByPath[path] = nil }
     if key.item != nil { itemsByMeeting[key.document]?.remove(key) } else { newestFirst = nil }
   }
