@@ -110,35 +110,39 @@ struct ChangeGraph {
   // MARK: Walks
 
   /// The rows that are neither among `known` nor ancestors of them, ascending.
-  /// - Complexity: O(k log k) in the rows looked at, which are few when few are missing: the walk goes back from the
-  ///   heads and ends as soon as everything still open is known.
+  /// - Complexity: O(k) in the rows from the newest one back to the oldest one missing, which are few when few are missing: the
+  ///   walk goes back from the heads and ends as soon as everything still open is known.
   func rows(notAncestorsOf known: [Int]) -> [Int] {
+    if known.isEmpty { return Array(0..<count) }
     if let rows = rows(inLineAfter: known) { return rows }
-    // true: known; false: not. A row is settled when it comes up, as all its successors came before.
-    var marks: [Int: Bool] = [:]
-    var open = RowHeap(), unknownOpen = 0
-    func mark(_ row: Int, _ isKnown: Bool) {
+    // Each row comes after its dependencies, so going down row by row meets all successors of a row before the row itself.
+    var marks = RowMarks(newest: max(heads.last.map(Int.init) ?? 0, known.max() ?? 0))
+    var unknownOpen = 0
+    func mark(_ row: Int, isKnown: Bool) {
       switch marks[row] {
-      case nil:
-        marks[row] = isKnown
-        open.push(row)
+      case .none:
+        marks[row] = isKnown ? .known : .unknown
         if !isKnown { unknownOpen += 1 }
-      case false? where isKnown:
-        marks[row] = true
+      case .unknown where isKnown:
+        marks[row] = .known
         unknownOpen -= 1
-      case true?, false?: break
+      case .unknown, .known: break
       }
     }
-    for row in known { mark(row, true) }
-    for row in heads { mark(Int(row), false) }
+    for row in known { mark(row, isKnown: true) }
+    for row in heads { mark(Int(row), isKnown: false) }
     var result: [Int] = []
-    while unknownOpen > 0, let row = open.pop() {
-      let isKnown = marks[row] ?? false
-      if !isKnown {
+    var row = marks.newest
+    while unknownOpen > 0, row >= 0 {
+      let isKnown = marks[row] == .known
+      if marks[row] == .unknown {
         result.append(row)
         unknownOpen -= 1
       }
-      for dep in deps(of: row) { mark(Int(dep), isKnown) }
+      if marks[row] != .none {
+        for dep in deps(of: row) { mark(Int(dep), isKnown: isKnown) }
+      }
+      row -= 1
     }
     return result.reversed()
   }
@@ -170,33 +174,34 @@ struct ChangeGraph {
   }
 }
 
-/// Rows, greatest first.
-private struct RowHeap {
-  private var rows: [Int] = []
+/// What a walk back from the newest row has found out about rows.
+private struct RowMarks {
+  enum Mark: UInt8 { case none, unknown, known }
 
-  mutating func push(_ row: Int) {
-    rows.append(row)
-    var at = rows.count - 1
-    while at > 0, rows[(at - 1) / 2] < rows[at] {
-      rows.swapAt(at, (at - 1) / 2)
-      at = (at - 1) / 2
+  /// A row farther than this behind the ones looked at is kept apart, and costs no room for the rows in between.
+  private static let stretch = 1024
+
+  let newest: Int
+  /// From the newest row on back.
+  private var near: [Mark] = []
+  private var far: [Int: Mark] = [:]
+
+  init(newest: Int) { self.newest = newest }
+
+  subscript(row: Int) -> Mark {
+    get {
+      let place = newest - row
+      if place < near.count, near[place] != .none { return near[place] }
+      return far.isEmpty ? .none : far[row] ?? .none
     }
-  }
-
-  mutating func pop() -> Int? {
-    guard let top = rows.first else { return nil }
-    let last = rows.removeLast()
-    guard !rows.isEmpty else { return top }
-    rows[0] = last
-    var at = 0
-    while true {
-      let left = 2 * at + 1, right = left + 1
-      var largest = at
-      if left < rows.count, rows[left] > rows[largest] { largest = left }
-      if right < rows.count, rows[right] > rows[largest] { largest = right }
-      if largest == at { return top }
-      rows.swapAt(at, largest)
-      at = largest
+    set {
+      let place = newest - row
+      guard place < near.count + Self.stretch, far.isEmpty || far[row] == nil else {
+        far[row] = newValue
+        return
+      }
+      if place >= near.count { near.append(contentsOf: repeatElement(.none, count: place + 1 - near.count)) }
+      near[place] = newValue
     }
   }
 }
