@@ -128,29 +128,51 @@ public actor WorkingFiles {
     let (descriptor, temporary) = try makeTemporary(for: target, mode: mode)
     defer { unlink(temporary) }
     try fill(descriptor, bytes, temporary)
-    let before = try exchange(temporary, target)
+    let before = try exchange(temporary, target, expecting: expected)
     synchronizeFolder(of: target)
     return before == expected ? nil : before
   }
 
   /// Puts a file in the place of another. Returns what was there, nil if nothing was.
-  private func exchange(_ new: String, _ target: String) throws(Failure) -> [UInt8]? {
+  private func exchange(_ new: String, _ target: String, expecting expected: [UInt8]?) throws(Failure) -> [UInt8]? {
     let old = new + "~"
     unlink(old)
     defer { unlink(old) }
     for _ in 0..<3 {
       if link(target, old) == 0 {
         guard rename(new, target) == 0 else { throw .system(path: target, operation: "rename", code: errno) }
-        return try? read(old)
+        return contents(of: old, expecting: expected)
       }
       guard errno == ENOENT else { break }
       if link(new, target) == 0 { return nil }
       guard errno == EEXIST else { break }
     }
     // This file system knows no second names.
-    let before = try? read(target)
+    let before = contents(of: target, expecting: expected)
     guard rename(new, target) == 0 else { throw .system(path: target, operation: "rename", code: errno) }
     return before
+  }
+
+  /// What a file holds; nil if it cannot be read. Takes no memory for a file that holds what is expected.
+  private func contents(of path: String, expecting expected: [UInt8]?) -> [UInt8]? {
+    if let expected, holds(path, expected) { return expected }
+    return try? read(path)
+  }
+
+  /// Whether a file holds these bytes and nothing else, and does not change during the comparison.
+  private func holds(_ path: String, _ bytes: [UInt8]) -> Bool {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    guard let found = try? mark(of: descriptor, path), found.byteCount == bytes.count else { return false }
+    var rest = bytes[...]
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = readSome(descriptor, &buffer)
+      if count == 0 { return rest.isEmpty && found == (try? mark(of: descriptor, path)) }
+      guard count > 0, rest.starts(with: buffer[..<count]) else { return false }
+      rest = rest.dropFirst(count)
+    }
   }
 
   /// Writes a file beside its place and puts it there in one step; a symbolic link in its place is not followed. Touches

@@ -24,6 +24,8 @@ final class Caretaker {
   private var planned: [DocumentId: any ScheduledAction] = [:]
   /// When each file began to wait.
   private var plannedSince: [DocumentId: Duration] = [:]
+  /// The large files as they were last written.
+  private var written: [NoteKey: WrittenFile] = [:]
   /// The items of each meeting that are to be synchronized with their files.
   var unsettled: [DocumentId: UnsettledItems] = [:]
   /// For each item, the titles of the item and its predecessors when they were last settled.
@@ -87,6 +89,7 @@ final class Caretaker {
     watched.removeValue(forKey: id)?.cancel()
     unsettled[id] = nil
     settledTitles[id] = nil
+    written = written.filter { $0.key.document != id }
   }
 
   func isPlanned(_ id: DocumentId) -> Bool { planned[id] != nil }
@@ -181,7 +184,10 @@ final class Caretaker {
     case .missing, .unchanged: contents = nil
     }
     guard !service.isOpen(key) else { return }
-    if let contents, try await !takeIn(contents, record.fileBase, note, handle) { return }
+    // Comparing a large text with another one takes several times its memory.
+    if let contents, await written[key]?.isStill(contents, record.fileBase, of: note) != true {
+      guard try await takeIn(contents, record.fileBase, note, handle) else { return }
+    }
     if contents == nil, !makingFiles, holdsNothingNew(note, record.base(for: note)) { return }
     guard !service.isOpen(key) else { return }
     let text = DocumentText(note).allUTF8
@@ -198,14 +204,16 @@ final class Caretaker {
     if !file.isSame, let others = try await service.files.replace(path, file.bytes, of: contents?.bytes) {
       try await takeIn(others, thatReplaced: contents, of: note, key, handle)
     }
+    let base = TextBase(writing: text, file.finalNewlineStep, at: heads, of: note)
     service.notebook.update(key) {
-      $0.fileBase = TextBase(writing: text, file.finalNewlineStep, at: heads, of: note)
+      $0.fileBase = base
       $0.textObject = note.textObject
       $0.shape = file.shape
       $0.words = file.wordCount
       $0.title = note.title ?? $0.title
     }
     try await service.notebook.save(key)
+    written[key] = text.count < Session.largestComparedAtOnce ? nil : await WrittenFile(file.bytes, base)
     try await followTitle(key)
   }
 

@@ -1,3 +1,6 @@
+import Crypto
+import Foundation
+
 /// Compares what a note's working file should hold with what it holds: all that takes long for a large text.
 struct FileComparison: Sendable {
   /// The bytes that the file should hold.
@@ -32,6 +35,24 @@ struct FileComparison: Sendable {
   private static func offLoop(_ text: [UInt8], _ contents: FileContents?, _ shape: FileShape) async -> FileComparison {
     FileComparison(text, contents, orElse: shape)
   }
+}
+
+/// A large working file as this process has written it, so that it is known again without a comparison of texts.
+struct WrittenFile: Sendable {
+  private let base: TextBase
+  private let digest: Data
+
+  /// - Complexity: O(n), off the loop.
+  init(_ bytes: [UInt8], _ base: TextBase) async { (self.base, digest) = (base, await Self.digest(of: bytes)) }
+
+  /// Whether a file still holds exactly that, and the note is still known to go on from there.
+  func isStill(_ contents: FileContents, _ base: TextBase?, of note: NoteDocument) async -> Bool {
+    guard base == self.base, base?.object == note.textObject else { return false }
+    return await Self.digest(of: contents.bytes) == digest
+  }
+
+  @concurrent
+  private static func digest(of bytes: [UInt8]) async -> Data { Data(SHA256.hash(data: bytes)) }
 }
 
 extension FileContents {
