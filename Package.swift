@@ -17,6 +17,8 @@ let package = Package(
     .library(name: "Automerge", targets: ["Automerge"]),
     .library(name: "AutomergeUtilities", targets: ["AutomergeUtilities"]),
     .library(name: "AutomergeRepo", targets: ["AutomergeRepo"]),
+    // For the fuzzers, which are a package of their own.
+    .library(name: "HostileShapes", targets: ["HostileShapes"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -101,6 +103,10 @@ let package = Package(
       name: "HostilePeers",
       dependencies: ["PeerNetwork", "AutomergeRepo", "Automerge", "UV", "RepoTestSupport", "NotesHarness", "JSONRPC"],
       path: "Tests/HostilePeers", swiftSettings: strict),
+    // What must hold of any foreign bytes, for tests and fuzzers. Looks inside, so it needs a build that can be tested.
+    .target(
+      name: "HostileShapes", dependencies: ["NotesServer", "PeerNetwork", "AutomergeRepo", "Automerge"],
+      path: "Tests/HostileShapes", swiftSettings: strict),
     .testTarget(name: "AutomergeTests", dependencies: ["Automerge", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "AutomergeUtilitiesTests", dependencies: ["AutomergeUtilities", "Automerge"], swiftSettings: strict),
@@ -122,9 +128,8 @@ let package = Package(
     .testTarget(
       name: "PeerNetworkTests",
       dependencies: [
-        "PeerNetwork", "AutomergeRepo", "Automerge", "UV", "RepoTestSupport", "HostilePeers", "TestSupport",
-        "NotesHarness",
-        "JSONRPC", "notes-lsp",
+        "PeerNetwork", "AutomergeRepo", "Automerge", "UV", "RepoTestSupport", "HostilePeers", "HostileShapes",
+        "TestSupport", "NotesHarness", "JSONRPC", "notes-lsp",
       ], swiftSettings: strict),
     .testTarget(
       name: "NotesServerTests",

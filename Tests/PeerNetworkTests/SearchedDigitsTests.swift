@@ -60,6 +60,47 @@ import UV
     }
   }
 
+  /// The inviter chooses the id of an invitation: one that comes again is no less a try.
+  @Test func oneIdForAllKeysIsNoCheaper() throws {
+    for isOpenedLast in [false, true] {
+      var invitations = Invitations(local: ben)
+      let id = [UInt8](repeating: 5, count: 16)
+      var tries = 0
+      for round in 0..<100 {
+        let eve = Identity()
+        func receive(_ message: InviteMessage) -> [Invitations.Effect] {
+          invitations.receive(
+            message, invitation: id, from: eve.peerId, isKnown: false, nonce: number, at: .seconds(round))
+        }
+        if showsNumber(receive(try offer(from: eve))) { tries += 1 }
+        if isOpenedLast, tries == 3 { _ = receive(.opening(nonce: number)) }
+        _ = receive(.withdrawn)
+      }
+      #expect(tries == 3, "tries in an hour")
+    }
+  }
+
+  /// Nor does it become cheaper by the invitations of a friend who lends a hand.
+  @Test func aFriendsInvitationPaysForNoStrangersTry() throws {
+    var invitations = Invitations(local: ben)
+    let (id, friend) = ([UInt8](repeating: 5, count: 16), Identity())
+    var tries = 0
+    for round in 0..<10 {
+      let eve = Identity()
+      for (peer, isKnown) in [(eve, false), (friend, true)] {
+        func receive(_ message: InviteMessage) -> [Invitations.Effect] {
+          invitations.receive(
+            message, invitation: id, from: peer.peerId, isKnown: isKnown, nonce: number, at: .seconds(round))
+        }
+        let isShown = showsNumber(receive(try offer(from: peer)))
+        if isShown, !isKnown { tries += 1 }
+        if isKnown { _ = receive(.opening(nonce: number)) }
+        _ = receive(.withdrawn)
+      }
+    }
+    #expect(tries == 3, "tries in an hour")
+  }
+
   /// All at once, over as many links as there may be.
   @Test func openOnesCountWhileTheyAreUnopened() throws {
     var invitations = Invitations(local: ben)

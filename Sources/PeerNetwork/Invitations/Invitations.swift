@@ -288,7 +288,7 @@ public struct Invitations: Sendable {
       return [.cheated(peer)]
     }
     receivedOnes[index].state = .open
-    budget.opened(id)
+    if !receivedOnes[index].isFromFriend { budget.opened(id) }
     if receivedOnes[index].isFirstMeeting {
       receivedOnes[index].code = MeetingCode.digits(
         inviter: inviter, inviterNonce: nonce, invited: local, invitedNonce: receivedOnes[index].nonce)

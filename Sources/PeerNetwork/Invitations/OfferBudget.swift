@@ -12,8 +12,15 @@ struct OfferBudget: Equatable, Sendable {
   static let mostOffers = 16
   static let period: Duration = .seconds(60 * 60)
 
-  /// The offers that count as tries, by invitation, each with the time at which it began or was withdrawn.
-  private var unpaid: [[UInt8]: Duration] = [:]
+  /// An offer that counts as a try. The inviter chooses the id, so several may have the same one.
+  private struct Try: Equatable {
+    var id: [UInt8]
+    /// When it began or was withdrawn.
+    var at: Duration
+  }
+
+  /// The latest last.
+  private var unpaid: [Try] = []
   /// When offers came, whatever became of them.
   private var begun: [Duration] = []
   /// Whether our person knows that further offers are refused.
@@ -29,21 +36,21 @@ struct OfferBudget: Equatable, Sendable {
     guard unpaid.count + replaced < OfferBudget.mostBrokenOff, begun.count < OfferBudget.mostOffers else {
       return false
     }
-    unpaid[id] = now
+    unpaid.append(Try(id: id, at: now))
     begun.append(now)
     hasTold = false
     return true
   }
 
   /// The invitation is shown to our person.
-  mutating func opened(_ id: [UInt8]) { unpaid[id] = nil }
+  mutating func opened(_ id: [UInt8]) {
+    if let index = unpaid.lastIndex(where: { $0.id == id }) { unpaid.remove(at: index) }
+  }
 
   /// The invitation was shown to our person and then withdrawn.
   mutating func withdrawn(_ id: [UInt8], at now: Duration) {
-    if unpaid.count >= OfferBudget.mostOffers, let oldest = unpaid.min(by: { $0.value < $1.value }) {
-      unpaid[oldest.key] = nil
-    }
-    unpaid[id] = now
+    if unpaid.count >= OfferBudget.mostOffers { unpaid.removeFirst() }
+    unpaid.append(Try(id: id, at: now))
   }
 
   /// Whether to tell our person that further offers are refused; true once.
@@ -53,7 +60,7 @@ struct OfferBudget: Equatable, Sendable {
   }
 
   private mutating func forgetOld(at now: Duration) {
-    unpaid = unpaid.filter { now - $0.value < OfferBudget.period }
+    unpaid.removeAll { now - $0.at >= OfferBudget.period }
     begun.removeAll { now - $0 >= OfferBudget.period }
   }
 
@@ -64,7 +71,7 @@ struct OfferBudget: Equatable, Sendable {
     func dates(_ times: some Sequence<Duration>) -> CBOR {
       .array(times.map { .float(date.timeIntervalSince1970 - (now - $0) / .seconds(1)) })
     }
-    return .record(["brokenOff": dates(unpaid.values.sorted()), "begun": dates(begun)])
+    return .record(["brokenOff": dates(unpaid.map(\.at)), "begun": dates(begun)])
   }
 
   /// Times in the future, as after the calendar was set back, count as now.
@@ -76,7 +83,7 @@ struct OfferBudget: Equatable, Sendable {
       }
     }
     // No inviter can resume these: no invitation has such an id.
-    for (index, time) in times("brokenOff").enumerated() { unpaid[[UInt8(index)]] = time }
+    unpaid = times("brokenOff").sorted().map { Try(id: [], at: $0) }
     begun = times("begun")
     forgetOld(at: now)
   }

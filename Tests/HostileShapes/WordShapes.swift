@@ -1,0 +1,75 @@
+import Foundation
+
+@testable import NotesServer
+@testable import PeerNetwork
+
+/// What peers call themselves, their notes and their tickets, wherever our person reads it.
+public enum WordShapes {
+  public static func check(_ input: [UInt8]) throws {
+    let text = String(decoding: input, as: UTF8.self)
+    for (shown, longest) in [
+      (ForeignWords.name(text), ForeignWords.longestName), (ForeignWords.title(text), ForeignWords.longestTitle),
+    ] {
+      guard let shown else { continue }
+      try checkLine(shown, longest: longest)
+      let scalars = shown.unicodeScalars
+      let digits = scalars.count {
+        [.decimalNumber, .letterNumber, .otherNumber].contains($0.properties.generalCategory)
+      }
+      try Broken.unless(digits <= ForeignWords.mostDigits, "\(digits) digits in \(shown.debugDescription)")
+      try Broken.unless(
+        !scalars.contains { $0 != "'" && $0.properties.isQuotationMark }, "quotation marks in \(shown.debugDescription)"
+      )
+      try Broken.unless(!shown.contains("  "), "two blanks in \(shown.debugDescription)")
+      try Broken.unless(
+        (longest == ForeignWords.longestName ? ForeignWords.name(shown) : ForeignWords.title(shown)) == shown,
+        "\(shown.debugDescription) changes when it is shown again")
+    }
+    if let clean = KnownPeer.clean(text) {
+      try checkLine(clean, longest: KnownPeer.longestName)
+      try Broken.unless(KnownPeer.clean(clean) == clean, "\(clean.debugDescription) changes when it is cleaned again")
+      try Broken.unless(!ForeignWords.key(of: clean).isEmpty, "a name that has no key: \(clean.debugDescription)")
+    }
+    let line = OneLine.shown(text)
+    try Broken.unless(!line.unicodeScalars.contains(where: acts), "\(line.debugDescription) is not one harmless line")
+    try checkFileName(FileName.name(forTitle: text))
+    try checkTicket(text)
+    if let file = try? FileContents(reading: input) {
+      try Broken.unless(file.bytes == input, "a file of \(input.count) bytes becomes another")
+    }
+    if let address = PeerAddress(text) {
+      try Broken.unless(PeerAddress(address.description) == address, "\(address) becomes another address")
+    }
+  }
+
+  /// A line of others that stands beside ours.
+  static func checkLine(_ text: String, longest: Int) throws {
+    try Broken.unless(text.count <= longest, "\(text.debugDescription) is longer than \(longest)")
+    try Broken.unless(!text.unicodeScalars.contains(where: acts), "\(text.debugDescription) is not one harmless line")
+  }
+
+  /// Controls, line ends, and what turns the direction of writing.
+  private static func acts(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: true
+    default: scalar.properties.isBidiControl
+    }
+  }
+
+  private static func checkFileName(_ name: String) throws {
+    try Broken.unless(name.utf8.count <= FileName.mostUTF8, "a file's name of \(name.utf8.count) bytes")
+    try Broken.unless(!name.hasPrefix("."), "a hidden file: \(name.debugDescription)")
+    try Broken.unless(
+      !name.unicodeScalars.contains { $0 == "/" || acts($0) }, "no name for a file: \(name.debugDescription)")
+  }
+
+  private static func checkTicket(_ text: String) throws {
+    if let ticket = try? Ticket(parsing: text) {
+      let again = try? Ticket(parsing: ticket.description)
+      try Broken.unless(again == ticket, "\(ticket) becomes another ticket")
+    }
+    if let spoken = SpokenTicket(parsing: text) {
+      try Broken.unless(SpokenTicket(parsing: spoken.words) == spoken, "\(spoken.words) become other words")
+    }
+  }
+}
