@@ -72,6 +72,24 @@ Nil if Emacs itself has looked."
        (let ((hash (car (notes-lsp--file-contents buffer-file-name))))
          (and hash (not (equal hash (notes-lsp--note-file-hash note)))))))
 
+(defun notes-lsp--joined-p (note)
+  "Return non-nil if another person may be typing in NOTE now."
+  (or (notes-lsp--note-here note)
+      (notes-lsp--note-peers note)
+      (cl-some (lambda (peer) (not (equal "unreachable" (plist-get peer :state))))
+               (plist-get (notes-lsp--note-status note) :peers))))
+
+(defun notes-lsp--save-without-newline (save &rest arguments)
+  "Call SAVE with ARGUMENTS; add no final newline to a joined note.
+Another person may be in the middle of the last word: the newline would come
+between its letters."
+  (let ((note (notes-lsp--current)))
+    (if (and note (notes-lsp--note-open note) (notes-lsp--joined-p note))
+        (let ((require-final-newline nil)) (apply save arguments))
+      (apply save arguments))))
+
+(advice-add 'basic-save-buffer :around #'notes-lsp--save-without-newline)
+
 (defun notes-lsp--merge-file (note)
   "Show the service NOTE's file as it is, and wait for what comes of it."
   (pcase-let ((`(,hash . ,text) (notes-lsp--file-contents buffer-file-name)))

@@ -204,5 +204,21 @@
       (should (<= (length line) 30)))
     (should (equal (notes-lsp--wrapped "abcde" 3) "abc\nde"))))
 
+(ert-deftest notes-test-saving-puts-no-newline-into-the-word-of-another ()
+  (pcase-dolist (`(,peers ,here ,text)
+                 '(([] nil "one\ntwo\n")
+                   ([(:name "Ben" :state "unreachable")] nil "one\ntwo\n")
+                   ([(:name "Ben" :state "inSync")] nil "one\ntwo")
+                   ([] (("b" . "Ben")) "one\ntwo")))
+    (notes-test-with "one\ntwo"
+      (setq-local require-final-newline t)
+      (setf (notes-lsp--note-status notes-test-note) (list :peers peers)
+            (notes-lsp--note-here notes-test-note) here)
+      (set-buffer-modified-p t)
+      (basic-save-buffer)
+      (should (equal text (buffer-string)))
+      (should-not (buffer-modified-p))
+      (should (eq t require-final-newline)))))
+
 (provide 'notes-lsp-condition-test)
 ;;; notes-lsp-condition-test.el ends here
