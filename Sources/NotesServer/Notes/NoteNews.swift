@@ -17,6 +17,8 @@ enum NoteNews: Hashable {
   case access(Access, host: String)
   /// What was typed is not in the note, but in a file of its own.
   case refused(recovered: String)
+  /// The disk takes no copy of words that the note does not take, either; they are kept and tried again.
+  case notStored(isFull: Bool)
   /// The host no longer shares the note with this person.
   case unshared(host: String)
   /// A guest that had the note from this person has let it go.
@@ -39,6 +41,7 @@ enum NoteNews: Hashable {
     switch self {
     case .access: "access"
     case .refused: "refused"
+    case .notStored: "notStored"
     case .unshared: "unshared"
     case .gaveUp: "left"
     case .detached: "detached"
@@ -53,6 +56,8 @@ enum NoteNews: Hashable {
     case .access(.write, let host): Self.fitted(host, " lets you edit ", title, "")
     case .access(_, let host): Self.fitted(host, " made ", title, " read-only for you")
     case .refused: Self.fitted("", "Read-only: ", title, " stays; your words are in a copy")
+    case .notStored(let isFull):
+      Self.fitted("", "WARNING: words of ", title, " are not stored: disk \(isFull ? "full" : "error")")
     case .unshared(let host): Self.fitted(host, " stopped sharing ", title, "; your copy stays")
     case .gaveUp(let guest): Self.fitted(guest, " no longer shares ", title, "")
     case .waiting(let name): Self.fitted("Waiting for \(name)", " to bring ", title, "; typing is kept")
@@ -97,7 +102,7 @@ enum NoteNews: Hashable {
     case .refused(let path): members.append(("recovered", .string(path)))
     case .detached(let reason): members.append(("reason", .string(reason.rawValue)))
     case .moved(let old, _): members.append(("from", .string(old.description)))
-    case .gaveUp, .waiting: break
+    case .gaveUp, .waiting, .notStored: break
     }
     return .object(JSONObject(members.compactMap { key, value in value.map { (key, $0) } }))
   }

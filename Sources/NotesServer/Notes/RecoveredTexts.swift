@@ -5,9 +5,10 @@ import Logging
 
 /// Keeps texts that would be lost otherwise, and remembers whether the person has been told of them.
 ///
-///     stored with a mark ──an editor was told──► stored
+///     held in memory ──the disk has room──► stored with a mark ──its file written, an editor told──► stored
 ///
-/// The mark stays if no editor could be told: the process was killed, or had none. This person's next editor then tells.
+/// The mark stays if no editor could be told: the process was killed, or had none. This person's next editor then tells. While
+/// the store or the file fails, the person is told that the words are not stored, and both are tried again.
 @AutomergeRepo
 final class RecoveredTexts {
   private static let collection = "untold"
@@ -17,11 +18,29 @@ final class RecoveredTexts {
   static let startDelay: Duration = .seconds(1)
 
   private unowned let service: Service
+  /// The pause before a retry after the store or the file has failed.
+  private static let retryInterval: Duration = .seconds(1)
+
+  /// A text that the store has not taken yet and that may be nowhere else.
+  private struct Held {
+    var text: RecoveredText
+    /// Whether the person knows of it, so that it needs no mark.
+    var isTold = false
+  }
+
+  /// By their marks.
+  private var held: [StorageKey: Held] = [:]
+  /// Whether the last attempt to store or write a text has failed.
+  private var hasFailed = false
+  /// Whether the person knows that the disk takes no copies now.
+  private var hasWarned = false
   private var planned: (any ScheduledAction)?
   /// Whether an editor is attached that shows notices.
   var hasEditor: () -> Bool = { false }
   /// Called with the parameters of a `notes/event` for that editor.
   var onNews: ((JSONValue) -> Void)?
+  /// Called when `holds` may have changed for a document.
+  var onHeld: ((DocumentId) -> Void)?
   private let log = Logger(label: "notes")
 
   init(service: Service) { self.service = service }
@@ -40,9 +59,60 @@ final class RecoveredTexts {
     ])
   }
 
+  /// Stores a text that is nowhere else. While the store fails, the text stays in memory and is tried again; then nothing more
+  /// is to be done about it, for the person is told as soon as it is stored.
+  ///
+  /// - Returns: whether the text is stored
+  func keepOrHold(_ text: RecoveredText) async -> Bool {
+    held[Self.mark(text)] = Held(text: text)
+    return await storeHeld()
+  }
+
+  /// Whether a text of this document is in memory only.
+  func holds(_ id: DocumentId) -> Bool { held.values.contains { $0.text.id == id } }
+
+  /// Stores what is held.
+  ///
+  /// - Returns: false if the store has failed; the person is told, and it is tried again
+  func storeHeld() async -> Bool {
+    for (mark, entry) in held {
+      do {
+        if entry.isTold {
+          try await service.notebook.storage.commit([.save(entry.text.item)])
+        } else {
+          try await keep(entry.text)
+        }
+        guard let now = held[mark], now.text.text == entry.text.text else { continue }
+        if now.isTold, !entry.isTold { await forget([mark]) }
+        held[mark] = nil
+        onHeld?(entry.text.id)
+      } catch {
+        onHeld?(entry.text.id)
+        retry(entry.text, after: error, isFull: error == .full)
+        return false
+      }
+    }
+    return true
+  }
+
+  private func retry(_ text: RecoveredText, after error: any Error, isFull: Bool) {
+    plan(after: Self.retryInterval)
+    if !hasFailed { log.error("A recovered text could not be stored, and is tried again each second: \(error)") }
+    hasFailed = true
+    guard !hasWarned, hasEditor() else { return }
+    hasWarned = true
+    let news = NoteNews.notStored(isFull: isFull)
+    onNews?(
+      news.parameters(
+        uri: service.notebook[text.id]?.path.map(FileURI.uri(path:)), id: text.id,
+        title: service.notebook[text.id]?.title ?? text.id.description, peer: nil, name: nil))
+  }
+
   /// Call when the person has been told of this text.
   func told(_ text: RecoveredText) {
-    Task { @AutomergeRepo in await forget([Self.mark(text)]) }
+    let mark = Self.mark(text)
+    if held[mark] != nil { held[mark]?.isTold = true }
+    Task { @AutomergeRepo in await forget([mark]) }
   }
 
   private func forget(_ marks: [StorageKey]) async {
@@ -57,6 +127,10 @@ final class RecoveredTexts {
   func tellSoon(after delay: Duration = tellDelay) {
     // A process without an editor may end at any moment.
     guard hasEditor() else { return service.siblingEvents.tell(["kind": .string(Self.collection)]) }
+    plan(after: delay)
+  }
+
+  private func plan(after delay: Duration) {
     guard planned == nil else { return }
     planned = service.clock.schedule(after: delay) { [weak self] in
       self?.planned = nil
@@ -72,37 +146,48 @@ final class RecoveredTexts {
   }
 
   private func tell() async {
-    guard hasEditor() else { return }
+    let wasHeld = !held.isEmpty
+    guard await storeHeld() else { return }
+    guard hasEditor() else { return wasHeld ? tellSoon() : () }
     guard service.isLoaded, let claim = service.files.claim(Self.collection, exclusively: true) else {
       return tellSoon(after: Self.startDelay)
     }
     defer { withExtendedLifetime(claim) {} }
     do {
       let marks = try await service.notebook.storage.loadRange([Self.collection]).map(\.key).filter { $0.count == 3 }
-      guard let first = marks.first else { return }
-      let event = try await marks.count == 1 ? news(ofTextAt: first) : news(ofTexts: marks.count)
+      var event: JSONObject?
+      for mark in marks {
+        guard let text = try await text(of: mark) else { continue }
+        let title = service.notebook[text.id]?.title ?? text.id.description
+        let path: String
+        do {
+          path = try await service.writeCopy(text, title: title)
+        } catch {
+          return retry(text, after: error, isFull: error.isDiskFull)
+        }
+        event = marks.count == 1 ? news(of: text, title, path) : Self.event("copies of \(marks.count) texts")
+      }
       guard hasEditor() else { return }
-      if let event { onNews?(event) }
-      await forget(marks)
+      (hasFailed, hasWarned) = (false, false)
+      if let event { onNews?(.object(event)) }
+      if !marks.isEmpty { await forget(marks) }
     } catch {
       log.error("Recovered texts could not be announced: \(error)")
     }
   }
 
-  private func news(ofTextAt mark: StorageKey) async throws -> JSONValue? {
+  private func text(of mark: StorageKey) async throws -> RecoveredText? {
     let key = [RecoveredText.collection] + mark.dropFirst()
-    guard let data = try await service.notebook.storage.load(key),
-      let text = RecoveredText(StoredItem(key: key, data: data))
-    else { return nil }
-    let title = service.notebook[text.id]?.title ?? text.id.description
+    return try await service.notebook.storage.load(key).flatMap { RecoveredText(StoredItem(key: key, data: $0)) }
+  }
+
+  private func news(of text: RecoveredText, _ title: String, _ path: String) -> JSONObject {
     var event = Self.event("a copy of \"\(NoteNews.cut(title, to: Self.longestTitle))\"")
     event["id"] = .string(text.id.description)
     event["uri"] = service.notebook[text.id]?.path.map { .string(FileURI.uri(path: $0)) }
-    event["recovered"] = await service.write(text, title: title).map(JSONValue.string)
-    return .object(event)
+    event["recovered"] = .string(path)
+    return event
   }
-
-  private func news(ofTexts count: Int) -> JSONValue { .object(Self.event("copies of \(count) texts")) }
 
   /// Leaves room in a message for "M-x notes-recovered has" and the copy's name.
   private static let longestTitle = 24

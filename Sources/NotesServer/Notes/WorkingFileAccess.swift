@@ -70,4 +70,10 @@ public enum WorkingFileError: Error, Hashable, Sendable {
   case tooLarge(String)
   case notAFile(String)
   case failed(String, reason: String)
+
+  /// Whether the disk, or this user's quota, is full.
+  var isDiskFull: Bool {
+    guard case .failed(_, let reason) = self else { return false }
+    return [ENOSPC, EDQUOT].contains { reason.hasSuffix(String(cString: strerror($0))) }
+  }
 }

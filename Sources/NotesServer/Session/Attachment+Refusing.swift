@@ -22,13 +22,7 @@ extension Attachment {
     let recovered = RecoveredText(
       id: id, time: kept, reason: "it was typed into a note that you may only read", text: text)
     let service = service
-    Task { @AutomergeRepo [log = session.log] in
-      do {
-        try await service.recoveredTexts.keep(recovered)
-      } catch {
-        log.error("What was typed into a read-only note could not be stored: \(error)")
-      }
-    }
+    Task { @AutomergeRepo in _ = await service.recoveredTexts.keepOrHold(recovered) }
     tellOfRefusal?.cancel()
     tellOfRefusal = service.clock.schedule(after: Self.tellDelay) { [weak self] in
       if let self { self.told(of: recovered) } else { service.recoveredTexts.tellSoon() }
@@ -79,13 +73,20 @@ extension TextDelta {
 extension Service {
   /// Writes a kept text to a file that the person can open. Nil on failure, which is logged.
   func write(_ recovered: RecoveredText, title: String) async -> String? {
-    let path = RecoveredText.path(title: title, time: recovered.time, in: notesDirectory)
     do {
-      _ = try await files.write(path, recovered.text, replacing: true)
-      return path
+      return try await writeCopy(recovered, title: title)
     } catch {
-      log.error("\(path) could not be written: \(error)")
+      log.error("A recovered text could not be written: \(error)")
       return nil
     }
+  }
+
+  /// Writes a kept text to a file that the person can open.
+  ///
+  /// - Returns: the file's path
+  func writeCopy(_ recovered: RecoveredText, title: String) async throws(WorkingFileError) -> String {
+    let path = RecoveredText.path(title: title, time: recovered.time, in: notesDirectory)
+    _ = try await files.write(path, recovered.text, replacing: true)
+    return path
   }
 }

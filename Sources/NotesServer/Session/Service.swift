@@ -195,12 +195,8 @@ public final class Service {
     let kept = RecoveredText(id: id, time: clock.date.milliseconds, reason: reason, text: text)
     log.warning("Keeping a copy of \(id): \(reason).")
     Task { @AutomergeRepo in
-      do {
-        try await recoveredTexts.keep(kept)
-        if isTold { recoveredTexts.told(kept) } else { recoveredTexts.tellSoon() }
-      } catch {
-        log.error("The copy could not be stored: \(error)")
-      }
+      let isStored = await recoveredTexts.keepOrHold(kept)
+      if isTold { recoveredTexts.told(kept) } else if isStored { recoveredTexts.tellSoon() }
     }
   }
 

@@ -42,7 +42,7 @@ extension Session {
     // A process without the network does not know which peers are there.
     let people = service.sharing.asksSiblings ? [] : service.sharing.people(on: attachment.id)
     return [
-      "stored": .bool(attachment.handle.isStored),
+      "stored": .bool(attachment.handle.isStored && !service.recoveredTexts.holds(attachment.id)),
       "access": .string(service.sharing.access(to: attachment.id).rawValue),
       "network": .string(networkState),
       "discovery": .string(service.sharing.discoveryState),

@@ -66,6 +66,7 @@ public final class Session {
     service.onRefusal = { [weak self] key, text, path in self?.refusedForAll(key, text, path: path) }
     service.recoveredTexts.hasEditor = { [weak self] in self?.phase == .running }
     service.recoveredTexts.onNews = { [weak self] event in self?.deliver(event) }
+    service.recoveredTexts.onHeld = { [weak self] id in self?.attachments(of: id).forEach { $0.statusChanged() } }
     service.onRename = { [weak self] in self?.renamed() }
     service.mover.onMoved = { [weak self] old, new in self?.moveBuffers(from: old, to: new) }
     service.mover.onFollowed = { [weak self] move in self?.followed(move) }
@@ -296,6 +297,7 @@ public final class Session {
         isStored = false
       }
     }
+    if !(await service.recoveredTexts.storeHeld()) { isStored = false }
     // The store now has what the editors have; buffers that outlive this process are recognized by that.
     if isStored, phase != .running { service.journal.end() }
   }

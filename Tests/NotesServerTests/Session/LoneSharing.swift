@@ -6,6 +6,7 @@ import NotesServer
 @AutomergeRepo
 final class LoneSharing: SharingService {
   var hostName: String?
+  var access = Access.write
   var fingerprint: String { "" }
   var hasNetwork: Bool { false }
   var asksSiblings: Bool { false }
@@ -17,7 +18,7 @@ final class LoneSharing: SharingService {
   var invitations: [InvitationSummary] { [] }
   var onChange: (@AutomergeRepo (SharingEvent) -> Void)?
 
-  func access(to document: DocumentId) -> Access { .write }
+  func access(to document: DocumentId) -> Access { access }
   func host(of document: DocumentId) -> (peer: PeerId, name: String)? { hostName.map { (PeerId("host"), $0) } }
   func people(on document: DocumentId) -> [PersonSummary] { [] }
   func metName(ofAuthor author: [UInt8]) -> String? { nil }

@@ -6,6 +6,8 @@ import Synchronization
 final class MemoryFiles: WorkingFileAccess {
   private let files = Mutex<[String: [UInt8]]>([:])
   private let claims = Mutex<[String: Int]>([:])
+  /// Whether there is no room for what is written.
+  let isFull = Mutex(false)
   /// Called before a file is made.
   let onCreate = Mutex<@Sendable (_ path: String) async -> Void>({ _ in })
 
@@ -26,8 +28,9 @@ final class MemoryFiles: WorkingFileAccess {
     return put(path, bytes, isReplacing: false)
   }
 
-  func write(_ path: String, _ bytes: [UInt8], replacing: Bool) async -> Bool {
-    put(path, bytes, isReplacing: replacing)
+  func write(_ path: String, _ bytes: [UInt8], replacing: Bool) async throws(WorkingFileError) -> Bool {
+    if isFull.withLock({ $0 }) { throw .failed(path, reason: "write: No space left on device") }
+    return put(path, bytes, isReplacing: replacing)
   }
 
   private func put(_ path: String, _ bytes: [UInt8], isReplacing: Bool) -> Bool {
