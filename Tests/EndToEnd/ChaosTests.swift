@@ -303,8 +303,14 @@ private final class Chaos {
     let lost = absent.filter { word in !copies.contains { $0.contains(word) } }
     let twice = people.flatMap(\.words).filter { text.components(separatedBy: $0).count > 2 }
     for person in people where person.words.contains(where: absent.contains) {
-      let told = try person.messages()
-      if !told.contains("ecover"), !told.contains("Deleted") {
+      var (told, isTold) = ("", false)
+      try? person.editor.session.wait(for: "news of a copy") {
+        try person.read()
+        told = try person.messages()
+        isTold = told.contains("ecover") || told.contains("Deleted")
+        return isTold
+      }
+      if !isTold {
         Issue.record("\(person.user.name) was not told of a copy\n\(report)\nmessages: \(told)")
       }
     }

@@ -117,6 +117,11 @@ public final class ChaosPerson {
     return try buffers() + names.compactMap { try? String(contentsOfFile: folder + "/" + $0, encoding: .utf8) }
   }
 
+  /// Presses a key that changes nothing: what Emacs has to tell waits until an error before it has been read.
+  public func read() throws {
+    if editor is EmacsUnderTest { try editor.session.terminal.press("C-e") }
+  }
+
   /// What the editor has told this person in messages, those of editors that were killed included.
   public func messages() throws -> String {
     let code = editor is VimUnderTest ? "execute('messages')" : Self.emacsMessages
