@@ -19,6 +19,12 @@ let package = Package(
     .executableTarget(name: "FuzzLoad", dependencies: ["FuzzSupport"]),
     .executableTarget(name: "FuzzApply", dependencies: ["FuzzSupport"]),
     .executableTarget(name: "FuzzSync", dependencies: ["FuzzSupport"]),
+    .executableTarget(
+      name: "FuzzMessages", dependencies: [.product(name: "HostileShapes", package: "notes-lsp")]),
+    .executableTarget(name: "FuzzWords", dependencies: [.product(name: "HostileShapes", package: "notes-lsp")]),
+    .executableTarget(name: "FuzzMeeting", dependencies: [.product(name: "HostileShapes", package: "notes-lsp")]),
+    .executableTarget(
+      name: "FuzzPresence", dependencies: [.product(name: "HostileShapes", package: "notes-lsp")]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -5,9 +5,10 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=${1:-60}
 if [ $# -gt 0 ]; then shift; fi
-names=${*:-Load Apply Sync}
+names=${*:-Load Apply Sync Messages Words Meeting Presence}
 scratch=.build-fuzz
-swift build --package-path Tests/Fuzz --scratch-path "$scratch" -c release --sanitize fuzzer
+swift build --package-path Tests/Fuzz --scratch-path "$scratch" -c release --sanitize fuzzer \
+  -Xswiftc -enable-testing
 for name in $names; do
   corpus=$scratch/corpus/$name findings=$scratch/findings
   mkdir -p "$corpus" "$findings"
