@@ -71,8 +71,9 @@ private final class Chaos {
 
   var report: String {
     let feet = people.map { "\($0.user.name) in \($0.kind.kind): \((try? $0.foot()) ?? "no screen")" }
+    let told = people.map { "\($0.user.name)'s messages: …\(((try? $0.messages()) ?? "").suffix(1500))" }
     let logs = people.map { "\($0.user.name)'s service: …\($0.user.log.suffix(1200))" }
-    return "seed \(seed)\(isMeeting ? ", a meeting" : "")\n" + (events + feet + logs).joined(separator: "\n")
+    return "seed \(seed)\(isMeeting ? ", a meeting" : "")\n" + (events + feet + told + logs).joined(separator: "\n")
   }
 
   private func did(_ event: String) { events.append("\(events.count + 1). \(event)") }

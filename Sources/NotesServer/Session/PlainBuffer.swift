@@ -57,3 +57,9 @@ struct PlainBuffer {
     self.version = version
   }
 }
+
+/// A buffer that is a plain file's from now on, and the event that says so.
+struct LeftBuffer {
+  let uri: String
+  let farewell: JSONValue
+}

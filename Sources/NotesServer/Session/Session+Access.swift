@@ -111,15 +111,28 @@ extension Session {
 
   /// The buffer is no longer a note, and becomes a plain file's.
   func detach(uri: String, _ reason: NoteNews.Reason) {
-    guard case .attached(let attachment)? = buffers[uri] else { return }
+    if let left = leave(uri: uri, reason) { tell(left) }
+  }
+
+  /// Like `detach`, but the client is not told yet: that takes `tell`.
+  func leave(uri: String, _ reason: NoteNews.Reason) -> LeftBuffer? {
+    guard case .attached(let attachment)? = buffers[uri] else { return nil }
     let title = service.notebook[attachment.key]?.title ?? title(of: attachment.id)
-    let event = NoteNews.detached(reason).parameters(uri: uri, id: attachment.id, title: title, peer: nil, name: nil)
     attachment.finishComparing()
     attachment.rememberLeftBuffer()
     attachment.detach()
-    buffers[uri] = .plain(
-      PlainBuffer(version: attachment.version, text: attachment.clientText, farewell: event))
-    deliver(event)
+    buffers[uri] = .plain(PlainBuffer(version: attachment.version, text: attachment.clientText))
+    return LeftBuffer(
+      uri: uri,
+      farewell: NoteNews.detached(reason).parameters(uri: uri, id: attachment.id, title: title, peer: nil, name: nil))
+  }
+
+  /// Tells the client that a buffer is a plain file's now.
+  func tell(_ left: LeftBuffer) {
+    guard case .plain(var plain)? = buffers[left.uri] else { return }
+    plain.farewell = left.farewell
+    buffers[left.uri] = .plain(plain)
+    deliver(left.farewell)
   }
 }
 

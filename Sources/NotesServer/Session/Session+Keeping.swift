@@ -52,8 +52,15 @@ extension Session {
       service.notebook.update(id) { $0.deletionSeen = date }
     }
     let reason: NoteNews.Reason = isForEveryone ? .deletedForEveryone : .deleted
-    for attachment in attachments(of: id) { detach(uri: attachment.uri, reason) }
-    try await service.caretaker.putAway(handle)
+    // The editor hears of the deletion when it is stored: then it survives a crash, and can be taken back.
+    let left = attachments(of: id).compactMap { leave(uri: $0.uri, reason) }
+    do {
+      try await service.caretaker.putAway(handle)
+    } catch {
+      for buffer in left { FileURI.path(uri: buffer.uri).map(becameNote) }
+      throw error
+    }
+    for buffer in left { tell(buffer) }
     let until = service.clock.date.addingTimeInterval(Self.recoverableTime)
     return ["recoverableUntil": .int(Int64(until.milliseconds))]
   }

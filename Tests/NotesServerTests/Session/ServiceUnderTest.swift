@@ -20,6 +20,8 @@ final class ServiceUnderTest {
   private(set) lazy var session = Session(service: service) { [weak self] frame in self?.take(frame) }
   /// What the editor was sent.
   private(set) var sent: [JSONValue] = []
+  /// Called with each message that the editor is sent.
+  var onMessage: (@AutomergeRepo (JSONValue) -> Void)?
 
   /// - Parameter files: those of an earlier service of the same name.
   init(_ world: RepoWorld, _ name: String = "ben", files: MemoryFiles = MemoryFiles()) {
@@ -44,7 +46,9 @@ final class ServiceUnderTest {
 
   private func take(_ frame: [UInt8]) {
     guard let start = frame.firstIndex(of: UInt8(ascii: "{")) else { return }
-    if let message = try? JSONValue(parsing: Array(frame[start...])) { sent.append(message) }
+    guard let message = try? JSONValue(parsing: Array(frame[start...])) else { return }
+    sent.append(message)
+    onMessage?(message)
   }
 
   func send(_ method: String, _ params: JSONValue, id: Int? = nil) {

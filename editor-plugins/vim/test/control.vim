@@ -43,9 +43,10 @@ def g:NotesTestReceive(body: string): bool
   return true
 enddef
 
-def g:NotesTestSettle()
+def g:NotesTestSettle(): bool
   feedkeys(rest .. "\<C-\>\<C-n>", 't')
   rest = ''
+  return true
 enddef
 
 def g:NotesTestRandomCommand(number: number): string

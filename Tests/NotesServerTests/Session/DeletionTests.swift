@@ -1,0 +1,52 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import JSONRPC
+import RepoTestSupport
+import TestSupport
+import Testing
+
+@testable import NotesServer
+
+/// What the editor hears when its person deletes a note.
+@AutomergeRepo @Suite(.serialized) struct DeletionTests {
+  private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 23)))
+  private let uri = "file:///notes/Shopping.md"
+
+  /// A service with the open note "Shopping".
+  private func serviceWithNote() async throws -> (ServiceUnderTest, DocumentId) {
+    let ana = ServiceUnderTest(world, "ana")
+    try await ana.start()
+    let made = try await ana.request("notes/create", ["title": "Shopping", "text": "tea\n"])
+    ana.open(uri, "tea\n")
+    try await ana.wait(for: "the buffer to be the note") { ana.attachment(uri) != nil }
+    return (ana, try #require(made["id"]?.stringValue.flatMap { DocumentId($0) }))
+  }
+
+  @Test func aDeletionIsToldWhenItIsStoredSoThatItCanBeTakenBack() async throws {
+    let (ana, id) = try await serviceWithNote()
+    var wasDeleted: [Bool] = []
+    ana.onMessage = { message in
+      guard message["params"]?["kind"] == "detached" else { return }
+      wasDeleted.append(ana.service.notebook[id]?.deletedSince != nil && ana.files["/notes/Shopping.md"] == nil)
+    }
+    _ = try await ana.request("notes/delete", ["uri": .string(uri), "forEveryone": false])
+    #expect(wasDeleted == [true])
+    #expect(ana.events("detached").map { $0["reason"] } == ["deleted"])
+    _ = try await ana.request("notes/undelete", ["id": .string(id.description)])
+    #expect(ana.text(of: id) == "tea\n")
+  }
+
+  @Test func aDeletionThatFailsLeavesTheBufferANote() async throws {
+    let (ana, id) = try await serviceWithNote()
+    let other = try #require(ana.files.claim(NoteKey(id).lockName, exclusively: false))
+    await #expect(throws: ResponseError.self) {
+      _ = try await ana.request("notes/delete", ["uri": .string(uri), "forEveryone": false])
+    }
+    withExtendedLifetime(other) {}
+    try await ana.wait(for: "the buffer to be the note again") { ana.attachment(uri) != nil }
+    #expect(ana.events("detached").isEmpty)
+    ana.change(uri, "tea\nmilk\n", version: 2)
+    try await ana.wait(for: "what is typed") { ana.text(of: id) == "tea\nmilk\n" }
+  }
+}
