@@ -229,11 +229,14 @@ are new to it."
                                      (notes-lsp--language))
                       :version ,(notes-lsp--note-version note)
                       :text ,(notes-lsp--text note))
-       ,@(when (and reattach (notes-lsp--note-had note))
+       ,@(cond
+          ((and reattach (notes-lsp--note-had note))
            `(:notes (:reattach t :run ,(caar (notes-lsp--note-had note))
                      :had ,(vconcat (mapcar (pcase-lambda (`(,run ,version ,rev))
                                               (list :run run :version version :rev rev))
-                                            (notes-lsp--note-had note))))))))
+                                            (notes-lsp--note-had note))))))
+          ((and (not reattach) (notes-lsp--note-id note))
+           `(:notes (:id ,(notes-lsp--note-id note)))))))
     (unless reattach (setf (notes-lsp--note-had note) nil))
     (let ((run (plist-get notes-lsp--capabilities :run)))
       (when run

@@ -23,7 +23,7 @@ extension Session {
     }
     guard let path = FileURI.path(uri: uri), let record = service.notebook.record(atPath: path) else {
       buffers[uri] = .plain(PlainBuffer(version: version, text: text))
-      if isReattached { tellUnlessFound(uri, version) }
+      if try isReattached || notes?.stringIfPresent("id") != nil { tellUnlessFound(uri, version) }
       return
     }
     open(

@@ -190,6 +190,19 @@ import Testing
     #expect(ben.events("detached").first?["message"] == "Not found: \"Shopping\"; the text stays as a plain file")
   }
 
+  @Test func aFileThatTheEditorTakesForANoteIsCalledNoNote() async throws {
+    let ben = ServiceUnderTest(world)
+    try await ben.start()
+    ben.send(
+      "textDocument/didOpen",
+      [
+        "textDocument": ["uri": .string(uri), "languageId": "text", "version": 1, "text": "tea\n"],
+        "notes": ["id": "2pXDuKpGWC9PQ5jy463SyfFbeqjJ"],
+      ])
+    try await ben.wait(for: "the news") { !ben.events("detached").isEmpty }
+    #expect(ben.events("detached").map { $0["reason"] } == ["notFound"])
+  }
+
   @Test func whatAnotherProcessTellsInTimeIsANote() async throws {
     let ben = ServiceUnderTest(world)
     try await ben.start()

@@ -130,6 +130,8 @@ def SendOpen(note: dict<any>)
     params.notes = {reattach: true, run: note.had[0].run, had: note.had}
   elseif note.wasOpen
     params.notes = {reattach: true}
+  elseif note.id != ''
+    params.notes = {id: note.id}
   endif
   note.rev = 0
   note.lastSeen = 0

@@ -4,6 +4,7 @@ vim9script
 
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/commands.vim'
+import autoload 'notes_lsp/files.vim'
 import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
@@ -193,6 +194,7 @@ enddef
 # Makes the buffer a plain file's, and its status line say why.
 export def Leave(note: dict<any>, reason: string)
   buffer.Detach(note.bufnr)
+  files.Forget(note.path)
   if bufexists(note.bufnr)
     setbufvar(note.bufnr, 'notes_lsp_gone_id', note.id)
     SetGone(note.bufnr, reason)

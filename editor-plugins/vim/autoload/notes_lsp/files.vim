@@ -19,6 +19,14 @@ export def Know(path: string, uri: string, id: string)
   known[Canonical(path)] = {uri: uri, id: id}
 enddef
 
+# A file is not a note's any more.
+export def Forget(path: string)
+  const canonical = Canonical(path)
+  if known->has_key(canonical)
+    known->remove(canonical)
+  endif
+enddef
+
 # Learns from an answer to notes/list.
 export def KnowAll(notes: list<any>)
   for note in notes

@@ -1,0 +1,28 @@
+import Foundation
+import JSONRPC
+import NotesHarness
+import TestSupport
+import Testing
+
+/// The buffer that stays when a note is deleted.
+@Suite(.ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
+struct DeletedNoteTests {
+  @Test(arguments: [VimUnderTest.kind, EmacsUnderTest.kind])
+  func theBufferOfADeletedNoteIsNoNoteAfterARestartOfTheService(kind: String) throws {
+    let person = try Person(kind)
+    try person.makeNote()
+    try person.editor.deleteNote()
+    try person.editor.session.wait(for: "the deletion") { try person.editor.documentId() == nil }
+    person.editor.session.killService()
+    try person.editor.session.wait(for: "the next service") { person.editor.session.records.count > 1 }
+    // Comes after whatever the editor does when the service is ready.
+    try person.editor.createNote("Other")
+    _ = try person.editor.waitUntilAttached()
+    let files = try FileManager.default.contentsOfDirectory(atPath: person.user.notes).filter { $0.hasSuffix(".md") }
+    #expect(files == ["Other.md"])
+    try person.editor.give(vim: "buffer Shopping.md", emacs: "(switch-to-buffer \"Shopping.md\")")
+    try person.waitForFile("Shopping.md")
+    try person.sees(kind == VimUnderTest.kind ? "[not a note: deleted]" : "Not a note[deleted]")
+    #expect(try person.editor.documentId() == nil)
+  }
+}
