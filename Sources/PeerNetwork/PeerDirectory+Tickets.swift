@@ -26,6 +26,8 @@ struct PendingJoin {
 
   /// The fields to send to the host.
   let message: TicketMessage
+  /// Where to call the host again if the link is cut before it answers.
+  var addresses: [PeerAddress]
   let reply: OneReply<Result<DocumentId, JoinError>>
   let timer: any ScheduledAction
 }
@@ -180,7 +182,8 @@ extension PeerDirectory {
     // The host decides whether the ticket is good, by its own clock. If it does not answer, ours has to do.
     if let failure { throw ticket.isExpired(at: repo.clock.date) ? .ticket(.ticketExpired) : failure }
     let key = PendingJoin.Key(host: ticket.peer, document: ticket.document)
-    _ = try await present(.present(ticket.document, secret: ticket.secret), as: key).get()
+    let message = TicketMessage.present(ticket.document, secret: ticket.secret)
+    _ = try await present(message, as: key, at: ticket.addresses).get()
     let metadata = repo.peers[ticket.peer]
     remember(
       ticket.peer, name: metadata?.name, addresses: ticket.addresses + PeerDirectory.addresses(in: metadata))
@@ -200,14 +203,33 @@ extension PeerDirectory {
   }
 
   /// Sends the ticket to the host and waits for its answer.
-  func present(_ message: TicketMessage, as key: PendingJoin.Key) async -> Result<DocumentId, JoinError> {
+  ///
+  /// - Parameter addresses: where to call the host again, once, if the link is cut before it answers
+  func present(
+    _ message: TicketMessage, as key: PendingJoin.Key, at addresses: [PeerAddress] = []
+  ) async -> Result<DocumentId, JoinError> {
     await OneReply.wait(otherwise: .failure(.timedOut)) { reply in
       finish(key, .failure(.refused))
       let timer = repo.clock.schedule(after: PendingJoin.timeout) { [weak self] in
         self?.finish(key, .failure(.timedOut))
       }
-      pendingJoins[key] = PendingJoin(message: message, reply: reply, timer: timer)
+      pendingJoins[key] = PendingJoin(message: message, addresses: addresses, reply: reply, timer: timer)
       send(message, to: key.host)
+    }
+  }
+
+  /// The link to a host was cut. What was presented on it may be lost, as on a link that the host was just closing.
+  func callAgain(_ host: PeerId) {
+    for (key, pending) in pendingJoins where key.host == host {
+      guard let first = pending.addresses.first else { continue }
+      pendingJoins[key]?.addresses = []
+      Task {
+        do {
+          _ = try await self.provider.connect(toAnyOf: pending.addresses, expecting: host)
+        } catch {
+          self.finish(key, .failure(.unreachable(address: first.description, reason: "\(error)")))
+        }
+      }
     }
   }
 

@@ -277,6 +277,7 @@ public final class PeerDirectory {
       say(.disconnected(peer, name: name(of: peer)), of: peer)
       toldGuests[peer] = nil
       change { $0.linkEnded(peer) }
+      callAgain(peer)
       // Nothing is kept of a stranger, unless our person is to answer its invitation.
       if !isTrusted(peer), !isBlocked(peer), !receivedInvitations.contains(where: { $0.peer == peer }) {
         known[peer] = nil

@@ -72,6 +72,47 @@ struct EditorFileTests {
     return (editor, id, path)
   }
 
+  @Test(arguments: [false, true]) func whatVimSavesWhileTheServiceIsAwayStandsOnce(isSeen: Bool) throws {
+    try saveWhileRestarting(VimUnderTest.self, isSeen)
+  }
+  @Test(arguments: [false, true]) func whatEmacsSavesWhileTheServiceIsAwayStandsOnce(isSeen: Bool) throws {
+    try saveWhileRestarting(EmacsUnderTest.self, isSeen)
+  }
+
+  /// The next service finds the same words in the file and in the buffer, and has stored none of them, unless another process
+  /// of the same person has seen the file.
+  private func saveWhileRestarting<Editor: EditorUnderTest>(_ kind: Editor.Type, _ isSeen: Bool) throws {
+    let (ana, id, path) = try savedNote(kind, "List", "first", seed: 26)
+    let other = isSeen ? try ana.session.user.startInitialized() : nil
+    let gate = ana.session.user.directory.file("gate")
+    try ana.setServiceCommand { ["sh", "-c", "until [ -e '\(gate)' ]; do sleep 0.05; done; exec \"$@\"", "sh"] + $0 }
+    let service = try #require(ana.session.records.last?.processId)
+    kill(service, SIGSTOP)
+    try ana.type(" unsent")
+    try ana.session.wait(for: "what was typed") { try ana.state()?.text.contains("unsent") ?? false }
+    ana.session.killService()
+    try ana.waitForScreen("restarts; typing is kept")
+    try ana.type(" away")
+    try ana.session.wait(for: "what was typed") { try ana.state()?.text.contains("away") ?? false }
+    try ana.save()
+    try ana.session.wait(for: "the saved file") { read(path) == "first unsent away\n" }
+    try ana.session.wait(for: "the words in the store") {
+      try other == nil || ana.session.user.storedText(of: id) == "first unsent away\n"
+    }
+    try ana.type(" after")
+    try ana.session.wait(for: "what was typed") { try ana.state()?.text.contains("after") ?? false }
+    try "".write(toFile: gate, atomically: true, encoding: .utf8)
+    try ana.session.wait(for: "the next service") { try ana.state()?.isSynced ?? false }
+    try ana.type(" later")
+    try ana.waitForText("first unsent away after later")
+    try ana.save()
+    try ana.session.wait(for: "all in the file") { read(path) == "first unsent away after later\n" }
+    try ana.quit()
+    try ana.session.waitForEnd()
+    #expect(try ana.session.user.storedText(of: id) == "first unsent away after later\n")
+    try other?.shutdown()
+  }
+
   private func writeWhileRestarting<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
     let (ana, id, path) = try savedNote(kind, "List", "first", seed: 25)
 

@@ -70,7 +70,8 @@ struct EditorUndoTests {
     try typeTwoLines(in: first)
     first.session.killService()
     try first.session.wait(for: "the service is away") { try first.state()?.isSynced != true }
-    _ = try first.waitUntilAttached()
+    // The next service knows the buffer: before that it has nothing to undo, and says so.
+    try wait(first) { $0.contains("milk\ntea") }
     // What the service had not stored of its groups when it was killed belongs to the last one: that may be both lines.
     try first.undo()
     try wait(first) { !$0.contains("tea") }

@@ -195,7 +195,11 @@ seconds."
        notes-lsp--link method params
        :timeout timeout
        :success-fn (lambda (result) (notes-lsp--guarded method (funcall success result)))
-       :error-fn (lambda (problem) (funcall failed (plist-get problem :message)))
+       :error-fn (lambda (problem)
+                   ;; What jsonrpc itself says of a process that has ended.
+                   (funcall failed (if (eql -1 (plist-get problem :code))
+                                       "The service stopped; try again"
+                                     (plist-get problem :message))))
        :timeout-fn (lambda () (funcall failed "No answer from the service; try again"))))))
 
 (defun notes-lsp-service-request (method params &optional timeout)

@@ -12,6 +12,15 @@ extension Attachment {
     handle.storeSoon()
   }
 
+  /// The editor wrote an earlier state of its text while no service was there to be told.
+  ///
+  /// - Parameter way: from what it wrote to what it has
+  func wroteEarlier(_ way: TextDelta) {
+    var base = clientTextBase
+    base.steps = [way.composed(with: base.steps.first ?? .identity)] + base.steps.dropFirst()
+    file.wrote(base)
+  }
+
   /// Applies to the note what another program did to the working file, which holds `contents` now.
   func takeIn(_ splices: [TextSplice], of note: NoteDocument, file contents: [UInt8]) throws {
     let before = handle.document.heads()

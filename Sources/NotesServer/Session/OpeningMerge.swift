@@ -81,6 +81,14 @@ struct OpeningMerge: Sendable {
     return note.document.heads() == heads ? merge : nil
   }
 
+  /// What the client's text has grown out of.
+  func start(of text: [UInt8]) -> [UInt8]? {
+    (isExact ? bases.first.flatMap(wayFromSteps) : nearest(to: text)?.way).map(old)
+  }
+
+  /// Whether a text is that of a base.
+  func isText(_ text: [UInt8], of base: TextBase) -> Bool { wayFromSteps(base).map(old) == text }
+
   /// A text that the client may have had, and the difference between it and the client's text.
   private struct Found {
     var way: TextDelta
@@ -169,7 +177,7 @@ struct OpeningMerge: Sendable {
   }
 
   /// Texts up to this size are compared with the result of each recent change.
-  private static let largestSearched = 256 << 10
+  static let largestSearched = 256 << 10
   private static let mostRecentChanges = 256
   /// After this many changes in a row that its text does not show, the client has none of the later ones.
   private static let mostUnshownInARow = 24

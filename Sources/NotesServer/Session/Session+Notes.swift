@@ -82,8 +82,14 @@ extension Session {
     return place(try await openItem(item, of: try await find(id)))
   }
 
-  /// Makes sure that the note is here and its working file exists.
+  /// Makes sure that the note is here and its working file exists. Answers with its successor if it is moved meanwhile.
   func open(_ id: DocumentId) async throws -> NoteRecord {
+    let record = try await openHere(id)
+    let latest = service.notebook.latest(id)
+    return latest == id ? record : try await open(latest)
+  }
+
+  private func openHere(_ id: DocumentId) async throws -> NoteRecord {
     let handle = try await find(id)
     if service.notebook[id]?.folder != nil || NoteDocument(handle.document) == nil {
       return try await openMeeting(handle)

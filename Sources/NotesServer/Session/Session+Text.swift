@@ -70,9 +70,19 @@ extension Session {
         } else if !isReattached {
           origin = try await self.origin(of: text, at: path, record.key, openedAs: wasPlain ? plain.opened : nil)
         }
+        var saved: TextDelta?
+        if isReattached {
+          switch try await savedMeanwhile(text, record.key, handle, origin ?? .file) {
+          case .isTakenIn(let base):
+            origin = .known(base, object: NoteDocument(handle.document, item: record.item)?.textObject)
+          case .isNews(let way): saved = way
+          case nil: break
+          }
+        }
         let merged = await mergedOffLoop(text, handle, record.item, origin ?? .file, version: version)
         attach(
-          uri: uri, handle: handle, item: record.item, origin ?? .file, opening: opening.number, merged: merged)
+          uri: uri, handle: handle, item: record.item, origin ?? .file, opening: opening.number, merged: merged,
+          saved: saved)
         if isGuessed { await caughtUp(handle) }
       } catch {
         await notOpened(uri: uri, opening: opening.number, error: error)
@@ -266,7 +276,7 @@ extension Session {
     }
   }
 
-  private func merge(
+  func merge(
     _ note: NoteDocument, _ handle: DocHandle, _ item: String?, _ origin: BufferOrigin
   ) -> OpeningMerge {
     let record = service.notebook[NoteKey(handle.id, item: item)]
@@ -287,7 +297,8 @@ extension Session {
   }
 
   private func attach(
-    uri: String, handle: DocHandle, item: String?, _ origin: BufferOrigin, opening number: Int, merged: Merged? = nil
+    uri: String, handle: DocHandle, item: String?, _ origin: BufferOrigin, opening number: Int, merged: Merged? = nil,
+    saved: TextDelta? = nil
   ) {
     // It may have been closed, or reopened, while the document was being fetched.
     guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
@@ -307,6 +318,7 @@ extension Session {
     let attachment = Attachment(
       uri: uri, handle: handle, note: note, buffer: buffer, splices: splices, session: self)
     buffers[uri] = .attached(attachment)
+    if let saved { attachment.wroteEarlier(saved) }
     for message in opening.waiting { message(attachment) }
     if opening.waitsFor != nil { attachment.statusChanged() }
     // The note was moved to another document while it was being opened.

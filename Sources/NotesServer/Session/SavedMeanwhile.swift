@@ -1,0 +1,50 @@
+import Automerge
+import AutomergeRepo
+
+/// What an editor wrote to the working file while no service was there to be told.
+///
+///     what the client had ──typed──► what it saved ──typed──► what it has now
+///
+/// Its words are in the file and in the buffer. Merged from both, they would stand twice.
+enum SavedMeanwhile {
+  /// The note has the file's text already: the buffer grew out of that.
+  case isTakenIn(TextBase)
+  /// The note lacks it. The delta leads from the file's text to the buffer's.
+  case isNews(TextDelta)
+}
+
+extension OpeningMerge {
+  /// Whether the client's text has grown out of its base by way of another text, the file's: the changes from the one to the other
+  /// and on from there add up to those that lead straight to the client's text. Returns the delta from the other text, or nil.
+  @concurrent
+  func grewOffLoop(into text: [UInt8], through other: [UInt8]) async -> TextDelta? {
+    guard text.count <= Self.largestSearched, let start = start(of: text) else { return nil }
+    let before = TextDiff.delta(from: start, to: other)
+    guard !before.isIdentity else { return nil }
+    let after = TextDiff.delta(from: other, to: text)
+    let whole = TextDiff.delta(from: start, to: text)
+    return before.changedBytes + after.changedBytes == whole.changedBytes ? after : nil
+  }
+}
+
+extension Session {
+  /// Looks whether the file holds an earlier state of a buffer that has outlived its service; nil if not.
+  func savedMeanwhile(
+    _ text: [UInt8], _ key: NoteKey, _ handle: DocHandle, _ origin: BufferOrigin
+  ) async throws -> SavedMeanwhile? {
+    guard let path = service.notebook[key]?.path else { return nil }
+    if !service.repo.siblings.isEmpty { try await service.notebook.reloadBase(of: key) }
+    guard case .found(let bytes, _) = try await service.files.look(path, since: nil),
+      let contents = try? FileContents(reading: bytes), let note = NoteDocument(handle.document, item: key.item)
+    else { return nil }
+    let file = contents.text(besides: text)
+    let merge = merge(note, handle, key.item, origin)
+    guard let after = await merge.grewOffLoop(into: text, through: file) else { return nil }
+    if let base = service.notebook[key]?.fileBase, base.object == nil || base.object == note.textObject,
+      merge.isText(file, of: base)
+    {
+      return .isTakenIn(base)
+    }
+    return .isNews(after)
+  }
+}
