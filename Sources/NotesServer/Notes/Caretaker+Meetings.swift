@@ -196,7 +196,9 @@ extension Caretaker {
     }
     defer { withExtendedLifetime(claim) {} }
     if let path = record.path {
-      if let bytes = try await service.files.read(path), !bytes.isEmpty {
+      let bytes = try await service.files.read(path) ?? []
+      let isKept = await service.recoveredTexts.hasKept(bytes, ofDeleted: record.key)
+      if !bytes.isEmpty, !isKept {
         try await service.recoveredTexts.keep(
           RecoveredText(
             id: record.id, time: service.clock.date.milliseconds,

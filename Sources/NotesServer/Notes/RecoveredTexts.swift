@@ -30,6 +30,8 @@ final class RecoveredTexts {
 
   /// By their marks.
   private var held: [StorageKey: Held] = [:]
+  /// The texts that buffers had when their agenda items were deleted, until the items' files are removed.
+  private var ofDeletedItems: [NoteKey: [UInt8]] = [:]
   /// Whether the last attempt to store or write a text has failed.
   private var hasFailed = false
   /// Whether the person knows that the disk takes no copies now.
@@ -65,6 +67,15 @@ final class RecoveredTexts {
   /// - Returns: whether the text is stored
   func keepOrHold(_ text: RecoveredText) async -> Bool {
     held[Self.mark(text)] = Held(text: text)
+    return await storeHeld()
+  }
+
+  /// Call when a deleted item's text has been kept from its buffer.
+  func kept(_ text: [UInt8], ofDeleted item: NoteKey) { ofDeletedItems[item] = text }
+
+  /// Whether what a deleted item's file has is stored already, as its buffer's text, so that one copy is enough.
+  func hasKept(_ file: [UInt8], ofDeleted item: NoteKey) async -> Bool {
+    guard ofDeletedItems.removeValue(forKey: item) == file else { return false }
     return await storeHeld()
   }
 

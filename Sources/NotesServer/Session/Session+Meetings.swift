@@ -109,6 +109,7 @@ extension Session {
         if !text.isEmpty {
           service.keepSoon(
             handle.id, "its agenda item was deleted while it was open", text, isTold: phase == .running)
+          service.recoveredTexts.kept(text, ofDeleted: attachment.key)
         }
         continue
       }

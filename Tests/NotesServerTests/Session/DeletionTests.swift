@@ -49,4 +49,24 @@ import Testing
     ana.change(uri, "tea\nmilk\n", version: 2)
     try await ana.wait(for: "what is typed") { ana.text(of: id) == "tea\nmilk\n" }
   }
+
+  @Test func anItemThatIsDeletedWhileItIsOpenIsKeptAndToldOnce() async throws {
+    let ana = ServiceUnderTest(world, "ana")
+    try await ana.start()
+    let made = try await ana.request("notes/create", ["title": "Weekly", "kind": "meeting"])
+    let item = try await ana.request(
+      "notes/addItem", ["id": made["id"] ?? .null, "title": "Drinks", "text": "tea\n"])
+    let uri = try #require(item["uri"]?.stringValue)
+    let path = try #require(URL(string: uri)?.path)
+    try await ana.wait(for: "the item's file") { ana.files[path] == Array("tea\n".utf8) }
+    ana.open(uri, "tea\n")
+    try await ana.wait(for: "the buffer to be the item") { ana.attachment(uri) != nil }
+    _ = try await ana.request("notes/delete", ["uri": .string(uri)])
+    try await ana.wait(for: "the file to be gone") { ana.files[path] == nil }
+    let later = world.clock.now + .seconds(3)
+    try await ana.wait(for: "whatever else is told") { world.clock.now >= later }
+    #expect(ana.events("detached").map { $0["reason"] } == ["itemDeleted"])
+    #expect(ana.events("recovered").isEmpty)
+    #expect(try await ana.recoveredTexts() == ["tea\n"])
+  }
 }
