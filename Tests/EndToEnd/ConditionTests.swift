@@ -203,6 +203,10 @@ struct ConditionTests {
     let path = person.user.notes + "/Weekly/Drinks.md"
     try person.editor.give(vim: "NotesJoin \(ticket)", emacs: "(notes-join \"\(ticket)\")")
     try person.editor.session.wait(for: "the item's file") { FileManager.default.fileExists(atPath: path) }
+    // Joining shows the first item.
+    try person.waitForFile("Drinks.md")
+    _ = try person.editor.waitUntilAttached()
+    try person.editor.give(vim: "bwipeout!", emacs: "(kill-buffer)")
     try person.act()
     try ana.request("notes/delete", ["uri": item["uri"] ?? .null])
     try person.shows("words kept")

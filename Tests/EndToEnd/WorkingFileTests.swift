@@ -239,6 +239,8 @@ struct WorkingFileTests {
     try ModelClient.waitForConvergence([open.client, ben.client])
     try ben.process.request("notes/delete", ["uri": .string(ben.client.uri)])
     let stale = ben.client.text.string
+    // Otherwise the buffer is the note again as soon as the note is back, and its file is the editor's to write.
+    ben.client.close()
     open.client.edit(4..<4, with: "Ana's words\n")
     open.client.flush()
     let back = try ben.process.request("notes/undelete", ["id": .string(open.note.id)])

@@ -101,6 +101,8 @@ public final class EmacsUnderTest: EditorUnderTest {
   public func endTyping() throws {}
   public func undo() throws { try session.terminal.press("C-_") }
   public func redo() throws { try session.terminal.press("Escape", "C-_") }
-  public func settle() throws {}
+  public func settle() throws {
+    try session.wait(for: "the end of the keys") { try evaluate("(length unread-command-events)") == 0 }
+  }
   public func quit() throws { try session.send(["expr", "(kill-emacs)", 0]) }
 }
