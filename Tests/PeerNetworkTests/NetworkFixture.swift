@@ -49,10 +49,17 @@ final class Person {
     try await eventually("disconnected", on: provider.loop) { self.repo.peers.isEmpty }
   }
 
+  /// Tries again while no connected peer has the document: on a busy machine a connection may be replaced meanwhile.
   func find(_ id: DocumentId) async throws -> DocHandle {
-    let outcome = await repo.find(id)
-    guard case .found(let handle) = outcome else { throw NeverHappened(what: "\(id) found: \(outcome)") }
-    return handle
+    let deadline = clock.now + Patience.hang
+    while true {
+      let outcome = await repo.find(id)
+      if case .found(let handle) = outcome { return handle }
+      guard case .unavailable = outcome, clock.now < deadline else {
+        throw NeverHappened(what: "\(id) found: \(outcome)")
+      }
+      try await eventually("a peer", on: provider.loop) { !self.repo.peers.isEmpty }
+    }
   }
 }
 
