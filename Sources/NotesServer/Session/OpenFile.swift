@@ -86,10 +86,13 @@ final class OpenFile {
     enqueue { [weak self] in await self?.lookOnce() }
   }
 
-  var isBusy: Bool { work != nil }
+  /// Whether what the file holds is still to be found out.
+  var isBusy: Bool { work != nil || !claims.isEmpty }
 
-  /// Returns when no reading or merging is under way.
+  /// Returns when no reading or merging is under way. A claim that was made while the file could not be read is checked now: a
+  /// buffer that is opened again grew out of it.
   func settle() async {
+    if work == nil, !claims.isEmpty { look() }
     while let work { await work.value }
   }
 

@@ -8,6 +8,8 @@ final class MemoryFiles: WorkingFileAccess {
   private let claims = Mutex<[String: Int]>([:])
   /// Whether there is no room for what is written.
   let isFull = Mutex(false)
+  /// The paths at which there is something that is not a file.
+  let unreadable = Mutex<Set<String>>([])
   /// Called before a file is made.
   let onCreate = Mutex<@Sendable (_ path: String) async -> Void>({ _ in })
 
@@ -18,7 +20,8 @@ final class MemoryFiles: WorkingFileAccess {
 
   func read(_ path: String) async -> [UInt8]? { self[path] }
 
-  func look(_ path: String, since mark: FileMark?) async -> FileSight {
+  func look(_ path: String, since mark: FileMark?) async throws(WorkingFileError) -> FileSight {
+    if unreadable.withLock({ $0.contains(path) }) { throw .failed(path, reason: "not a file") }
     guard let bytes = self[path] else { return .missing }
     return .found(bytes, FileMark(inode: 1, byteCount: bytes.count, nanoseconds: 0))
   }

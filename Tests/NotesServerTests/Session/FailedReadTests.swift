@@ -1,0 +1,39 @@
+import AutomergeRepo
+import Foundation
+import JSONRPC
+import RepoTestSupport
+import TestSupport
+import Testing
+
+@testable import NotesServer
+
+/// A file that cannot be read for a moment, as when a link to a device stands in its place.
+@AutomergeRepo @Suite struct FailedReadTests {
+  private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 31)))
+  private let path = "/notes/Full.md"
+
+  @Test func whatWasSavedWhenTheFileCouldNotBeReadStandsOnceAfterItIsReadAgain() async throws {
+    let ana = ServiceUnderTest(world, "ana")
+    try await ana.start()
+    let uri = "file://" + path
+    let made = try await ana.request("notes/create", ["title": "Full"])
+    let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
+    let opened = String(decoding: try #require(ana.files[path]), as: UTF8.self)
+    ana.open(uri, opened)
+    try await ana.wait(for: "the buffer to be the note") { ana.attachment(uri) != nil }
+    ana.change(uri, "saved\n", version: 2)
+    ana.files[path] = Array("saved\n".utf8)
+    ana.files.unreadable.withLock { _ = $0.insert(path) }
+    ana.send("textDocument/didSave", ["textDocument": ["uri": .string(uri)]])
+    ana.change(uri, "saved and not saved\n", version: 3)
+    try await ana.wait(for: "what is typed") { ana.text(of: id) == "saved and not saved\n" }
+    let later = world.clock.now + .seconds(1)
+    try await ana.wait(for: "the attempt to read the file") { world.clock.now >= later }
+
+    ana.files.unreadable.withLock { $0 = [] }
+    ana.send("textDocument/didClose", ["textDocument": ["uri": .string(uri)]])
+    ana.open(uri, "saved\n")
+    try await ana.wait(for: "the buffer to be the note again") { ana.attachment(uri) != nil }
+    #expect(ana.text(of: id) == "saved and not saved\n")
+  }
+}
