@@ -23,7 +23,8 @@ extension Session {
     }
     guard let path = FileURI.path(uri: uri), let record = service.notebook.record(atPath: path) else {
       buffers[uri] = .plain(PlainBuffer(version: version, text: text))
-      if try isReattached || notes?.stringIfPresent("id") != nil { tellUnlessFound(uri, version) }
+      let id = try notes?.stringIfPresent("id")
+      if isReattached || id != nil { tellUnlessFound(uri, version, id.flatMap { DocumentId($0) }) }
       return
     }
     open(

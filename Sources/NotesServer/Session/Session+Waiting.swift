@@ -37,14 +37,16 @@ extension Session {
     service.keepSoon(opening.key.document, "the file was read again before the note arrived", opening.plain.text)
   }
 
-  /// An editor shows as a note what this service does not know, having been restarted. Another process may be about to tell it.
-  func tellUnlessFound(_ uri: String, _ version: Int) {
+  /// An editor shows as a note what this service does not know, having been restarted, or what was deleted while it was being
+  /// opened. Another process may be about to tell of it.
+  func tellUnlessFound(_ uri: String, _ version: Int, _ id: DocumentId?) {
     guard isNotesClient else { return }
     Task { @AutomergeRepo in
       await service.siblingsAreThere()
       _ = await service.clock.pause(for: Self.newsTime)
       guard phase == .running, case .plain(let plain)? = buffers[uri], plain.farewell == nil else { return }
-      leftPlain(uri, plain, .notFound)
+      let record = id.flatMap { service.notebook[$0] }
+      leftPlain(uri, plain, record?.wayOfDeletion ?? .notFound, record)
     }
   }
 
@@ -52,9 +54,9 @@ extension Session {
   private static let newsTime: Duration = .seconds(1)
 
   /// The editor shows a plain file as a note: from now on it shows what it is.
-  func leftPlain(_ uri: String, _ plain: PlainBuffer, _ reason: NoteNews.Reason) {
+  func leftPlain(_ uri: String, _ plain: PlainBuffer, _ reason: NoteNews.Reason, _ record: NoteRecord? = nil) {
     guard isNotesClient, let path = FileURI.path(uri: uri) else { return }
-    let record = service.notebook.record(atPath: path)
+    let record = record ?? service.notebook.record(atPath: path)
     let title = record?.title ?? FileName.title(ofFile: path)
     let event = NoteNews.detached(reason).parameters(uri: uri, id: record?.id, title: title, peer: nil, name: nil)
     var plain = plain
@@ -75,5 +77,12 @@ extension Session {
         open(record, at: path, uri: uri, plain, wasPlain: plain.farewell == nil)
       }
     }
+  }
+}
+
+extension NoteRecord {
+  /// Nil if the note is not deleted.
+  fileprivate var wayOfDeletion: NoteNews.Reason? {
+    deletedSince == nil ? nil : deletionSeen == nil ? .deleted : .deletedForEveryone
   }
 }
