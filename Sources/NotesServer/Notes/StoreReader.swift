@@ -110,11 +110,8 @@ public final class StoreReader {
       let contents = try? FileContents(reading: bytes)
     else { return }
     defer { withExtendedLifetime(claim) {} }
-    var text = contents.text
-    // A note may lack the final newline, too; then its absence in the file is not an edit.
-    if contents.shape.lacksFinalNewline, DocumentText(note).allUTF8.last != 0x0A { text.removeLast() }
     let merge = OpeningMerge(note: note, bases: [base], encoding: .utf8, gate: .plain)
-    for splice in merge.open(version: 0, text: text).splices {
+    for splice in merge.takeIn(contents).splices {
       try document.spliceText(
         obj: note.content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
     }
