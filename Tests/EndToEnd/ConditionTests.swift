@@ -170,6 +170,7 @@ struct ConditionTests {
     let person = try Person(kind, "Ben")
     try person.editor.join(try ana.ticket())
     try person.editor.waitForText("bread")
+    _ = try person.editor.waitUntilAttached()
     try ana.process.request("notes/delete", ["id": .string(ana.id), "forEveryone": true])
     try person.shows("deleted for everyone")
     #expect(try person.editor.state()?.text == "bread\n")

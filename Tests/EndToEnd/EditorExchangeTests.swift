@@ -52,6 +52,9 @@ struct EditorExchangeTests {
     if Editor.kind == VimUnderTest.kind {
       // The key that ends Insert mode takes away what is on the last line.
       try ana.session.wait(for: "Normal mode") { try ana.evaluate("mode()").stringValue == "n" }
+    } else {
+      // The key that goes to the end says so on the last line.
+      try ana.waitForScreen("Mark set")
     }
     try ana.perform(.merge(changed))
     try ana.waitForText("from elsewhere: a needle, and bread")
