@@ -196,7 +196,7 @@ public final class DocHandle {
 
   /// What the program wants stored together with the document: asked for whenever the document is written, and written after
   /// it. `storeSoon` requests a write.
-  public var companions: (@AutomergeRepo () -> [StoredItem])? {
+  public var companions: (@AutomergeRepo () -> [StorageChange])? {
     get { store?.companions }
     set { store?.companions = newValue }
   }

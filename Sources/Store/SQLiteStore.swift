@@ -145,17 +145,23 @@ public final class SQLiteStore: StorageProvider {
       case .save(let item): steps.append(.save(try StoreKeyText.encode(item.key), item.data))
       case .remove(let key): steps.append(.remove(try StoreKeyText.encode(key)))
       case .removeRange(let prefix): steps.append(.removeRange(prefix))
+      case .update(let item, let record): steps.append(.update(try StoreKeyText.encode(item.key), item.data, record))
       }
     }
     guard !steps.isEmpty else { return }
     let all = steps
-    try await write { database in for step in all { try step.carryOut(in: database) } }
+    try await write { database in
+      for step in all { try step.carryOut(in: database) }
+    } whenStored: {
+      for case .update(_, let data, let record) in all { record.isStored(data) }
+    }
   }
 
   private enum Step: Sendable {
     case save(String, Data)
     case remove(String)
     case removeRange(StorageKey)
+    case update(String, Data, SharedRecord)
 
     func carryOut(in database: Database) throws {
       switch self {
@@ -165,6 +171,12 @@ public final class SQLiteStore: StorageProvider {
       case .removeRange(let prefix):
         let (condition, arguments) = SQLiteStore.range(prefix)
         try database.execute(sql: "DELETE FROM item WHERE \(condition)", arguments: arguments)
+      case .update(let key, let data, let record):
+        let found = try Row.fetchOne(
+          database.cachedStatement(sql: "SELECT id, key, sha256, bytes FROM item WHERE key = ?"), arguments: [key]
+        ).flatMap { StoredRow($0) }
+        let stored = found.flatMap { $0.isSound ? $0.data : nil }
+        try StoreSchema.save(key, record.merged(data, with: stored), in: database)
       }
     }
   }
@@ -173,12 +185,15 @@ public final class SQLiteStore: StorageProvider {
 
   private struct Commit: Sendable {
     var body: @Sendable (Database) throws -> Void
+    var whenStored: @Sendable () -> Void
     var continuation: CheckedContinuation<StorageError?, Never>
   }
 
-  private func write(_ body: @escaping @Sendable (Database) throws -> Void) async throws(StorageError) {
+  private func write(
+    _ body: @escaping @Sendable (Database) throws -> Void, whenStored: @escaping @Sendable () -> Void = {}
+  ) async throws(StorageError) {
     let error: StorageError? = await withCheckedContinuation { continuation in
-      waiting.withLock { $0.append(Commit(body: body, continuation: continuation)) }
+      waiting.withLock { $0.append(Commit(body: body, whenStored: whenStored, continuation: continuation)) }
       queue.async { self.commitWaiting() }
     }
     if let error { throw error }
@@ -208,6 +223,7 @@ public final class SQLiteStore: StorageProvider {
           return .commit
         }
       }
+      for commit in commits { commit.whenStored() }
       return nil
     } catch {
       return error

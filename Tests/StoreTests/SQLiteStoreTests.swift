@@ -53,6 +53,27 @@ import Testing
     #expect(try await store.loadRange([]) == [StoredItem(key: ["a"], data: Data([2]))])
   }
 
+  @Test func twoThatUpdateFieldsOfOneRecordKeepEachOthers() async throws {
+    let fixture = try StoreFixture()
+    let start = Data(CBOR.record(["a": .integer(0), "b": .integer(0)]).encoded())
+    try await fixture.open().save(["record"], start)
+    @Sendable func count(_ name: String, in store: SQLiteStore) async throws {
+      let known = SharedRecord(start)
+      for number in 1...50 {
+        // The other's field is as old in this memory as at the start.
+        let fields = ["a", "b"].map { CBOR.Entry(.text($0), .integer($0 == name ? number : 0)) }
+        let item = StoredItem(key: ["record"], data: Data(CBOR.map(fields).encoded()))
+        try await store.commit([.update(item, of: known)])
+      }
+    }
+    let stores = (try await fixture.open(), try await fixture.open())
+    async let one: Void = count("a", in: stores.0)
+    async let other: Void = count("b", in: stores.1)
+    _ = try await (one, other)
+    let record = try #require(try await fixture.open().record(at: ["record"]))
+    #expect(record["a"] == .integer(50) && record["b"] == .integer(50))
+  }
+
   @Test func commitsThatWaitTogetherAreFewTransactions() async throws {
     let fixture = try StoreFixture()
     let store = try await fixture.open()

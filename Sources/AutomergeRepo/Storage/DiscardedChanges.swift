@@ -40,9 +40,9 @@ extension DocHandle {
   /// Stores which changes are about to be discarded, together with records about the document without them. From then on the
   /// document is loaded without them.
   public func announceDiscarding(
-    _ changes: Set<ChangeHash>, with items: [StoredItem]
+    _ changes: Set<ChangeHash>, with companions: [StorageChange]
   ) async throws(StorageError) {
-    try await repo?.storage?.commit(([DiscardedChanges.item(id, changes)] + items).map { .save($0) })
+    try await repo?.storage?.commit([.save(DiscardedChanges.item(id, changes))] + companions)
   }
 
   /// Reverts `announceDiscarding`: the changes stay.

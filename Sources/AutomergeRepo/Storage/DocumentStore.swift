@@ -22,7 +22,7 @@ final class DocumentStore {
   var onWritten: ((Duration) -> Void)?
   /// What to store beside the document, asked for at each write. It is committed with the chunks, or after them where the
   /// provider has no transactions, so it never refers to changes that are not stored.
-  var companions: (@AutomergeRepo () -> [StoredItem])?
+  var companions: (@AutomergeRepo () -> [StorageChange])?
 
   /// The heads that are certainly stored.
   private(set) var storedHeads: Set<ChangeHash> = []
@@ -150,7 +150,7 @@ final class DocumentStore {
     let (items, companions, generation) = (pending, companions?() ?? [], current)
     let heads = document.heads()
     let record = items.isEmpty ? [] : [StoredHeads.item(id, heads)]
-    let changes = (items + record + companions).map { StorageChange.save($0) } + changesOfDiscarded()
+    let changes = (items + record).map { StorageChange.save($0) } + companions + changesOfDiscarded()
     let merges = mustMerge
     writing = items.count
     work = Task { [id, storage] in

@@ -37,6 +37,9 @@ extension StorageProvider {
       case .save(let item): try await save(item.key, item.data)
       case .remove(let key): try await remove(key)
       case .removeRange(let prefix): try await removeRange(prefix)
+      case .update(let item, let record):
+        try await save(item.key, record.merged(item.data, with: try await load(item.key)))
+        record.isStored(item.data)
       }
     }
   }
@@ -52,6 +55,8 @@ public enum StorageChange: Hashable, Sendable {
   case save(StoredItem)
   case remove(StorageKey)
   case removeRange(StorageKey)
+  /// Stores a CBOR record of which other processes may have stored other fields meanwhile; these stay.
+  case update(StoredItem, of: SharedRecord)
 }
 
 /// One key with its bytes.

@@ -99,9 +99,6 @@ extension NoteRecord {
 
   var storageKey: StorageKey { [Self.collection] + key.names }
 
-  /// The record as stored.
-  var storedItem: StoredItem { StoredItem(key: storageKey, data: encoded()) }
-
   /// The file base as stored; nil if there is none.
   var baseItem: StoredItem? {
     guard let fileBase else { return nil }
@@ -116,6 +113,10 @@ extension NoteRecord {
     base.object = base.object ?? textObject
     fileBase = base
     earlierFileBases = (stored["earlier"]?.array ?? []).prefix(Self.mostEarlierBases).compactMap(TextBase.init)
+  }
+
+  mutating func takeBase(of other: NoteRecord) {
+    (fileBase, earlierFileBases) = (other.fileBase, other.earlierFileBases)
   }
 
   func encoded() -> Data {

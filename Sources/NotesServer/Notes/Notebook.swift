@@ -19,6 +19,8 @@ final class Notebook {
   var onPath: ((String) -> Void)?
   /// The documents whose changes of the list are not stored yet.
   private var unstored: Set<NoteKey> = []
+  /// The records that were changed here, as this process last read or stored them.
+  private var shared: [NoteKey: SharedRecord] = [:]
   /// How often records of a document have changed in memory.
   private var changeCounts: [DocumentId: Int] = [:]
   private static let mostReads = 3
@@ -95,9 +97,22 @@ final class Notebook {
       }
       guard changeCounts[id] == count else { continue }
       if items.isEmpty, self[id]?.deletedSince != nil { forget(NoteKey(id)) }
-      for record in found { remember(record) }
+      for record in found { take(record) }
       return
     }
+  }
+
+  /// Takes a record as it is stored. What was changed here and not stored yet stays.
+  private func take(_ stored: NoteRecord) {
+    let (key, data) = (stored.key, stored.encoded())
+    guard let known = shared[key], let mine = records[key] else { return remember(stored, isStored: true) }
+    let merged = known.merged(mine.encoded(), with: data)
+    known.isStored(data)
+    guard merged != data, var record = NoteRecord(id: key.document, merged) else {
+      return remember(stored, isStored: true)
+    }
+    record.takeBase(of: stored)
+    remember(record)
   }
 
   subscript(id: DocumentId) -> NoteRecord? { records[NoteKey(id)] }
@@ -118,7 +133,7 @@ final class Notebook {
 
   /// Reads one record again; see `refresh(_:)` for all of a document.
   func refresh(_ key: NoteKey) async throws(StorageError) {
-    if let record = try await stored(key) { remember(record) }
+    if let record = try await stored(key) { take(record) }
   }
 
   /// The record as stored; nil if there is none.
@@ -177,9 +192,12 @@ final class Notebook {
   }
 
   /// Keeps the record in memory; `save` or the document's next commit stores it.
-  func remember(_ record: NoteRecord) {
+  func remember(_ record: NoteRecord) { remember(record, isStored: false) }
+
+  private func remember(_ record: NoteRecord, isStored: Bool) {
     let key = record.key
     let old = put(record)
+    if !isStored, shared[key] == nil { shared[key] = SharedRecord(old?.encoded()) }
     if let path = record.path, path != old?.path { onPath?(path) }
     guard let kind = Self.change(from: old, to: record) else { return }
     unstored.insert(key)
@@ -286,6 +304,7 @@ final class Notebook {
   }
 
   private func forget(_ key: NoteKey) {
+    shared[key] = nil
     changeCounts[key.document, default: 0] += 1
     if let path = records.removeValue(forKey: key)?.path, keysByPath[path] == key { keysByPath[path] = nil }
     if key.item != nil { itemsByMeeting[key.document]?.remove(key) } else { newestFirst = nil }
@@ -299,7 +318,7 @@ final class Notebook {
   func move(
     _ old: DocumentId, to new: DocumentId, undoing open: [StoredItem], at date: Date
   ) async throws(StorageError) {
-    var items: [StoredItem] = open, moved: [NoteRecord] = []
+    var items: [StoredItem] = open, changes: [StorageChange] = [], moved: [NoteRecord] = []
     items += try await storage.loadRange([UndoRecord.collection, old.description]).filter { item in
       !open.contains { $0.key == item.key }
     }
@@ -315,13 +334,13 @@ final class Notebook {
         ($0.path, $0.folder, $0.fileBase, $0.successor) = (nil, nil, nil, new)
         if key.item == nil { $0.deletedSince = date }
       }
-      if let left = records[key] { items.append(left.storedItem) }
+      if let left = records[key] { changes.append(storing(left)) }
     }
     for record in moved {
       remember(record)
-      items += [record.storedItem, record.baseItem].compactMap(\.self)
+      changes += storing(record, withBase: true)
     }
-    try await storage.commit(items.map { .save($0) })
+    try await storage.commit(items.map { .save($0) } + changes)
     unstored.remove(NoteKey(old))
     unstored.remove(NoteKey(new))
     onStored?(old)
@@ -335,8 +354,19 @@ final class Notebook {
   /// Stores the record, and the file base only if `withBase`: then the caller has written or read the working file.
   func save(_ key: NoteKey, withBase: Bool = true) async throws(StorageError) {
     guard let record = records[key] else { return }
-    let items = [record.storedItem, withBase ? record.baseItem : nil].compactMap(\.self)
-    try await storage.commit(items.map { .save($0) })
+    try await storage.commit(storing(record, withBase: withBase))
     if unstored.remove(key) != nil { onStored?(key.document) }
+  }
+
+  /// What stores the record, beside what other processes have changed in it.
+  func storing(_ record: NoteRecord) -> StorageChange {
+    let item = StoredItem(key: record.storageKey, data: record.encoded())
+    guard let known = shared[record.key] else { return .update(item, of: SharedRecord(item.data)) }
+    return .update(item, of: known)
+  }
+
+  /// The same, with the file base.
+  func storing(_ record: NoteRecord, withBase: Bool) -> [StorageChange] {
+    [storing(record)] + (withBase ? [record.baseItem].compactMap(\.self).map { .save($0) } : [])
   }
 }

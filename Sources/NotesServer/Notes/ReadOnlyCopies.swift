@@ -169,8 +169,10 @@ final class ReadOnlyCopies {
         guard stored == going else {
           if !stored.isEmpty { try await handle.keepAnnounced(stored) }
           // In one turn: the bases of the working files must match the document's state.
-          let items = keys.compactMap { service.notebook[$0] }.flatMap { [$0.storedItem, $0.baseItem] }
-          try await handle.announceDiscarding(going, with: items.compactMap(\.self))
+          let records = keys.compactMap { service.notebook[$0] }.flatMap { record in
+            service.notebook.storing(record, withBase: true)
+          }
+          try await handle.announceDiscarding(going, with: records)
           stored = going
           continue
         }

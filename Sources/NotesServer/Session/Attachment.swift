@@ -148,10 +148,10 @@ final class Attachment {
   }
 
   /// The items to store together with the document's chunks.
-  private func companions() -> [StoredItem] {
+  private func companions() -> [StorageChange] {
     guard let record = service.notebook[key] else { return [] }
     guard record.deletedSince == nil else { return [] }
-    return [record.storedItem, clientBaseItem, undoItem].compactMap(\.self)
+    return [service.notebook.storing(record)] + [clientBaseItem, undoItem].compactMap(\.self).map { .save($0) }
   }
 
   /// Another process may be writing the working file right now; that takes milliseconds.

@@ -33,7 +33,7 @@ public final class Service {
   let notesDirectory: String
   var identity: Identity
   /// Notes whose buffers are attached, with what to store beside their documents: their files belong to the editor.
-  private var openNotes: [NoteKey: () -> [StoredItem]] = [:]
+  private var openNotes: [NoteKey: () -> [StorageChange]] = [:]
   let company: Company
   let nameKeeper: NameKeeper
   /// Called when this person's name has changed.
@@ -214,7 +214,7 @@ public final class Service {
   func isOpen(_ id: DocumentId) -> Bool { openNotes.keys.contains { $0.document == id } }
 
   /// A buffer is attached; what `companions` returns is stored with each write of the document.
-  func opened(_ key: NoteKey, _ handle: DocHandle, companions: @escaping () -> [StoredItem]) {
+  func opened(_ key: NoteKey, _ handle: DocHandle, companions: @escaping () -> [StorageChange]) {
     openNotes[key] = companions
     caretaker.watch(handle)
     if let path = notebook[key]?.path { outside?.watch(path: path, isOpen: true) }

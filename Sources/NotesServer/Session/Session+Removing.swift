@@ -74,6 +74,9 @@ extension Service {
 
   /// The undo history of a document's open buffers, which the store may not have yet.
   func undoItems(of id: DocumentId) -> [StoredItem] {
-    (repo.handle(of: id)?.companions?() ?? []).filter { $0.key.first == UndoRecord.collection }
+    (repo.handle(of: id)?.companions?() ?? []).compactMap { change in
+      guard case .save(let item) = change, item.key.first == UndoRecord.collection else { return nil }
+      return item
+    }
   }
 }

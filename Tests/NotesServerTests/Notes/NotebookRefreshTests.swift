@@ -20,6 +20,34 @@ import Testing
     try await notebook.refresh(id)
     #expect(notebook[id]?.title == "New")
   }
+
+  @Test func whatAnotherProcessHasStoredOfARecordStaysWhenThisOneStoresItsOwn() async throws {
+    let storage = InMemoryStorage()
+    var random = RandomSource()
+    let (id, new) = (DocumentId.random(using: &random), DocumentId.random(using: &random))
+    let date = Date(timeIntervalSince1970: 1_700_000_000)
+    let one = Notebook(storage: storage), other = Notebook(storage: storage)
+    one.remember(NoteRecord(id: id, item: nil, title: "Trip", created: date, modified: date, path: "/notes/Trip.md"))
+    try await one.save(id)
+    try await other.load()
+    one.update(id) { $0.words = 1 }
+    try await one.save(id)
+    // The one moves the note; the other counts its words, and has not heard.
+    try await one.move(id, to: new, undoing: [], at: date)
+    other.update(id) { $0.words = 7 }
+    try await other.save(id)
+    let stored = try #require(try await other.stored(NoteKey(id)))
+    #expect(stored.successor == new && stored.path == nil && stored.deletedSince == date && stored.words == 7)
+    other.update(id) { $0.isUnread = true }
+    try await other.refresh(id)
+    #expect(other[id]?.successor == new && other[id]?.path == nil && other[id]?.isUnread == true)
+    try await other.refresh(new)
+    #expect(other.record(atPath: "/notes/Trip.md")?.id == new)
+    // What is changed there and back again is changed here as well.
+    other.update(id) { $0.words = 1 }
+    try await other.save(id)
+    #expect(try await one.stored(NoteKey(id))?.words == 1)
+  }
 }
 
 /// A store in memory that lets a test change things while it reads.

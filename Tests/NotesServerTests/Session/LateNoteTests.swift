@@ -29,8 +29,8 @@ import Testing
     record.path = path
     record.fileBase = TextBase(heads: note.document.heads(), steps: [])
     ben.files[path] = Array(text.utf8)
-    let items = [record.storedItem, record.baseItem].compactMap(\.self)
-    try await ben.service.notebook.storage.commit(items.map { .save($0) })
+    let storage = ben.service.notebook.storage
+    try await storage.commit(ben.service.notebook.storing(record, withBase: true))
   }
 
   @Test func documentAndRecordAreStoredBeforeTheFileIsThere() async throws {

@@ -1,0 +1,46 @@
+import Foundation
+import Synchronization
+
+/// What this process knows of a CBOR record that other processes write, too: its bytes as last read or written here.
+///
+/// A process stores the record whole, as it has it in memory. What another has stored meanwhile stays all the same: only the
+/// fields are replaced that were changed here.
+public final class SharedRecord: Sendable {
+  private let last: Mutex<Data?>
+
+  /// - Parameter data: the record as stored; nil if there is none.
+  public init(_ data: Data?) { last = Mutex(data) }
+
+  /// Call with what was read from the store, once it is in memory, and when what is in memory was stored.
+  public func isStored(_ data: Data) { last.withLock { $0 = data } }
+
+  /// Returns what to store or to have in memory, if `data` is in memory and `stored` was found in the store: the fields of
+  /// `stored`, and those of `data` that were changed here. Returns `data` if there is nothing else that can be read.
+  ///
+  /// - Complexity: O(n) in the bytes, if nobody else has stored anything; else O(n²) in the fields.
+  public func merged(_ data: Data, with stored: Data?) -> Data {
+    let last = last.withLock { $0 }
+    guard let stored, let last, stored != last, stored != data else { return data }
+    guard let mine = Self.fields(data), let old = Self.fields(last), let theirs = Self.fields(stored) else {
+      return data
+    }
+    var merged = theirs.filter { entry in
+      Self.value(entry.key, in: mine) == Self.value(entry.key, in: old)
+    }
+    merged += mine.filter { entry in Self.value(entry.key, in: old) != entry.value }
+    return Data(CBOR.map(merged).encoded())
+  }
+
+  private static func fields(_ data: Data) -> [CBOR.Entry]? {
+    guard case .map(let entries)? = try? CBOR(data, limits: .stored) else { return nil }
+    return entries
+  }
+
+  private static func value(_ key: CBOR, in entries: [CBOR.Entry]) -> CBOR? { entries.last { $0.key == key }?.value }
+}
+
+extension SharedRecord: Hashable {
+  public static func == (one: SharedRecord, other: SharedRecord) -> Bool { one === other }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
