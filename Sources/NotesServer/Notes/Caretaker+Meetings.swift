@@ -122,7 +122,7 @@ extension Caretaker {
         continue
       }
       guard left.mover == handle.document.actor || !handle.isWritten(by: left.mover) else { continue }
-      try handle.change { _ in try meeting.rename(item, to: left.title) }
+      try handle.change { _ in try meeting.bring(left.title, from: left.source, to: item) }
     }
     settledTitles[handle.id] = settled
   }

@@ -7,9 +7,12 @@ import Automerge
 ///       └────move──► copy                    what several people made at the same moment
 ///
 /// Every move records the title that its author knew: the one that the new map began with. A map with another title was given
-/// it by a person who did not know of the move.
+/// it by a person who did not know of the move. A title that was brought is recorded with the map it came from: when that map is
+/// given the next one, by a person who still does not know, the next one is brought, too.
 struct LeftTitle: Equatable {
   var title: String
+  /// The map that has the title.
+  var source: ObjId
   /// The author of the concurrent move, whose process is the first to bring the title.
   var mover: ActorId
 
@@ -38,34 +41,48 @@ struct LeftTitle: Equatable {
   static func find(of item: MeetingDocument.Item, in meeting: MeetingDocument) -> LeftTitle? {
     let counted = course(of: item.object, in: meeting)
     guard !isNamed(item.object, meeting) else { return nil }
-    if let found = besideMoves(counted, meeting) { return found.title == item.title ? nil : found }
+    if let found = besideMoves(counted, counted, meeting) { return found.title == item.title ? nil : found }
     for copy in item.copies {
       let other = course(of: copy.object, in: meeting)
       // If both were renamed, the name in the branch that counts is the item's.
       guard !counted.prefix(while: { !other.contains($0) }).contains(where: { isNamed($0, meeting) }) else { continue }
-      if let found = besideMoves(other, meeting), found.title != item.title { return found }
+      if let found = besideMoves(other, counted, meeting), found.title != item.title { return found }
       let branch = other.prefix { !counted.contains($0) }
       guard branch.contains(where: { isNamed($0, meeting) }) else { continue }
       let title = meeting.title(of: copy.object)
-      if title != item.title, let mover = copy.object.actor { return LeftTitle(title: title, mover: mover) }
+      guard title != item.title, title != brought(from: copy.object, to: counted, meeting) else { continue }
+      if let mover = copy.object.actor { return LeftTitle(title: title, source: copy.object, mover: mover) }
     }
     return nil
   }
 
   /// The title given to one of these maps concurrently with the move that made the map before it.
-  private static func besideMoves(_ course: [ObjId], _ meeting: MeetingDocument) -> LeftTitle? {
+  private static func besideMoves(
+    _ course: [ObjId], _ counted: [ObjId], _ meeting: MeetingDocument
+  ) -> LeftTitle? {
     for (made, source) in zip(course, course.dropFirst()) {
-      guard let known = meeting.titleWhenMade(of: made), let mover = made.actor else { return nil }
+      guard let known = brought(from: source, to: counted, meeting) ?? meeting.titleWhenMade(of: made),
+        let mover = made.actor
+      else { return nil }
       let title = meeting.title(of: source)
-      if title != known { return LeftTitle(title: title, mover: mover) }
+      if title != known { return LeftTitle(title: title, source: source, mover: mover) }
       // The title was given here, and every later move knew it.
-      if meeting.titleWhenMade(of: source) != known { return nil }
+      if isNamed(source, meeting) { return nil }
     }
     return nil
   }
 
-  /// Whether a map has been renamed since it was made.
+  /// The title that was last brought from a map to the item or to one it was made from.
+  private static func brought(from source: ObjId, to counted: [ObjId], _ meeting: MeetingDocument) -> String? {
+    for object in counted {
+      if let title = meeting.title(broughtFrom: source, to: object) { return title }
+    }
+    return nil
+  }
+
+  /// Whether a person has renamed a map since it was made.
   private static func isNamed(_ object: ObjId, _ meeting: MeetingDocument) -> Bool {
-    meeting.titleWhenMade(of: object).map { $0 != meeting.title(of: object) } ?? false
+    guard let first = meeting.titleWhenMade(of: object), first != meeting.title(of: object) else { return false }
+    return !meeting.isTitleBrought(to: object)
   }
 }

@@ -168,6 +168,25 @@ struct MeetingDocument {
     }
   }
 
+  /// Gives the item a title that a person gave to another of its maps.
+  func bring(_ title: String, from object: ObjId, to item: Item) throws {
+    try rename(item, to: title)
+    try document.put(obj: item.object, key: Self.broughtKey(from: object), value: .String(title))
+  }
+
+  /// The title that was brought to an item's map from another of its maps, the last time.
+  func title(broughtFrom source: ObjId, to object: ObjId) -> String? { text(object, Self.broughtKey(from: source)) }
+
+  /// Whether the map's title came from another map.
+  func isTitleBrought(to object: ObjId) -> Bool {
+    let title = text(object, "title")
+    return document.keys(obj: object).contains { $0.hasPrefix(Self.broughtKey) && text(object, $0) == title }
+  }
+
+  private static let broughtKey = "title of "
+
+  private static func broughtKey(from source: ObjId) -> String { broughtKey + source.description }
+
   func rename(to title: String) throws {
     if case .Object(let text, .Text)? = try document.get(obj: .ROOT, key: "title") {
       try document.updateText(obj: text, value: title)

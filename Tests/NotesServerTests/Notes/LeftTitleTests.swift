@@ -34,6 +34,13 @@ import Testing
     document.commitWith()
   }
 
+  private func bring(in document: Document) throws {
+    let (meeting, cake) = try cake(in: document)
+    let left = try #require(LeftTitle.find(of: cake, in: meeting))
+    try meeting.bring(left.title, from: left.source, to: cake)
+    document.commitWith()
+  }
+
   private func leftTitle(in document: Document) throws -> LeftTitle? {
     let (meeting, cake) = try cake(in: document)
     return LeftTitle.find(of: cake, in: meeting)
@@ -43,7 +50,8 @@ import Testing
     try rename(to: "Torte", in: ana)
     try move(in: bob)
     try bob.merge(other: ana)
-    #expect(try leftTitle(in: bob) == LeftTitle(title: "Torte", mover: bob.actor))
+    let left = try leftTitle(in: bob)
+    #expect(left?.title == "Torte" && left?.mover == bob.actor)
     try rename(to: "Torte", in: bob)
     #expect(try leftTitle(in: bob) == nil)
   }
@@ -54,7 +62,29 @@ import Testing
     let cleo = bob.fork()
     try move(to: 1, in: cleo)
     try cleo.merge(other: ana)
-    #expect(try leftTitle(in: cleo) == LeftTitle(title: "Torte", mover: bob.actor))
+    let left = try leftTitle(in: cleo)
+    #expect(left?.title == "Torte" && left?.mover == bob.actor)
+  }
+
+  @Test func oneNameAfterAnotherGivenBesideAMoveIsLeftBehind() throws {
+    try move(in: bob)
+    for (number, title) in ["Torte", "Pie", "Cake", "Tart"].enumerated() {
+      // Ana does not know of the move yet.
+      try rename(to: title, in: ana)
+      try bob.merge(other: ana)
+      #expect(try leftTitle(in: bob)?.title == title)
+      try bring(in: bob)
+      #expect(try self.cake(in: bob).1.title == title)
+      #expect(try leftTitle(in: bob) == nil)
+      // What was brought is no longer the moved item's own, but it goes on with it.
+      if number == 1 { try move(to: 1, in: bob) }
+    }
+    try ana.merge(other: bob)
+    #expect(try leftTitle(in: ana) == nil)
+    #expect(try self.cake(in: ana).1.title == "Tart")
+    // A name given by a person who knows counts from then on.
+    try rename(to: "Tea cake", in: bob)
+    #expect(try leftTitle(in: bob) == nil)
   }
 
   /// The name before is the one with which the item began.
