@@ -39,7 +39,7 @@ import Testing
   @Test func nothingIsLeftOfATerminal() throws {
     var terminal: Terminal? = try Terminal(
       in: TemporaryDirectory(), name: "left", command: ["cat"], environment: [:])
-    let program = try #require(try terminal?.programProcessId())
+    let program = try #require(terminal?.programProcessId)
     #expect(kill(program, 0) == 0)
     terminal = nil
     let deadline = ContinuousClock.now + Patience.hang

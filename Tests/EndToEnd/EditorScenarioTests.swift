@@ -84,7 +84,7 @@ struct EditorScenarioTests {
       guard let state = try ana?.state(), state.isSynced else { return false }
       return try session.audits().contains { $0.buffers.values.contains { $0.text.string.contains("never saved") } }
     }
-    kill(try session.terminal.programProcessId(), SIGKILL)
+    kill(session.terminal.programProcessId, SIGKILL)
     try session.waitForEnd()
     #expect(try user.storedText(of: id).contains("never saved"))
     session.terminal.killServer()

@@ -102,7 +102,7 @@ public final class ChaosPerson {
   /// The editor dies with all that it has not sent, and another one is started; no note is open in it.
   public func killEditor() throws {
     toldBefore = try messages()
-    let program = try editor.session.terminal.programProcessId()
+    let program = editor.session.terminal.programProcessId
     kill(program, SIGKILL)
     try editor.session.waitForEnd()
     editor.session.terminal.killServer()

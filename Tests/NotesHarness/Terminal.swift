@@ -10,6 +10,8 @@ public final class Terminal {
   /// Held, because the socket must not go before the server.
   private let directory: TemporaryDirectory
   private var server: pid_t = 0
+  /// The program in the window; it goes on living for a moment after its window is gone.
+  public let programProcessId: pid_t
   private var watchdog: ChildProcess?
 
   /// Starts the program; tmux and the program end with this object, or with this process however it ends.
@@ -20,9 +22,14 @@ public final class Terminal {
       .merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }.sorted()
     // Set before there is a window, so that a program that ends at once leaves what it said on the screen.
     let options = ["start-server", ";", "set-option", "-g", "remain-on-exit", "on", ";"]
-    let session = ["new-session", "-d", "-P", "-F", "#{pid}", "-x", "\(Self.columns)", "-y", "\(Self.rows)"]
-    server = try Self.processId(
-      tmux(["-f", "/dev/null", "-u"] + options + session + ["--", "env"] + variables + command))
+    let session = ["new-session", "-d", "-P", "-F", "#{pid} #{pane_pid}", "-x", "\(Self.columns)", "-y", "\(Self.rows)"]
+    let answer = try Self.tmux(
+      socket, ["-f", "/dev/null", "-u"] + options + session + ["--", "env"] + variables + command)
+    let ids = String(decoding: answer, as: UTF8.self).split { $0.isWhitespace }.compactMap { pid_t($0) }
+    guard ids.count == 2 else {
+      throw ProcessError.ended(waitingFor: "tmux to name its processes", details: String(decoding: answer, as: UTF8.self))
+    }
+    (server, programProcessId) = (ids[0], ids[1])
     // The watchdog's standard input ends when this process does, even if it is killed.
     watchdog = try ChildProcess(["sh", "-c", "cat >/dev/null; kill \(server)"])
     try tmux(["set-option", "-sg", "escape-time", "0"])
@@ -55,19 +62,6 @@ public final class Terminal {
     try tmux(["resize-window", "-x", "\(columns)", "-y", "\(rows)"])
   }
 
-  /// The program in the window; it goes on living for a moment after its window is gone.
-  public func programProcessId() throws -> pid_t {
-    try Self.processId(tmux(["display-message", "-p", "#{pane_pid}"]))
-  }
-
-  private static func processId(_ output: [UInt8]) throws -> pid_t {
-    let answer = String(decoding: output, as: UTF8.self)
-    guard let processId = pid_t(answer.trimmingCharacters(in: .whitespacesAndNewlines)) else {
-      throw ProcessError.timedOut(waitingFor: "tmux to name a process", details: answer)
-    }
-    return processId
-  }
-
   /// Ends tmux, which hangs up on the program.
   public func killServer() {
     if server > 0 { kill(server, SIGTERM) }
@@ -75,7 +69,9 @@ public final class Terminal {
   }
 
   @discardableResult
-  private func tmux(_ arguments: [String]) throws -> [UInt8] {
+  private func tmux(_ arguments: [String]) throws -> [UInt8] { try Self.tmux(socket, arguments) }
+
+  private static func tmux(_ socket: String, _ arguments: [String]) throws -> [UInt8] {
     let result = try ChildProcess.run(["tmux", "-S", socket] + arguments)
     guard result.exit == .code(0) else {
       throw ProcessError.ended(

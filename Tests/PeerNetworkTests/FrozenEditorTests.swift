@@ -38,7 +38,7 @@ struct FrozenEditorTests {
   func aPeersTextLeavesTheEditorResponsive(kind: String) async throws {
     try await TestLoop.run { loop in
       let ana = try Self.editor(kind)
-      let program = try ana.session.terminal.programProcessId()
+      let program = ana.session.terminal.programProcessId
       // One that is frozen hears no hangup.
       defer { kill(program, SIGKILL) }
       try ana.createNote("Plans")
@@ -116,7 +116,7 @@ struct FrozenEditorTests {
   @Test(arguments: ["emacs", "vim"])
   func whatIsSaidLeavesTheEditorResponsive(kind: String) throws {
     let ana = try Self.editor(kind)
-    let program = try ana.session.terminal.programProcessId()
+    let program = ana.session.terminal.programProcessId
     defer { kill(program, SIGKILL) }
     try ana.createNote("Plans")
     _ = try ana.waitUntilAttached()
@@ -174,7 +174,7 @@ struct FrozenEditorTests {
   /// Files too: one that is opened without a command, a text that was recovered, and a title that becomes a file's name.
   @Test func filesOfNotesLeaveEmacsResponsive() throws {
     let ana = try Self.editor("emacs")
-    let program = try ana.session.terminal.programProcessId()
+    let program = ana.session.terminal.programProcessId
     defer { kill(program, SIGKILL) }
     try ana.createNote("Plans \(Self.endless)")
     _ = try ana.waitUntilAttached()
