@@ -112,7 +112,7 @@ struct MeetingDocument {
 
   private func origin(of object: ObjId) -> String { text(object, "origin") ?? object.description }
 
-  func title(of object: ObjId) -> String { OneLine.shown(text(object, "title") ?? "") }
+  func title(of object: ObjId) -> String { OneLine.shown(givenTitle(of: object) ?? text(object, "title") ?? "") }
 
   func discussion(of object: ObjId) -> ObjId? {
     guard case .Object(let text, .Text)? = Self.value(document, object, "discussion", heads) else { return nil }
@@ -179,8 +179,22 @@ struct MeetingDocument {
 
   /// Whether the map's title came from another map.
   func isTitleBrought(to object: ObjId) -> Bool {
-    let title = text(object, "title")
-    return document.keys(obj: object).contains { $0.hasPrefix(Self.broughtKey) && text(object, $0) == title }
+    givenTitle(of: object) == nil && text(object, "title").map(broughtTitles(to: object).contains) ?? false
+  }
+
+  /// The title that a person gave to a map at the moment when another one was brought to it; nil if that did not happen.
+  private func givenTitle(of object: ObjId) -> String? {
+    guard heads == nil, let titles = try? document.getAll(obj: object, key: "title"), titles.count > 1 else { return nil }
+    let brought = broughtTitles(to: object)
+    guard let title = text(object, "title"), brought.contains(title) else { return nil }
+    let given = titles.compactMap { value -> String? in
+      if case .Scalar(.String(let title)) = value, !brought.contains(title) { title } else { nil }
+    }
+    return given.max()
+  }
+
+  private func broughtTitles(to object: ObjId) -> [String] {
+    document.keys(obj: object).filter { $0.hasPrefix(Self.broughtKey) }.compactMap { text(object, $0) }
   }
 
   private static let broughtKey = "title of "

@@ -87,6 +87,44 @@ import Testing
     #expect(try leftTitle(in: bob) == nil)
   }
 
+  /// The other way round, whichever of the two documents' actors comes last.
+  @Test(arguments: [true, false]) func aNameGivenWhileAnotherIsBroughtCounts(isBobsLast: Bool) throws {
+    if (ana.actor < bob.actor) != isBobsLast { (ana.actor, bob.actor) = (bob.actor, ana.actor) }
+    try move(in: bob)
+    try rename(to: "Torte", in: ana)
+    try ana.merge(other: bob)
+    let both = ana.fork()
+    both.actor = bob.actor
+    // Ana knows of the move, and names the moved item; the mover's process has not heard, and brings the name before.
+    try rename(to: "Pie", in: ana)
+    try bring(in: both)
+    try both.merge(other: ana)
+    #expect(try self.cake(in: both).1.title == "Pie")
+    #expect(try leftTitle(in: both) == nil)
+    try move(to: 1, in: both)
+    try ana.merge(other: both)
+    #expect(try self.cake(in: ana).1.title == "Pie")
+    #expect(try leftTitle(in: ana) == nil)
+  }
+
+  /// The same, and the mover moves the item again before it hears.
+  @Test(arguments: [true, false]) func aNameGivenWhileAnotherIsBroughtIsBroughtAsWell(isBobsLast: Bool) throws {
+    if (ana.actor < bob.actor) != isBobsLast { (ana.actor, bob.actor) = (bob.actor, ana.actor) }
+    try move(in: bob)
+    try rename(to: "Torte", in: ana)
+    try ana.merge(other: bob)
+    let both = ana.fork()
+    both.actor = bob.actor
+    try rename(to: "Pie", in: ana)
+    try bring(in: both)
+    try move(to: 1, in: both)
+    try both.merge(other: ana)
+    #expect(try leftTitle(in: both)?.title == "Pie")
+    try bring(in: both)
+    #expect(try self.cake(in: both).1.title == "Pie")
+    #expect(try leftTitle(in: both) == nil)
+  }
+
   /// The name before is the one with which the item began.
   @Test func anOldNameGivenAgainBesideAMoveIsLeftBehind() throws {
     try rename(to: "Torte", in: ana)
