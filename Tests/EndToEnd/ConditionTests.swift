@@ -126,7 +126,7 @@ struct ConditionTests {
     // Where the words are comes first; the rest waits until that was read.
     try person.shows("words typed before the news came")
     try person.act()
-    try person.shows("made read-only")
+    try person.hasShown("made read-only")
     try person.editor.session.wait(for: "the host's text") { try person.editor.state()?.text == "rye bread\n" }
     #expect(ana.client.text.string == "rye bread\n")
     let folder = person.user.notes + "/.recovered"

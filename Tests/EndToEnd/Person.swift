@@ -20,6 +20,11 @@ struct Person {
       ? try VimUnderTest(user: user, seed: 1, maximumDelay: .zero)
       : try EmacsUnderTest(user: user, seed: 1, maximumDelay: .zero)
     try editor.session.terminal.resize(columns: 80, rows: 24)
+    if kind == VimUnderTest.kind {
+      // What it draws before it has heard of the size would stand on other rows.
+      let editor = editor
+      try editor.session.wait(for: "Vim to have the size") { try editor.evaluate("&lines").intValue == 24 }
+    }
   }
 
   func makeNote() throws {
@@ -33,6 +38,17 @@ struct Person {
     try editor.session.wait(for: "\(row.texts(in: kind)) on the screen of \(kind)") {
       let screen = try editor.session.terminal.screen()
       return row.texts(in: kind).allSatisfy { screen.contains($0) }
+    }
+  }
+
+  /// Waits until the message was told, whether or not another one stands in its place by now, and the rest is on the screen.
+  func hasShown(_ condition: String) throws {
+    let row = try #require(table[condition], "no row \(condition)")
+    let messages = kind == VimUnderTest.kind ? "execute('messages')" : ChaosPerson.emacsMessages
+    try editor.session.wait(for: "\(row.texts(in: kind)) told by \(kind)") {
+      let screen = try editor.session.terminal.screen()
+      let told = try editor.evaluate(messages).stringValue ?? ""
+      return row.texts(in: kind).allSatisfy { screen.contains($0) || told.contains($0) }
     }
   }
 

@@ -128,7 +128,7 @@ public final class ChaosPerson {
     return toldBefore + (try editor.evaluate(code).stringValue ?? "")
   }
 
-  private static let emacsMessages = #"(with-current-buffer "*Messages*" (buffer-string))"#
+  public static let emacsMessages = #"(with-current-buffer "*Messages*" (buffer-string))"#
 
   /// Words of anybody's in the buffer.
   public func wordsOnScreen() throws -> Set<String> {

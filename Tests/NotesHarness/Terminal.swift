@@ -22,12 +22,15 @@ public final class Terminal {
       .merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }.sorted()
     // Set before there is a window, so that a program that ends at once leaves what it said on the screen.
     let options = ["start-server", ";", "set-option", "-g", "remain-on-exit", "on", ";"]
-    let session = ["new-session", "-d", "-P", "-F", "#{pid} #{pane_pid}", "-x", "\(Self.columns)", "-y", "\(Self.rows)"]
+    let session = [
+      "new-session", "-d", "-P", "-F", "#{pid} #{pane_pid}", "-x", "\(Self.columns)", "-y", "\(Self.rows)",
+    ]
     let answer = try Self.tmux(
       socket, ["-f", "/dev/null", "-u"] + options + session + ["--", "env"] + variables + command)
     let ids = String(decoding: answer, as: UTF8.self).split { $0.isWhitespace }.compactMap { pid_t($0) }
     guard ids.count == 2 else {
-      throw ProcessError.ended(waitingFor: "tmux to name its processes", details: String(decoding: answer, as: UTF8.self))
+      let details = String(decoding: answer, as: UTF8.self)
+      throw ProcessError.ended(waitingFor: "tmux to name its processes", details: details)
     }
     (server, programProcessId) = (ids[0], ids[1])
     // The watchdog's standard input ends when this process does, even if it is killed.

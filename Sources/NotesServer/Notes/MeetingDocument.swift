@@ -184,7 +184,9 @@ struct MeetingDocument {
 
   /// The title that a person gave to a map at the moment when another one was brought to it; nil if that did not happen.
   private func givenTitle(of object: ObjId) -> String? {
-    guard heads == nil, let titles = try? document.getAll(obj: object, key: "title"), titles.count > 1 else { return nil }
+    guard heads == nil, let titles = try? document.getAll(obj: object, key: "title"), titles.count > 1 else {
+      return nil
+    }
     let brought = broughtTitles(to: object)
     guard let title = text(object, "title"), brought.contains(title) else { return nil }
     let given = titles.compactMap { value -> String? in
