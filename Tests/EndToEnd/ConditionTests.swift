@@ -275,6 +275,30 @@ struct ConditionTests {
     try person.shows("new")
   }
 
+  /// They are nowhere else: neither in the note, where they were refused, nor on the disk.
+  @Test(arguments: kinds) func wordsThatCannotBeStored(kind: String) throws {
+    let ana = try OpenNote("Ana", text: "bread\n")
+    let person = try Person(kind, "Ben")
+    let ticket = try ana.process.request("notes/share", ["id": .string(ana.id), "access": "read"])["ticket"]
+    try person.editor.join(try #require(ticket?.stringValue))
+    try person.shows("read-only on joining")
+    try person.act()
+    let service = try #require(person.editor.session.records.last?.processId)
+    try limitFiles(of: service, to: 0)
+    try person.editor.give(vim: "setlocal modifiable", emacs: "(read-only-mode -1)")
+    try person.editor.give(
+      vim: "call setline(1, 'mine')", emacs: "(progn (insert \"mine\") (notes-lsp--flush notes-lsp--note))")
+    try person.shows("words that cannot be stored")
+    try limitFiles(of: service, to: nil)
+    try person.act()
+    try person.sees(kind == VimUnderTest.kind ? ":NotesRecovered has " : "M-x notes-recovered has ")
+    try person.editor.session.wait(for: "the copy") {
+      let folder = person.user.notes + "/.recovered"
+      let copies = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+      return try copies.contains { try String(contentsOfFile: folder + "/" + $0, encoding: .utf8).contains("mine") }
+    }
+  }
+
   @Test(arguments: kinds) func aBufferThatIsNoNote(kind: String) throws {
     let person = try Person(kind)
     try person.makeNote()
