@@ -200,6 +200,9 @@ struct ConditionTests {
     let id = try ana.request("notes/create", ["title": "Weekly", "kind": "meeting"])["id"] ?? .null
     let item = try ana.request("notes/addItem", ["id": id, "title": "Drinks", "text": "tea\n"])
     let ticket = try #require(ana.request("notes/share", ["id": id])["ticket"]?.stringValue)
+    // A client that has an item open hears when others close it.
+    let client = try ModelClient(ana, note: item)
+    defer { withExtendedLifetime(client) {} }
     let person = try Person(kind, "Ben")
     let path = person.user.notes + "/Weekly/Drinks.md"
     try person.editor.give(vim: "NotesJoin \(ticket)", emacs: "(notes-join \"\(ticket)\")")
@@ -208,6 +211,7 @@ struct ConditionTests {
     try person.waitForFile("Drinks.md")
     _ = try person.editor.waitUntilAttached()
     try person.editor.give(vim: "bwipeout!", emacs: "(kill-buffer)")
+    _ = try ana.waitForNotification("notes/event") { $0["kind"] == "left" }
     try person.act()
     try ana.request("notes/delete", ["uri": item["uri"] ?? .null])
     try person.shows("words kept")

@@ -113,9 +113,12 @@ Called from a message handler."
       (notes-lsp--urge (concat ":NotesRecovered has " (or (plist-get params :copy) "a copy"))))
     (when (member kind '("recovered" "access" "refused" "unshared" "detached" "moved"))
       (let ((note (and (not (equal kind "recovered")) (notes-lsp--find-note (or (plist-get params :uri) "")))))
-        ;; Words of a note that no buffer shows.  Anything else without a note was told already, by what this person did;
-        ;; but one that is not open may go on without somebody.
-        (when (and (not note) (or (equal kind "refused") (and (equal kind "detached") (notes-lsp--last-of-p params))))
+        ;; Words of a note that no buffer shows, or none any more.  Anything else without a note was told already, by what
+        ;; this person did; but one that is not open may go on without somebody.
+        (when (and (not note)
+                   (or (equal kind "refused")
+                       (and (equal kind "detached")
+                            (or (equal "itemDeleted" (plist-get params :reason)) (notes-lsp--last-of-p params)))))
           (notes-lsp--warn (or (plist-get params :message) "")))
         (when note
           (pcase kind

@@ -127,6 +127,15 @@
         (should (equal (car notes-test-told)
                        (format "Notes: Not a note any more: %s. Service stopped" word)))))))
 
+;; The buffer went while the service was keeping its text.
+(ert-deftest notes-test-an-items-text-that-was-kept-after-its-buffer-is-told ()
+  (notes-test-told
+    (notes-lsp--on-condition '(:kind "detached" :uri "file:///gone/Drinks.md" :reason "deleted" :message "Not told"))
+    (should-not notes-test-told)
+    (notes-lsp--on-condition
+     '(:kind "detached" :uri "file:///gone/Drinks.md" :reason "itemDeleted" :message "Kept as recovered"))
+    (should (equal (car notes-test-told) "Notes: Kept as recovered"))))
+
 (ert-deftest notes-test-the-file-of-a-deleted-note-is-no-question ()
   (notes-test-with "kept\n"
     (notes-test-told

@@ -138,6 +138,14 @@ def ANoteThatIsOneNoLongerIsAPlainFile()
   endfor
 enddef
 
+# The buffer went while the service was keeping its text.
+def AnItemsTextThatWasKeptAfterItsBufferIsTold()
+  Say('notes/event', {uri: 'file:///gone/Drinks.md', kind: 'detached', reason: 'deleted', message: 'Not told'})
+  Say('notes/event', {uri: 'file:///gone/Drinks.md', kind: 'detached', reason: 'itemDeleted', message: 'Kept as recovered'})
+  IsTold('Kept as recovered')
+  assert_true(execute('messages') !~# 'Not told')
+enddef
+
 # A map can only be removed in its buffer; until then it does what the key does anywhere.
 def UndoWorksInABufferThatWasDetachedOutOfSight()
   const note = Note('Hidden', ['kept'])
@@ -276,6 +284,7 @@ verdict.Run([
   ['WhatIsNotStoredForLongIsSaid', WhatIsNotStoredForLongIsSaid],
   ['AReadOnlyNoteIsReadOnlyAndFollowsTheHost', AReadOnlyNoteIsReadOnlyAndFollowsTheHost],
   ['ANoteThatIsOneNoLongerIsAPlainFile', ANoteThatIsOneNoLongerIsAPlainFile],
+  ['AnItemsTextThatWasKeptAfterItsBufferIsTold', AnItemsTextThatWasKeptAfterItsBufferIsTold],
   ['UndoWorksInABufferThatWasDetachedOutOfSight', UndoWorksInABufferThatWasDetachedOutOfSight],
   ['OwnDeletionIsToldOnce', OwnDeletionIsToldOnce],
   ['ANoteThatIsSharedNoLongerSaysSo', ANoteThatIsSharedNoLongerSaysSo],

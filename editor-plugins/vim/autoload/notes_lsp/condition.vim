@@ -136,8 +136,10 @@ export def OnEvent(event: dict<any>): bool
   endif
   final note = buffer.WithURI(event->get('uri', ''))
   if empty(note)
-    # Words of a note that no buffer shows. Anything else was told already, by the answer to what this person did.
-    if kind ==# 'refused' && event->get('message', '') != '' || kind ==# 'detached' && IsLastOf(event)
+    # Words of a note that no buffer shows, or none any more. Anything else was told already, by the answer to what this
+    # person did.
+    const isKept = kind ==# 'refused' || kind ==# 'detached' && event->get('reason', '') ==# 'itemDeleted'
+    if isKept && event->get('message', '') != '' || kind ==# 'detached' && IsLastOf(event)
       status.Warn(event.message)
     endif
     # A note that is not open may go on without somebody.
