@@ -14,6 +14,30 @@ public enum StorageSuite {
     try await strangeKeysStayApart(try await makeEmpty())
     try await removingIsComplete(try await makeEmpty())
     try await writersAtOnceDoNotHurt(try await makeEmpty())
+    try await updatesKeepOtherFields(try await makeEmpty())
+  }
+
+  private static func updatesKeepOtherFields(_ store: any StorageProvider) async throws {
+    func record(_ title: String, _ words: Int, isDeleted: Bool = false) -> Data {
+      let deleted: CBOR? = isDeleted ? .bool(true) : nil
+      return Data(CBOR.record(["title": .text(title), "words": .integer(words), "deleted": deleted]).encoded())
+    }
+    func update(_ data: Data, _ known: SharedRecord) async throws -> CBOR? {
+      try await store.commit([.update(StoredItem(key: ["r"], data: data), of: known)])
+      return try await store.record(at: ["r"])
+    }
+    let (mine, others) = (SharedRecord(nil), SharedRecord(record("Trip", 1)))
+    var stored = try await update(record("Trip", 1), mine)
+    try expect(stored?["title"] == .text("Trip"), "what is not there yet is stored")
+    _ = try await update(record("Trip", 1, isDeleted: true), others)
+    stored = try await update(record("Journey", 1), mine)
+    try expect(stored?["title"] == .text("Journey") && stored?["deleted"] == .bool(true), "another's field stays")
+    stored = try await update(record("Trip", 2), others)
+    try expect(stored?["title"] == .text("Journey") && stored?["deleted"] == nil, "a field that was removed here goes")
+    try expect(stored?["words"] == .integer(2), "a field that was changed here is stored")
+    try await store.save(["r"], Data([0xFF]))
+    stored = try await update(record("Trip", 3), mine)
+    try expect(stored?["words"] == .integer(3), "what cannot be read is replaced")
   }
 
   private static func keepsWhatIsSaved(_ store: any StorageProvider) async throws {
