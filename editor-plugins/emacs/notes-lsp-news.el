@@ -52,10 +52,11 @@
 
 (defun notes-lsp--say (format &rest arguments)
   "Show one line made of FORMAT and ARGUMENTS now: the result of a command.
-If that is over, it is news like any other."
+If that is over, or the line says where the person's words are and has not
+been read yet, it is news like any other."
   (let ((text (apply #'format format arguments)))
     (cond ((string-blank-p text) nil)
-          (notes-lsp--late (notes-lsp--news text))
+          ((or notes-lsp--late (and notes-lsp--unread notes-lsp--urgent)) (notes-lsp--news text))
           (t (message "%s" (notes-lsp--line text))))))
 
 (defun notes-lsp--refuse (text)

@@ -136,6 +136,16 @@
      '(:kind "detached" :uri "file:///gone/Drinks.md" :reason "itemDeleted" :message "Kept as recovered"))
     (should (equal (car notes-test-told) "Notes: Kept as recovered"))))
 
+(ert-deftest notes-test-where-the-words-are-is-not-replaced-by-a-commands-result ()
+  (notes-test-told
+    (notes-lsp--news-read)
+    (notes-lsp--urge ":NotesRecovered has your words")
+    (notes-lsp--say "Service running")
+    (should (equal (car notes-test-told) "Notes: M-x notes-recovered has your words"))
+    (notes-lsp--news-read)
+    (notes-lsp--show-news)
+    (should (equal (car notes-test-told) "Notes: Service running"))))
+
 (ert-deftest notes-test-the-file-of-a-deleted-note-is-no-question ()
   (notes-test-with "kept\n"
     (notes-test-told
