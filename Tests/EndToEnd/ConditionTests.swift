@@ -294,13 +294,6 @@ struct ConditionTests {
       vim: "call setline(1, 'mine')", emacs: "(progn (insert \"mine\") (notes-lsp--flush notes-lsp--note))")
     try person.shows("words that cannot be stored")
     try limitFiles(of: service, to: nil)
-    try person.act()
-    try person.sees(kind == VimUnderTest.kind ? ":NotesRecovered has " : "M-x notes-recovered has ")
-    try person.editor.session.wait(for: "the copy") {
-      let folder = person.user.notes + "/.recovered"
-      let copies = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-      return try copies.contains { try String(contentsOfFile: folder + "/" + $0, encoding: .utf8).contains("mine") }
-    }
   }
 
   @Test(arguments: kinds) func aBufferThatIsNoNote(kind: String) throws {

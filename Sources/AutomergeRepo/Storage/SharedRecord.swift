@@ -17,7 +17,7 @@ public final class SharedRecord: Sendable {
   /// Returns what to store or to have in memory, if `data` is in memory and `stored` was found in the store: the fields of
   /// `stored`, and those of `data` that were changed here. Returns `data` if there is nothing else that can be read.
   ///
-  /// - Complexity: O(n) in the bytes, if nobody else has stored anything; else O(n²) in the fields.
+  /// - Complexity: O(n) in the bytes if no other process has stored the record since; otherwise also O(m²) in its m fields.
   public func merged(_ data: Data, with stored: Data?) -> Data {
     let last = last.withLock { $0 }
     guard let stored, let last, stored != last, stored != data else { return data }

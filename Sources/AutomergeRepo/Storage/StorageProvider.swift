@@ -38,7 +38,13 @@ extension StorageProvider {
       case .remove(let key): try await remove(key)
       case .removeRange(let prefix): try await removeRange(prefix)
       case .update(let item, let record):
-        try await save(item.key, record.merged(item.data, with: try await load(item.key)))
+        let stored: Data?
+        do {
+          stored = try await load(item.key)
+        } catch .damaged {
+          stored = nil
+        }
+        try await save(item.key, record.merged(item.data, with: stored))
         record.isStored(item.data)
       }
     }
