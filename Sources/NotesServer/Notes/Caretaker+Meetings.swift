@@ -67,14 +67,14 @@ extension Caretaker {
     }
     let present = Set(items.map(\.id))
     for record in service.notebook.items(of: id) where record.item.map({ !present.contains($0) }) ?? false {
-      try await retire(record)
+      try await retire(record, handle)
     }
     service.notebook.update(id) { record in
       if !meeting.title.isEmpty { record.title = meeting.title }
       record.words = service.notebook.items(of: id).reduce(0) { $0 + $1.words }
     }
     try await service.notebook.save(id, withBase: false)
-    try await followTitle(ofMeeting: id)
+    try await followTitle(ofMeeting: handle)
   }
 
   /// Updates lists and buffers to the agenda: the items' order and titles.
@@ -149,12 +149,13 @@ extension Caretaker {
   }
 
   /// Renames the folder to fit the meeting's title; later, if an editor of this person has one of its files open.
-  private func followTitle(ofMeeting id: DocumentId) async throws {
+  private func followTitle(ofMeeting handle: DocHandle) async throws {
+    let id = handle.id
     guard let record = service.notebook[id], let old = record.folder, !service.isOpen(id),
       !FileName.isName((old as NSString).lastPathComponent, forTitle: record.title)
     else { return }
     let items = service.notebook.items(of: id)
-    let claims = (items.map(\.key) + [NoteKey(id)]).map { service.files.claim($0.lockName, exclusively: true) }
+    let claims = (items.map(\.key) + [NoteKey(id)]).map { claim($0, handle) }
     defer { withExtendedLifetime(claims) {} }
     guard claims.allSatisfy({ $0 != nil }) else { return }
     let new = try await freeFolder(for: record.title, in: (old as NSString).deletingLastPathComponent)
@@ -181,7 +182,7 @@ extension Caretaker {
   private func makeFile(
     of item: MeetingDocument.Item, _ key: NoteKey, in folder: String, _ handle: DocHandle
   ) async throws {
-    guard let claim = service.files.claim(key.lockName, exclusively: true) else { return }
+    guard let claim = claim(key, handle) else { return }
     defer { withExtendedLifetime(claim) {} }
     try await service.notebook.refresh(key)
     guard service.notebook[key]?.path == nil, let note = NoteDocument(handle.document, item: item) else { return }
@@ -190,10 +191,8 @@ extension Caretaker {
   }
 
   /// Removes the file of an item that is no longer in the agenda. Its text is kept as a recovered text.
-  func retire(_ record: NoteRecord) async throws {
-    guard !service.isOpen(record.key), let claim = service.files.claim(record.key.lockName, exclusively: true) else {
-      return
-    }
+  func retire(_ record: NoteRecord, _ handle: DocHandle) async throws {
+    guard !service.isOpen(record.key), let claim = claim(record.key, handle) else { return }
     defer { withExtendedLifetime(claim) {} }
     if let path = record.path {
       let bytes = try await service.files.read(path) ?? []

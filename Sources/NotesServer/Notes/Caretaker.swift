@@ -24,6 +24,8 @@ final class Caretaker {
   private var planned: [DocumentId: any ScheduledAction] = [:]
   /// When each file began to wait.
   private var plannedSince: [DocumentId: Duration] = [:]
+  /// The claims that calls of this process hold at the moment, or held.
+  private var claims: [NoteKey: WeakClaim] = [:]
   /// The large files as they were last written.
   private var written: [NoteKey: WrittenFile] = [:]
   /// The items of each meeting that are to be synchronized with their files.
@@ -89,6 +91,7 @@ final class Caretaker {
     watched.removeValue(forKey: id)?.cancel()
     unsettled[id] = nil
     settledTitles[id] = nil
+    claims = claims.filter { $0.key.document != id }
     written = written.filter { $0.key.document != id }
   }
 
@@ -123,6 +126,17 @@ final class Caretaker {
         }
       }
     }
+  }
+
+  /// The exclusive claim on a file. Nil if another process has it, which then looks after the file. If another call of this
+  /// process has it, also plans the note: that call may have read the text before its last change.
+  func claim(_ key: NoteKey, _ handle: DocHandle) -> (any NoteClaim)? {
+    guard let claim = service.files.claim(key.lockName, exclusively: true) else {
+      if claims[key]?.claim != nil { plan(handle, text: NoteDocument(handle.document, item: key.item)?.content) }
+      return nil
+    }
+    claims[key] = WeakClaim(claim: claim)
+    return claim
   }
 
   /// How long the note's file waits for more changes.
@@ -163,9 +177,7 @@ final class Caretaker {
     _ key: NoteKey, _ handle: DocHandle, item: MeetingDocument.Item? = nil, makingFiles: Bool = true
   ) async throws {
     await service.openFiles.settle(key)
-    guard service.notebook[key]?.path != nil, !service.isOpen(key),
-      let claim = service.files.claim(key.lockName, exclusively: true)
-    else { return }
+    guard service.notebook[key]?.path != nil, !service.isOpen(key), let claim = claim(key, handle) else { return }
     defer { withExtendedLifetime(claim) {} }
     // The file may hold what a killed process had taken in.
     if let storage = service.repo.storage { await service.journal.recover(service.repo, storage) }
@@ -352,5 +364,9 @@ final class Caretaker {
     }
     log.notice("Took in what another program wrote to the working file of \(handle.id).")
     return true
+  }
+
+  private struct WeakClaim {
+    weak var claim: (any NoteClaim)?
   }
 }

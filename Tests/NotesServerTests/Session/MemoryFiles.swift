@@ -12,6 +12,8 @@ final class MemoryFiles: WorkingFileAccess {
   let unreadable = Mutex<Set<String>>([])
   /// Called before a file is made.
   let onCreate = Mutex<@Sendable (_ path: String) async -> Void>({ _ in })
+  /// Called before a file is replaced.
+  let onReplace = Mutex<@Sendable (_ path: String) async -> Void>({ _ in })
 
   subscript(path: String) -> [UInt8]? {
     get { files.withLock { $0[path] } }
@@ -45,7 +47,8 @@ final class MemoryFiles: WorkingFileAccess {
   }
 
   func replace(_ path: String, _ bytes: [UInt8], of expected: [UInt8]?) async -> [UInt8]? {
-    files.withLock { files in
+    await onReplace.withLock { $0 }(path)
+    return files.withLock { files in
       let old = files.updateValue(bytes, forKey: path)
       return old == expected ? nil : old
     }
@@ -66,7 +69,16 @@ final class MemoryFiles: WorkingFileAccess {
     }
   }
 
-  func moveFolder(_ path: String, to target: String) async -> Bool { false }
+  func moveFolder(_ path: String, to target: String) async -> Bool {
+    files.withLock { files in
+      let (old, new) = (path + "/", target + "/")
+      guard !files.keys.contains(where: { $0.hasPrefix(new) }) else { return false }
+      for name in files.keys.filter({ $0.hasPrefix(old) }) {
+        files[new + name.dropFirst(old.count)] = files.removeValue(forKey: name)
+      }
+      return true
+    }
+  }
 
   func remove(_ path: String) async { self[path] = nil }
 

@@ -1,0 +1,67 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import JSONRPC
+import RepoTestSupport
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import NotesServer
+
+/// Two calls of one process that bring the same file up to date meet.
+@AutomergeRepo @Suite struct CaretakerTests {
+  private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 7)))
+
+  private func text(_ files: MemoryFiles, _ path: String) -> String? {
+    files[path].map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private func type(_ text: String, into handle: DocHandle, item: String? = nil) throws {
+    let note = try #require(NoteDocument(handle.document, item: item))
+    try handle.change { try $0.spliceText(obj: note.content, utf8Offset: 0, deleteUTF8: 0, insert: Array(text.utf8)) }
+  }
+
+  @Test func whatComesWhileTheFileIsWrittenIsWrittenToo() async throws {
+    let ben = ServiceUnderTest(world)
+    try await ben.start()
+    let made = try await ben.request("notes/create", ["title": "Shopping", "text": "tea\n"])
+    let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
+    let handle = try #require(ben.service.repo.handle(of: id))
+    let isFirst = Mutex(true)
+    ben.files.onReplace.withLock {
+      $0 = { [self] _ in
+        guard isFirst.withLock({ value in defer { value = false }; return value }) else { return }
+        // The text is read by now, and the claim is held.
+        await Task { @AutomergeRepo in
+          try? self.type("plum ", into: handle)
+          ben.service.caretaker.plan(handle)
+          world.clock.advance(by: Caretaker.writeDelay)
+          for _ in 0..<20 { await Task.yield() }
+        }.value
+      }
+    }
+    try type("green ", into: handle)
+    try await ben.service.caretaker.synchronize(handle)
+    #expect(text(ben.files, "/notes/Shopping.md") == "green tea\n")
+    try await ben.wait(for: "the file") { self.text(ben.files, "/notes/Shopping.md") == "plum green tea\n" }
+  }
+
+  @Test func aMeetingsFolderFollowsItsTitleThoughAnItemsFileIsJustBeingWritten() async throws {
+    let ben = ServiceUnderTest(world)
+    try await ben.start()
+    let made = try await ben.request("notes/create", ["title": "Weekly", "kind": "meeting"])
+    let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
+    let added = try await ben.request(
+      "notes/addItem", ["id": .string(id.description), "title": "Tea", "text": "green\n"])
+    let item = try #require(added["item"]?.stringValue)
+    let handle = try #require(ben.service.repo.handle(of: id))
+    try await ben.wait(for: "quiet") { !ben.service.caretaker.isPlanned(id) }
+    var claim = ben.service.caretaker.claim(NoteKey(id, item: item), handle)
+    #expect(claim != nil)
+    _ = try await ben.request("notes/rename", ["id": .string(id.description), "title": "Monday"])
+    #expect(text(ben.files, "/notes/Weekly/Tea.md") == "green\n")
+    claim = nil
+    try await ben.wait(for: "the folder") { self.text(ben.files, "/notes/Monday/Tea.md") == "green\n" }
+  }
+}
