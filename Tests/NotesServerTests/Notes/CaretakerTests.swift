@@ -31,7 +31,11 @@ import Testing
     let isFirst = Mutex(true)
     ben.files.onReplace.withLock {
       $0 = { [self] _ in
-        guard isFirst.withLock({ value in defer { value = false }; return value }) else { return }
+        guard
+          isFirst.withLock({ value in
+            defer { value = false }; return value
+          })
+        else { return }
         // The text is read by now, and the claim is held.
         await Task { @AutomergeRepo in
           try? self.type("plum ", into: handle)
