@@ -139,7 +139,7 @@ public final class ChildProcess {
     while true {
       if let exit { return exit }
       if ContinuousClock.now >= deadline {
-        throw ProcessError.timedOut(waitingFor: "the end of \(command.first ?? "")", details: details)
+        throw ProcessError.timedOut(waitingFor: "the end of \(command.first ?? "")", details: details + stacks)
       }
       Self.waitForActivity(of: [self], until: min(deadline, .now + .milliseconds(5)))
     }
@@ -159,6 +159,16 @@ public final class ChildProcess {
   public var details: String {
     let tail = String(decoding: errorOutput.suffix(4000), as: UTF8.self)
     return "\(command.joined(separator: " ")) (pid \(processId), exit \(exit.map { "\($0)" } ?? "none"))\n\(tail)"
+  }
+
+  /// What each thread of a process that does not end is doing: its state, and its stack if gdb is there.
+  private var stacks: String {
+    let command = """
+      for task in /proc/\(processId)/task/*; do cat $task/comm $task/wchan; grep State $task/status; done
+      gdb -p \(processId) -batch -ex 'thread apply all bt 30' 2>/dev/null
+      """
+    let found = try? ChildProcess.run(["/bin/sh", "-c", command], within: .seconds(60))
+    return "\n" + String(decoding: found?.output.suffix(20_000) ?? [], as: UTF8.self)
   }
 
   /// Takes in what has been written and whether the child has ended, without waiting.
