@@ -80,6 +80,7 @@ extension PeerDirectory {
       hostChanged(access, on: list.document, host: host)
     }
     let others = list.guests.filter { $0.peer != repo.peerId && $0.peer != host && !isBlocked($0.peer) }
+    let before = grants.introductions[list.document]
     let gone = grants.introduce(
       Dictionary(others.map { ($0.peer, $0.access) }) { first, _ in first }, to: list.document)
     hearsay.take(GuestList(document: list.document, guests: others))
@@ -94,7 +95,9 @@ extension PeerDirectory {
     }
     forget(strangers.filter { known[$0].map { !$0.isPinned && !$0.isBlocked } ?? false })
     let grants = grants
-    Task { await self.keep { _ throws(StorageError) in try await grants.storeIntroductions(to: list.document) } }
+    if grants.introductions[list.document] != before {
+      Task { await self.keep { _ throws(StorageError) in try await grants.storeIntroductions(to: list.document) } }
+    }
     repo.policyChanged(for: list.document)
     onEvent?(.networkChanged)
   }

@@ -143,13 +143,14 @@ extension PeerDirectory {
 
   /// Stores the grant before promising it.
   private func admit(_ peer: PeerId, to document: DocumentId, _ access: Access, isSpoken: Bool) async {
-    let (grants, record) = (grants, book.record)
+    let ticket = StoredItem(key: KnownPeer.ticketsKey, data: Data(book.record.encoded()))
+    grants.admit(access, on: document, to: peer)
+    let changes = [.save(ticket), grants.change(of: document)]
     let name = repo.peers[peer]?.name
     known[peer, default: KnownPeer()].isPinned = true
     provider.trust(peer)
     await keep { storage throws(StorageError) in
-      try await storage.saveRecord(record, at: KnownPeer.ticketsKey)
-      try await grants.grant(access, on: document, to: peer)
+      try await storage.commit(changes)
     }
     remember(peer, name: name, addresses: PeerDirectory.addresses(in: repo.peers[peer]))
     send(.accepted(document, access, isSpoken: isSpoken), to: peer)

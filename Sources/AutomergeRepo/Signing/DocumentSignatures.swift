@@ -9,6 +9,7 @@ final class DocumentSignatures {
   /// At most this many signatures wait to be verified. The rest are dropped; peers send them again when they compare books.
   /// Source: PeerProtocol.md, "Signatures".
   private static let mostWaiting = 4096
+  private static let storeDelay: Duration = .milliseconds(200)
 
   weak var handle: DocHandle?
   private var book = SignatureBook()
@@ -22,6 +23,7 @@ final class DocumentSignatures {
   private var isChecking = false
   /// Actors whose last signature is not stored yet, and the number of each stored signature.
   private var unstored: Set<ActorId> = []
+  private var storing: (any ScheduledAction)?
   private var storedNumbers: [ActorId: Int] = [:]
   /// An actor of ours that also has changes which this process did not make. We sign none of its changes.
   private var foreign: ActorId?
@@ -241,12 +243,17 @@ final class DocumentSignatures {
     storedNumbers = book.proven.mapValues(\.number)
   }
 
+  /// Stores new signatures together a little later. Those that are lost with the process come again from peers.
   private func storeSoon() {
-    Task { @AutomergeRepo [weak self] in
-      do throws(StorageError) {
-        try await self?.store()
-      } catch {
-        self?.handle?.repo?.logger.debug("Signatures were not stored: \(error)")
+    guard storing == nil, let clock = handle?.repo?.clock else { return }
+    storing = clock.schedule(after: Self.storeDelay) { [weak self] in
+      self?.storing = nil
+      Task { @AutomergeRepo in
+        do throws(StorageError) {
+          try await self?.store()
+        } catch {
+          self?.handle?.repo?.logger.debug("Signatures were not stored: \(error)")
+        }
       }
     }
   }

@@ -13,8 +13,10 @@ final class NameKeeper {
   private let repo: Repo
   private let storage: any StorageProvider
   private let log = Logger(label: "name")
-  /// Stores the latest name, after all earlier ones.
+  /// Stores the name until the latest one is stored.
   private var storing: Task<Void, Never>?
+  private var isDue = false
+  private var hasBegun = false
 
   init(_ person: PersonName, repo: Repo, storage: any StorageProvider) {
     (self.person, self.repo, self.storage) = (person, repo, storage)
@@ -32,7 +34,8 @@ final class NameKeeper {
     var new = person
     guard new.choose(name) else { return }
     take(new)
-    await keep().value
+    keep()
+    await settle()
   }
 
   func set(_ name: String, by source: PersonName.Source) {
@@ -42,26 +45,35 @@ final class NameKeeper {
     keep()
   }
 
-  /// Stores the name and tells the other processes. Names are stored one after the other: two writes at once may arrive in
-  /// either order, and the older name could stay.
-  @discardableResult
-  func keep() -> Task<Void, Never> {
-    let (record, earlier) = (person.record, storing)
-    let task = Task { @AutomergeRepo in
-      await earlier?.value
-      do {
-        try await storage.saveRecord(record, at: PersonName.storageKey)
-      } catch {
-        log.warning("Your name could not be stored: \(error)")
+  /// Stores the name and tells the other processes, from `begin` on. Names are stored one after the other: two writes at once may
+  /// arrive in either order, and the older name could stay.
+  func keep() {
+    isDue = true
+    guard hasBegun, storing == nil else { return }
+    storing = Task { @AutomergeRepo in
+      while isDue {
+        isDue = false
+        let record = person.record
+        do {
+          try await storage.saveRecord(record, at: PersonName.storageKey)
+        } catch {
+          log.warning("Your name could not be stored: \(error)")
+        }
+        tell(record, except: nil)
       }
-      tell(record, except: nil)
+      storing = nil
     }
-    storing = task
-    return task
+  }
+
+  /// Call when the process is up. A name that is given before can wait, and the start does not wait for its storing.
+  func begin() {
+    hasBegun = true
+    if isDue { keep() }
   }
 
   /// Returns when every name given so far is stored, or has failed to be. Call before the process ends.
   func settle() async {
+    begin()
     await storing?.value
   }
 

@@ -104,6 +104,7 @@ public final class Session {
     early = []
     for event in waiting where phase != .ended { handle(event) }
     if hasEndedEarly { end() }
+    service.nameKeeper.begin()
   }
 
   private func handle(_ event: Connection.Event) {
