@@ -10,18 +10,21 @@ struct LinkWork {
   /// While all links together have used up theirs.
   static let atOnceAmongMany: Duration = .milliseconds(2)
 
+  private static let all = LinkWork.atOnce + LinkWork.atOnce
+
   /// Twice what is left: every moment that passes gives half of itself.
-  private var doubleLeft = LinkWork.atOnce + LinkWork.atOnce
+  private var doubleLeft = LinkWork.all
   private var countedAt: Duration?
-  /// What was used since the last rest.
+  /// What was used since the last rest, without what the moments since have given back: a link that has been busy for long, but
+  /// never too busy, does not rest for all of that at once.
   private(set) var used: Duration = .zero
 
   /// Notes that messages have taken some time until now. Returns whether the link has to rest.
   mutating func worked(_ time: Duration, at now: Duration, amongMany: Bool = false) -> Bool {
     let passed = countedAt.map { now - $0 } ?? .zero
     countedAt = now
-    doubleLeft = min(LinkWork.atOnce + LinkWork.atOnce, doubleLeft + passed) - time - time
-    used += time
+    doubleLeft = min(LinkWork.all, doubleLeft + passed) - time - time
+    used = min(used + time, LinkWork.all - doubleLeft)
     let kept = amongMany ? LinkWork.atOnce - LinkWork.atOnceAmongMany : .zero
     return doubleLeft < kept + kept
   }

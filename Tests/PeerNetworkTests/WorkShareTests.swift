@@ -24,6 +24,19 @@ import Testing
     #expect(worked > .seconds(4) && worked < .milliseconds(6100), "\(worked)")
   }
 
+  /// For a fast typist the rest was as long as all that the link had done since the start: half a second and more.
+  @Test func aLinkThatWasBusyForLongDoesNotRestForAllOfThatAtOnce() {
+    var typist = LinkWork()
+    var now = Duration.zero
+    for _ in 0..<1000 {
+      now += .milliseconds(10)
+      let rests = typist.worked(.milliseconds(4), at: now)
+      #expect(!rests)
+    }
+    while !typist.worked(.milliseconds(1), at: now) { now += .milliseconds(1) }
+    #expect(typist.used > .zero && typist.used <= .milliseconds(24), "\(typist.used)")
+  }
+
   @Test func linksThatRestGoOnOneAfterTheOther() async throws {
     try await TestLoop.run { _ in
       let share = WorkShare()

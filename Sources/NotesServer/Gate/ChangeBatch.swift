@@ -63,7 +63,7 @@ struct ChangeBatch<Source: TextSource> {
       if flat != nil { return flat?.replace(range, with: new, in: encoding) ?? false }
       if let tail, let start = offset(of: range.start, behind: tail), let end = offset(of: range.end, behind: tail) {
         guard start <= end else { return false }
-        append(start..<end, new, behind: tail)
+        append(start..<end, new, at: text.position(utf8Offset: start, in: encoding), behind: tail)
       } else if let head, let start = offset(of: range.start, before: head),
         let end = offset(of: range.end, before: head)
       {
@@ -79,11 +79,12 @@ struct ChangeBatch<Source: TextSource> {
           return flat?.replace(range, with: new, in: encoding) ?? false
         }
         let start = text.utf8Offset(of: range.start, in: encoding)
-        let end = text.utf8Offset(of: range.end, in: encoding)
+        let end = range.start == range.end ? start : text.utf8Offset(of: range.end, in: encoding)
         guard start <= end else { return false }
         let place = text.position(utf8Offset: start, in: encoding)
         head = place
-        append(start..<end, new, behind: Tail(offset: start, old: place, new: place, followsDeletion: false))
+        append(
+          start..<end, new, at: place, behind: Tail(offset: start, old: place, new: place, followsDeletion: false))
       }
     }
     return true
@@ -118,9 +119,9 @@ struct ChangeBatch<Source: TextSource> {
     Edit(range: range, step: TextDelta(utf8Offset: 0, deleted: text.utf8(range), inserted: new).refined)
   }
 
-  private mutating func append(_ range: Range<Int>, _ new: [UInt8], behind tail: Tail) {
+  /// - Parameter start: the position of the range's start in `text`
+  private mutating func append(_ range: Range<Int>, _ new: [UInt8], at start: Position, behind tail: Tail) {
     after.append(edit(range, new))
-    let start = text.position(utf8Offset: range.lowerBound, in: encoding)
     var end = start
     if start.line == tail.old.line { end.character += tail.new.character - tail.old.character }
     end.line += tail.new.line - tail.old.line
@@ -132,7 +133,8 @@ struct ChangeBatch<Source: TextSource> {
     }
     end.line += piece.measure.newlines
     self.tail = Tail(
-      offset: range.upperBound, old: text.position(utf8Offset: range.upperBound, in: encoding), new: end,
+      offset: range.upperBound,
+      old: range.isEmpty ? start : text.position(utf8Offset: range.upperBound, in: encoding), new: end,
       followsDeletion: !range.isEmpty)
   }
 

@@ -74,10 +74,10 @@ final class RunJournal {
   }
 
   private func changed(_ id: DocumentId, _ changes: Data) {
-    let found = ahead.filter { $0.document == id }
-    ahead.subtract(found)
-    let news = found.compactMap { key in
-      clients[key]?().map { JournalFrame.Client(item: key.item, news: .has($0)) }
+    var news: [JournalFrame.Client] = []
+    while let key = ahead.first(where: { $0.document == id }) {
+      ahead.remove(key)
+      if let client = clients[key]?() { news.append(JournalFrame.Client(item: key.item, news: .has(client))) }
     }
     hold(
       JournalFrame(
