@@ -167,7 +167,7 @@ public final class ChildProcess {
       for task in /proc/\(processId)/task/*; do cat $task/comm $task/wchan; grep State $task/status; done
       gdb -p \(processId) -batch -ex 'thread apply all bt 30' 2>/dev/null
       """
-    let found = try? ChildProcess.run(["/bin/sh", "-c", command], within: .seconds(60))
+    let found = try? ChildProcess.run(["/bin/sh", "-c", command], within: Patience.hang)
     return "\n" + String(decoding: found?.output.suffix(20_000) ?? [], as: UTF8.self)
   }
 
