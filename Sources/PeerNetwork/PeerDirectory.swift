@@ -214,8 +214,10 @@ public final class PeerDirectory {
     let last = (record ?? nil)?["port"]?.integer.flatMap { UInt16(exactly: $0) }
     if let last, let actual = try? provider.listen(at: PeerAddress(host: address.host, port: last)) { return actual }
     let actual = try provider.listen(at: address)
-    await keep { storage throws(StorageError) in
-      try await storage.saveRecord(.record(["port": .integer(Int(actual.port))]), at: ["network"])
+    Task {
+      await self.keep { storage throws(StorageError) in
+        try await storage.saveRecord(.record(["port": .integer(Int(actual.port))]), at: ["network"])
+      }
     }
     return actual
   }
