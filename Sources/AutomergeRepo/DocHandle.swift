@@ -136,6 +136,19 @@ public final class DocHandle {
     publishChange()
   }
 
+  /// Takes in what another process has stored of the document since this one read it. Processes that are connected tell each
+  /// other; one that has ended may not have told everything.
+  ///
+  /// - Complexity: one row is read; if it names unknown changes, O(n) in the stored document
+  public func takeStored() async throws {
+    guard let storage = repo?.storage, let row = try await storage.load(StoredHeads.key(id)),
+      let stored = StoredHeads.decode(row), !document.unknown(stored).isEmpty,
+      let others = try await StoredChunks.load(id, from: storage).document
+    else { return }
+    let news = try others.encodeChangesSince(heads: document.heads())
+    if !news.isEmpty { try take(news) }
+  }
+
   /// Leaves out changes that were discarded since they were kept.
   private func applyKept(_ changes: Data) throws -> [TextEdit] {
     let unwanted = document.unknown(discarded)

@@ -45,6 +45,24 @@ import Testing
     #expect(try await world.handle(handle.id, at: "a")?.document.content() == "kept")
   }
 
+  /// Another process of the store wrote to the document after this one had read it, and ended without a word.
+  @Test @AutomergeRepo func whatAnEndedProcessHasStoredIsTakenIn() async throws {
+    let storage = InMemoryStorage()
+    let first = Repo(peerId: PeerId("first"), storage: storage)
+    let handle = try first.create(try .note("tea"))
+    try await handle.flush()
+    let second = Repo(peerId: PeerId("second"), storage: storage)
+    guard case .found(let other) = await second.find(handle.id) else { throw CancellationError() }
+    try other.splice(0, "green ")
+    try await other.flush()
+    try handle.splice(3, "!")
+    try await handle.takeStored()
+    #expect(try handle.document.content() == "green tea!")
+    let heads = handle.document.heads()
+    try await handle.takeStored()
+    #expect(handle.document.heads() == heads)
+  }
+
   @Test @AutomergeRepo func manySmallChunksBecomeOneSnapshot() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 3)))
     let repo = world.start("a")

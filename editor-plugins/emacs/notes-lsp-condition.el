@@ -105,6 +105,12 @@ PARAMS is the event.  Return non-nil if there are any."
           (setq found t)
           (notes-lsp--set-gone "purged"))))))
 
+(defun notes-lsp--message-of (params)
+  "Return what the event PARAMS says, or nil.
+What can be done about it has this editor's name."
+  (and (plist-get params :message)
+       (string-replace "undelete restores" ":NotesUndelete restores" (plist-get params :message))))
+
 (defun notes-lsp--on-condition (params)
   "Do what the event PARAMS says of a buffer; return non-nil if it is such.
 Called from a message handler."
@@ -137,11 +143,9 @@ Called from a message handler."
                (with-current-buffer (notes-lsp--note-buffer note)
                  (setq notes-lsp--gone-id (notes-lsp--note-id note))))
              (notes-lsp--soon (notes-lsp--leave note (or (plist-get params :reason) "deleted")))))
-          ;; What to do is said first, by the names that this editor has for it.
           (if (equal kind "refused")
               (notes-lsp--urge ":NotesRecovered has your words; this note is read-only")
-            (notes-lsp--warn (string-replace "undelete restores" ":NotesUndelete restores"
-                                             (or (plist-get params :message) ""))))
+            (notes-lsp--warn (or (notes-lsp--message-of params) "")))
           (force-mode-line-update t))
         (and (or note (not (equal kind "moved"))) t)))))
 

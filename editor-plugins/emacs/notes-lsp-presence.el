@@ -330,7 +330,7 @@ After an edit of others the same place may be before other letters."
     (unless (notes-lsp--on-condition params)
       ;; An answer that is to be confirmed names the invitation.
       (let ((text (and (plist-get params :message)
-                       (concat (plist-get params :message) (notes-lsp--reply params)))))
+                       (concat (notes-lsp--message-of params) (notes-lsp--reply params)))))
         (if (or (plist-get params :invitation)
                 (string-prefix-p "WARNING" (or text ""))
                 (member (plist-get params :kind)

@@ -26,6 +26,8 @@ final class Caretaker {
   private var plannedSince: [DocumentId: Duration] = [:]
   /// The claims that calls of this process hold at the moment, or held.
   private var claims: [NoteKey: WeakClaim] = [:]
+  /// The deletions by others that the person was told of, by their dates.
+  private var followed: [DocumentId: Date?] = [:]
   /// The large files as they were last written.
   private var written: [NoteKey: WrittenFile] = [:]
   /// The items of each meeting that are to be synchronized with their files.
@@ -72,8 +74,8 @@ final class Caretaker {
 
   /// Puts away a note that another person has deleted for everyone. First takes in what other programs wrote to its file.
   private func followDeletion(of handle: DocHandle) {
-    service.onDeletion?(handle)
     let date = NoteDocument.deletion(of: handle.document)
+    service.onDeletion?(handle, followed.updateValue(date, forKey: handle.id) != date)
     Task { @AutomergeRepo in
       do {
         try await putAway(handle)
@@ -179,8 +181,9 @@ final class Caretaker {
     await service.openFiles.settle(key)
     guard service.notebook[key]?.path != nil, !service.isOpen(key), let claim = claim(key, handle) else { return }
     defer { withExtendedLifetime(claim) {} }
-    // The file may hold what a killed process had taken in.
+    // The file may hold what a killed process had taken in, or one that has ended since we read the document.
     if let storage = service.repo.storage { await service.journal.recover(service.repo, storage) }
+    try await handle.takeStored()
     // Another process may have written the file since we last did.
     try await service.notebook.refresh(key)
     let note = item.map { NoteDocument(handle.document, item: $0) } ?? NoteDocument(handle.document, item: key.item)

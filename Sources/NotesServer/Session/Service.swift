@@ -46,8 +46,9 @@ public final class Service {
   var onCatalogueChange: ((Notebook.Change) -> Void)?
   private var outside: OutsideChanges?
   private var idle = IdleDocuments()
-  /// Called when another person has deleted a note for everyone, before its file goes.
-  var onDeletion: ((DocHandle) -> Void)?
+  /// Called when another person has deleted a note for everyone, before its file goes; and whether this person has not been told
+  /// yet.
+  var onDeletion: ((DocHandle, Bool) -> Void)?
   /// Called when another program's text in the file of a read-only note was kept at this path.
   var onRefusal: ((NoteKey, RecoveredText, String) -> Void)?
   /// Called when other people have changed a meeting: items may have been added, deleted or moved.
@@ -274,6 +275,11 @@ public final class Service {
   /// Returns when this process has read what the others wrote to the note's working file, and has the changes that it was made
   /// from; or after a while.
   func followSiblings(to handle: DocHandle) async {
+    do {
+      try await handle.takeStored()
+    } catch {
+      log.warning("What other processes have stored of \(handle.id) could not be read: \(error)")
+    }
     guard !repo.siblings.isEmpty else { return }
     for _ in 0..<Self.lookAgain.times {
       do {

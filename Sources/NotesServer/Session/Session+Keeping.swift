@@ -82,11 +82,13 @@ extension Session {
   }
 
   /// Another person has deleted the note for everyone: open buffers become plain files, and the note can be restored.
-  func deletedForEveryone(_ handle: DocHandle) {
+  ///
+  /// - Parameter isNews: whether the person has not been told of it yet
+  func deletedForEveryone(_ handle: DocHandle, isNews: Bool) {
     let title = service.notebook[handle.id]?.title ?? handle.id.description
     let open = attachments(of: handle.id)
     for attachment in open { detach(uri: attachment.uri, .deletedForEveryone) }
-    guard open.isEmpty, phase == .running, isNotesClient else { return }
+    guard isNews, open.isEmpty, phase == .running, isNotesClient else { return }
     connection.notify(
       "notes/event",
       [

@@ -62,7 +62,7 @@ public final class Session {
       await self?.performForSibling(method, params) ?? .failure(.methodNotFound(method))
     }
     service.siblingEvents.onEvent = { [weak self] event in self?.heardFromSibling(event) }
-    service.onDeletion = { [weak self] handle in self?.deletedForEveryone(handle) }
+    service.onDeletion = { [weak self] in self?.deletedForEveryone($0, isNews: $1) }
     service.onRefusal = { [weak self] key, text, path in self?.refusedForAll(key, text, path: path) }
     service.recoveredTexts.hasEditor = { [weak self] in self?.phase == .running }
     service.recoveredTexts.onNews = { [weak self] event in self?.deliver(event) }

@@ -50,6 +50,24 @@ import Testing
     try await ana.wait(for: "what is typed") { ana.text(of: id) == "tea\nmilk\n" }
   }
 
+  /// The second news of it took the place of the first, which named what to do in the editor's words.
+  @Test func aDeletionByOthersIsToldOnceThoughMoreOfTheNoteComesMeanwhile() async throws {
+    let (ana, id) = try await serviceWithNote()
+    let handle = try #require(ana.service.repo.handle(of: id))
+    let peer = handle.document.fork()
+    try NoteDocument.setDeletion(world.clock.date, of: peer)
+    try handle.take(peer.encodeChangesSince(heads: handle.document.heads()))
+    ana.service.caretaker.plan(handle)
+    try peer.put(obj: .ROOT, key: "more", value: .Int(1))
+    try handle.take(peer.encodeChangesSince(heads: handle.document.heads()))
+    try await ana.service.caretaker.synchronize(handle)
+    try await ana.wait(for: "the file to be gone") { ana.files["/notes/Shopping.md"] == nil }
+    let later = world.clock.now + .seconds(3)
+    try await ana.wait(for: "whatever else is told") { world.clock.now >= later }
+    #expect(ana.events("detached").map { $0["reason"] } == ["deletedForEveryone"])
+    #expect(ana.events("deleted").allSatisfy { $0["message"] == nil }, "told again")
+  }
+
   @Test func anItemThatIsDeletedWhileItIsOpenIsKeptAndToldOnce() async throws {
     let ana = ServiceUnderTest(world, "ana")
     try await ana.start()

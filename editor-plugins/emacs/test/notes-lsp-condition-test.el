@@ -108,6 +108,12 @@
       (notes-lsp--explain-read-only #'ignore '(buffer-read-only))
       (should (string-match-p "M-x notes-copy" (car notes-test-told))))))
 
+(ert-deftest notes-test-a-deletion-that-no-buffer-shows-names-the-command ()
+  (notes-test-told
+    (notes-lsp--on-event '(:kind "deleted" :id "gone" :message "Deleted for everyone: \"Tea\"; undelete restores it"))
+    (should (equal (car notes-test-told)
+                   "Notes: Deleted for everyone: \"Tea\"; M-x notes-undelete restores it"))))
+
 (ert-deftest notes-test-a-note-that-is-one-no-longer-is-a-plain-file ()
   (pcase-dolist (`(,reason ,word) '(("deleted" "deleted")
                                     ("deletedForEveryone" "deleted for everyone")

@@ -118,6 +118,11 @@ def AReadOnlyNoteIsReadOnlyAndFollowsTheHost()
   assert_equal([true, false], [&modifiable, &readonly])
 enddef
 
+def ADeletionThatNoBufferShowsNamesTheCommand()
+  Say('notes/event', {kind: 'deleted', id: 'gone', message: 'Deleted for everyone: "Tea"; undelete restores it'})
+  IsTold('Deleted for everyone: "Tea"; :NotesUndelete restores it')
+enddef
+
 def ANoteThatIsOneNoLongerIsAPlainFile()
   for [reason, word] in [['deleted', 'deleted'], ['deletedForEveryone', 'deleted for everyone'],
       ['itemDeleted', 'item deleted'], ['purged', 'removed for good']]

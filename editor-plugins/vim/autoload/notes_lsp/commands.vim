@@ -293,7 +293,7 @@ export def OnEvent(event: dict<any>)
     # An answer that is to be confirmed names the invitation.
     const isUrgent = event->has_key('invitation')
       || ['declined', 'deleted', 'forged', 'keyChanged', 'waiting']->index(event->get('kind', '')) >= 0
-    const message = event->get('message', '') == '' ? '' : event.message .. Reply(event)
+    const message = event->get('message', '') == '' ? '' : condition.Message(event) .. Reply(event)
     if isUrgent || message =~# '^WARNING'
       status.Warn(message)
     else

@@ -160,8 +160,7 @@ export def OnEvent(event: dict<any>): bool
   elseif kind ==# 'detached'
     Leave(note, event->get('reason', 'deleted'))
   endif
-  # What to do is said first, by the names that this editor has for it.
-  const message = event->get('message', '')->substitute('undelete restores', ':NotesUndelete restores', '')
+  const message = Message(event)
   if kind ==# 'refused' && message != ''
     status.Urge(':NotesRecovered has your words; this note is read-only')
   else
@@ -169,6 +168,11 @@ export def OnEvent(event: dict<any>): bool
   endif
   Refresh()
   return true
+enddef
+
+# What an event says, with this editor's name for what can be done.
+export def Message(event: dict<any>): string
+  return event->get('message', '')->substitute('undelete restores', ':NotesUndelete restores', '')
 enddef
 
 # A note that was deleted is removed for good: it cannot be had back any more. Returns whether a buffer has stayed of it.
