@@ -391,12 +391,27 @@ Signal a `user-error' if it does not become ready."
     (ignore-errors (kill-buffer (process-buffer process)))
     (ignore-errors (kill-buffer (jsonrpc-stderr-buffer link)))))
 
+(defun notes-lsp--dead-p (process)
+  "Return non-nil if PROCESS is dead, be it reported or not."
+  (or (not (process-live-p process))
+      (equal "Z" (alist-get 'state (process-attributes (process-id process))))))
+
+(defun notes-lsp--await-last (process done-p)
+  "Wait two seconds at most until DONE-P or PROCESS is dead.
+Inside a signal handler Emacs waits forever for output of a process that
+dies meanwhile, as its death is not reported; but timers run."
+  (let ((watch (run-with-timer 0.05 0.05
+                               (lambda ()
+                                 (when (notes-lsp--dead-p process) (delete-process process))))))
+    (unwind-protect
+        (with-timeout (2.5)
+          (notes-lsp--wait 2 (lambda () (or (funcall done-p) (not (process-live-p process))))))
+      (cancel-timer watch))))
+
 (defun notes-lsp-service-stop (&optional leaving)
   "Ask the service to store everything and end; wait at most four seconds.
-LEAVING means that Emacs itself ends, maybe inside a signal handler.  Then
-the death of the process may never be reported, and waiting for output of
-a dead process that has no more can last forever; so its answer, by which
-everything is stored, must do."
+LEAVING means that Emacs itself ends, maybe inside a signal handler; then
+the answer of the service, by which everything is stored, must do."
   (when notes-lsp--restart-timer (cancel-timer notes-lsp--restart-timer))
   (setq notes-lsp--restart-timer nil)
   (let ((link notes-lsp--link))
@@ -409,11 +424,10 @@ everything is stored, must do."
                                  :error-fn (lambda (_) (setq stored t))
                                  :timeout-fn #'ignore)
           (set-process-sentinel process #'ignore)
-          (notes-lsp--wait 2 (lambda () (or stored (not (process-live-p process)))))
+          (notes-lsp--await-last process (lambda () stored))
           (when (process-live-p process)
             (jsonrpc-notify link :exit (notes-lsp--empty))
-            (unless leaving
-              (notes-lsp--wait 2 (lambda () (not (process-live-p process)))))))))
+            (unless leaving (notes-lsp--await-last process #'ignore))))))
     (setq notes-lsp--state 'stopped notes-lsp--link nil)
     (when link (notes-lsp--end-process link))
     (run-hooks 'notes-lsp--down-hook)

@@ -1,0 +1,33 @@
+import Foundation
+import NotesHarness
+import TestSupport
+import Testing
+
+/// How an editor ends whose terminal goes.
+@Suite(.ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
+struct EditorEndTests {
+  /// The hang-up reaches both, or the machine shuts down: the service may be gone before the editor has said good-bye. Emacs
+  /// waited for its answer for ever then, and took a core and ever more memory.
+  @Test(arguments: ["vim", "emacs"]) func anEditorEndsWithItsTerminalThoughItsServiceEndsBesideIt(kind: String) throws {
+    var random = SeededGenerator(seed: 91)
+    for round in 0..<8 {
+      let user = try NotesUser("Ana")
+      let editor: any EditorUnderTest =
+        kind == "vim"
+        ? try VimUnderTest(user: user, seed: UInt64(round), maximumDelay: .zero)
+        : try EmacsUnderTest(user: user, seed: UInt64(round), maximumDelay: .zero)
+      try editor.createNote("Tea")
+      _ = try editor.waitUntilAttached()
+      let (program, session) = (editor.session.terminal.programProcessId, editor.session)
+      defer { kill(program, SIGKILL) }
+      // It cannot answer, and so dies while the editor waits.
+      let service = try #require(session.records.last?.processId)
+      kill(service, SIGSTOP)
+      kill(program, SIGHUP)
+      EditorSession.pause(.milliseconds(Int.random(in: 20...300, using: &random)))
+      session.killService()
+      session.terminal.killServer()
+      try session.wait(for: "the end of the editor, round \(round)") { !EditorSession.isRunning(program) }
+    }
+  }
+}
