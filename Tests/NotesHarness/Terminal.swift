@@ -25,8 +25,9 @@ public final class Terminal {
     let session = [
       "new-session", "-d", "-P", "-F", "#{pid} #{pane_pid}", "-x", "\(Self.columns)", "-y", "\(Self.rows)",
     ]
-    let answer = try Self.tmux(
-      socket, ["-f", "/dev/null", "-u"] + options + session + ["--", "env"] + variables + command)
+    let start = ["-f", "/dev/null", "-u"] + options + session + ["--", "env"] + variables + command
+    // An earlier server of this socket may still be about to end.
+    let answer = try (try? Self.tmux(socket, start)) ?? Self.tmux(socket, start)
     let ids = String(decoding: answer, as: UTF8.self).split { $0.isWhitespace }.compactMap { pid_t($0) }
     guard ids.count == 2 else {
       let details = String(decoding: answer, as: UTF8.self)
