@@ -21,9 +21,12 @@ struct Person {
       : try EmacsUnderTest(user: user, seed: 1, maximumDelay: .zero)
     try editor.session.terminal.resize(columns: 80, rows: 24)
     if kind == VimUnderTest.kind {
-      // What it draws before it has heard of the size would stand on other rows.
+      // What it draws before it has heard of the size would stand on other rows. Vim can miss the news of it while it starts.
       let editor = editor
-      try editor.session.wait(for: "Vim to have the size") { try editor.evaluate("&lines").intValue == 24 }
+      try editor.session.wait(for: "Vim to have the size") {
+        kill(editor.session.terminal.programProcessId, SIGWINCH)
+        return try editor.evaluate("&lines").intValue == 24
+      }
     }
   }
 
