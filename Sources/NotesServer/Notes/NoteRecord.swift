@@ -58,6 +58,13 @@ struct TextBase: Hashable {
   /// The base's text object, where it may be replaced by another: a meeting's item that is moved gets a new text. Nil in
   /// records of an earlier version.
   var object: String?
+
+  /// The same as what the client of this run had, if it has opened that.
+  func withChanges(of run: String?) -> TextBase {
+    var base = self
+    base.actor = run.flatMap { ActorId(hexadecimal: $0) }
+    return base
+  }
 }
 
 extension NoteRecord {

@@ -233,21 +233,22 @@ final class Notebook {
 
   // MARK: What clients had
 
-  /// What the client of the named run had; if the run died before it stored any, what the file held then. Without a name: what
-  /// the clients of all runs had, latest first.
+  /// What the client of the named run had; none if the run died before it stored any. Without a name: what the clients of all
+  /// runs had, latest first.
   func clientBases(of key: NoteKey, run: String?) async throws(StorageError) -> [TextBase] {
     if let run {
-      if let found = try await storage.load(ClientBase.key(key, run: run)).flatMap({ ClientBase($0) }) {
-        return [found.base]
-      }
-      guard var base = self[key]?.fileBase else { return [] }
-      base.actor = ActorId(hexadecimal: run)
-      return [base]
+      return try await storage.load(ClientBase.key(key, run: run)).flatMap { ClientBase($0) }.map { [$0.base] } ?? []
     }
     let prefix = [ClientBase.collection] + key.names
     let found = try await storage.loadRange(prefix).filter { $0.key.count == prefix.count + 1 }
     let bases = found.compactMap { ClientBase($0.data) }.sorted { $0.time > $1.time }.map(\.base)
     return bases.isEmpty ? [self[key]?.earlierClientBase].compactMap(\.self) : bases
+  }
+
+  /// What the file holds, and what it held before that, latest first.
+  func fileBases(of key: NoteKey) async throws(StorageError) -> [TextBase] {
+    try await loadBase(of: key)
+    return self[key].map { [$0.fileBase].compactMap(\.self) + $0.earlierFileBases } ?? []
   }
 
   /// What the clients had whose buffers stayed when the note was put away, latest first.

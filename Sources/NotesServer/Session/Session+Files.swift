@@ -10,11 +10,11 @@ enum BufferOrigin {
   /// Another text than the note's: the buffer was there before the note was, so both texts are kept.
   case unrelated
   /// Another text than the file's: what a client had whose buffer stayed when the note was put away, or what the file held
-  /// once.
+  /// once. So with a buffer that has outlived a service which left no trace of it.
   case stayed([TextBase])
   /// Exactly this text; for a meeting's item, as long as its text object is the same.
   case known(TextBase, object: String?)
-  /// One of these, or the working file's text if there are none.
+  /// One of these.
   case oneOf([TextBase])
 
   /// Whether it is certainly the working file's text.

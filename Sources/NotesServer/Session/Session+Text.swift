@@ -53,6 +53,8 @@ extension Session {
         } tell: { [weak self] source in
           self?.waits(uri, opening.number, for: source)
         }
+        // Others' words may reach the file while this goes on.
+        let early = isReattached ? try await service.notebook.fileBases(of: record.key) : []
         var origin = isReattached ? await origin(of: record.key, memories, handle) : .file
         // Editors of unknown state come back one after the other: what one of them has is not new when the next brings it.
         var turn: (any NoteClaim)?
@@ -67,7 +69,8 @@ extension Session {
         await service.openFiles.settle(record.key)
         try await service.notebook.loadBase(of: record.key)
         if isGuessed {
-          origin = .oneOf(try await service.notebook.clientBases(of: record.key, run: run))
+          let bases = try await service.notebook.clientBases(of: record.key, run: run)
+          origin = bases.isEmpty ? .stayed(early.map { $0.withChanges(of: run) }) : .oneOf(bases)
         } else if !isReattached {
           origin = try await self.origin(of: text, at: path, record.key, openedAs: wasPlain ? plain.opened : nil)
         }
@@ -287,9 +290,8 @@ extension Session {
     switch origin {
     case .file: break
     case .missingFile, .unrelated: bases = []
-    case .stayed(let found): bases = found + bases + (record?.earlierFileBases ?? [])
-    // The file may have been written while the document was awaited: the buffer grew out of what it held before.
-    case .oneOf(let found): bases = found.isEmpty ? bases + (record?.earlierFileBases ?? []) : found
+    case .stayed(let found): bases = found + (bases + (record?.earlierFileBases ?? [])).filter { !found.contains($0) }
+    case .oneOf(let found): bases = found
     case .known(let base, let object): if object == note.textObject { (bases, isExact) = ([base], true) }
     }
     return OpeningMerge(

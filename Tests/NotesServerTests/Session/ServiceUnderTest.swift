@@ -59,12 +59,14 @@ final class ServiceUnderTest {
     session.receive(Array("Content-Length: \(body.count)\r\n\r\n".utf8) + body)
   }
 
-  func open(_ uri: String, _ text: String, reattach: Bool = false) {
+  /// - Parameter run: the service that the buffer has outlived, if the editor names it.
+  func open(_ uri: String, _ text: String, reattach: Bool = false, run: String? = nil) {
+    let notes = JSONValue.object(present: ["reattach": true, "run": run.map { .string($0) }])
     send(
       "textDocument/didOpen",
       .object(present: [
         "textDocument": ["uri": .string(uri), "languageId": "text", "version": 1, "text": .string(text)],
-        "notes": reattach ? ["reattach": true] : nil,
+        "notes": reattach ? notes : nil,
       ]))
   }
 

@@ -1,0 +1,60 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import RepoTestSupport
+import TestSupport
+import Testing
+
+@testable import NotesServer
+
+/// A buffer that has outlived its service, which left no trace of it: it was killed before it had opened the note.
+@AutomergeRepo @Suite struct ReattachedBufferTests {
+  private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 6)))
+  private let path = "/notes/Shopping.md"
+  private let uri = "file:///notes/Shopping.md"
+
+  /// Ben has the note of another person, and its file; the two are connected.
+  private func shared(_ text: String) async throws -> (DocHandle, ServiceUnderTest) {
+    let document = Document(textEncoding: .utf8)
+    _ = try NoteDocument(new: document, title: "Shopping", text: Array(text.utf8), created: world.clock.date)
+    document.commitWith(message: nil, timestamp: world.clock.date)
+    let note = try world.start("host").create(document)
+    let ben = ServiceUnderTest(world)
+    try await ben.start()
+    world.connect("host", "ben")
+    _ = try await ben.request("notes/open", ["id": .string(note.id.description)])
+    return (note, ben)
+  }
+
+  private func append(_ text: String, to note: DocHandle) throws {
+    let content = try #require(NoteDocument(note.document)).content
+    try note.change { document in
+      try document.spliceText(
+        obj: content, utf8Offset: try document.text(obj: content).utf8.count, deleteUTF8: 0, insert: Array(text.utf8))
+    }
+  }
+
+  @Test(arguments: [nil, "5cd1f9de6aa2aa07e472fa81aec16d69"])
+  func whatOthersWroteToTheFileMeanwhileStays(run: String?) async throws {
+    let (note, ben) = try await shared("tea\n")
+    for word in ["milk", "eggs"] {
+      try append("\(word)\n", to: note)
+      try await ben.wait(for: "\(word) in the file") {
+        String(decoding: ben.files[path] ?? [], as: UTF8.self).contains(word)
+      }
+    }
+    ben.open(uri, "tea\nbread\n", reattach: true, run: run)
+    try await ben.wait(for: "the note") { ben.attachment(uri) != nil }
+    let lines = ben.text(of: note.id)?.split(separator: "\n").sorted()
+    #expect(lines == ["bread", "eggs", "milk", "tea"])
+  }
+
+  @Test func whatItsPersonDeletedIsKeptBesideTheNoteIfInDoubt() async throws {
+    let (note, ben) = try await shared("tea\nmilk\n")
+    ben.open(uri, "tea\n", reattach: true, run: "5cd1f9de6aa2aa07e472fa81aec16d69")
+    try await ben.wait(for: "the note") { ben.attachment(uri) != nil }
+    #expect(ben.text(of: note.id) == "tea\n")
+    try await ben.wait(for: "a copy") { !ben.events("recovered").isEmpty }
+    #expect(try await ben.recoveredTexts() == ["tea\nmilk\n"])
+  }
+}
