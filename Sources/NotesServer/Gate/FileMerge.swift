@@ -23,8 +23,20 @@ struct FileMerge: Hashable, Sendable {
   ///
   /// An edit that both sides made is made once, as in other three-way merges: an editor may have written words to the file
   /// before it reported them, and the document has them from the same editor.
+  ///
+  /// If the base's last line has no end, what another program appended goes behind what was typed on there meanwhile.
   init(base: [UInt8], way: TextDelta, document: [UInt8], file: [UInt8]) {
-    self.init(base: base, way: way, document: document, file: file, looksForShared: true)
+    guard let rest = way.restOfLine(behind: base), let end = TextDiff.delta(from: base, to: file).lineEnd(behind: base)
+    else {
+      self.init(base: base, way: way, document: document, file: file, looksForShared: true)
+      return
+    }
+    let typed = TextDelta(
+      utf8Offset: file.count - end.count, deleted: [], inserted: rest.filter { $0 != 0x0A })
+    let merge = FileMerge(
+      base: base + rest, way: way.keeping(rest.count), document: document, file: typed.applied(to: file),
+      looksForShared: true)
+    self.init(splices: merge.splices, lacking: typed.composed(with: merge.lacking))
   }
 
   private init(base: [UInt8], way: TextDelta, document: [UInt8], file: [UInt8], looksForShared: Bool) {
@@ -60,6 +72,47 @@ struct FileMerge: Hashable, Sendable {
       splices: carried.splices,
       lacking: hasRepeats ? whole.inverted.composed(with: rest).composed(with: lacking) : lacking)
   }
+}
+
+extension TextDelta {
+  /// What is inserted behind all of `base`, whose last line has no end, up to and with the end of that line; nil if nothing is.
+  fileprivate func restOfLine(behind base: [UInt8]) -> [UInt8]? {
+    insertion(behind: base).map { lines in Array(lines[...(lines.firstIndex(of: 0x0A) ?? lines.count - 1)]) }
+  }
+
+  /// What is inserted behind all of `base`, whose last line has no end, if it begins by ending that line.
+  fileprivate func lineEnd(behind base: [UInt8]) -> [UInt8]? {
+    guard let lines = insertion(behind: base), lines.first == 0x0A else { return nil }
+    return lines
+  }
+
+  /// The same for an old text that has the first `count` bytes of the last insertion already.
+  fileprivate func keeping(_ count: Int) -> TextDelta {
+    guard case .insert(let piece)? = segments.last else { return self }
+    var builder = Builder()
+    for segment in segments.dropLast() { builder.append(segment) }
+    builder.retain(count)
+    builder.insert(TextPiece(Array(piece.bytes.dropFirst(count))))
+    return builder.delta
+  }
+
+  private func insertion(behind base: [UInt8]) -> [UInt8]? {
+    guard let last = base.last, last != 0x0A, case .insert(let piece)? = segments.last else { return nil }
+    var length = 0
+    for segment in segments {
+      switch segment {
+      case .retain(let count): length += count
+      case .delete(let piece): length += piece.count
+      case .insert: break
+      }
+    }
+    guard length == base.count, segments.count < 2 || !segments[segments.count - 2].isDeletion else { return nil }
+    return piece.bytes
+  }
+}
+
+extension TextDelta.Segment {
+  fileprivate var isDeletion: Bool { if case .delete = self { true } else { false } }
 }
 
 /// Whole lines of a base that others took the place of.

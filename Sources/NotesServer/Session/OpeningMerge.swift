@@ -86,8 +86,8 @@ struct OpeningMerge: Sendable {
     (isExact ? bases.first.flatMap(wayFromSteps) : nearest(to: text)?.way).map(old)
   }
 
-  /// Whether a text is that of a base.
-  func isText(_ text: [UInt8], of base: TextBase) -> Bool { wayFromSteps(base).map(old) == text }
+  /// A base's text; nil if the document does not know it.
+  func text(of base: TextBase) -> [UInt8]? { wayFromSteps(base).map(old) }
 
   /// A text that the client may have had, and the difference between it and the client's text.
   private struct Found {

@@ -37,14 +37,15 @@ extension Session {
     guard case .found(let bytes, _) = try await service.files.look(path, since: nil),
       let contents = try? FileContents(reading: bytes), let note = NoteDocument(handle.document, item: key.item)
     else { return nil }
-    let file = contents.text(besides: text)
     let merge = merge(note, handle, key.item, origin)
-    guard let after = await merge.grewOffLoop(into: text, through: file) else { return nil }
-    if let base = service.notebook[key]?.fileBase, base.object == nil || base.object == note.textObject,
-      merge.isText(file, of: base)
-    {
-      return .isTakenIn(base)
+    let record = service.notebook[key]
+    // Whoever took it in may have written others' words to the file since.
+    for base in [record?.fileBase].compactMap(\.self) + (record?.earlierFileBases ?? [])
+    where base.object == nil || base.object == note.textObject {
+      guard let known = merge.text(of: base) else { continue }
+      if await merge.grewOffLoop(into: text, through: known) != nil { return .isTakenIn(base) }
     }
-    return .isNews(after)
+    let file = contents.text(besides: text)
+    return await merge.grewOffLoop(into: text, through: file).map { .isNews($0) }
   }
 }

@@ -319,6 +319,18 @@ public final class Service {
   /// The lock for merging a buffer that has outlived its service, which one process has at a time. Nil after a while.
   func reattachingTurn(of key: NoteKey) async -> (any NoteClaim)? { await turn("reattach-" + key.lockName) }
 
+  /// Keeps this person's processes from reading and writing the working file while a buffer is opened that has outlived its
+  /// service. Nil after a while.
+  func claimToOpen(_ key: NoteKey) async -> (any NoteClaim)? {
+    for _ in 0..<Self.mostClaims {
+      if let claim = files.claim(key.lockName, exclusively: false) { return claim }
+      guard await clock.pause(for: Attachment.claimInterval) else { return nil }
+    }
+    return nil
+  }
+
+  private static let mostClaims = 200
+
   /// A lock that one process of this person has at a time. Nil after a while.
   func turn(_ name: String) async -> (any NoteClaim)? {
     for _ in 0..<2 * Self.lookAgain.times {

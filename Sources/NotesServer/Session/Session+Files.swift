@@ -63,11 +63,10 @@ extension Session {
       guard let bytes = try await service.files.read(path) else { return .unrelated }
       return await Self.holds(bytes, opened) ? .file : .unrelated
     }
-    guard let bytes = try await service.files.read(path) else {
-      // An editor shows an empty buffer for a missing file: the person has not deleted the text.
-      return text.isEmpty ? .missingFile : .stayed([])
-    }
-    if await Self.holds(bytes, text) { return .file }
+    let bytes = try await service.files.read(path)
+    // An editor shows an empty buffer for a missing file: the person has not deleted the text.
+    if bytes == nil, text.isEmpty { return .missingFile }
+    if let bytes, await Self.holds(bytes, text) { return .file }
     let left = service.notebook[key]?.hasLeftBuffers == true ? try await service.notebook.leftBases(of: key) : []
     return .stayed(left)
   }

@@ -65,6 +65,10 @@ extension Session {
           await service.siblingsAreThere()
           await caughtUp(handle)
         }
+        // The editor may have saved while no service was there, and another process may be taking that in from the file. When it
+        // has done so, the file shows which words of the buffer the note has.
+        let claim = isReattached ? await service.claimToOpen(record.key) : nil
+        defer { withExtendedLifetime(claim) {} }
         await service.followSiblings(to: handle)
         await service.openFiles.settle(record.key)
         try await service.notebook.loadBase(of: record.key)

@@ -30,6 +30,12 @@ import Testing
     ("a\n", "a\nlater\ntyped\n", "a\noutside\ntyped\n", "a\noutside\nlater\ntyped\n"),
     ("a\n", "a\ntyped\n", "a\noutside\ntyped\n", "a\noutside\ntyped\n"),
     ("a\n", "a\nunmine\n", "a\nmine\n", "a\nmine\nunmine\n"),
+    // A line without an end was typed on, and another program appended lines to it.
+    ("a\nmi", "a\nmilk", "a\nmi\ntheirs\n", "a\nmilk\ntheirs\n"),
+    ("te", "tea\nx\n", "te\nbread\n", "tea\nbread\nx\n"),
+    ("a\ntea", "a\ntea\nx\n", "a\ntea\nbread\n", "a\ntea\nbread\nx\n"),
+    ("a\ntea", "a\nwith tea", "a\ntea\nbread\n", "a\nwith tea\nbread\n"),
+    ("a\ntea", "a\n", "a\ntea\nbread\n", "a\n\nbread\n"),
   ]) func whatBothSidesDidIsInTheMerge(base: String, ours: String, theirs: String, merged: String) {
     #expect(merge(base, ours: ours, theirs: theirs) == merged)
   }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import NotesServer
 
-/// A buffer that has outlived its service, which left no trace of it: it was killed before it had opened the note.
+/// A buffer that has outlived its service. That may have left no trace of it, if it was killed before it had opened the note.
 @AutomergeRepo @Suite struct ReattachedBufferTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 6)))
   private let path = "/notes/Shopping.md"
@@ -45,6 +45,35 @@ import Testing
     }
     ben.open(uri, "tea\nbread\n", reattach: true, run: run)
     try await ben.wait(for: "the note") { ben.attachment(uri) != nil }
+    let lines = ben.text(of: note.id)?.split(separator: "\n").sorted()
+    #expect(lines == ["bread", "eggs", "milk", "tea"])
+  }
+
+  @Test func whatAnotherProcessIsJustTakingInFromTheFileStandsOnce() async throws {
+    let (note, ben) = try await shared("tea\n")
+    let (key, run) = (NoteKey(note.id), ben.service.run)
+    ben.open(uri, "tea\n")
+    try await ben.wait(for: "the note") { ben.attachment(uri) != nil }
+    let handle = try #require(ben.service.repo.handle(of: note.id))
+    ben.attachment(uri)?.handle.storeSoon()
+    try await handle.flush()
+    // The editor has saved while no service was there, and its person has typed on.
+    ben.files[path] = Array("tea\nmilk\n".utf8)
+    ben.open(uri, "tea\nmilk\nbread\n", reattach: true, run: run)
+    var other = ben.files.claim(key.lockName, exclusively: true)
+    #expect(other != nil)
+    let end = world.clock.now + .seconds(1)
+    try await ben.wait(for: "a second") { world.clock.now >= end }
+    #expect(ben.attachment(uri) == nil, "the other process is not done yet")
+    for word in ["milk", "eggs"] {
+      try append("\(word)\n", to: note)
+      try await ben.wait(for: word) { ben.text(of: note.id)?.contains(word) ?? false }
+      let base = TextBase(heads: handle.document.heads(), steps: [])
+      ben.service.notebook.update(key) { $0.fileBase = base }
+    }
+    ben.files[path] = Array("tea\nmilk\neggs\n".utf8)
+    withExtendedLifetime(other) { other = nil }
+    try await ben.wait(for: "the note again") { ben.attachment(uri) != nil }
     let lines = ben.text(of: note.id)?.split(separator: "\n").sorted()
     #expect(lines == ["bread", "eggs", "milk", "tea"])
   }

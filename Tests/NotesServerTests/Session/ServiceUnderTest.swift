@@ -61,7 +61,8 @@ final class ServiceUnderTest {
 
   /// - Parameter run: the service that the buffer has outlived, if the editor names it.
   func open(_ uri: String, _ text: String, reattach: Bool = false, run: String? = nil) {
-    let notes = JSONValue.object(present: ["reattach": true, "run": run.map { .string($0) }])
+    let had = run.map { JSONValue.array([["run": .string($0), "version": 1, "rev": 0]]) }
+    let notes = JSONValue.object(present: ["reattach": true, "run": run.map { .string($0) }, "had": had])
     send(
       "textDocument/didOpen",
       .object(present: [
