@@ -120,9 +120,9 @@ struct OpeningMerge: Sendable {
         if found.distance < best?.distance ?? .max { best = found }
       }
     }
-    guard var best else { return nil }
-    if isDoubtful, best.deletedBytes > 0, source.measure.utf8 <= Self.largestSearched {
-      best = leastDeleting(bases, text) ?? best
+    guard let best else { return nil }
+    if isDoubtful, best.distance > 0, source.measure.utf8 <= Self.largestSearched {
+      return leastDeleting(bases, text) ?? best
     }
     guard best.distance > 0, isFile || best.base.actor != nil, source.measure.utf8 <= Self.largestSearched else {
       return best

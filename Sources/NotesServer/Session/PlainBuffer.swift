@@ -36,6 +36,8 @@ struct PlainBuffer {
   /// For a buffer that was a note: the event that told the client that it no longer is, to be sent again if the client goes on
   /// as if it were.
   var farewell: JSONValue?
+  /// Whether it was attached to a note's document.
+  var wasAttached = false
 
   init(version: Int, text: [UInt8], farewell: JSONValue? = nil) {
     (self.version, self.text, opened, self.farewell) = (version, text, text, farewell)

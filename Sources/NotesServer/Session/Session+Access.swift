@@ -121,7 +121,9 @@ extension Session {
     attachment.finishComparing()
     attachment.rememberLeftBuffer()
     attachment.detach()
-    buffers[uri] = .plain(PlainBuffer(version: attachment.version, text: attachment.clientText))
+    var plain = PlainBuffer(version: attachment.version, text: attachment.clientText)
+    plain.wasAttached = true
+    buffers[uri] = .plain(plain)
     return LeftBuffer(
       uri: uri,
       farewell: NoteNews.detached(reason).parameters(uri: uri, id: attachment.id, title: title, peer: nil, name: nil))

@@ -74,7 +74,7 @@ extension Session {
         guard phase == .running, case .plain(let plain)? = buffers[uri],
           let record = service.notebook.record(atPath: path)
         else { return }
-        open(record, at: path, uri: uri, plain, wasPlain: plain.farewell == nil)
+        open(record, at: path, uri: uri, plain, wasPlain: plain.farewell == nil && !plain.wasAttached)
       }
     }
   }

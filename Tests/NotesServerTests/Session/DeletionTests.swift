@@ -37,6 +37,29 @@ import Testing
     #expect(ana.text(of: id) == "tea\n")
   }
 
+  /// The note is known to be there before its file is. Its buffer comes back at that moment.
+  @Test(arguments: [false, true]) func wordsStandOnceInANoteThatComesBackBeforeItsFile(typesMeanwhile: Bool) async throws {
+    let (ana, id) = try await serviceWithNote()
+    let known = try #require(ana.service.notebook[id])
+    ana.change(uri, "tea\nmilk\n", version: 2)
+    try await ana.wait(for: "what is typed") { ana.text(of: id) == "tea\nmilk\n" }
+    _ = try await ana.request("notes/delete", ["uri": .string(uri), "forEveryone": false])
+    // Another process wrote the file last, and this one has not heard of it.
+    ana.service.notebook.update(id) { $0.takeBase(of: known) }
+    if typesMeanwhile { ana.change(uri, "tea\nmilk\nbread\n", version: 3) }
+    let handle = try #require(ana.service.repo.handle(of: id))
+    let peer = try #require(NoteDocument(handle.document.fork()))
+    let others = Array("eggs and flour\n".utf8)
+    try peer.document.spliceText(obj: peer.content, utf8Offset: 0, deleteUTF8: 0, insert: others)
+    try handle.take(peer.document.encodeChangesSince(heads: handle.document.heads()))
+    ana.files.onCreate.withLock {
+      $0 = { [uri] _ in while await ana.attachment(uri) == nil { await Task.yield() } }
+    }
+    _ = try await ana.request("notes/undelete", ["id": .string(id.description)])
+    let own = typesMeanwhile ? "tea\nmilk\nbread\n" : "tea\nmilk\n"
+    #expect(ana.text(of: id) == "eggs and flour\n" + own)
+  }
+
   @Test func aDeletionThatFailsLeavesTheBufferANote() async throws {
     let (ana, id) = try await serviceWithNote()
     let other = try #require(ana.files.claim(NoteKey(id).lockName, exclusively: false))
