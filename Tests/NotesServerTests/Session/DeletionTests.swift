@@ -38,7 +38,9 @@ import Testing
   }
 
   /// The note is known to be there before its file is. Its buffer comes back at that moment.
-  @Test(arguments: [false, true]) func wordsStandOnceInANoteThatComesBackBeforeItsFile(typesMeanwhile: Bool) async throws {
+  @Test(arguments: [false, true]) func wordsStandOnceInANoteThatComesBackBeforeItsFile(typesMeanwhile: Bool)
+    async throws
+  {
     let (ana, id) = try await serviceWithNote()
     let known = try #require(ana.service.notebook[id])
     ana.change(uri, "tea\nmilk\n", version: 2)
