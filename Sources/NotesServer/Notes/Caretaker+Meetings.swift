@@ -212,9 +212,7 @@ extension Caretaker {
   /// Removes the files of all items; the meeting itself stays in the store.
   func putAwayItems(of handle: DocHandle) async throws {
     for record in service.notebook.items(of: handle.id) {
-      guard let claim = service.files.claim(record.key.lockName, exclusively: true) else {
-        throw NotesError(.conflict, "\"\(record.title)\" is open in another editor of yours; close it there first.")
-      }
+      let claim = try await claimToRemove(record.key, "\"\(record.title)\"")
       defer { withExtendedLifetime(claim) {} }
       if let path = record.path { try await service.files.remove(path) }
       try await service.notebook.remove(record.key)

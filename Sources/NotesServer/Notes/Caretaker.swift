@@ -18,6 +18,7 @@ final class Caretaker {
   private static let mostComparisons = 3
   /// The pause after a failure, such as a full disk.
   private static let retryDelay: Duration = .seconds(5)
+  private static let mostClaims = 100
 
   unowned let service: Service
   private var watched: [DocumentId: Observation] = [:]
@@ -303,14 +304,14 @@ final class Caretaker {
   func putAway(_ handle: DocHandle) async throws {
     let id = handle.id
     if service.notebook[id]?.folder == nil {
+      // Else what other programs wrote would be left out while another process looks at the file.
+      _ = try await claimToRemove(NoteKey(id), "The note")
       try await synchronize(NoteKey(id), handle)
     } else {
       try await synchronizeMeeting(handle)
     }
     if service.notebook[id]?.folder != nil { try await putAwayItems(of: handle) }
-    guard let claim = service.files.claim(NoteKey(id).lockName, exclusively: true) else {
-      throw NotesError(.conflict, "The note is open in another editor of yours; close it there first.")
-    }
+    let claim = try await claimToRemove(NoteKey(id), "The note")
     defer { withExtendedLifetime(claim) {} }
     planned.removeValue(forKey: id)?.cancel()
     plannedSince[id] = nil
@@ -323,6 +324,16 @@ final class Caretaker {
     try await handle.flush()
     try await service.notebook.save(id, withBase: false)
     if let path { try await service.files.remove(path) }
+  }
+
+  /// The exclusive claim on a file that is to be removed. Another process that brings it up to date has the claim for a moment,
+  /// one that has it open keeps it.
+  func claimToRemove(_ key: NoteKey, _ name: String) async throws -> any NoteClaim {
+    for _ in 0..<Self.mostClaims {
+      if let claim = service.files.claim(key.lockName, exclusively: true) { return claim }
+      guard await service.clock.pause(for: Attachment.claimInterval) else { break }
+    }
+    throw NotesError(.conflict, "\(name) is open in another editor of yours; close it there first.")
   }
 
   /// Keeps as a recovered text what another program wrote to the file of a note that this person may only read.

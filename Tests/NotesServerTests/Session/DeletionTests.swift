@@ -75,6 +75,20 @@ import Testing
     try await ana.wait(for: "what is typed") { ana.text(of: id) == "tea\nmilk\n" }
   }
 
+  /// Another process of the person brings the file up to date, because the one that had the note open has died.
+  @Test func aFileThatIsLookedAtForAMomentIsNoReasonToRefuseADeletion() async throws {
+    let (ana, id) = try await serviceWithNote()
+    // Both that and an open buffer keep the file from being removed.
+    var other = ana.files.claim(NoteKey(id).lockName, exclusively: false)
+    ana.files["/notes/Shopping.md"] = Array("tea\nmilk\n".utf8)
+    let end = world.clock.now + .milliseconds(500)
+    world.clock.schedule(after: .milliseconds(500)) { other = nil }
+    _ = try await ana.request("notes/delete", ["uri": .string(uri), "forEveryone": false])
+    #expect(world.clock.now >= end)
+    #expect(ana.text(of: id) == "tea\nmilk\n")
+    withExtendedLifetime(other) {}
+  }
+
   /// The second news of it took the place of the first, which named what to do in the editor's words.
   @Test func aDeletionByOthersIsToldOnceThoughMoreOfTheNoteComesMeanwhile() async throws {
     let (ana, id) = try await serviceWithNote()
