@@ -105,7 +105,7 @@ let package = Package(
       path: "Tests/HostilePeers", swiftSettings: strict),
     // What must hold of any foreign bytes, for tests and fuzzers. Looks inside, so it needs a build that can be tested.
     .target(
-      name: "HostileShapes", dependencies: ["NotesServer", "PeerNetwork", "AutomergeRepo", "Automerge"],
+      name: "HostileShapes", dependencies: ["NotesServer", "PeerNetwork", "AutomergeRepo", "Automerge", "JSONRPC"],
       path: "Tests/HostileShapes", swiftSettings: strict),
     .testTarget(name: "AutomergeTests", dependencies: ["Automerge", "TestSupport"], swiftSettings: strict),
     .testTarget(

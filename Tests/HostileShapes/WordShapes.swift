@@ -1,4 +1,5 @@
 import Foundation
+import JSONRPC
 
 @testable import NotesServer
 @testable import PeerNetwork
@@ -32,6 +33,7 @@ public enum WordShapes {
     }
     let line = OneLine.shown(text)
     try Broken.unless(!line.unicodeScalars.contains(where: acts), "\(line.debugDescription) is not one harmless line")
+    try checkTerminal(text)
     try checkFileName(FileName.name(forTitle: text))
     try checkTicket(text)
     if let file = try? FileContents(reading: input) {
@@ -40,6 +42,20 @@ public enum WordShapes {
     if let address = PeerAddress(text) {
       try Broken.unless(PeerAddress(address.description) == address, "\(address) becomes another address")
     }
+  }
+
+  /// What our commands print of it, on a terminal and into a pipe.
+  private static func checkTerminal(_ text: String) throws {
+    let fields = [true, false].map { TerminalText.field(text, onTerminal: $0) }
+    try Broken.unless(!fields[0].unicodeScalars.contains(where: acts), "\(fields[0].debugDescription) acts in a terminal")
+    try Broken.unless(!fields[1].contains(where: \.isNewline), "\(fields[1].debugDescription) is not one line")
+    let lines = TerminalText.text(text).unicodeScalars
+    try Broken.unless(
+      !lines.contains { $0 != "\n" && $0 != "\t" && acts($0) }, "\(String(lines).debugDescription) acts in a terminal")
+    let value: JSONValue = ["title": .string(text)]
+    let line = TerminalText.json(value)
+    try Broken.unless(!line.unicodeScalars.contains(where: acts), "\(line.debugDescription) acts in a terminal")
+    try Broken.unless(try JSONValue(parsing: Array(line.utf8)) == value, "\(line.debugDescription) is another value")
   }
 
   /// A line of others that stands beside ours.

@@ -84,6 +84,8 @@ import UV
     return (Int(text.split(separator: " ").dropFirst().first ?? "") ?? 0) * 4096
   }
 
+  private static let successor = DocumentId(bytes: [UInt8](repeating: 9, count: 16))?.description ?? ""
+
   /// One of each message that there is, as it would be right.
   private func messages(from sender: PeerId, to target: PeerId, on document: DocumentId) -> [RepoMessage] {
     let sync = (try? Document.note("evil")).flatMap { $0.generateSyncMessage(state: SyncState()) } ?? Data()
@@ -117,6 +119,14 @@ import UV
       .other(type: "author", fields: ["documentId": text, "actors": .array([.bytes(Data(count: 16))]), "asks": true]),
       .other(type: "vouch", fields: ["documentId": text, "changes": .bytes(Data(count: 64))]),
       .other(type: "vouch", fields: ["documentId": text, "changes": .bytes(Data(count: 32)), "known": .bytes(Data())]),
+      .other(type: "signed", fields: ["documentId": text, "signatures": .array([.bytes(Data(count: 152))])]),
+      .other(type: "signed", fields: ["documentId": text, "digest": .bytes(Data(count: 32))]),
+      .other(
+        type: "moved",
+        fields: [
+          "documentId": text, "successor": .text(Self.successor),
+          "heads": .array([.bytes(Data(count: 32))]), "removed": .array([.text(target.description)]),
+        ]),
       .other(type: "catalogue", fields: ["digest": .bytes(Data(count: 32))]),
       .other(type: "of the future", fields: ["x": .array([.null, .undefined, .float(.nan)])]),
     ]
