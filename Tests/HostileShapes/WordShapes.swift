@@ -47,7 +47,8 @@ public enum WordShapes {
   /// What our commands print of it, on a terminal and into a pipe.
   private static func checkTerminal(_ text: String) throws {
     let fields = [true, false].map { TerminalText.field(text, onTerminal: $0) }
-    try Broken.unless(!fields[0].unicodeScalars.contains(where: acts), "\(fields[0].debugDescription) acts in a terminal")
+    try Broken.unless(
+      !fields[0].unicodeScalars.contains(where: acts), "\(fields[0].debugDescription) acts in a terminal")
     try Broken.unless(!fields[1].contains(where: \.isNewline), "\(fields[1].debugDescription) is not one line")
     let lines = TerminalText.text(text).unicodeScalars
     try Broken.unless(
