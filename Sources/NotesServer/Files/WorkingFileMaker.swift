@@ -23,9 +23,9 @@ struct WorkingFileMaker {
     // Another process of this person may be creating it: this avoids one file for each.
     let turn = await service.turn("make-" + key.lockName)
     defer { withExtendedLifetime(turn) {} }
-    if let made = try await service.notebook.stored(key), made.path != nil {
-      service.notebook.remember(made)
-      service.caretaker.watch(handle)
+    try await service.notebook.refresh(key)
+    if let made = service.notebook[key], made.path != nil || made.successor != nil {
+      if made.path != nil { service.caretaker.watch(handle) }
       return made
     }
     // A buffer may still show what the file held before the note was put away.

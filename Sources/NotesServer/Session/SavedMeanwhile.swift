@@ -17,7 +17,16 @@ extension OpeningMerge {
   /// Whether the client's text has grown out of its base by way of another text, the file's: the changes from the one to the other
   /// and on from there add up to those that lead straight to the client's text. Returns the delta from the other text, or nil.
   @concurrent
-  func grewOffLoop(into text: [UInt8], through other: [UInt8]) async -> TextDelta? {
+  func grewOffLoop(into text: [UInt8], through other: [UInt8]) async -> TextDelta? { grew(into: text, through: other) }
+
+  /// The first of the bases through whose text the client's has grown; nil if there is none.
+  @concurrent
+  func grewOffLoop(into text: [UInt8], throughOneOf bases: [TextBase]) async -> TextBase? {
+    guard text.count <= Self.largestSearched else { return nil }
+    return bases.first { base in self.text(of: base).flatMap { grew(into: text, through: $0) } != nil }
+  }
+
+  private func grew(into text: [UInt8], through other: [UInt8]) -> TextDelta? {
     guard text.count <= Self.largestSearched, let start = start(of: text) else { return nil }
     let before = TextDiff.delta(from: start, to: other)
     guard !before.isIdentity else { return nil }
@@ -40,11 +49,10 @@ extension Session {
     let merge = merge(note, handle, key.item, origin)
     let record = service.notebook[key]
     // Whoever took it in may have written others' words to the file since.
-    for base in [record?.fileBase].compactMap(\.self) + (record?.earlierFileBases ?? [])
-    where base.object == nil || base.object == note.textObject {
-      guard let known = merge.text(of: base) else { continue }
-      if await merge.grewOffLoop(into: text, through: known) != nil { return .isTakenIn(base) }
+    let bases = ([record?.fileBase].compactMap(\.self) + (record?.earlierFileBases ?? [])).filter {
+      $0.object == nil || $0.object == note.textObject
     }
+    if let base = await merge.grewOffLoop(into: text, throughOneOf: bases) { return .isTakenIn(base) }
     let file = contents.text(besides: text)
     return await merge.grewOffLoop(into: text, through: file).map { .isNews($0) }
   }

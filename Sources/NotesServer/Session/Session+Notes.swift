@@ -91,6 +91,8 @@ extension Session {
 
   private func openHere(_ id: DocumentId) async throws -> NoteRecord {
     let handle = try await find(id)
+    // It goes on as another document since the request came; that has the file now.
+    if let moved = service.notebook[id], moved.successor != nil { return moved }
     if service.notebook[id]?.folder != nil || NoteDocument(handle.document) == nil {
       return try await openMeeting(handle)
     }
