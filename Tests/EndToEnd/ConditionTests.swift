@@ -259,6 +259,7 @@ struct ConditionTests {
     try FileManager.default.createDirectory(atPath: person.user.notes, withIntermediateDirectories: true)
     try "bread\n".write(toFile: path, atomically: true, encoding: .utf8)
     try person.editor.give(vim: "edit \(path)", emacs: "(find-file \"\(path)\")")
+    try person.waitForFile("List.md")
     try person.type("milk")
     let other = try person.user.startInitialized()
     let id = try #require(try other.request("notes/adopt", ["uri": .string("file://" + path)])["id"]?.stringValue)
