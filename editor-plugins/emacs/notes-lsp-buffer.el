@@ -220,6 +220,8 @@ are new to it."
           (notes-lsp--note-log note) nil
           (notes-lsp--note-blocked note) invalid
           (notes-lsp--note-open note) (and (not invalid) (notes-lsp-service-ready-p))))
+  ;; Versions are counted anew: one of them was another text to the service before.
+  (when (notes-lsp--note-proven note) (setf (notes-lsp--note-proven note) -1))
   (when (notes-lsp--note-open note)
     (notes-lsp--watch-file note)
     (notes-lsp-service-notify

@@ -54,7 +54,8 @@
   (here nil :documentation "Alist from peer to name: who has joined.")
   (status nil :documentation "What notes/status or notes/statusChanged said last.")
   (access "write" :documentation "What this person may do: \"write\" or \"read\".")
-  (proven nil :documentation "The version for which the status was asked, or nil.")
+  (proven nil :documentation "The version for which the status was asked.
+-1 if an earlier service was asked, nil if none was.")
   (prover nil :documentation "Timer that will ask for the status.")
   (patience 0.3 :documentation "Seconds until the status is asked for again.")
   (unstored nil :documentation "Since when the text is not stored, or nil.")

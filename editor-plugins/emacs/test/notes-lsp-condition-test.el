@@ -78,6 +78,19 @@
                        '(:stored t :network "on" :peers [(:peer "a" :name "Ana" :inSync t)]))
     (should (equal (notes-lsp--lighter) " Note[synced with Ana]"))))
 
+(ert-deftest notes-test-what-an-earlier-service-proved-is-not-claimed ()
+  (notes-test-with "x\n"
+    (notes-test-prove)
+    (notes-test-status '((:peer "a" :name "Ana" :inSync t :state "inSync")))
+    (let ((version (notes-lsp--note-version notes-test-note)))
+      (insert "y")
+      (notes-lsp--did-open notes-test-note t)
+      (should (equal version (notes-lsp--note-version notes-test-note)))
+      (should (equal (notes-lsp--lighter) " Note[sending to Ana]"))
+      (notes-lsp--proved notes-test-note version
+                         '(:stored t :network "on" :peers [(:peer "a" :name "Ana" :inSync t)]))
+      (should (equal (notes-lsp--lighter) " Note[synced with Ana]")))))
+
 (ert-deftest notes-test-what-is-not-stored-for-long-is-said ()
   (notes-test-with "x\n"
     (notes-test-status nil :stored :json-false)
