@@ -67,8 +67,7 @@ extension Session {
         }
         // The editor may have saved while no service was there, and another process may be taking that in from the file. When it
         // has done so, the file shows which words of the buffer the note has.
-        let claim = isReattached ? await service.claimToOpen(record.key) : nil
-        defer { withExtendedLifetime(claim) {} }
+        var claim = isReattached ? await service.claimToOpen(record.key) : nil
         await service.followSiblings(to: handle)
         await service.openFiles.settle(record.key)
         try await service.notebook.loadBase(of: record.key)
@@ -88,9 +87,13 @@ extension Session {
           }
         }
         let merged = await mergedOffLoop(text, handle, record.item, origin ?? .file, version: version)
-        attach(
-          uri: uri, handle: handle, item: record.item, origin ?? .file, opening: opening.number, merged: merged,
-          saved: saved)
+        withExtendedLifetime(claim) {
+          attach(
+            uri: uri, handle: handle, item: record.item, origin ?? .file, opening: opening.number, merged: merged,
+            saved: saved)
+        }
+        // The buffer has one of its own now. With two, a deletion would be refused though no other editor has the note open.
+        claim = nil
         if isGuessed { await caughtUp(handle) }
       } catch {
         await notOpened(uri: uri, opening: opening.number, error: error)
