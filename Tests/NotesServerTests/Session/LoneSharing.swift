@@ -7,12 +7,12 @@ import NotesServer
 final class LoneSharing: SharingService {
   var hostName: String?
   var access = Access.write
+  var peers: [PeerSummary] = []
   var fingerprint: String { "" }
   var hasNetwork: Bool { false }
   var asksSiblings: Bool { false }
   var networkState: String { "off" }
   var discoveryState: String { "off" }
-  var peers: [PeerSummary] { [] }
   var sentCount: Int { 0 }
   var movesToFollow: [NoteMove] { [] }
   var invitations: [InvitationSummary] { [] }

@@ -78,6 +78,20 @@ import Testing
     #expect(lines == ["bread", "eggs", "milk", "tea"])
   }
 
+  /// It waits for a peer once more after it has been opened.
+  @Test func itsNoteCanBeDeletedAtOnce() async throws {
+    let (note, ben) = try await shared("tea\n")
+    ben.sharing.peers = [
+      PeerSummary(
+        peer: PeerId("busy"), name: "Busy", fingerprint: "", state: .connected, isConnected: true, via: "",
+        notes: [(note.id, .write)])
+    ]
+    ben.open(uri, "tea\n", reattach: true, run: "5cd1f9de6aa2aa07e472fa81aec16d69")
+    try await ben.wait(for: "the note") { ben.attachment(uri) != nil }
+    _ = try await ben.request("notes/delete", ["uri": .string(uri), "forEveryone": false])
+    #expect(ben.service.notebook[note.id]?.deletedSince != nil)
+  }
+
   @Test func whatItsPersonDeletedIsKeptBesideTheNoteIfInDoubt() async throws {
     let (note, ben) = try await shared("tea\nmilk\n")
     ben.open(uri, "tea\n", reattach: true, run: "5cd1f9de6aa2aa07e472fa81aec16d69")
