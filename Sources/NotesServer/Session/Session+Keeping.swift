@@ -41,6 +41,7 @@ extension Session {
     guard let record = try target(params) else { throw NotesError(.notANote, "This is not a note.") }
     let id = record.id
     let handle = try await find(id)
+    await settleOpenings(of: id)
     if let item = record.item {
       try await deleteItem(item, of: handle)
       return [:]

@@ -65,6 +65,22 @@ extension Session {
     deliver(event)
   }
 
+  /// Returns when no buffer of the document is being opened: it would be attached while the note is put away. Does not wait for
+  /// one that waits for peers.
+  func settleOpenings(of id: DocumentId) async {
+    for (uri, buffer) in buffers {
+      guard case .opening(let opening) = buffer, opening.key.document == id, opening.waitsFor == nil else { continue }
+      let task = openings[opening.number]
+      await OneReply<Void>.wait(otherwise: ()) { reply in
+        whenAttached(uri) { _ in reply.resume(returning: ()) }
+        Task { @AutomergeRepo in
+          await task?.value
+          reply.resume(returning: ())
+        }
+      }
+    }
+  }
+
   /// The file has become a note's, through another request, another process or the network: its plain buffers become the note.
   /// A request that adopts the buffer itself does so before this runs.
   func becameNote(_ path: String) {

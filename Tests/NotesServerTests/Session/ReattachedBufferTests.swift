@@ -26,6 +26,13 @@ import Testing
     return (note, ben)
   }
 
+  /// A peer that never says what it has of the note.
+  private func busyPeer(with note: DocHandle) -> PeerSummary {
+    PeerSummary(
+      peer: PeerId("busy"), name: "Busy", fingerprint: "", state: .connected, isConnected: true, via: "",
+      notes: [(note.id, .write)])
+  }
+
   private func append(_ text: String, to note: DocHandle) throws {
     let content = try #require(NoteDocument(note.document)).content
     try note.change { document in
@@ -81,15 +88,23 @@ import Testing
   /// It waits for a peer once more after it has been opened.
   @Test func itsNoteCanBeDeletedAtOnce() async throws {
     let (note, ben) = try await shared("tea\n")
-    ben.sharing.peers = [
-      PeerSummary(
-        peer: PeerId("busy"), name: "Busy", fingerprint: "", state: .connected, isConnected: true, via: "",
-        notes: [(note.id, .write)])
-    ]
+    ben.sharing.peers = [busyPeer(with: note)]
     ben.open(uri, "tea\n", reattach: true, run: "5cd1f9de6aa2aa07e472fa81aec16d69")
     try await ben.wait(for: "the note") { ben.attachment(uri) != nil }
     _ = try await ben.request("notes/delete", ["uri": .string(uri), "forEveryone": false])
     #expect(ben.service.notebook[note.id]?.deletedSince != nil)
+  }
+
+  /// It waits for a peer until it is opened.
+  @Test func itsNoteCanBeDeletedBeforeItIsOpened() async throws {
+    let (note, ben) = try await shared("tea\n")
+    ben.sharing.peers = [busyPeer(with: note)]
+    ben.open(uri, "tea\nmilk\n", reattach: true, run: "5cd1f9de6aa2aa07e472fa81aec16d69")
+    _ = try await ben.request("notes/delete", ["uri": .string(uri), "forEveryone": false])
+    #expect(ben.service.notebook[note.id]?.deletedSince != nil)
+    #expect(ben.attachment(uri) == nil)
+    #expect(ben.events("detached").map { $0["reason"] } == ["deleted"])
+    #expect(ben.text(of: note.id) == "tea\nmilk\n")
   }
 
   @Test func whatItsPersonDeletedIsKeptBesideTheNoteIfInDoubt() async throws {
