@@ -86,7 +86,7 @@ extension TextDelta {
     return lines
   }
 
-  /// The same for an old text that has the first `count` bytes of the last insertion already.
+  /// This delta for an old text that has the first `count` bytes of the last insertion already.
   fileprivate func keeping(_ count: Int) -> TextDelta {
     guard case .insert(let piece)? = segments.last else { return self }
     var builder = Builder()

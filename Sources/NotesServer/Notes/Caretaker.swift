@@ -18,7 +18,6 @@ final class Caretaker {
   private static let mostComparisons = 3
   /// The pause after a failure, such as a full disk.
   private static let retryDelay: Duration = .seconds(5)
-  private static let mostClaims = 100
 
   unowned let service: Service
   private var watched: [DocumentId: Observation] = [:]
@@ -175,12 +174,17 @@ final class Caretaker {
 
   /// The same for one text of the document.
   ///
-  /// - Parameter item: the agenda item that `key` names, if the caller has it at hand.
+  /// - Parameters:
+  ///   - item: the agenda item that `key` names, if the caller has it at hand.
+  ///   - held: the exclusive claim on the file, if the caller has it.
   func synchronize(
-    _ key: NoteKey, _ handle: DocHandle, item: MeetingDocument.Item? = nil, makingFiles: Bool = true
+    _ key: NoteKey, _ handle: DocHandle, item: MeetingDocument.Item? = nil, makingFiles: Bool = true,
+    holding held: (any NoteClaim)? = nil
   ) async throws {
     await service.openFiles.settle(key)
-    guard service.notebook[key]?.path != nil, !service.isOpen(key), let claim = claim(key, handle) else { return }
+    guard service.notebook[key]?.path != nil, !service.isOpen(key), let claim = held ?? claim(key, handle) else {
+      return
+    }
     defer { withExtendedLifetime(claim) {} }
     // The file may hold what a killed process had taken in, or one that has ended since we read the document.
     if let storage = service.repo.storage { await service.journal.recover(service.repo, storage) }
@@ -303,16 +307,14 @@ final class Caretaker {
   /// open has closed it by now.
   func putAway(_ handle: DocHandle) async throws {
     let id = handle.id
+    let claim = try await claimToRemove(NoteKey(id), "The note")
+    defer { withExtendedLifetime(claim) {} }
     if service.notebook[id]?.folder == nil {
-      // Else what other programs wrote would be left out while another process looks at the file.
-      _ = try await claimToRemove(NoteKey(id), "The note")
-      try await synchronize(NoteKey(id), handle)
+      try await synchronize(NoteKey(id), handle, holding: claim)
     } else {
       try await synchronizeMeeting(handle)
     }
     if service.notebook[id]?.folder != nil { try await putAwayItems(of: handle) }
-    let claim = try await claimToRemove(NoteKey(id), "The note")
-    defer { withExtendedLifetime(claim) {} }
     planned.removeValue(forKey: id)?.cancel()
     plannedSince[id] = nil
     watched.removeValue(forKey: id)?.cancel()
@@ -329,10 +331,7 @@ final class Caretaker {
   /// The exclusive claim on a file that is to be removed. Another process that brings it up to date has the claim for a moment,
   /// one that has it open keeps it.
   func claimToRemove(_ key: NoteKey, _ name: String) async throws -> any NoteClaim {
-    for _ in 0..<Self.mostClaims {
-      if let claim = service.files.claim(key.lockName, exclusively: true) { return claim }
-      guard await service.clock.pause(for: Attachment.claimInterval) else { break }
-    }
+    if let claim = await service.claim(key.lockName, within: .seconds(2)) { return claim }
     throw NotesError(.conflict, "\(name) is open in another editor of yours; close it there first.")
   }
 

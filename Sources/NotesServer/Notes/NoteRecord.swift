@@ -39,6 +39,8 @@ struct NoteRecord: Hashable {
   }
   /// What it held before that, latest first: an editor may have read it then, and report it only now.
   private(set) var earlierFileBases: [TextBase] = []
+  /// What it holds, then what it held before, latest first.
+  var fileBases: [TextBase] { (fileBase.map { [$0] } ?? []) + earlierFileBases }
   /// What a client had; written by an earlier version, which kept one for all processes.
   var earlierClientBase: TextBase?
   /// The heads that this person saw when a client last had it open.

@@ -248,7 +248,7 @@ final class Notebook {
   /// What the file holds, and what it held before that, latest first.
   func fileBases(of key: NoteKey) async throws(StorageError) -> [TextBase] {
     try await loadBase(of: key)
-    return self[key].map { [$0.fileBase].compactMap(\.self) + $0.earlierFileBases } ?? []
+    return self[key]?.fileBases ?? []
   }
 
   /// What the clients had whose buffers stayed when the note was put away, latest first.

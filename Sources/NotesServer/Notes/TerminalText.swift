@@ -5,16 +5,18 @@ import JSONRPC
 public enum TerminalText {
   /// A title or a name as part of a line. Line breaks in it are never printed as such, even where nothing controls anything.
   public static func field(_ text: String, onTerminal: Bool) -> String {
-    escaped(text) { onTerminal && acts($0) || breaksLine($0) }
+    escaped(text) { onTerminal && OneLine.isHarmful($0) || breaksLine($0) }
   }
 
   /// A text of several lines.
-  public static func text(_ text: String) -> String { escaped(text) { acts($0) && $0 != "\n" && $0 != "\t" } }
+  public static func text(_ text: String) -> String {
+    escaped(text) { OneLine.isHarmful($0) && $0 != "\n" && $0 != "\t" }
+  }
 
   /// One line of JSON, which is read as the same value. Control characters occur in strings only, where JSON has its own escapes.
   public static func json(_ value: JSONValue) -> String {
     "\(value)".unicodeScalars.map { scalar in
-      acts(scalar) ? "\\u" + hexadecimal(scalar) : String(Character(scalar))
+      OneLine.isHarmful(scalar) ? "\\u" + hexadecimal(scalar) : String(Character(scalar))
     }.joined()
   }
 
@@ -31,14 +33,6 @@ public enum TerminalText {
   private static func breaksLine(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x0A...0x0D, 0x85, 0x2028, 0x2029: true
-    default: false
-    }
-  }
-
-  /// Controls, line and paragraph separators, and what changes the direction of writing.
-  private static func acts(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.value {
-    case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
     default: false
     }
   }

@@ -3,9 +3,6 @@ import AutomergeRepo
 /// The working files of the notes that the editor has open, or had open a moment ago.
 @AutomergeRepo
 final class OpenFiles {
-  /// How many times, and how often, to try for a file's lock that another process of this person holds.
-  private static let (mostTurns, turnInterval): (Int, Duration) = (50, .milliseconds(20))
-
   private unowned let service: Service
   private var files: [NoteKey: OpenFile] = [:]
 
@@ -39,10 +36,6 @@ final class OpenFiles {
 
   /// The right to record what a working file holds, which one process has at a time. Nil after a while.
   func turn(of key: NoteKey) async -> (any NoteClaim)? {
-    for _ in 0..<Self.mostTurns {
-      if let claim = service.files.claim("file-" + key.lockName, exclusively: true) { return claim }
-      guard await service.clock.pause(for: Self.turnInterval) else { return nil }
-    }
-    return nil
+    await service.claim("file-" + key.lockName, within: .seconds(1))
   }
 }

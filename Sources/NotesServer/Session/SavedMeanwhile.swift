@@ -47,11 +47,8 @@ extension Session {
       let contents = try? FileContents(reading: bytes), let note = NoteDocument(handle.document, item: key.item)
     else { return nil }
     let merge = merge(note, handle, key.item, origin)
-    let record = service.notebook[key]
-    // Whoever took it in may have written others' words to the file since.
-    let bases = ([record?.fileBase].compactMap(\.self) + (record?.earlierFileBases ?? [])).filter {
-      $0.object == nil || $0.object == note.textObject
-    }
+    // The process that took it in may have written other people's words to the file since.
+    let bases = (service.notebook[key]?.fileBases ?? []).filter { $0.object == nil || $0.object == note.textObject }
     if let base = await merge.grewOffLoop(into: text, throughOneOf: bases) { return .isTakenIn(base) }
     let file = contents.text(besides: text)
     return await merge.grewOffLoop(into: text, through: file).map { .isNews($0) }

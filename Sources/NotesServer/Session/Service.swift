@@ -319,25 +319,16 @@ public final class Service {
   /// The lock for merging a buffer that has outlived its service, which one process has at a time. Nil after a while.
   func reattachingTurn(of key: NoteKey) async -> (any NoteClaim)? { await turn("reattach-" + key.lockName) }
 
-  /// Keeps this person's processes from reading and writing the working file while a buffer is opened that has outlived its
-  /// service. Nil after a while.
-  func claimToOpen(_ key: NoteKey) async -> (any NoteClaim)? {
-    for _ in 0..<Self.mostClaims {
-      if let claim = files.claim(key.lockName, exclusively: false) { return claim }
-      guard await clock.pause(for: Attachment.claimInterval) else { return nil }
-    }
-    return nil
-  }
-
-  private static let mostClaims = 200
-
   /// A lock that one process of this person has at a time. Nil after a while.
-  func turn(_ name: String) async -> (any NoteClaim)? {
-    for _ in 0..<2 * Self.lookAgain.times {
-      if let claim = files.claim(name, exclusively: true) { return claim }
-      guard await pause() else { return nil }
+  func turn(_ name: String) async -> (any NoteClaim)? { await claim(name, within: .seconds(4)) }
+
+  /// A lock that another process of this person may hold. Nil if it still does after this time.
+  func claim(_ name: String, exclusively: Bool = true, within longest: Duration) async -> (any NoteClaim)? {
+    let end = clock.now + longest
+    while true {
+      if let claim = files.claim(name, exclusively: exclusively) { return claim }
+      guard clock.now < end, await clock.pause(for: Attachment.claimInterval) else { return nil }
     }
-    return nil
   }
 
   // MARK: Documents not in use

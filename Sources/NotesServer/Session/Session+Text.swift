@@ -53,7 +53,7 @@ extension Session {
         } tell: { [weak self] source in
           self?.waits(uri, opening.number, for: source)
         }
-        // Others' words may reach the file while this goes on.
+        // Other people's words may reach the file while this goes on.
         let early = isReattached ? try await service.notebook.fileBases(of: record.key) : []
         var origin = isReattached ? await origin(of: record.key, memories, handle) : .file
         // Editors of unknown state come back one after the other: what one of them has is not new when the next brings it.
@@ -67,7 +67,8 @@ extension Session {
         }
         // The editor may have saved while no service was there, and another process may be taking that in from the file. When it
         // has done so, the file shows which words of the buffer the note has.
-        var claim = isReattached ? await service.claimToOpen(record.key) : nil
+        var claim =
+          isReattached ? await service.claim(record.key.lockName, exclusively: false, within: .seconds(4)) : nil
         await service.followSiblings(to: handle)
         await service.openFiles.settle(record.key)
         try await service.notebook.loadBase(of: record.key)
@@ -297,7 +298,7 @@ extension Session {
     switch origin {
     case .file: break
     case .missingFile, .unrelated: bases = []
-    case .stayed(let found): bases = found + (bases + (record?.earlierFileBases ?? [])).filter { !found.contains($0) }
+    case .stayed(let found): bases = found + (record?.fileBases ?? []).filter { !found.contains($0) }
     case .oneOf(let found): bases = found
     case .known(let base, let object): if object == note.textObject { (bases, isExact) = ([base], true) }
     }
