@@ -93,15 +93,17 @@ public final class Loop: @unchecked Sendable {
     post { [self] in uv_stop(raw) }
   }
 
-  /// Closes every handle that is still open and waits for their `onClose`. Call it after `run`, on the same thread.
+  /// Closes every handle that is still open, and every one that is opened meanwhile, and waits for their `onClose`. Call it
+  /// after `run`, on the same thread.
   public func closeHandles() {
     preconditionOnLoop()
-    uv_walk(raw, { handle, _ in Handle.of(handle)?.close(.cancelled) }, nil)
     // Without the wake-up's claim the loop returns once nothing is left to do.
     let wakeHandle = UnsafeMutableRawPointer(wake).assumingMemoryBound(to: uv_handle_t.self)
     uv_unref(wakeHandle)
-    entered {}
-    uv_run(raw, UV_RUN_DEFAULT)
+    repeat {
+      entered {}
+      uv_walk(raw, { handle, _ in Handle.of(handle)?.close(.cancelled) }, nil)
+    } while uv_run(raw, UV_RUN_ONCE) != 0
     uv_ref(wakeHandle)
   }
 

@@ -162,6 +162,11 @@ final class Program {
     } catch {
       log.error("Peers cannot reach us: \(error)")
     }
+    // The editor may have left meanwhile, and with it the reason for a network.
+    guard session?.hasEnded != true else {
+      provider.stop()
+      return nil
+    }
     directory.watchNetwork()
     if settings.hasDiscovery { directory.startDiscovery() }
     self.directory = directory

@@ -27,6 +27,25 @@ import UV
     #expect(seen.value == Array(repeating: Array(0..<2_000), count: 4))
   }
 
+  @Test func whatIsOpenedWhileTheLoopClosesIsClosedToo() async throws {
+    let loop = try Loop()
+    try loop.runOnNewThread()
+    await withCheckedContinuation { continuation in
+      loop.post {
+        do {
+          try Timer(on: loop).onClose = { _ in
+            do {
+              let late = try Timer(on: loop)
+              late.onClose = { _ in continuation.resume() }
+              late.start(after: .seconds(60), repeating: .seconds(60))
+            } catch { Issue.record(error) }
+          }
+        } catch { Issue.record(error) }
+        loop.stop()
+      }
+    }
+  }
+
   @Test func actorsRunOnTheLoopAndTasksComeBackToIt() async throws {
     let loop = try Loop()
     try loop.runOnNewThread()
