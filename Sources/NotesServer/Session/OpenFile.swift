@@ -122,10 +122,7 @@ final class OpenFile {
     guard let turn = await service.openFiles.turn(of: key) else { return changed() }
     defer { withExtendedLifetime(turn) {} }
     do {
-      if !service.repo.siblings.isEmpty {
-        try await service.notebook.reloadBase(of: key)
-      }
-      try await service.notebook.loadBase(of: key)
+      try await service.loadBase(of: key)
       readClaims = claims.count
       switch try await service.files.look(path, since: mark) {
       case .unchanged: forgetClaims()

@@ -42,7 +42,7 @@ extension Session {
     _ text: [UInt8], _ key: NoteKey, _ handle: DocHandle, _ origin: BufferOrigin
   ) async throws -> SavedMeanwhile? {
     guard let path = service.notebook[key]?.path else { return nil }
-    if !service.repo.siblings.isEmpty { try await service.notebook.reloadBase(of: key) }
+    try await service.loadBase(of: key)
     guard case .found(let bytes, _) = try await service.files.look(path, since: nil),
       let contents = try? FileContents(reading: bytes), let note = NoteDocument(handle.document, item: key.item)
     else { return nil }

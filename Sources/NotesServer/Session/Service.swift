@@ -331,6 +331,12 @@ public final class Service {
     }
   }
 
+  /// Loads what the file of a note held; anew if another process may have written to it.
+  func loadBase(of key: NoteKey) async throws {
+    if !repo.siblings.isEmpty { try await notebook.reloadBase(of: key) }
+    try await notebook.loadBase(of: key)
+  }
+
   // MARK: Documents not in use
 
   private func sweepLater() {

@@ -65,13 +65,13 @@ extension Session {
           await service.siblingsAreThere()
           await caughtUp(handle)
         }
-        // The editor may have saved while no service was there, and another process may be taking that in from the file. When it
-        // has done so, the file shows which words of the buffer the note has.
-        var claim =
-          isReattached ? await service.claim(record.key.lockName, exclusively: false, within: .seconds(4)) : nil
+        // Another process may be taking in what the file holds. When it has done so, the file shows which words of the buffer the
+        // note has.
+        var claim = await service.claim(
+          record.key.lockName, exclusively: false, within: .seconds(isReattached ? 4 : 1))
         await service.followSiblings(to: handle)
         await service.openFiles.settle(record.key)
-        try await service.notebook.loadBase(of: record.key)
+        try await service.loadBase(of: record.key)
         if isGuessed {
           let bases = try await service.notebook.clientBases(of: record.key, run: run)
           origin = bases.isEmpty ? .stayed(early.map { $0.withChanges(of: run) }) : .oneOf(bases)

@@ -85,6 +85,26 @@ import Testing
     #expect(lines == ["bread", "eggs", "milk", "tea"])
   }
 
+  @Test func whatAnotherProcessIsTakingInFromTheFileOfANewBufferStandsOnce() async throws {
+    let (note, ben) = try await shared("tea\n")
+    let key = NoteKey(note.id)
+    let handle = try #require(ben.service.repo.handle(of: note.id))
+    ben.files[path] = Array("tea\nmilk\n".utf8)
+    var other = ben.files.claim(key.lockName, exclusively: true)
+    #expect(other != nil)
+    ben.open(uri, "tea\nmilk\n")
+    let end = world.clock.now + .milliseconds(500)
+    try await ben.wait(for: "half a second") { world.clock.now >= end }
+    #expect(ben.attachment(uri) == nil, "the other process is not done yet")
+    try append("milk\n", to: note)
+    try await ben.wait(for: "milk") { ben.text(of: note.id) == "tea\nmilk\n" }
+    let base = TextBase(heads: handle.document.heads(), steps: [])
+    ben.service.notebook.update(key) { $0.fileBase = base }
+    withExtendedLifetime(other) { other = nil }
+    try await ben.wait(for: "the note") { ben.attachment(uri) != nil }
+    #expect(ben.text(of: note.id) == "tea\nmilk\n")
+  }
+
   /// It waits for a peer once more after it has been opened.
   @Test func itsNoteCanBeDeletedAtOnce() async throws {
     let (note, ben) = try await shared("tea\n")
