@@ -144,7 +144,8 @@ let package = Package(
       dependencies: ["JSONRPC", "TestSupport", .product(name: "Crypto", package: "swift-crypto")],
       path: "Tests/NotesHarness", swiftSettings: strict),
     .testTarget(
-      name: "EndToEnd", dependencies: ["NotesHarness", "JSONRPC", "TestSupport", "notes-lsp"], path: "Tests/EndToEnd",
+      name: "EndToEnd", dependencies: ["NotesHarness", "Automerge", "JSONRPC", "TestSupport", "notes-lsp"],
+      path: "Tests/EndToEnd",
       exclude: ["delay_proxy.py", "hostile_mdns.py"], swiftSettings: strict),
     .executableTarget(
       name: "notes-bench",

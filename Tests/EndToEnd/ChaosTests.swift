@@ -1,3 +1,4 @@
+import Automerge
 import Foundation
 import JSONRPC
 import NotesHarness
@@ -306,6 +307,12 @@ private final class Chaos {
     return shown.exit == .code(0) ? shown.output.trimmingCharacters(in: .newlines) : nil
   }
 
+  private func document() throws -> Document {
+    let path = host.user.home + "/examined.automerge"
+    _ = try shell.request("notes/export", ["id": .string(id), "path": .string(path), "replace": true])
+    return try Document(Data(contentsOf: URL(fileURLWithPath: path)), textEncoding: .utf8)
+  }
+
   func check() throws {
     let text = try host.editor.state()?.text ?? ""
     // Whoever asks what was recovered has it as files.
@@ -314,9 +321,15 @@ private final class Chaos {
     _ = try other.respond("notes/recovered", [:])
     let copies = try people.flatMap { try $0.copies() }
     let absent = people.flatMap(\.words).filter { !text.contains($0) }
-    let lost = absent.filter { word in !copies.contains { $0.contains(word) } }
+    let copied = absent.filter { word in copies.contains { $0.contains(word) } }
+    var lost = absent.filter { !copied.contains($0) }
+    if !lost.isEmpty {
+      let judge = TornWord(in: try document())
+      lost = try lost.filter { try !judge.explains($0) }
+    }
+    let tornCount = absent.count - copied.count - lost.count
     let twice = people.flatMap(\.words).filter { text.components(separatedBy: $0).count > 2 }
-    for person in people where person.words.contains(where: absent.contains) {
+    for person in people where person.words.contains(where: copied.contains) {
       var (told, isTold) = ("", false)
       try? person.editor.session.wait(for: "news of a copy") {
         try person.read()
@@ -330,7 +343,6 @@ private final class Chaos {
     }
     if !lost.isEmpty { Issue.record("lost: \(lost)\n\(report)\ntext: \(text.debugDescription)") }
     if !twice.isEmpty { Issue.record("twice: \(twice)\n\(report)\ntext: \(text.debugDescription)") }
-    let inCopies = absent.count
     for (person, other) in [(host, guest.user.name), (guest, host.user.name)] {
       // A process that others carry to the network has no proof of its own.
       try waitForFoot(of: person, "synced with \(other)") { foot in
@@ -339,7 +351,8 @@ private final class Chaos {
     }
     print(
       "chaos, seed \(seed): \(host.words.count) and \(guest.words.count) words, \(events.count) events,"
-        + " \(claimCount) times synced and so it was, \(inCopies) words in copies")
+        + " \(claimCount) times synced and so it was, \(copied.count) words in copies,"
+        + " \(tornCount) torn")
     try shell.shutdown()
     try other.shutdown()
     for person in people { try person.editor.quit() }
