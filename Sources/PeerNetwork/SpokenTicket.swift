@@ -48,7 +48,9 @@ struct SpokenTicket: Hashable, Sendable {
   init?(parsing text: String) {
     guard text.utf8.count <= SpokenTicket.longestText else { return nil }
     let words = text.lowercased().split { !($0.isASCII && $0.isLetter) }
-    guard SpokenTicket.wordCounts.contains(words.count) else { return nil }
+    // Other tickets are not compared with the list, which takes a millisecond to make.
+    guard SpokenTicket.wordCounts.contains(words.count), words.allSatisfy({ $0.count >= TicketWordList.shortestWord })
+    else { return nil }
     let numbers = words.compactMap { TicketWordList.places[String($0.prefix(4))] }
     guard numbers.count == words.count, let check = numbers.last,
       let bytes = SpokenTicket.bytes(Array(numbers.dropLast())), SpokenTicket.check(bytes) == check

@@ -4,6 +4,9 @@
 /// beginning of another, none a slip of the pen away from another, none that sound alike. They are in order, and a word's
 /// place is its number, so the list may never change.
 enum TicketWordList {
+  /// In letters.
+  static let shortestWord = 3
+
   static let words: [String] = text.split(whereSeparator: \.isWhitespace).map { String($0) }
 
   /// The place of each word by what tells it from the others: its first four letters.
