@@ -42,6 +42,9 @@ extension Document {
     }
   }
 
+  /// Call when the caller has stored what is in the document now: the next `encodeNewChanges` begins after it.
+  package func noteStored() { withCore { $0.firstNewRow = $0.graph.count } }
+
   /// Why something of a message was not taken; nil if all of it was good.
   package func fault(of incoming: IncomingMessage) -> LoadError? { incoming.firstError }
 

@@ -83,12 +83,17 @@ extension DocHandle {
     while !incoming.isOver {
       await turns.begin(peer)
       var portion = incoming.isOver ? nil : await DocHandle.portion(of: message)
-      if let whole = portion, whole.isWholeDocument, !document.isUntouched {
+      var snapshot: StoredItem?
+      if let whole = portion?.wholeDocument { snapshot = await DocumentStore.snapshot(whole, of: id) }
+      if let whole = portion, snapshot != nil, !document.isUntouched {
         portion = await DocHandle.portion(of: message, insteadOf: whole, known: document.getHistory())
+        snapshot = nil
       }
       turns.end(peer, excess: excess(message, from: peer))
       guard !incoming.isOver, repo != nil, let portion else { break }
-      perform(ignoringWatch { sync.take(portion, of: message, filter: &filter, from: peer, document) })
+      let effects = ignoringWatch { sync.take(portion, of: message, filter: &filter, from: peer, document) }
+      if let snapshot, !effects.isEmpty { store?.received(snapshot) }
+      perform(effects)
       refreshStatus()
     }
     guard !incoming.isOver, let repo else { return }

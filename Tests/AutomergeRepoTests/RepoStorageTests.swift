@@ -63,6 +63,31 @@ import Testing
     #expect(handle.document.heads() == heads)
   }
 
+  /// Compressed, and not read, merged and written once more.
+  @Test @AutomergeRepo func aDocumentThatArrivesWholeIsStoredAsItCame() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 4)))
+    let note = try world.start("a").create(try .note(String(repeating: "a line of a long note\n", count: 20_000)))
+    world.start("b")
+    world.connectAll()
+    let copy = try #require(try await world.handle(note.id, at: "b"))
+    try await world.flush("b")
+    #expect(copy.isStored && !copy.isCompacting)
+    let store = try #require(world.stores["b"])
+    let snapshots = try await store.loadRange([note.id.description, "snapshot"])
+    #expect(snapshots.count == 1)
+    #expect(snapshots.reduce(0) { $0 + $1.data.count } < 10_000)
+    #expect(try await store.loadRange([note.id.description, "incremental"]).isEmpty)
+    // What comes after it is stored as ever.
+    try copy.splice(0, "more: ")
+    try await world.flush("b")
+    #expect(try await store.loadRange([note.id.description, "incremental"]).count == 1)
+    world.crash("b")
+    world.start("b")
+    let again = try #require(try await world.handle(note.id, at: "b"))
+    #expect(again.document.heads() == copy.document.heads())
+    #expect(try again.document.content()?.hasPrefix("more: a line") == true)
+  }
+
   @Test @AutomergeRepo func manySmallChunksBecomeOneSnapshot() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 3)))
     let repo = world.start("a")

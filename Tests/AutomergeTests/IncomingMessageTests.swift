@@ -86,7 +86,7 @@ import Testing
     var none = AuthorFilter(attested: [:])
     let joined = try IncomingMessage(message(from: parts, to: Document(), kind: 2), known: [])
     while let portion = joined.nextPortion() {
-      #expect(portion.isWholeDocument)
+      #expect(portion.wholeDocument != nil)
       _ = fresh.takeIn(portion, of: joined, filter: &none)
     }
     try fresh.finish(joined, state: SyncState())
@@ -102,7 +102,7 @@ import Testing
     let incoming = try IncomingMessage(message(from: sender, to: Document(), kind: 2), known: [])
     let portion = try #require(incoming.nextPortion())
     try receiver.merge(other: base)
-    #expect(portion.isWholeDocument && !receiver.isUntouched)
+    #expect(portion.wholeDocument != nil && !receiver.isUntouched)
     incoming.list(portion, known: receiver.getHistory())
     var filter = AuthorFilter(attested: [:])
     while let portion = incoming.nextPortion() { _ = receiver.takeIn(portion, of: incoming, filter: &filter) }

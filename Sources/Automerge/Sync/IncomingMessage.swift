@@ -68,8 +68,10 @@ package final class IncomingMessage: @unchecked Sendable {
     while portion.pieceCount < Limit.pieces, portion.byteCount < Limit.byteCount, portion.loaded == nil {
       do throws(LoadError) {
         if try addListed(to: &portion) { continue }
+        let start = reader.offset
         guard let chunk = try nextChunk() else { break }
         try add(chunk, to: &portion)
+        if portion.loaded != nil { portion.wholeDocument = chunks[start..<reader.offset] }
       } catch {
         firstError = firstError ?? error
       }
@@ -190,11 +192,10 @@ package struct ChangePortion: @unchecked Sendable {
 
   private(set) var changes: [DecodedChange] = []
   fileprivate(set) var loaded: DocumentDecoder.Loaded?
+  /// The document's chunk, if this is a whole one, which is of use only to a document in which nothing is.
+  package fileprivate(set) var wholeDocument: ArraySlice<UInt8>?
   fileprivate(set) var pieceCount = 0
   fileprivate(set) var byteCount = 0
-
-  /// Whether it is of use only to a document in which nothing is.
-  package var isWholeDocument: Bool { loaded != nil }
 
   fileprivate var isEmpty: Bool { changes.isEmpty && loaded == nil }
 

@@ -83,6 +83,19 @@ final class DocumentStore {
     changed()
   }
 
+  /// A peer's chunk of a whole document, as it is stored. Off the actor: it may be large.
+  @concurrent
+  static func snapshot(_ chunk: ArraySlice<UInt8>, of id: DocumentId) async -> StoredItem {
+    let data = Data(chunk)
+    return StoredItem(key: StoredChunks.key(.snapshot, id, data), data: data)
+  }
+
+  /// Stores the document as it came from a peer, compressed; it was empty before. `changed` follows.
+  func received(_ snapshot: StoredItem) {
+    document.noteStored()
+    pending.append(snapshot)
+  }
+
   /// Removes from the store the changes that the document has lost, and nothing that other processes may have put there.
   func discard(_ changes: Set<ChangeHash>) {
     if !changes.isSubset(of: discarded) { isDiscardedStated = false }
