@@ -242,6 +242,13 @@ public final class DocHandle {
   /// Whether some changes wait for others that are missing.
   public var lacksChanges: Bool { !StoredChunks.isComplete(document) }
 
+  /// Returns when the document is stored, and in the same transaction other things of the program's. Throws the store's error
+  /// on failure, and then those are not stored; does nothing without a store.
+  public func store(with changes: [StorageChange]) async throws(StorageError) {
+    publishOutsideChanges()
+    try await store?.flush(with: changes)
+  }
+
   /// Returns when everything is stored. Throws the store's error on failure; does nothing without a store.
   public func flush() async throws(StorageError) {
     publishOutsideChanges()

@@ -24,6 +24,9 @@ final class DocumentStore {
   /// provider has no transactions, so it never refers to changes that are not stored.
   var companions: (@AutomergeRepo () -> [StorageChange])?
 
+  /// What goes into the next write besides.
+  private var additions: [StorageChange] = []
+
   /// The heads that are certainly stored.
   private(set) var storedHeads: Set<ChangeHash> = []
 
@@ -119,8 +122,13 @@ final class DocumentStore {
   }
 
   /// Returns when what is in the document now is stored; throws if an attempt fails meanwhile.
-  func flush() async throws(StorageError) {
+  ///
+  /// - Parameter additions: what to commit with it, or right after it where the provider has no transactions. If this throws,
+  ///   they are not stored later.
+  func flush(with additions: [StorageChange] = []) async throws(StorageError) {
     let error: StorageError? = await withCheckedContinuation { continuation in
+      self.additions += additions
+      if !additions.isEmpty { current.companions += 1 }
       // Checked in here, where no other call can come between the check and the entry in `waiters`.
       guard stored != current, !isClosed else { return continuation.resume(returning: nil) }
       waiters.append((current, continuation))
@@ -163,7 +171,8 @@ final class DocumentStore {
     let (items, companions, generation) = (pending, companions?() ?? [], current)
     let heads = document.heads()
     let record = items.isEmpty ? [] : [StoredHeads.item(id, heads)]
-    let changes = (items + record).map { StorageChange.save($0) } + companions + changesOfDiscarded()
+    let changes = (items + record).map { StorageChange.save($0) } + companions + additions + changesOfDiscarded()
+    additions = []
     let merges = mustMerge
     writing = items.count
     work = Task { [id, storage] in
@@ -206,7 +215,7 @@ final class DocumentStore {
       }
     }
     problem = error
-    if error == nil { stored = generation }
+    if error == nil { stored = generation } else { additions = [] }
     perform(schedule.receive(error == nil ? .saved : .failed))
     onWritten?(time)
     resume { error != nil || stored.covers($0) }

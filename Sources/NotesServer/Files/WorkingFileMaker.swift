@@ -4,7 +4,7 @@ import Foundation
 
 /// Creates the working file of a note that has none:
 ///
-///     document stored ──► record stored ──► file made
+///     document and record stored ──► file made
 ///
 /// In this order an editor that opens the file always finds a note, and a process that is killed in between leaves neither a
 /// record without a document nor a file without a record.
@@ -31,7 +31,6 @@ struct WorkingFileMaker {
     // A buffer may still show what the file held before the note was put away.
     if service.notebook[key] != nil { try await service.notebook.loadBase(of: key) }
     let taken = Set(try await service.files.names(in: directory) ?? [])
-    try await handle.flush()
     let now = service.clock.date
     var record =
       service.notebook[key]
@@ -47,7 +46,7 @@ struct WorkingFileMaker {
       record.textObject = note.textObject
       record.deletionSeen = record.deletionSeen ?? NoteDocument.deletion(of: handle.document)
       record.words = Words.count(text)
-      guard try await placed(record, bytes) else { continue }
+      guard try await placed(record, bytes, handle) else { continue }
       service.caretaker.watch(handle)
       // Changes from peers that arrived while the file was being created were not observed.
       if handle.document.heads() != heads { service.caretaker.plan(handle, text: note.content) }
@@ -56,9 +55,9 @@ struct WorkingFileMaker {
     throw NotesError(.conflict, "No free file name was found for \"\(title)\" in \(directory).")
   }
 
-  /// Stores the record, then makes its file: an editor that opens the file finds a note, never a plain file. Returns false,
-  /// with the record as it was, if another program has just taken the name.
-  private func placed(_ record: NoteRecord, _ bytes: [UInt8]) async throws -> Bool {
+  /// Stores document and record, then makes the file: an editor that opens the file finds a note, never a plain file. Returns
+  /// false, with the record as it was, if another program has just taken the name.
+  private func placed(_ record: NoteRecord, _ bytes: [UInt8], _ handle: DocHandle) async throws -> Bool {
     guard let path = record.path else { return false }
     // While we hold the lock no other code in this process creates the file, which all code does that follows the record.
     let claim = service.files.claim(record.key.lockName, exclusively: true)
@@ -66,7 +65,7 @@ struct WorkingFileMaker {
     let before = service.notebook[record.key]
     service.notebook.remember(record)
     do {
-      try await service.notebook.save(record.key)
+      try await service.notebook.save(record.key, with: handle)
       let isMade = try await service.files.create(path, bytes)
       if !isMade { try await takeBack(record, before) }
       return isMade

@@ -356,6 +356,17 @@ final class Notebook {
   func save(_ key: NoteKey, withBase: Bool = true) async throws(StorageError) {
     guard let record = records[key] else { return }
     try await storage.commit(storing(record, withBase: withBase))
+    noteStored(key)
+  }
+
+  /// Stores the record and its file base in one transaction with the document.
+  func save(_ key: NoteKey, with handle: DocHandle) async throws(StorageError) {
+    guard let record = records[key] else { return }
+    try await handle.store(with: storing(record, withBase: true))
+    noteStored(key)
+  }
+
+  private func noteStored(_ key: NoteKey) {
     if unstored.remove(key) != nil { onStored?(key.document) }
   }
 

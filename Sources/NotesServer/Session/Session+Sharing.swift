@@ -48,7 +48,8 @@ extension Session {
   /// has it.
   func placeOfArrival(_ id: DocumentId) async throws -> JSONValue {
     let record = try await open(id)
-    try await find(id).flush()
+    let handle = try await find(id)
+    if !handle.isStored { try await handle.flush() }
     await service.sharing.storeAdmission(to: id)
     return place(record)
   }
