@@ -128,7 +128,7 @@ final class DocumentStore {
   func flush(with additions: [StorageChange] = []) async throws(StorageError) {
     let error: StorageError? = await withCheckedContinuation { continuation in
       self.additions += additions
-      if !additions.isEmpty { current.companions += 1 }
+      if !additions.isEmpty { companionsChanged() }
       // Checked in here, where no other call can come between the check and the entry in `waiters`.
       guard stored != current, !isClosed else { return continuation.resume(returning: nil) }
       waiters.append((current, continuation))

@@ -46,6 +46,8 @@ public final class Service {
   var onCatalogueChange: ((Notebook.Change) -> Void)?
   private var outside: OutsideChanges?
   private var idle = IdleDocuments()
+  /// Whether documents that are not in use are released from memory.
+  var releasesIdleDocuments = true
   /// Called when another person has deleted a note for everyone, before its file goes; and whether this person has not been told
   /// yet.
   var onDeletion: ((DocHandle, Bool) -> Void)?
@@ -342,7 +344,9 @@ public final class Service {
   private func sweepLater() {
     clock.schedule(after: IdleDocuments.interval) { [weak self] in
       guard let self else { return }
-      self.idle.sweep(self.repo) { self.isOpen($0) || self.caretaker.isPlanned($0) }
+      if self.releasesIdleDocuments {
+        self.idle.sweep(self.repo) { self.isOpen($0) || self.caretaker.isPlanned($0) }
+      }
       self.sweepLater()
     }
   }
