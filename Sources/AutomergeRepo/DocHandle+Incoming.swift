@@ -73,28 +73,26 @@ extension DocHandle {
     let before = document.heads()
     let wanted = sync.filter(for: peer, document)
     await turns.begin(peer)
-    let opened = await DocHandle.open(data, known: before.isEmpty ? [] : document.getHistory(), wanted)
+    let opened = await DocHandle.open(data, known: before.isEmpty ? [] : document.getHistory(), wanted, of: id)
     turns.end(peer, excess: excess(opened?.message, from: peer))
-    guard let (message, widened) = opened else {
+    guard let opened else {
       if !incoming.isOver { perform(sync.malformed(from: peer)) }
       return
     }
-    var filter = widened
-    while !incoming.isOver {
-      await turns.begin(peer)
-      var portion = incoming.isOver ? nil : await DocHandle.portion(of: message)
-      var snapshot: StoredItem?
-      if let whole = portion?.wholeDocument { snapshot = await DocumentStore.snapshot(whole, of: id) }
-      if let whole = portion, snapshot != nil, !document.isUntouched {
-        portion = await DocHandle.portion(of: message, insteadOf: whole, known: document.getHistory())
-        snapshot = nil
+    let message = opened.message
+    var (filter, next) = (opened.filter, opened.first)
+    while !incoming.isOver, self.repo != nil, let portion = next {
+      let known = portion.snapshot == nil || document.isUntouched ? nil : document.getHistory()
+      if known == nil {
+        let effects = ignoringWatch { sync.take(portion.changes, of: message, filter: &filter, from: peer, document) }
+        if let snapshot = portion.snapshot, !effects.isEmpty { store?.received(snapshot) }
+        perform(effects)
+        refreshStatus()
+        if message.isAtEnd { break }
       }
+      await turns.begin(peer)
+      next = incoming.isOver ? nil : await DocHandle.portion(of: message, insteadOf: known.map { (portion, $0) }, of: id)
       turns.end(peer, excess: excess(message, from: peer))
-      guard !incoming.isOver, repo != nil, let portion else { break }
-      let effects = ignoringWatch { sync.take(portion, of: message, filter: &filter, from: peer, document) }
-      if let snapshot, !effects.isEmpty { store?.received(snapshot) }
-      perform(effects)
-      refreshStatus()
     }
     guard !incoming.isOver, let repo else { return }
     let access = repo.access(id, for: peer)
@@ -111,23 +109,34 @@ extension DocHandle {
     return repo?.isSibling(peer) == true ? 0 : excess
   }
 
-  @concurrent
-  private static func open(
-    _ data: Data, known: [ChangeHash], _ filter: AuthorFilter
-  ) async -> (message: IncomingMessage, filter: AuthorFilter)? {
-    guard let message = try? IncomingMessage(data, known: known) else { return nil }
-    return (message, message.widening(filter))
+  /// Some changes to take in, or a whole document with the form in which it is stored.
+  private struct Portion {
+    let changes: ChangePortion
+    let snapshot: StoredItem?
+
+    /// Nil at the end of the message.
+    init?(of message: IncomingMessage, _ id: DocumentId) {
+      guard let changes = message.nextPortion() else { return nil }
+      self.changes = changes
+      snapshot = changes.wholeDocument.map { DocumentStore.snapshot($0, of: id) }
+    }
   }
 
   @concurrent
-  private static func portion(of message: IncomingMessage) async -> ChangePortion? { message.nextPortion() }
+  private static func open(
+    _ data: Data, known: [ChangeHash], _ filter: AuthorFilter, of id: DocumentId
+  ) async -> (message: IncomingMessage, filter: AuthorFilter, first: Portion?)? {
+    guard let message = try? IncomingMessage(data, known: known) else { return nil }
+    return (message, message.widening(filter), Portion(of: message, id))
+  }
 
+  /// - Parameter whole: a whole document that has come too late, and the changes that are here: the others come one by one.
   @concurrent
   private static func portion(
-    of message: IncomingMessage, insteadOf whole: ChangePortion, known: [ChangeHash]
-  ) async -> ChangePortion? {
-    message.list(whole, known: known)
-    return message.nextPortion()
+    of message: IncomingMessage, insteadOf whole: (Portion, known: [ChangeHash])?, of id: DocumentId
+  ) async -> Portion? {
+    if let whole { message.list(whole.0.changes, known: whole.known) }
+    return Portion(of: message, id)
   }
 }
 

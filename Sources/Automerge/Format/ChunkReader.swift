@@ -20,6 +20,8 @@ struct ChunkReader {
 
   init(_ bytes: [UInt8]) { self.init(bytes[...]) }
 
+  var isAtEnd: Bool { offset >= bytes.endIndex }
+
   /// The next chunk, or what is wrong with the bytes up to the next good one; nil at the end.
   mutating func next() -> Result<Chunk, FormatError>? {
     guard offset < bytes.endIndex else { return nil }

@@ -79,6 +79,9 @@ package final class IncomingMessage: @unchecked Sendable {
     return portion.isEmpty ? nil : portion
   }
 
+  /// Whether `nextPortion` has nothing more to find.
+  package var isAtEnd: Bool { listing == nil && reader.isAtEnd }
+
   /// The document of a portion is not empty any more: what it lacks of that one comes change by change.
   package func list(_ portion: ChangePortion, known: [ChangeHash]) {
     guard let loaded = portion.loaded else { return }

@@ -86,9 +86,9 @@ final class DocumentStore {
     changed()
   }
 
-  /// A peer's chunk of a whole document, as it is stored. Off the actor: it may be large.
-  @concurrent
-  static func snapshot(_ chunk: ArraySlice<UInt8>, of id: DocumentId) async -> StoredItem {
+  /// A peer's chunk of a whole document, as it is stored.
+  /// - Complexity: O(n) in the chunk
+  nonisolated static func snapshot(_ chunk: ArraySlice<UInt8>, of id: DocumentId) -> StoredItem {
     let data = Data(chunk)
     return StoredItem(key: StoredChunks.key(.snapshot, id, data), data: data)
   }
