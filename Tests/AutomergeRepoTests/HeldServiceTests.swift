@@ -108,7 +108,7 @@ import Testing
     var answers = 0
     held.world.network.onDelivery = { message, _, to in
       guard case .sync(let message) = message, to == PeerId("mal") else { return }
-      if SyncOutline(message.data)?.changeCount ?? 0 > 0 { answers += 1 }
+      if SyncHeader(message.data)?.changeCount ?? 0 > 0 { answers += 1 }
     }
     for _ in 0..<200 {
       held.sends(HostileChanges.message(heads: [], changes: [], wantsAll: true), isRequest: true)

@@ -108,24 +108,24 @@ import Testing
   }
 }
 
-@Suite struct SyncOutlineTests {
+@Suite struct SyncHeaderTests {
   @Test func theSizesAreRead() throws {
     let hash = [UInt8](repeating: 7, count: 32)
     var bytes: [UInt8] = [0x42, 1] + hash
     bytes += [2] + hash + hash
     bytes += [1, 1] + hash + [3, 9, 9, 9]
     bytes += [2, 1, 0, 1, 0]
-    let outline = try #require(SyncOutline(Data(bytes)))
-    #expect(outline.heads.count == 1)
-    #expect(outline.needCount == 2)
-    #expect(outline.changeCount == 2)
-    for count in 0..<bytes.count - 4 { #expect(SyncOutline(Data(bytes.prefix(count))) == nil) }
+    let header = try #require(SyncHeader(Data(bytes)))
+    #expect(header.heads.count == 1)
+    #expect(header.needCount == 2)
+    #expect(header.changeCount == 2)
+    for count in 0..<bytes.count - 4 { #expect(SyncHeader(Data(bytes.prefix(count))) == nil) }
   }
 
-  @Test func liesAreNoOutline() {
+  @Test func liesAreNoHeader() {
     for bytes: [UInt8] in [
       [], [0x41, 0, 0, 0, 0], [0x42, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f], [0x42, 1, 2, 3],
       [0x42, 0, 0, 200, 1], [0x42, 0, 0, 1, 0, 100, 0], [UInt8](repeating: 0xff, count: 64),
-    ] { #expect(SyncOutline(Data(bytes)) == nil) }
+    ] { #expect(SyncHeader(Data(bytes)) == nil) }
   }
 }

@@ -49,10 +49,10 @@ public enum MessageShapes {
 
   /// Reading the envelope alone and reading everything come to the same.
   private static func checkSync(_ data: Data) throws {
-    let outline = SyncOutline(data)
+    let header = SyncHeader(data)
     guard let message = try? SyncMessageProbe(data) else { return }
     try Broken.unless(
-      outline.map { Set($0.heads).count } == message.headCount, "an envelope that only one of the readers understands")
+      header.map { Set($0.heads).count } == message.headCount, "an envelope that only one of the readers understands")
   }
 
   private static func check(_ type: String, _ fields: [String: CBOR]) throws {

@@ -13,31 +13,13 @@ package enum IncomingWeight {
   package static func isLight(_ message: Data) -> Bool {
     guard message.count <= lightByteCount else { return false }
     // What is no message is refused without more ado.
-    guard let (changes, chunkCount) = try? changes(in: message) else { return true }
-    var reader = changes, left = lightOpCount
-    for _ in 0..<chunkCount {
+    guard let header = SyncHeader(message) else { return true }
+    var (reader, left) = (header.changes, lightOpCount)
+    for _ in 0..<header.changeCount {
       guard let chunk = try? reader.lengthPrefixed() else { return true }
       guard (try? weigh(chunk, &left)) != nil else { return false }
     }
     return true
-  }
-
-  /// Where a message's changes begin, and how many chunks there are.
-  private static func changes(in message: Data) throws(FormatError) -> (ByteReader, Int) {
-    var reader = ByteReader(message.withUnsafeBytes { Array($0) })
-    _ = try reader.byte()
-    try skipHashes(&reader)
-    try skipHashes(&reader)
-    for _ in 0..<(try reader.count(itemByteCount: 2)) {
-      try skipHashes(&reader)
-      _ = try reader.lengthPrefixed()
-    }
-    let count = try reader.count(itemByteCount: 1)
-    return (reader, count)
-  }
-
-  private static func skipHashes(_ reader: inout ByteReader) throws(FormatError) {
-    _ = try reader.bytes(count: 32 * (try reader.count(itemByteCount: 32)))
   }
 
   /// Takes the operations of some chunks from `left`; throws if they are more, or it is not clear how many.

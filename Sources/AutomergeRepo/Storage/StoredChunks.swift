@@ -88,6 +88,6 @@ struct StoredChunks: Sendable {
 
   static func isComplete(_ document: Document) -> Bool {
     guard let message = document.generateSyncMessage(state: SyncState()) else { return false }
-    return SyncOutline(message)?.needCount == 0
+    return SyncHeader(message)?.needCount == 0
   }
 }

@@ -61,7 +61,7 @@ extension DocumentSync {
       links[index].lastEmpty = nil
       return false
     }
-    guard SyncOutline(data)?.changeCount == 0 else { return false }
+    guard SyncHeader(data)?.changeCount == 0 else { return false }
     defer { links[index].lastEmpty = data }
     return links[index].lastEmpty == data
   }

@@ -5,11 +5,11 @@ import Foundation
 extension DocumentSync {
   /// Call when another thread begins to read a message of a peer with write access. Returns false if it is not a sync message.
   mutating func begin(_ payload: Payload, from peer: PeerId) -> Bool {
-    guard let data = payload.data, let outline = SyncOutline(data) else { return false }
+    guard let data = payload.data, let header = SyncHeader(data) else { return false }
     _ = authorship.receive(.heard(peer))
     let index = link(to: peer, .write)
     // The search waits for it.
-    if !outline.heads.isEmpty { links[index].stance = .has }
+    if !header.heads.isEmpty { links[index].stance = .has }
     return true
   }
 
@@ -35,9 +35,9 @@ extension DocumentSync {
     _ message: IncomingMessage, _ payload: Payload, filter: AuthorFilter, from peer: PeerId, access: Access,
     since before: Set<ChangeHash>, _ document: Document
   ) -> [Effect] {
-    guard let data = payload.data, let outline = SyncOutline(data) else { return malformed(from: peer) }
+    guard let data = payload.data, let header = SyncHeader(data) else { return malformed(from: peer) }
     let index: Int
-    switch open(outline, isRequest: payload.isRequest, from: peer, access: access) {
+    switch open(header, isRequest: payload.isRequest, from: peer, access: access) {
     case .answered(let effects): return effects
     case .link(let place): index = place
     }

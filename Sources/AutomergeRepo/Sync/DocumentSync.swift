@@ -292,7 +292,7 @@ struct DocumentSync {
   }
 
   /// Notes what the envelope of a message says about its sender.
-  mutating func open(_ outline: SyncOutline, isRequest: Bool, from peer: PeerId, access: Access) -> Opening {
+  mutating func open(_ header: SyncHeader, isRequest: Bool, from peer: PeerId, access: Access) -> Opening {
     _ = authorship.receive(.heard(peer))
     let index = link(to: peer, access)
     if isRequest, phase == .searching, links[index].stance == .lacks, !links[index].awaitsAnswer {
@@ -300,7 +300,7 @@ struct DocumentSync {
       // before giving its own, none would ever come.
       return .answered([.send(.unavailable, to: peer)])
     }
-    if isRequest || outline.heads.isEmpty {
+    if isRequest || header.heads.isEmpty {
       links[index].wholeCount += 1
       // A document is expensive to send, and a peer that has received it does not ask again.
       if links[index].wholeCount > DocumentSync.mostWhole { return .answered([]) }
@@ -316,7 +316,7 @@ struct DocumentSync {
     }
     links[index].access = access
     // During a search, a peer whose changes we refuse is as good as one without any.
-    let hasSomething = !outline.heads.isEmpty && (phase == .ready || access == .write)
+    let hasSomething = !header.heads.isEmpty && (phase == .ready || access == .write)
     links[index].stance = hasSomething ? .has : phase == .searching ? .lacks : .unknown
     return .link(index)
   }
@@ -324,20 +324,20 @@ struct DocumentSync {
   private mutating func message(
     _ data: Data, isRequest: Bool, from peer: PeerId, access: Access, _ document: Document
   ) -> [Effect] {
-    guard let outline = SyncOutline(data) else { return [.refused(peer, .malformed)] }
+    guard let header = SyncHeader(data) else { return [.refused(peer, .malformed)] }
     let index: Int
-    switch open(outline, isRequest: isRequest, from: peer, access: access) {
+    switch open(header, isRequest: isRequest, from: peer, access: access) {
     case .answered(let effects): return effects
     case .link(let place): index = place
     }
-    var refusals: [Effect] = outline.changeCount > 0 && access < .write ? [.refused(peer, .readOnly)] : []
+    var refusals: [Effect] = header.changeCount > 0 && access < .write ? [.refused(peer, .readOnly)] : []
     let before = document.heads()
     var filter = filter(for: peer, document)
     do {
       let edits = try document.receiveSyncMessageWithTextEdits(
         state: links[index].state, message: data, filter: &filter)
       links[index].theirHeads = links[index].state.theirHeads
-      if outline.changeCount > 0 { links[index].hasUnusable = filter.fault != nil }
+      if header.changeCount > 0 { links[index].hasUnusable = filter.fault != nil }
       refusals += withhold(filter.leftOut, fault: filter.fault, at: index, document)
       return refusals + settleMessage(at: index, before: before, edits: edits, document)
     } catch {
