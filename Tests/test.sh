@@ -10,17 +10,19 @@ export NOTES_TEST_PYTHON=${NOTES_TEST_PYTHON:-$PWD/.build-venv/bin/python}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 failed=0
+times=
 
 # Ends a stage that hangs; on a quiet machine none takes half of this.
 stage_seconds=${NOTES_STAGE_SECONDS:-1200}
 
 # run NAME COMMAND…: notes what failed, shows what it prints. A stage that never ends is ended, and has failed.
 run() {
-  local name=$1 status
+  local name=$1 status start=$SECONDS
   shift
   echo "== $name"
   timeout -k 10 "$stage_seconds" "$@" 2>&1 | tee -a "$log"
   status=${PIPESTATUS[0]}
+  times+="$(printf '%5d s  %s' $((SECONDS - start)) "$name")"$'\n'
   if [ "$status" = 124 ] || [ "$status" = 137 ]; then
     echo "HUNG: $name did not end within $stage_seconds s" | tee -a "$log"
   fi
@@ -44,6 +46,7 @@ run "editors" swift test --skip-build --filter '^EndToEnd\.'
 
 echo
 echo "== summary"
+printf '%s' "$times"
 grep -ahE '^[✔✘] Test run with' "$log"
 grep -ah '^HUNG' "$log"
 if grep -aq 'SKIP' "$log"; then grep -ah 'SKIP' "$log" | sort -u | cut -c1-200; fi
