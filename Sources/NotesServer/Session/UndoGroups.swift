@@ -124,6 +124,8 @@ struct UndoGroups {
     guard let place, now - place.time < Self.longestPause, isSmall(splice) else { return false }
     // An editor may report a new line before another one as one behind it.
     if splice.insert == Self.newline, splice.utf8Offset == place.utf8Offset + 1 { return true }
+    // An editor that is slow reports the end of a line with what comes behind it, which is another line.
+    if splice.insert.count > 1, splice.insert.first == Self.newline.first { return false }
     return splice.utf8Offset == place.utf8Offset || splice.utf8Offset + splice.deleteUTF8 == place.utf8Offset
   }
 }

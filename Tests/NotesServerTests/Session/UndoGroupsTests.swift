@@ -43,6 +43,14 @@ struct UndoGroupsTests {
     #expect(person.sizes == [7])
   }
 
+  @Test func aLineThatIsReportedWithTheEndOfTheOneBeforeBeginsAGroup() throws {
+    var person = Person()
+    try person.type(0, "first line\n")
+    try person.type(10, "\nsecond")
+    try person.type(17, " line")
+    #expect(person.sizes == [2, 1])
+  }
+
   @Test func pausesLinesJumpsAndLargePiecesBeginGroups() throws {
     var person = Person()
     try person.type(0, "a")
