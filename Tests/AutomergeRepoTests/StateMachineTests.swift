@@ -1,3 +1,4 @@
+import Automerge
 import Foundation
 import Testing
 

@@ -308,7 +308,9 @@ private final class Chaos {
   }
 
   private func document() throws -> Document {
-    let path = host.user.home + "/examined.automerge"
+    // `NOTES_CHAOS_KEEP` names a folder in which to leave it, to find out how it came about.
+    let folder = ProcessInfo.processInfo.environment["NOTES_CHAOS_KEEP"] ?? host.user.home
+    let path = "\(folder)/chaos-\(seed).automerge"
     _ = try shell.request("notes/export", ["id": .string(id), "path": .string(path), "replace": true])
     return try Document(Data(contentsOf: URL(fileURLWithPath: path)), textEncoding: .utf8)
   }
