@@ -369,12 +369,7 @@ final class Caretaker {
       return true
     }
     service.keepIfEmptied(note, by: contents.text, of: handle.id)
-    try handle.change { document in
-      for splice in splices {
-        try document.spliceText(
-          obj: note.content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
-      }
-    }
+    try handle.change { _ in try note.make(splices) }
     log.notice("Took in what another program wrote to the working file of \(handle.id).")
     return true
   }

@@ -80,6 +80,14 @@ struct NoteDocument: Sendable {
     }
   }
 
+  /// Changes the text; each splice stands in the text that those before it have left.
+  func make(_ splices: [TextSplice]) throws {
+    for splice in splices {
+      try document.spliceText(
+        obj: content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
+    }
+  }
+
   var created: Date? {
     guard case .Scalar(.Timestamp(let date)) = try? document.get(obj: .ROOT, key: "created") else { return nil }
     return date

@@ -85,12 +85,7 @@ extension Attachment {
     guard !splices.isEmpty else { return false }
     do {
       enterName()
-      try handle.change { document in
-        for splice in splices {
-          try document.spliceText(
-            obj: note.content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
-        }
-      }
+      try handle.change { _ in try note.make(splices) }
       service.notebook.update(key) { $0.modified = service.clock.date }
       return true
     } catch {

@@ -24,12 +24,7 @@ extension Attachment {
   /// Applies to the note what another program did to the working file, which holds `contents` now.
   func takeIn(_ splices: [TextSplice], of note: NoteDocument, file contents: [UInt8]) throws {
     let before = handle.document.heads()
-    try handle.change { document in
-      for splice in splices {
-        try document.spliceText(
-          obj: note.content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
-      }
-    }
+    try handle.change { _ in try note.make(splices) }
     if buffer.gate == .plain { mergedFile = contents }
     let edits = try note.document.textEdits(obj: note.content, since: before)
     buffer.documentChanged(edits, cause: .reload)

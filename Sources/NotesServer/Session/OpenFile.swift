@@ -28,6 +28,8 @@ final class OpenFile {
   private weak var attachment: Attachment?
   /// What the editor claims to have written or read, and the file was not seen to hold yet.
   private var claims: [TextBase] = []
+  /// What the editor found in the file and was about to write over, and the note has not taken in yet. The file has lost it.
+  private var overwritten: [[UInt8]] = []
   /// How many claims there were when the file was last read: later ones may be about what it holds since.
   private var readClaims = 0
   /// The SHA-256 of what the file was last seen to hold.
@@ -76,7 +78,8 @@ final class OpenFile {
 
   /// The editor has read a file that another program wrote, and is about to write over it.
   func found(_ bytes: [UInt8]) {
-    enqueue { [weak self] in await self?.take(bytes, nil) }
+    overwritten.append(bytes)
+    look()
   }
 
   func look() {
@@ -87,19 +90,20 @@ final class OpenFile {
   }
 
   /// Whether what the file holds is still to be found out.
-  var isBusy: Bool { work != nil || !claims.isEmpty }
+  var isBusy: Bool { work != nil || !claims.isEmpty || !overwritten.isEmpty }
 
   /// Returns when no reading or merging is under way. A claim that was made while the file could not be read is checked now: a
   /// buffer that is opened again grew out of it.
   func settle() async {
-    if work == nil, !claims.isEmpty { look() }
+    if work == nil, !claims.isEmpty || !overwritten.isEmpty { look() }
     while let work { await work.value }
   }
 
-  /// The buffer is closed. Claims of its last writes are still checked.
+  /// The buffer is closed. Claims of its last writes are still checked, and what they wrote over is still merged.
   func close() {
     attachment = nil
     planned?.cancel()
+    if !overwritten.isEmpty { look() }
   }
 
   private func enqueue(_ step: @escaping @AutomergeRepo () async -> Void) {
@@ -123,6 +127,7 @@ final class OpenFile {
     defer { withExtendedLifetime(turn) {} }
     do {
       try await service.loadBase(of: key)
+      try await takeOverwritten()
       readClaims = claims.count
       switch try await service.files.look(path, since: mark) {
       case .unchanged: forgetClaims()
@@ -133,27 +138,42 @@ final class OpenFile {
       }
     } catch {
       log.warning("The working file of \(key.document) could not be read: \(error)")
+      if !overwritten.isEmpty { changed() }
     }
   }
 
-  private func take(_ bytes: [UInt8], _ mark: FileMark?) async {
-    guard let turn = await service.openFiles.turn(of: key) else { return changed() }
-    defer { withExtendedLifetime(turn) {} }
-    do {
-      try await service.notebook.loadBase(of: key)
-      readClaims = claims.count
-      try await take(bytes, at: mark)
-    } catch {
-      log.warning("The working file of \(key.document) could not be merged: \(error)")
+  /// Merges what the editor wrote over. Claims are about what it wrote then.
+  private func takeOverwritten() async throws {
+    while let bytes = overwritten.first {
+      let (digest, read) = await Self.parsed(bytes)
+      if let read, digest != self.digest {
+        guard let (merge, note) = await merged(read), note.content == content else { return changed() }
+        try await takeIn(merge.splices, of: note, read.text, digest)
+      }
+      overwritten.removeFirst()
+      tell(digest)
     }
+  }
+
+  private func takeIn(_ splices: [TextSplice], of note: NoteDocument, _ text: [UInt8], _ digest: [UInt8]) async throws {
+    guard !splices.isEmpty else { return }
+    guard service.mayWrite(key.document) else { return try await refuse(text, besides: note, digest) }
+    service.keepIfEmptied(note, by: text, of: key.document)
+    if let attachment {
+      try attachment.takeIn(splices, of: note, file: text)
+    } else {
+      try handle.change { _ in try note.make(splices) }
+      service.caretaker.plan(handle, text: note.content)
+    }
+    log.notice("Merged what another program wrote to the working file of \(key.document).")
   }
 
   /// Compares the file with what it may hold, and merges the rest.
-  private func take(_ bytes: [UInt8], at mark: FileMark?) async throws {
+  private func take(_ bytes: [UInt8], at mark: FileMark) async throws {
     let (digest, read) = await Self.parsed(bytes)
     // An editor knows what it wrote itself.
-    let isNews = mark == nil || claims.isEmpty && lastMark != nil && mark != lastMark
-    lastMark = mark ?? lastMark
+    let isNews = claims.isEmpty && lastMark != nil && mark != lastMark
+    lastMark = mark
     self.mark = isSteady(mark) ? mark : nil
     if digest == self.digest {
       if isNews { tell(digest) }
@@ -175,13 +195,11 @@ final class OpenFile {
         hasWaited = true
         return later()
       }
-      guard mark?.timeUntilSettled(at: service.clock.date) == nil else { return later() }
+      guard mark.timeUntilSettled(at: service.clock.date) == nil else { return later() }
       // The service's caretaker looks after a file that is not open.
-      guard let attachment else { return }
+      guard attachment != nil else { return }
       guard service.mayWrite(key.document) else { return try await refuse(contents.text, besides: note, digest) }
-      service.keepIfEmptied(note, by: contents.text, of: key.document)
-      try attachment.takeIn(merge.splices, of: note, file: contents.text)
-      log.notice("Merged what another program wrote to the working file of \(key.document).")
+      try await takeIn(merge.splices, of: note, contents.text, digest)
     }
     service.notebook.update(key) { $0.shape = contents.shape }
     if let base = merge.base, base == service.notebook[key]?.fileBase {
@@ -204,9 +222,8 @@ final class OpenFile {
   }
 
   /// Whether a later change of the file would give it another mark.
-  private func isSteady(_ mark: FileMark?) -> Bool {
-    guard let mark else { return false }
-    return service.clock.date.timeIntervalSince1970 - Double(mark.nanoseconds) / 1e9 > Self.markGranularity
+  private func isSteady(_ mark: FileMark) -> Bool {
+    service.clock.date.timeIntervalSince1970 - Double(mark.nanoseconds) / 1e9 > Self.markGranularity
   }
 
   private func later() {

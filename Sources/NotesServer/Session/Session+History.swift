@@ -165,12 +165,7 @@ extension Session {
       try attached.restore(delta.splices)
     } else {
       let handle = try await find(record.id)
-      try handle.change { document in
-        for splice in delta.splices {
-          try document.spliceText(
-            obj: note.content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
-        }
-      }
+      try handle.change { _ in try note.make(delta.splices) }
       service.notebook.update(record.key) { $0.modified = service.clock.date }
       service.caretaker.examineAll(of: record.id)
       try await service.caretaker.synchronize(handle)

@@ -1,0 +1,56 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import RepoTestSupport
+import TestSupport
+import Testing
+
+@testable import NotesServer
+
+/// Another program has written to the file of an open note, and the person saves before the service has merged that: the
+/// editor says what it found, and writes over it.
+@AutomergeRepo @Suite struct OverwrittenFileTests {
+  private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 8)))
+  private let path = "/notes/Shopping.md"
+  private let uri = "file:///notes/Shopping.md"
+
+  private func opened() async throws -> (DocumentId, ServiceUnderTest) {
+    let ana = ServiceUnderTest(world)
+    try await ana.start()
+    let made = try await ana.request("notes/create", ["title": "Shopping", "text": "tea\n"])
+    let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
+    ana.open(uri, "tea\n")
+    try await ana.wait(for: "the note") { ana.attachment(uri) != nil }
+    return (id, ana)
+  }
+
+  private func overwrite(_ ana: ServiceUnderTest, claims: Bool) {
+    ana.files[path] = Array("tea\nmilk\n".utf8)
+    ana.change(uri, "tea\neggs\n", version: 2)
+    if claims { ana.send("textDocument/didSave", ["textDocument": ["uri": .string(uri)]]) }
+    ana.send("notes/file", ["uri": .string(uri), "text": "tea\nmilk\n"])
+    ana.files[path] = Array("tea\neggs\n".utf8)
+    ana.send("textDocument/didSave", ["textDocument": ["uri": .string(uri)]])
+  }
+
+  @Test(arguments: [false, true]) func whatTheOtherProgramWroteIsMerged(claims: Bool) async throws {
+    let (id, ana) = try await opened()
+    overwrite(ana, claims: claims)
+    try await ana.wait(for: "all three") { ana.text(of: id)?.split(separator: "\n").count == 3 }
+    #expect(ana.text(of: id)?.split(separator: "\n").sorted() == ["eggs", "milk", "tea"])
+    let end = world.clock.now + .seconds(2)
+    try await ana.wait(for: "two seconds") { world.clock.now >= end }
+    #expect(ana.text(of: id)?.split(separator: "\n").sorted() == ["eggs", "milk", "tea"])
+  }
+
+  @Test func itIsMergedThoughTheBufferIsClosedAtOnce() async throws {
+    let (id, ana) = try await opened()
+    overwrite(ana, claims: false)
+    ana.send("textDocument/didClose", ["textDocument": ["uri": .string(uri)]])
+    try await ana.wait(for: "all three") { ana.text(of: id)?.split(separator: "\n").count == 3 }
+    try await ana.wait(for: "the file") {
+      String(decoding: ana.files[path] ?? [], as: UTF8.self).split(separator: "\n").sorted() == ["eggs", "milk", "tea"]
+    }
+    #expect(ana.text(of: id)?.split(separator: "\n").sorted() == ["eggs", "milk", "tea"])
+  }
+}
