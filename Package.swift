@@ -96,8 +96,8 @@ let package = Package(
     // Tests mirror Sources; what several of them need stands in TestSupport.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .target(
-      name: "RepoTestSupport", dependencies: ["AutomergeRepo", "Automerge", "UV"], path: "Tests/RepoTestSupport",
-      swiftSettings: strict),
+      name: "RepoTestSupport", dependencies: ["AutomergeRepo", "Automerge", "UV", "TestSupport"],
+      path: "Tests/RepoTestSupport", swiftSettings: strict),
     // Peers that do their worst, for tests and measures.
     .target(
       name: "HostilePeers",

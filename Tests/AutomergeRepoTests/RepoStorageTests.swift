@@ -102,7 +102,7 @@ import Testing
       try await world.flush("a")
       most = max(most, try await store.loadRange([handle.id.description]).count)
     }
-    try await world.clock.run(until: "compacted", patience: .seconds(60)) { handle.isCompacting == false }
+    try await world.clock.run(until: "compacted") { handle.isCompacting == false }
     let chunks = try await store.loadRange([handle.id.description])
     #expect(chunks.count < most)
     world.crash("a")
@@ -122,7 +122,7 @@ import Testing
     for _ in 0..<40 {
       try handle.splice(0, paste)
       try await world.flush("a")
-      try await world.clock.run(until: "merged", patience: .seconds(60)) { handle.isCompacting == false }
+      try await world.clock.run(until: "merged") { handle.isCompacting == false }
       snapshots.formUnion(try await store.loadRange([handle.id.description, "snapshot"]).map(\.key))
     }
     #expect(snapshots.count > 1 && snapshots.count < 14, "\(snapshots.count)")

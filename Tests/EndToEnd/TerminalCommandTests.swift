@@ -24,7 +24,7 @@ struct TerminalCommandTests {
   private func wait(
     for text: String, on terminal: Terminal, _ processes: NotesProcess...
   ) throws -> String {
-    let deadline = ContinuousClock.now + .seconds(30)
+    let deadline = ContinuousClock.now + Patience.hang
     while true {
       for process in processes { try process.collect() }
       let screen = try terminal.screen()

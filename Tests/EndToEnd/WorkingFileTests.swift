@@ -274,13 +274,19 @@ struct WorkingFileTests {
 
   @Test func aFileThatIsRemovedRightAfterItWasClosedStaysRemoved() throws {
     let open = try Open("one\n")
+    let other = try open.process.request("notes/create", ["title": "Other", "text": "one\n"])
+    let otherPath = try #require(other["path"]?.stringValue)
     open.client.edit(0..<0, with: "saved ")
     try open.save(open.client)
     open.client.close()
     try FileManager.default.removeItem(atPath: open.path)
-    // Long enough for the service's own care of the file.
-    let deadline = ContinuousClock.now + .milliseconds(1500)
-    try? open.process.waitFor("the file", within: deadline - .now) { open.file != nil }
+    // The service looks at the files in the order in which they changed: once it has read this one, it has seen that the first is
+    // gone.
+    try "one two three\n".write(toFile: otherPath, atomically: true, encoding: .utf8)
+    try open.process.waitFor("the words of the other file") {
+      let notes = try open.process.request("notes/list")["notes"]?.arrayValue ?? []
+      return notes.first { $0["id"] == other["id"] }?["words"] == 3
+    }
     #expect(open.file == nil)
     // It is made again when it is wanted.
     try open.process.request("notes/open", ["id": .string(open.note.id)])

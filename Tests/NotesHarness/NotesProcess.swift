@@ -57,7 +57,7 @@ public final class NotesProcess {
   }
 
   /// Waits for the result of a request that was started.
-  public func result(of id: Int, within duration: Duration = .seconds(20)) throws -> JSONValue {
+  public func result(of id: Int, within duration: Duration = Patience.hang) throws -> JSONValue {
     try waitFor("the answer to request \(id)", within: duration) { self.responses[id] != nil }
     let response = responses.removeValue(forKey: id) ?? .null
     if let error = response["error"] { throw Refusal(method: "request \(id)", error: error) }

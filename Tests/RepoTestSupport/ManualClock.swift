@@ -1,5 +1,6 @@
 import AutomergeRepo
 import Foundation
+import TestSupport
 
 /// Time that stands still until a test moves it. Actions run in the order of their times, at exactly those.
 @AutomergeRepo
@@ -87,15 +88,12 @@ public struct NotQuiet: Error, CustomStringConvertible {
 }
 
 extension ManualClock {
-  /// Lets tasks run and time pass, as far as `horizon`, until the condition is true.
-  ///
-  /// - Parameter patience: how long to wait in real time for work on other threads.
+  /// Lets tasks run and time pass, as far as `horizon`, until the condition is true. Work on other threads may take any time.
   public func run(
-    until what: String, horizon: Duration = .seconds(3), patience: Duration = .seconds(30),
-    _ condition: @AutomergeRepo () -> Bool
+    until what: String, horizon: Duration = .seconds(3), _ condition: @AutomergeRepo () -> Bool
   ) async throws {
     let limit = now + horizon
-    let deadline = ContinuousClock.now + patience
+    let deadline = ContinuousClock.now + Patience.hang
     while !condition() {
       // Tasks first: what they start belongs to the present.
       for _ in 0..<3 { await Task.yield() }

@@ -3,7 +3,7 @@ import UV
 
 private struct Refused: Error, Equatable {}
 
-@Suite(.timeLimit(.minutes(1))) struct WorkQueueTests {
+@Suite struct WorkQueueTests {
   @Test func workRunsElsewhereAndItsResultComesBackToTheLoop() throws {
     try runLoop { loop in
       let results = Box<[Int]>([])

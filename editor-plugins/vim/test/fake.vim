@@ -15,11 +15,11 @@ g:notes_lsp_name = 'Ana'
 set hidden
 runtime plugin/notes_lsp.vim
 
-# Waits until something holds; callbacks and timers run meanwhile.
+# Waits until something holds; callbacks and timers run meanwhile. Two minutes end a hang; a busy machine proves nothing.
 export def Wait(what: string, Holds: func)
   const start = reltime()
   while !Holds()
-    if reltimefloat(reltime(start)) > 10
+    if reltimefloat(reltime(start)) > 120
       throw $'waited in vain for: {what}'
     endif
     sleep 5m

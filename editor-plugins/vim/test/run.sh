@@ -16,7 +16,7 @@ timeout 20 "$vim" -es -Nu NONE -n -c 'try | helptags doc | catch | cquit! | endt
 for file in test/*_test.vim; do
   echo "$file"
   # Not in -es mode: there Vim has no windows to keep and no mode to be in.
-  if ! NOTES_TEST_REPORT=$report TERM=xterm timeout 120 "$vim" -Nu NONE -i NONE -n --not-a-term \
+  if ! NOTES_TEST_REPORT=$report TERM=xterm timeout 300 "$vim" -Nu NONE -i NONE -n --not-a-term \
     --cmd "set runtimepath^=$PWD" -S "$file" </dev/null >/dev/null 2>&1; then
     echo "  FAILED"
     failed=1
