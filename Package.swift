@@ -153,7 +153,7 @@ let package = Package(
         "NotesHarness", "HostilePeers", "Automerge", "JSONRPC", "TestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      path: "Tests/Benchmarks", exclude: ["reference_bench.py"], swiftSettings: strict),
+      path: "Tests/Benchmarks", exclude: ["live_bench.py", "reference_bench.py"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

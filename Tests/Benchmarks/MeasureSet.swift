@@ -5,7 +5,7 @@ final class MeasureSet {
   let trace: String
   /// Only measures whose name begins with one of these; all if there is none.
   private let wanted: [String]
-  private let repetitions: Int
+  let repetitions: Int
   private let asJSON: Bool
   private(set) var measures: [Measure] = []
 

@@ -9,6 +9,7 @@ struct PeerRun {
 
   /// What a driver's measure is called here; others are left out.
   private static let names = [
+    "live_send_each": "live_send_each", "live_receive_each": "live_receive_each",
     "local_txn_each": "local_txn_each", "local_one_txn": "local_one_txn", "save_updates": "save",
     "save_update_v1_gc": "save", "size_updates": "size", "size_update_v1_gc": "size",
     "save_update_v1": "save", "size_update_v1": "size", "save": "save", "size": "size",
@@ -30,8 +31,12 @@ struct PeerRun {
   }
 
   func sequential(_ trace: String) -> [Measure] {
-    let reference = "Tests/Benchmarks/reference_bench.py", path = "\(shared)/traces/\(trace).json.gz"
-    return driver(["--suite", "seq", "--trace", trace], trace: nil) + measures([python, reference, path], trace: nil)
+    let own = "Tests/Benchmarks/", path = "\(shared)/traces/\(trace).json.gz"
+    let live = ["loro", "pycrdt", "automerge"].flatMap { library in
+      measures([python, own + "live_bench.py", "--lib", library, path], trace: nil)
+    }
+    return live + driver(["--suite", "seq", "--trace", trace], trace: nil)
+      + measures([python, own + "reference_bench.py", path], trace: nil)
   }
 
   func concurrent(_ trace: String) -> [Measure] {

@@ -5,7 +5,8 @@ import Foundation
 /// Replays recorded editing through the document's public API, in processor time.
 struct ReplayTraces: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "replay", abstract: "Editing traces: typing, saving, loading, receiving, memory.")
+    commandName: "replay",
+    abstract: "Editing traces: each keystroke sent and received, typing, saving, loading, memory.")
 
   @Argument(help: "Traces as NAME.json.gz, in the format of josephg/editing-traces.")
   var traces: [String]
@@ -28,6 +29,8 @@ struct TraceMeasures {
   }
 
   func takeAll() throws -> [Measure] {
+    try live()
+    // Typing without looking: what a program pays that reads nothing and sends nothing until the end.
     try set.time("local_txn_each") {
       try trace.replay(committingEach: true)
     } check: {
@@ -43,6 +46,23 @@ struct TraceMeasures {
     try receive(written)
     try memory(written)
     return set.measures
+  }
+
+  /// What each keystroke costs a person who writes with another one, and what it costs that one, or a server.
+  private func live() throws {
+    let names = ["live_send_each", "live_receive_each"]
+    guard names.contains(where: set.wants) else { return }
+    var (sending, receiving): ([Double], [Double]) = ([], [])
+    for _ in 0..<set.repetitions {
+      var pair = try LiveKeystrokes()
+      try pair.type(trace)
+      let microseconds = Double(max(trace.ends.count, 1)) * 1000
+      sending.append(Double(pair.sending) / microseconds)
+      receiving.append(Double(pair.receiving) / microseconds)
+    }
+    for (name, samples) in zip(names, [sending, receiving]) where set.wants(name) {
+      set.add(Measure(trace: trace.name, name: name, unit: "µs", samples: samples))
+    }
   }
 
   private func memory(_ written: WrittenText) throws {
