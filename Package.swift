@@ -35,7 +35,11 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
-      swiftSettings: strict),
+      swiftSettings: strict, plugins: ["CommitPlugin"]),
+
+    // Writes down before each build from which commit it is made.
+    .plugin(
+      name: "CommitPlugin", capability: .buildTool(), path: "Sources/CommitPlugin", exclude: ["commit.sh"]),
 
     // The editor's side: buffers, positions, rebasing, cursors, the LSP methods.
     .target(

@@ -76,6 +76,10 @@ if [ "$action" = uninstall ]; then
 fi
 
 install -d "$prefix/bin" "$plugins"
+# Without what only a debugger reads. An editor may start the program the moment it is there, so it is stripped before.
+stripped=$(mktemp)
+trap 'rm -f "$stripped"' EXIT
+if strip -o "$stripped" "$program" 2>/dev/null; then program=$stripped; fi
 install "$program" "$prefix/bin/notes-lsp"
 # What an earlier version had and this one has not must not be loaded.
 remove_plugins "$plugins"

@@ -27,7 +27,7 @@ final class Examination {
   }
 
   func run(done: @escaping @AutomergeRepo () -> Void) {
-    good("version", "notes-lsp \(Service.version), notes protocol 1, peer protocol 1")
+    good("version", "\(ProgramVersion.description), notes protocol 1, peer protocol 1")
     lookAtStore()
     lookAtClock()
     lookAtInterfaces()

@@ -12,7 +12,7 @@ struct NotesLSP: AsyncParsableCommand {
       Your editor starts notes-lsp by itself and talks to it on standard input and output. The commands below work on the \
       same notes from a shell, also while editors are running. A NOTE is an id or a title.
       """,
-    version: "notes-lsp \(Service.version)",
+    version: ProgramVersion.description,
     groupedSubcommands: [
       CommandGroup(
         name: "Note",

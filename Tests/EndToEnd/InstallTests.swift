@@ -56,6 +56,10 @@ struct InstallTests {
       return result.exit == .code(0)
     }
 
+    func size(of path: String) throws -> Int {
+      try #require(FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
+    }
+
     func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
   }
 
@@ -73,6 +77,9 @@ struct InstallTests {
     let said = try home.install()
     #expect(said.contains(home.prefix + "/lib/notes-lsp/vim"))
     #expect(home.files(below: home.store) == before, "nothing of the program is among the notes")
+    let installed = home.prefix + "/bin/notes-lsp"
+    #expect(try home.run([installed, "--version"]).output == home.run([binary, "--version"]).output)
+    #expect(try home.size(of: installed) < home.size(of: binary), "symbols stay behind")
     #expect(try home.vimFindsHelp(in: home.prefix + "/lib/notes-lsp/vim"))
     // Once more, as an upgrade does.
     _ = try home.install()
@@ -80,6 +87,48 @@ struct InstallTests {
     #expect(home.files(below: home.store) == before)
     #expect(home.files(below: home.path + "/Notes") == ["Shopping.md": Data("milk\n".utf8)])
     #expect(!home.exists(home.prefix + "/lib/notes-lsp") && !home.exists(home.prefix + "/bin/notes-lsp"))
+  }
+
+  @Test func theVersionNamesTheCommit() throws {
+    let said = try Home().run([try #require(NotesBinary.path), "--version"]).output
+    let commit =
+      /notes-lsp [0-9.]+ \(commit ([0-9a-f]{12}( and uncommitted changes)?|unknown: not built in a git clone)\)\n/
+    #expect(try commit.wholeMatch(in: said) != nil, "\(said)")
+  }
+
+  @Test(.enabled(if: NotesBinary.find("git") != nil, "SKIPPED: needs git"))
+  func theCommitIsAskedForBeforeEachBuildAndWrittenWhenItIsAnother() throws {
+    let home = try Home()
+    let (folder, file) = (home.path + "/generated", home.path + "/generated/BuildCommit.swift")
+    func written() throws -> String {
+      let script = InstallTests.checkout + "/Sources/CommitPlugin/commit.sh"
+      let result = try home.run(["sh", script, home.path, folder])
+      #expect(result.exit == .code(0), "\(result)")
+      return try String(contentsOfFile: file, encoding: .utf8)
+    }
+    func git(_ arguments: String...) throws {
+      let settings = ["-c", "user.name=Ana", "-c", "user.email=ana@example.org"]
+      let result = try home.run(["git", "-C", home.path] + settings + arguments)
+      #expect(result.exit == .code(0), "\(result)")
+    }
+    #expect(try written().contains("hash: String? = nil"), "no clone")
+    try git("init", "-q")
+    #expect(try written().contains("hash: String? = nil"), "no commit yet")
+    try "one\n".write(toFile: home.path + "/file", atomically: true, encoding: .utf8)
+    try git("add", "file")
+    try git("commit", "-qm", "one")
+    let first = try written()
+    #expect(first.contains(/hash: String\? = "[0-9a-f]{12}"/) && first.contains("isModified = false"), "\(first)")
+    // What is as it was is not written, or everything behind it would be compiled again.
+    try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: file)
+    #expect(try written() == first)
+    let date = try FileManager.default.attributesOfItem(atPath: file)[.modificationDate] as? Date
+    #expect(date == Date(timeIntervalSince1970: 1))
+    try "two\n".write(toFile: home.path + "/file", atomically: true, encoding: .utf8)
+    #expect(try written().contains("isModified = true"))
+    try git("commit", "-qam", "two")
+    let second = try written()
+    #expect(second != first && second.contains("isModified = false"))
   }
 
   /// Puts the plugins where version 0.1 had them: among the notes.

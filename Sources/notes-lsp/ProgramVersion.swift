@@ -1,0 +1,11 @@
+import NotesServer
+
+/// What the program says it is.
+enum ProgramVersion {
+  static let description = "notes-lsp \(Service.version) (\(commit))"
+
+  private static var commit: String {
+    guard let hash = BuildCommit.hash else { return "commit unknown: not built in a git clone" }
+    return "commit \(hash)" + (BuildCommit.isModified ? " and uncommitted changes" : "")
+  }
+}
