@@ -25,7 +25,7 @@ struct Keystrokes: ~Copyable {
   private var kind = Kind.none
   /// Where the next one has to be to go on; to delete backward, directly before that.
   private var next = 0
-  fileprivate let text = Slab<UInt8>(capacity: limit)
+  fileprivate let text = Arena<UInt8>(capacity: limit)
   /// Each is one operation.
   private(set) var count = 0
   /// The changes that the first ones make, of as many operations each, at one time.

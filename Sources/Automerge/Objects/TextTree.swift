@@ -1,7 +1,7 @@
 /// A sequence object, text or list, as a B+tree of runs in document order, deleted ones included.
 ///
 /// Leaves hold runs; inner nodes know for everything below them what is visible, in every unit. A leaf or node is never
-/// removed: a sequence only grows. Links and numbers are indices into slabs, so copying a tree is copying memory.
+/// removed: a sequence only grows. Links and numbers are indices into arenas, so copying a tree is copying memory.
 final class TextTree {
   static let leafCapacity = 32
   static let nodeCapacity = 32
@@ -53,10 +53,10 @@ final class TextTree {
   var updates: [OpId: OpId] = [:]
   /// Whether any mark was ever set; only then does an insertion have to look for sticky ends.
   var hasMarks = false
-  let runs: Slab<TextRun>
-  let leaves: Slab<Leaf>
-  let nodes: Slab<Node>
-  let children: Slab<UInt32>
+  let runs: Arena<TextRun>
+  let leaves: Arena<Leaf>
+  let nodes: Arena<Node>
+  let children: Arena<UInt32>
   private let rootCell = Cell(0)
   private let indexCell = Cell(OpIndex())
   private let hintCell = Cell(Hint())
@@ -66,10 +66,10 @@ final class TextTree {
 
   init(bytes: TextBytes, actors: ActorTable) {
     (self.bytes, self.actors) = (bytes, actors)
-    runs = Slab(capacity: Self.leafCapacity)
-    leaves = Slab(capacity: 1)
-    nodes = Slab(capacity: 1)
-    children = Slab(capacity: Self.nodeCapacity)
+    runs = Arena(capacity: Self.leafCapacity)
+    leaves = Arena(capacity: 1)
+    nodes = Arena(capacity: 1)
+    children = Arena(capacity: Self.nodeCapacity)
     runs.append(Self.noRun, repeated: Self.leafCapacity)
     leaves.append(Leaf(parent: 0))
     root = nodes.append(Node(count: 1, isBottom: true))
@@ -80,10 +80,10 @@ final class TextTree {
   init(copying other: TextTree, bytes: TextBytes, actors: ActorTable) {
     (self.bytes, self.actors) = (bytes, actors)
     other.settle()
-    runs = Slab(copying: other.runs)
-    leaves = Slab(copying: other.leaves)
-    nodes = Slab(copying: other.nodes)
-    children = Slab(copying: other.children)
+    runs = Arena(copying: other.runs)
+    leaves = Arena(copying: other.leaves)
+    nodes = Arena(copying: other.nodes)
+    children = Arena(copying: other.children)
     (slots, updates, hasMarks, root, index) = (other.slots, other.updates, other.hasMarks, other.root, other.index)
   }
 

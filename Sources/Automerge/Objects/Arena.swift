@@ -2,8 +2,8 @@
 ///
 /// Unsafe memory. Its invariants: `count` elements from `base` on are initialised, `count <= capacity`, and an index
 /// comes only from the owner's own links, which `TextTree.checkInvariants` verifies (and debug builds assert). Elements
-/// move when the slab grows, so no pointer into it is kept across an append.
-struct Slab<Element: BitwiseCopyable>: ~Copyable {
+/// move when the arena grows, so no pointer into it is kept across an append.
+struct Arena<Element: BitwiseCopyable>: ~Copyable {
   private struct Header {
     var base: UnsafeMutablePointer<Element>
     var capacity: Int
@@ -18,7 +18,7 @@ struct Slab<Element: BitwiseCopyable>: ~Copyable {
     header.initialize(to: Header(base: .allocate(capacity: capacity), capacity: capacity))
   }
 
-  init(copying other: borrowing Slab) {
+  init(copying other: borrowing Arena) {
     self.init(capacity: other.count)
     header.pointee.base.update(from: other.header.pointee.base, count: other.count)
     header.pointee.count = other.count
@@ -33,11 +33,11 @@ struct Slab<Element: BitwiseCopyable>: ~Copyable {
 
   subscript(index: Int) -> Element {
     @inline(__always) unsafeAddress {
-      assert(index >= 0 && index < count, "slab index in range")
+      assert(index >= 0 && index < count, "arena index in range")
       return UnsafePointer(header.pointee.base + index)
     }
     @inline(__always) nonmutating unsafeMutableAddress {
-      assert(index >= 0 && index < count, "slab index in range")
+      assert(index >= 0 && index < count, "arena index in range")
       return header.pointee.base + index
     }
   }
@@ -45,7 +45,7 @@ struct Slab<Element: BitwiseCopyable>: ~Copyable {
   /// Where an element stands until the next append.
   @inline(__always)
   func pointer(to index: Int) -> UnsafeMutablePointer<Element> {
-    assert(index >= 0 && index < count, "slab index in range")
+    assert(index >= 0 && index < count, "arena index in range")
     return header.pointee.base + index
   }
 
