@@ -20,10 +20,10 @@ struct Doctor: ParsableCommand {
   func run() throws {
     let loop = try Loop()
     AutomergeRepo.install(executor: loop)
-    let examination = AutomergeRepo.assumeIsolated { Examination(home: store.homeDirectory, loop: loop) }
-    AutomergeRepo.assumeIsolated { examination.run { loop.stop() } }
+    let diagnostics = AutomergeRepo.assumeIsolated { Diagnostics(home: store.homeDirectory, loop: loop) }
+    AutomergeRepo.assumeIsolated { diagnostics.run { loop.stop() } }
     loop.run()
-    let findings = AutomergeRepo.assumeIsolated { examination.findings }
+    let findings = AutomergeRepo.assumeIsolated { diagnostics.findings }
     loop.closeHandles()
     if json {
       try Output.print(json: findings)

@@ -14,7 +14,7 @@ struct DoctorTests {
   }
 
   /// Runs it for a person.
-  private func examine(
+  private func diagnose(
     _ user: NotesUser, prefix: [String] = [], environment: [String: String] = [:]
   ) throws -> (exit: ChildProcess.Exit, findings: [String: Finding]) {
     let binary = try #require(NotesBinary.path)
@@ -40,7 +40,7 @@ struct DoctorTests {
     _ = try user.run(["new", "A note"])
     let ben = try NotesUser("Ben")
     let neighbour = try ben.startInTheOpen(prefix: network.prefix(1))
-    let (exit, findings) = try examine(user, prefix: network.prefix(0))
+    let (exit, findings) = try diagnose(user, prefix: network.prefix(0))
     for subject in ["version", "store", "key", "service", "clock", "network", "port", "firewall", "nearby"] {
       #expect(findings[subject]?.isGood == true, "\(subject): \(findings)")
     }
@@ -51,7 +51,7 @@ struct DoctorTests {
     try neighbour.shutdown()
 
     try network.setInterface(0, isUp: false)
-    let (badExit, bad) = try examine(user, prefix: network.prefix(0))
+    let (badExit, bad) = try diagnose(user, prefix: network.prefix(0))
     #expect(badExit == .code(1))
     #expect(bad["network"]?.isGood == false && bad["network"]?.advice?.isEmpty == false)
     #expect((bad["multicast"] ?? bad["nearby"]) != nil)
@@ -61,7 +61,7 @@ struct DoctorTests {
     let user = try NotesUser("Ana")
     try user.startInitialized().shutdown()
     #expect(chmod(user.home + "/identity.pem", 0o644) == 0)
-    let (exit, findings) = try examine(user, environment: ["PATH": "/nowhere"])
+    let (exit, findings) = try diagnose(user, environment: ["PATH": "/nowhere"])
     #expect(exit == .code(1))
     for subject in ["key", "editors"] {
       #expect(findings[subject]?.isGood == false && findings[subject]?.advice?.isEmpty == false, "\(findings)")
@@ -75,14 +75,14 @@ struct DoctorTests {
       try "#!/bin/sh\n".write(toFile: folder + "/" + editor, atomically: true, encoding: .utf8)
       #expect(chmod(folder + "/" + editor, 0o755) == 0)
     }
-    let before = try examine(user, environment: ["PATH": folder]).findings
+    let before = try diagnose(user, environment: ["PATH": folder]).findings
     #expect(before["vim"]?.advice?.contains("runtimepath+=") == true)
     #expect(before["emacs"]?.advice?.contains("load-path") == true)
     try "set rtp+=~/src/notes-lsp/vim\n".write(
       toFile: user.directory.file(".vimrc"), atomically: true, encoding: .utf8)
     try FileManager.default.createDirectory(
       atPath: user.directory.path + "/.emacs.d/elpa/notes-lsp-0.1", withIntermediateDirectories: true)
-    let after = try examine(user, environment: ["PATH": folder]).findings
+    let after = try diagnose(user, environment: ["PATH": folder]).findings
     for editor in ["vim", "emacs"] {
       #expect(after[editor]?.isGood == true && after[editor]?.advice == nil, "\(after)")
     }

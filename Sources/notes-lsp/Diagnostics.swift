@@ -4,9 +4,9 @@ import NotesServer
 import PeerNetwork
 import UV
 
-/// The checks themselves, in the order in which a connection to a peer depends on them.
+/// The checks of `doctor`, in the order in which a connection to a peer depends on them.
 @AutomergeRepo
-final class Examination {
+final class Diagnostics {
   struct Finding: Encodable, Sendable {
     var subject: String
     var isGood: Bool

@@ -1,6 +1,6 @@
 import Foundation
 
-extension Examination {
+extension Diagnostics {
   /// An editor with a plugin of ours, and the places of its settings and plugins.
   private struct Editor {
     var name: String
@@ -27,7 +27,7 @@ extension Examination {
   func lookAtEditors() {
     let environment = ProcessInfo.processInfo.environment
     let folders = (environment["PATH"] ?? "").split(separator: ":")
-    let there = Examination.editors.filter { editor in
+    let there = Diagnostics.editors.filter { editor in
       folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(editor.name)") }
     }
     if there.isEmpty {
@@ -46,9 +46,9 @@ extension Examination {
       return text.contains("notes-lsp") || text.contains("notes_lsp")
     }
     if let settings { return good(editor.name, "~/\(settings) loads the plugin") }
-    let packages = editor.packages.first { Examination.holdsPlugin(home + "/" + $0) }
+    let packages = editor.packages.first { Diagnostics.holdsPlugin(home + "/" + $0) }
     if let packages { return good(editor.name, "the plugin is installed in ~/\(packages)") }
-    let folder = Examination.pluginFolders.first {
+    let folder = Diagnostics.pluginFolders.first {
       FileManager.default.fileExists(atPath: $0 + "/" + editor.landmark)
     }
     good(
