@@ -1,8 +1,8 @@
 import Foundation
 
-/// Taking back what this replica did, and only that.
+/// Undoing what this replica did, and only that; and reverting any change.
 ///
-/// Undoing makes ordinary operations that lead to what the document would be if the change had never been made and
+/// Both make ordinary operations that lead to what the document would be if the change had never been made and
 /// everything else had: others' edits stay, also those to what the change made. Text and objects that come back are
 /// new ones, with the same content.
 extension Document {
@@ -30,26 +30,26 @@ extension Document {
   /// - Complexity: O(n) in the runs of the lists and texts that the change touched.
   @discardableResult
   public func undo(message: String? = nil, timestamp: Date = Date()) throws -> [Patch] {
-    try takeBack(.undo, message, timestamp)
+    try step(.undo, message, timestamp)
   }
 
   /// Does again what was undone last, as long as no other change was made since. Returns what that did.
   /// - Complexity: that of `undo`.
   @discardableResult
   public func redo(message: String? = nil, timestamp: Date = Date()) throws -> [Patch] {
-    try takeBack(.redo, message, timestamp)
+    try step(.redo, message, timestamp)
   }
 
-  private func takeBack(_ direction: UndoHistory.Direction, _ message: String?, _ timestamp: Date) throws -> [Patch] {
+  private func step(_ direction: UndoHistory.Direction, _ message: String?, _ timestamp: Date) throws -> [Patch] {
     try withCore { core in
       guard core.isolation == nil else { throw DocError.isolated }
       core.commitPending()
       core.undoHistory.update(from: core)
       let heads = core.graph.heads
       while let row = core.undoHistory.next(direction) {
-        let copies = try core.takeBack(rows: core.undoHistory.related(to: [row], in: core))
+        let copies = try core.revert(rows: core.undoHistory.related(to: [row], in: core))
         if core.commit(message: message, time: seconds(of: timestamp)) {
-          core.undoHistory.tookBack(direction, row, by: core.graph.count - 1, restoring: copies)
+          core.undoHistory.didRevert(direction, row, by: core.graph.count - 1, restoring: copies)
           break
         }
       }
@@ -57,17 +57,17 @@ extension Document {
     }
   }
 
-  /// Takes back several changes of this document's actor, in one change of its own; for callers that keep account of what
-  /// can be undone themselves, for instance by bursts of typing. Taking back the change that is returned does them again.
+  /// Reverts several changes of this document's actor, in one change of its own; for callers that keep account of what can
+  /// be undone themselves, for instance by bursts of typing. Reverting the change that is returned does them again.
   ///
   /// - Parameters:
   ///   - changes: those that this document does not have, or that are another actor's, are passed over.
-  ///   - actors: whose changes may be taken back besides this document's actor's: those that one person wrote as before.
-  /// - Returns: the change that takes them back; nil if nothing of them shows any more.
+  ///   - actors: whose changes may be reverted besides this document's actor's: those that one person wrote as before.
+  /// - Returns: the change that reverts them; nil if nothing of them shows any more.
   /// - Throws: `DocError.isolated` while an earlier state is worked on.
   /// - Complexity: that of `undo`, once.
   @discardableResult
-  public func takeBack(
+  public func revert(
     _ changes: [ChangeHash], alsoOf actors: Set<ActorId> = [], message: String? = nil, timestamp: Date = Date()
   ) throws -> ChangeHash? {
     try withCore { core in
@@ -77,9 +77,9 @@ extension Document {
       let own = Set(actors.union([core.actor]).compactMap { core.actors.find($0) })
       let rows = changes.compactMap { core.row(of: $0) }.filter { own.contains(core.graph.records[$0].actor) }
       guard !rows.isEmpty else { return nil }
-      let copies = try core.takeBack(rows: core.undoHistory.related(to: rows, in: core))
+      let copies = try core.revert(rows: core.undoHistory.related(to: rows, in: core))
       guard core.commit(message: message, time: seconds(of: timestamp)) else { return nil }
-      core.undoHistory.tookBack(rows, by: core.graph.count - 1, restoring: copies)
+      core.undoHistory.didRevert(rows, by: core.graph.count - 1, restoring: copies)
       core.computeHashes()
       return core.graph.hashes[core.graph.count - 1]
     }
@@ -95,7 +95,7 @@ extension Document {
       core.commitPending()
       guard let row = core.row(of: change) else { return [] }
       let heads = core.graph.heads
-      try core.takeBack(rows: [row])
+      try core.revert(rows: [row])
       core.commit(message: message, time: seconds(of: timestamp))
       return core.patches(since: heads, encoding: textEncoding)
     }

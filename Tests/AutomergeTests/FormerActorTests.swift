@@ -40,13 +40,13 @@ import Testing
     let first = try write("milk", at: 0)
     document.actor = ActorId()
     _ = try write(" and tea", at: 4)
-    #expect(try document.takeBack([first]) == nil)
+    #expect(try document.revert([first]) == nil)
     #expect(try document.text(obj: text) == "milk and tea")
-    let undone = try #require(try document.takeBack([first], alsoOf: [former]))
+    let undone = try #require(try document.revert([first], alsoOf: [former]))
     #expect(try document.text(obj: text) == " and tea")
     document.actor = ActorId()
     let author = try #require(document.authorship(of: undone)).actor
-    #expect(try document.takeBack([undone], alsoOf: [author]) != nil)
+    #expect(try document.revert([undone], alsoOf: [author]) != nil)
     #expect(try document.text(obj: text) == "milk and tea")
   }
 }

@@ -1,4 +1,4 @@
-/// What taking a change back put in again. Deleted elements and objects do not come back themselves, copies of them do.
+/// What reverting a change put in again. Deleted elements and objects do not come back themselves, copies of them do.
 struct RestoredCopies {
   /// Elements with consecutive ids, and their copies, of consecutive ids too.
   struct Elements {

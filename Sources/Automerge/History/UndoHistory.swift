@@ -1,12 +1,12 @@
 /// Which of an actor's changes can be undone and redone. Undoing makes a change, so what can be redone are such changes.
 struct UndoHistory {
-  /// Rows of changes to take back, the next one last.
+  /// Rows of changes to revert, the next one last.
   private(set) var undoable: [Int] = []
-  /// Rows of changes that took others back.
+  /// Rows of changes that reverted others.
   private(set) var redoable: [Int] = []
-  /// Changes with those that took them back.
+  /// Changes with those that reverted them.
   private var pairs: [(change: Int, by: Int)] = []
-  /// What taking changes back put in again, by the row of the change that did.
+  /// What reverting changes put in again, by the row of the change that did.
   private(set) var copies: [Int: RestoredCopies] = [:]
   private var actor: ActorId?
   private var nextRow = 0
@@ -27,7 +27,7 @@ struct UndoHistory {
 
   enum Direction { case undo, redo }
 
-  /// The change to take back next; nil if there is none.
+  /// The change to revert next; nil if there is none.
   mutating func next(_ direction: Direction) -> Int? {
     switch direction {
     case .undo: undoable.popLast()
@@ -35,8 +35,8 @@ struct UndoHistory {
     }
   }
 
-  /// Records that the last change took another one back.
-  mutating func tookBack(_ direction: Direction, _ change: Int, by row: Int, restoring copies: RestoredCopies) {
+  /// Records that the last change reverted another one.
+  mutating func didRevert(_ direction: Direction, _ change: Int, by row: Int, restoring copies: RestoredCopies) {
     nextRow = row + 1
     pairs.append((change, row))
     self.copies[row] = copies
@@ -47,7 +47,7 @@ struct UndoHistory {
   }
 
   /// Records that the last change reverted others, which the caller tracks itself.
-  mutating func tookBack(_ changes: [Int], by row: Int, restoring copies: RestoredCopies) {
+  mutating func didRevert(_ changes: [Int], by row: Int, restoring copies: RestoredCopies) {
     nextRow = row + 1
     pairs += changes.map { ($0, row) }
     self.copies[row] = copies
@@ -55,8 +55,8 @@ struct UndoHistory {
     redoable.removeAll { changes.contains($0) }
   }
 
-  /// The changes to leave out in order to take some back: themselves, and what came later, was taken back too and had to do
-  /// with them. For what taking back restored looks like new, but is not.
+  /// The changes to leave out in order to revert some: themselves, and what came later, was reverted too and had to do with them.
+  /// For what reverting restored looks like new, but is not.
   ///
   /// What was restored stays if others have done more to it since than to delete or replace it: leaving it out would lose
   /// that. The changes may then have nothing left that shows.

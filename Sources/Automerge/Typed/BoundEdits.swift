@@ -21,13 +21,13 @@ final class BoundEdits: Sendable {
 
   /// Makes the document what it would be without the operations, by a change of its own. While an earlier state is worked
   /// on, they stay.
-  func takeBack() throws {
+  func revert() throws {
     let operations = operations.withLock { $0 }
     if operations.isEmpty { return }
     try document.withCore { core in
       guard core.isolation == nil else { return }
       core.commitPending()
-      try core.takeBack(operations)
+      try core.revert(operations)
     }
   }
 }
@@ -49,16 +49,16 @@ extension Document {
 }
 
 extension DocumentCore {
-  /// Takes operations back for good: neither they nor what takes them back can be undone. No transaction is pending.
-  fileprivate func takeBack(_ operations: [BoundEdits.Operations]) throws(DocError) {
+  /// Reverts operations for good: neither they nor what reverts them can be undone. No transaction is pending.
+  fileprivate func revert(_ operations: [BoundEdits.Operations]) throws(DocError) {
     undoHistory.update(from: self)
     changeLookup.update(from: graph)
     for actor in Set(operations.map(\.actor)).sorted() {
       let counters = operations.filter { $0.actor == actor }.map(\.counters).sorted { $0.lowerBound < $1.lowerBound }
       let rows = Set(counters.compactMap { changeLookup.row(of: OpId(counter: $0.lowerBound, actor: actor)) }).sorted()
-      let copies = try takeBack(counters, of: actor, rows: rows)
+      let copies = try revert(counters, of: actor, rows: rows)
       guard commit(message: nil, time: implicitCommitTime()) else { continue }
-      undoHistory.tookBack(rows, by: graph.count - 1, restoring: copies)
+      undoHistory.didRevert(rows, by: graph.count - 1, restoring: copies)
     }
   }
 }

@@ -35,7 +35,7 @@ public struct TypedDocument<Model: Codable>: Sendable {
   /// Changes the value, and makes one change of the difference. Returns its hash, or nil if there is no difference.
   ///
   /// Texts and counters of the model are bound to the document and written as they are changed. If `body` or the encoder
-  /// throws, what they wrote is taken back, by another change, and nothing else is; what was done to the document itself
+  /// throws, what they wrote is reverted, by another change, and nothing else is; what was done to the document itself
   /// stays.
   @discardableResult
   public func change(
@@ -50,7 +50,7 @@ public struct TypedDocument<Model: Codable>: Sendable {
         try AutomergeEncoder(doc: document).encode(model)
       }
     } catch {
-      try edits.takeBack()
+      try edits.revert()
       throw error
     }
     document.commitWith(message: message, timestamp: timestamp)

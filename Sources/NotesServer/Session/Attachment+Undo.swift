@@ -37,7 +37,7 @@ extension Attachment {
     while let group = undoGroups.next(direction) {
       let before = handle.document.heads()
       let (changes, authors) = changes(of: group)
-      let made = try handle.change { try $0.takeBack(changes, alsoOf: authors, timestamp: service.clock.date) }
+      let made = try handle.change { try $0.revert(changes, alsoOf: authors, timestamp: service.clock.date) }
       // No visible trace of it is left: undo the one before it.
       guard let made else { continue }
       undoGroups.tookBack(direction, group, by: made)

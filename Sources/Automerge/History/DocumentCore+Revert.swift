@@ -1,16 +1,16 @@
 /// Making the document what it would be without some changes, by ordinary operations.
 extension DocumentCore {
-  /// Takes back changes of one actor, given by their rows, ascending. Adds operations to the pending transaction.
+  /// Reverts changes of one actor, given by their rows, ascending. Adds operations to the pending transaction.
   /// Returns what they put in again.
   @discardableResult
-  func takeBack(rows: [Int]) throws(DocError) -> RestoredCopies {
+  func revert(rows: [Int]) throws(DocError) -> RestoredCopies {
     let records = rows.map { graph.records[$0] }.filter { $0.opCount > 0 }
-    return try takeBack(records.map { $0.startOp...$0.maxOp }, of: records.first?.actor ?? 0, rows: rows)
+    return try revert(records.map { $0.startOp...$0.maxOp }, of: records.first?.actor ?? 0, rows: rows)
   }
 
-  /// As `takeBack(rows:)`, of only some of the rows' operations, given by ascending ranges of their counters.
+  /// As `revert(rows:)`, of only some of the rows' operations, given by ascending ranges of their counters.
   @discardableResult
-  func takeBack(
+  func revert(
     _ counters: [ClosedRange<UInt32>], of actor: UInt32, rows: [Int]
   ) throws(DocError) -> RestoredCopies {
     var difference = DocumentDifference(
