@@ -50,6 +50,33 @@ struct KeystrokeTests {
     }
   }
 
+  /// Kept until the end, read after each keystroke, received change by change, or loaded: the log is as long as what was done in
+  /// one go.
+  @Test(arguments: [TextEncoding.unicodeScalar, .utf8])
+  func typingIsOneActHoweverItCame(encoding: TextEncoding) throws {
+    let pair = try Pair(encoding), received = Document()
+    for place in 0..<300 {
+      try pair.each {
+        try $0.spliceText(obj: pair.text, start: UInt64(place), delete: 0, value: "x")
+        $0.commitWith(timestamp: Date(timeIntervalSince1970: 0))
+      }
+      try received.applyEncodedChanges(encoded: pair.read.encodeNewChanges())
+    }
+    for place in (200..<300).reversed() {
+      try pair.each {
+        try $0.spliceText(obj: pair.text, start: UInt64(place), delete: 1)
+        $0.commitWith(timestamp: Date(timeIntervalSince1970: 0))
+      }
+      try received.applyEncodedChanges(encoded: pair.read.encodeNewChanges())
+    }
+    try pair.check("one act")
+    for document in [pair.kept, pair.read, received, try Document(pair.kept.save())] {
+      // The text object, the letters, and the letters that went.
+      #expect(document.withCore { $0.log.runCount } == 3)
+    }
+    #expect(received.heads() == pair.read.heads())
+  }
+
   @Test(arguments: 1...12 as ClosedRange<UInt64>)
   func bothWaysMakeTheSameChanges(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)

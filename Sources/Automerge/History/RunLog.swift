@@ -48,6 +48,9 @@ final class RunLog: OpSource {
   var text: [UInt8] { bytes.bytes }
   var actorList: [ActorId] { actors.actors }
 
+  /// How many acts the operations are.
+  var runCount: Int { logged.count }
+
   /// Operations are numbered with 32 bits.
   func hasRoom(for count: Int) -> Bool { count <= Int(UInt32.max) - opCount }
 
@@ -60,7 +63,7 @@ final class RunLog: OpSource {
     if let last = logged.last, last.id.actor == id.actor, last.id.counter &+ last.run.count == id.counter,
       last.run.byteCount == last.run.count && run.byteCount == run.count
         || Int(last.run.byteCount) + Int(run.byteCount) <= Self.largestWideByteCount,
-      logged[logged.count - 1].run.merge(run, id: id)
+      logged[logged.count - 1].run.merge(run, id: last.id)
     {
       return
     }
