@@ -54,7 +54,7 @@ class Loro:
 
 
 class Pycrdt:
-    """As with Loro: an update is what the other's state vector lacks."""
+    """An update is what the transaction tells its observers; the answer is the state vector that the other has then."""
 
     uses_utf8 = True
 
@@ -63,12 +63,14 @@ class Pycrdt:
         self.writer, self.reader = pycrdt.Doc(client_id=1), pycrdt.Doc(client_id=2)
         self.writer["t"], self.reader["t"] = pycrdt.Text(), pycrdt.Text()
         self.text = self.writer.get("t", type=pycrdt.Text).integrated
-        self.edits = []
+        self.edits, self.updates = [], []
         self.read = self.reader.get("t", type=pycrdt.Text)
-        self.subscription = self.read.observe(lambda event: self.edits.append(event.delta))
+        self.subscriptions = [self.read.observe(lambda event: self.edits.append(event.delta)),
+                              self.writer.observe(lambda event: self.updates.append(event.update))]
         self.shared = self.reader.get_state()
 
     def send(self, patches):
+        self.updates.clear()
         with self.writer.transaction() as transaction:
             native = transaction._txn
             for position, deleted, inserted in patches:
@@ -77,10 +79,11 @@ class Pycrdt:
                 if inserted:
                     self.text.insert(native, position, inserted)
         self.writer.get_state()
-        return self.writer.get_update(self.shared)
+        return self.updates
 
     def receive(self, message):
-        self.reader.apply_update(message)
+        for update in message:
+            self.reader.apply_update(update)
         self.shared = self.reader.get_state()
 
     def result(self):
