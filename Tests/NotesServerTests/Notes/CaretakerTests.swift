@@ -27,7 +27,7 @@ import Testing
     try await ben.start()
     let made = try await ben.request("notes/create", ["title": "Shopping", "text": "tea\n"])
     let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
-    let handle = try #require(ben.service.repo.handle(of: id))
+    let handle = try await ben.handle(of: id)
     let isFirst = Mutex(true)
     ben.files.onReplace.withLock {
       $0 = { [self] _ in
@@ -59,7 +59,7 @@ import Testing
     let added = try await ben.request(
       "notes/addItem", ["id": .string(id.description), "title": "Tea", "text": "green\n"])
     let item = try #require(added["item"]?.stringValue)
-    let handle = try #require(ben.service.repo.handle(of: id))
+    let handle = try await ben.handle(of: id)
     try await ben.wait(for: "quiet") { !ben.service.caretaker.isPlanned(id) }
     var claim = ben.service.caretaker.claim(NoteKey(id, item: item), handle)
     #expect(claim != nil)

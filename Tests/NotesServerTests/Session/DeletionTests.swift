@@ -49,7 +49,7 @@ import Testing
     // Another process wrote the file last, and this one has not heard of it.
     ana.service.notebook.update(id) { $0.takeBase(of: known) }
     if typesMeanwhile { ana.change(uri, "tea\nmilk\nbread\n", version: 3) }
-    let handle = try #require(ana.service.repo.handle(of: id))
+    let handle = try await ana.handle(of: id)
     let peer = try #require(NoteDocument(handle.document.fork()))
     let others = Array("eggs and flour\n".utf8)
     try peer.document.spliceText(obj: peer.content, utf8Offset: 0, deleteUTF8: 0, insert: others)
@@ -92,7 +92,7 @@ import Testing
   /// The second news of it took the place of the first, which named what to do in the editor's words.
   @Test func aDeletionByOthersIsToldOnceThoughMoreOfTheNoteComesMeanwhile() async throws {
     let (ana, id) = try await serviceWithNote()
-    let handle = try #require(ana.service.repo.handle(of: id))
+    let handle = try await ana.handle(of: id)
     let peer = handle.document.fork()
     try NoteDocument.setDeletion(world.clock.date, of: peer)
     try handle.take(peer.encodeChangesSince(heads: handle.document.heads()))

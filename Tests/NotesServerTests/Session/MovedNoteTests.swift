@@ -17,7 +17,7 @@ import Testing
     try await ana.start()
     let made = try await ana.request("notes/create", ["title": "Shopping", "text": "tea\n"])
     let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
-    let old = try #require(ana.service.repo.handle(of: id))
+    let old = try await ana.handle(of: id)
     let new = try ana.service.makeSuccessor(of: old)
     ana.service.notebook.update(id) {
       ($0.path, $0.fileBase, $0.successor, $0.deletedSince) = (nil, nil, new.id, world.clock.date)

@@ -61,7 +61,7 @@ import Testing
     let (key, run) = (NoteKey(note.id), ben.service.run)
     ben.open(uri, "tea\n")
     try await ben.wait(for: "the note") { ben.attachment(uri) != nil }
-    let handle = try #require(ben.service.repo.handle(of: note.id))
+    let handle = try await ben.handle(of: note.id)
     ben.attachment(uri)?.handle.storeSoon()
     try await handle.flush()
     // The editor has saved while no service was there, and its person has typed on.

@@ -125,6 +125,14 @@ final class ServiceUnderTest {
     if case .attached(let attachment)? = session.buffers[uri] { attachment } else { nil }
   }
 
+  /// The document, read again if the service has let it go: while a busy machine takes its time for a request, the clock goes on.
+  func handle(of id: DocumentId) async throws -> DocHandle {
+    guard case .found(let handle) = await service.repo.find(id) else {
+      throw TimeIsUp(description: "no document \(id)")
+    }
+    return handle
+  }
+
   func text(of id: DocumentId) -> String? {
     service.repo.handle(of: id).flatMap { NoteDocument($0.document) }.map {
       String(decoding: DocumentText($0).allUTF8, as: UTF8.self)
