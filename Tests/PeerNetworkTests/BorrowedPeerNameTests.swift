@@ -74,7 +74,7 @@ import UV
       let real = try #require(ben.directory.listening)
       let spoofed = (1...8).compactMap { PeerAddress("10.9.9.\($0):7000") }
       ana.directory.discovered(.appeared(.init(peer: ben.peerId, name: "Ben", addresses: spoofed)))
-      let addresses = ana.directory.addresses(of: ben.peerId)
+      let addresses = ana.directory.registry.addresses(of: ben.peerId)
       #expect(addresses.contains(real) && addresses.count <= Ticket.maximumAddresses)
       // What is heard is still tried: it may have moved.
       #expect(addresses.contains(spoofed[0]))

@@ -39,14 +39,14 @@ import UV
       try await eventually("Eve has heard the yes", on: loop) {
         eve.directory.sentInvitations.contains { $0.awaitsConfirmation }
       }
-      #expect(ana.directory.known[eve.peerId]?.isPinned != true)
+      #expect(ana.directory.registry.known[eve.peerId]?.isPinned != true)
       if isRefused {
         eve.directory.refuse(try #require(eve.directory.sentInvitations.first?.id))
       } else {
         try await eve.directory.unshare(note.id)
       }
       #expect(await answer ?? nil == nil)
-      #expect(!ana.directory.hasMet(eve.peerId) && !eve.directory.hasMet(ana.peerId))
+      #expect(!ana.directory.registry.hasMet(eve.peerId) && !eve.directory.registry.hasMet(ana.peerId))
       let other = try eve.repo.create(try .note("y"))
       _ = try await eve.directory.invite(ana.peerId, to: other.id, title: "Y")
       #expect(try await self.invitation(to: ana, on: loop).code?.count == 6)
@@ -67,7 +67,7 @@ import UV
           || ana.grants.access(note.id, for: eve.peerId) > .none
       }
       #expect(ana.grants.access(note.id, for: eve.peerId) == .none)
-      #expect(!ana.directory.hasMet(eve.peerId) && !eve.directory.hasMet(ana.peerId))
+      #expect(!ana.directory.registry.hasMet(eve.peerId) && !eve.directory.registry.hasMet(ana.peerId))
       guard case .unavailable = await eve.repo.find(note.id) else {
         Issue.record("sent before the digits were compared")
         return
@@ -76,7 +76,7 @@ import UV
       try await ana.directory.setTrust(.trusted, of: eve.peerId)
       #expect(await answer ?? nil == note.id)
       #expect(ana.grants.access(note.id, for: eve.peerId) == .write)
-      #expect(ana.directory.hasMet(eve.peerId) && eve.directory.hasMet(ana.peerId))
+      #expect(ana.directory.registry.hasMet(eve.peerId) && eve.directory.registry.hasMet(ana.peerId))
       #expect(try await eve.find(note.id).document.content() == "x")
       // Friends need no digits, and no second yes.
       let second = try ana.repo.create(try .note("y"))

@@ -27,8 +27,8 @@ import UV
         guests: [.init(peer: ben.peerId, access: .write, name: "A thief", addresses: elsewhere)])
       ana.directory.receive(slander, from: host.peerId)
       #expect(ana.directory.name(of: ben.peerId) == "Ben")
-      #expect(ana.directory.addresses(of: ben.peerId).first == bensAddress)
-      #expect(ana.directory.known[ben.peerId]?.addresses.contains { elsewhere.contains($0) } == false)
+      #expect(ana.directory.registry.addresses(of: ben.peerId).first == bensAddress)
+      #expect(ana.directory.registry.known[ben.peerId]?.addresses.contains { elsewhere.contains($0) } == false)
 
       // Again and again with other people: they leave no trace but that of the last list.
       var last = GuestList(document: hosts.id, guests: [])
@@ -44,14 +44,14 @@ import UV
         ana.directory.receive(last, from: host.peerId)
       }
       try await ana.repo.flush()
-      #expect(ana.directory.known.count <= 3)
+      #expect(ana.directory.registry.known.count <= 3)
       #expect(try await disk.records(under: KnownPeer.prefix).count <= 3)
       #expect(ana.directory.peers.count <= 131)
 
       // The control: of somebody not met, the host's word is what there is.
       let guest = last.guests[0].peer
       #expect(ana.directory.name(of: guest) == "Guest 0")
-      #expect(ana.directory.addresses(of: guest) == elsewhere)
+      #expect(ana.directory.registry.addresses(of: guest) == elsewhere)
       for person in [ana, ben, host] { try await person.stop() }
     }
   }

@@ -69,33 +69,3 @@ struct Joined {
     .record(["access": .text(access.rawValue), "host": host.map { .text($0.description) }])
   }
 }
-
-extension PeerDirectory {
-  /// Keeps what is new about a peer, and keeps the peer connected unless others do that.
-  func remember(_ peer: PeerId, name: String?, addresses: [PeerAddress], keepsConnected: Bool = true) {
-    var entry = known[peer] ?? KnownPeer()
-    if let name = name.flatMap(KnownPeer.clean) { entry.name = ownName(name, of: peer) }
-    // The newest first; a few of the older ones may still be right.
-    let older = entry.addresses.filter { !addresses.contains($0) }
-    entry.addresses = Array((addresses + older).prefix(Ticket.maximumAddresses))
-    known[peer] = entry
-    if keepsConnected { provider.keepConnected(to: peer, at: entry.addresses) }
-    let record = entry.record
-    Task {
-      await self.keep { storage throws(StorageError) in
-        try await storage.saveRecord(record, at: KnownPeer.prefix + [peer.description])
-      }
-    }
-  }
-
-  /// Writes something that is not worth failing for: what is in memory goes on being right, and the log says so.
-  func keep(
-    _ write: @Sendable (any StorageProvider) async throws(StorageError) -> Void
-  ) async {
-    do throws(StorageError) {
-      try await write(storage)
-    } catch {
-      logger.error("the store does not take what is known of peers: \(error)")
-    }
-  }
-}

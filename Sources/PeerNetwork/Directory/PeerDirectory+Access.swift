@@ -17,7 +17,7 @@ extension PeerDirectory {
     defer {
       repo.policyChanged(for: document)
       tellGuests(of: document)
-      onEvent?(.networkChanged)
+      news.tell(.networkChanged)
     }
     return try await grants.change(access, on: document, for: peer)
   }
@@ -27,12 +27,12 @@ extension PeerDirectory {
     guard grants.guests(on: document)[peer] != nil else { return }
     let grants = grants
     Task {
-      await self.keep { _ throws(StorageError) in try await grants.forget(document, of: peer) }
+      await self.store.keep { _ throws(StorageError) in try await grants.forget(document, of: peer) }
       self.toldGuests[peer]?[document] = nil
-      if grants.documents(for: peer).isEmpty { self.provider.forget(peer) }
+      self.links.release([peer])
       self.repo.policyChanged(for: document)
       self.tellGuests(of: document)
-      self.onEvent?(.gaveUp(peer, name: self.name(of: peer), document))
+      self.news.tell(.gaveUp(peer, name: self.name(of: peer), document))
     }
   }
 
@@ -44,8 +44,8 @@ extension PeerDirectory {
     joined[document]?.access = access
     let grants = grants
     Task {
-      await self.keep { _ throws(StorageError) in try await grants.storeJoined(document) }
-      self.onEvent?(.accessChanged(host, name: self.name(of: host), document, access))
+      await self.store.keep { _ throws(StorageError) in try await grants.storeJoined(document) }
+      self.news.tell(.accessChanged(host, name: self.name(of: host), document, access))
     }
   }
 
@@ -59,12 +59,12 @@ extension PeerDirectory {
     repo.policyChanged(for: document)
     let grants = grants
     Task {
-      await self.keep { _ throws(StorageError) in
+      await self.store.keep { _ throws(StorageError) in
         try await grants.storeJoined(document)
         try await grants.store(document)
         try await grants.storeIntroductions(to: document)
       }
-      self.onEvent?(.unshared(host, name: self.name(of: host), document))
+      self.news.tell(.unshared(host, name: self.name(of: host), document))
     }
   }
 }

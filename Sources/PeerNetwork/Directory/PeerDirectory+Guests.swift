@@ -55,9 +55,9 @@ extension PeerDirectory {
   /// The peers to which our person has granted the document; not the host that we have it from.
   private func guests(of document: DocumentId) -> [GuestList.Guest] {
     let host = joined[document]?.host
-    let guests = grants.guests(on: document).filter { $0.key != host && !isBlocked($0.key) }
+    let guests = grants.guests(on: document).filter { $0.key != host && !registry.isBlocked($0.key) }
     return guests.sorted { $0.key < $1.key }.map { peer, access in
-      GuestList.Guest(peer: peer, access: access, name: name(of: peer), addresses: addresses(of: peer))
+      GuestList.Guest(peer: peer, access: access, name: name(of: peer), addresses: registry.addresses(of: peer))
     }
   }
 
@@ -73,56 +73,28 @@ extension PeerDirectory {
       return
     }
     if list.guests.isEmpty {
-      hearsay.take(list)
+      registry.listed(list)
       return hostEnded(list.document, host: host)
     }
     if let access = list.guests.first(where: { $0.peer == repo.peerId })?.access {
       hostChanged(access, on: list.document, host: host)
     }
-    let others = list.guests.filter { $0.peer != repo.peerId && $0.peer != host && !isBlocked($0.peer) }
+    let others = list.guests.filter { $0.peer != repo.peerId && $0.peer != host && !registry.isBlocked($0.peer) }
     let before = grants.introductions[list.document]
     let gone = grants.introduce(
       Dictionary(others.map { ($0.peer, $0.access) }) { first, _ in first }, to: list.document)
-    hearsay.take(GuestList(document: list.document, guests: others))
-    for guest in others {
-      provider.trust(guest.peer)
-      if isCalled(guest.peer) { provider.keepConnected(to: guest.peer, at: addresses(of: guest.peer)) }
-    }
+    registry.listed(GuestList(document: list.document, guests: others))
+    for guest in others { links.introduced(guest.peer) }
     let strangers = gone.filter { self.grants.documents(for: $0).isEmpty }
-    for peer in strangers {
-      provider.forget(peer)
-      provider.disconnect(peer)
-    }
-    forget(strangers.filter { known[$0].map { !$0.isPinned && !$0.isBlocked } ?? false })
+    links.hangUp(strangers)
+    registry.forgetUnlisted(strangers)
     let grants = grants
     if grants.introductions[list.document] != before {
-      Task { await self.keep { _ throws(StorageError) in try await grants.storeIntroductions(to: list.document) } }
+      Task {
+        await self.store.keep { _ throws(StorageError) in try await grants.storeIntroductions(to: list.document) }
+      }
     }
     repo.policyChanged(for: list.document)
-    onEvent?(.networkChanged)
-  }
-
-  /// Forgets guests that no host lists any more.
-  private func forget(_ peers: Set<PeerId>) {
-    guard !peers.isEmpty else { return }
-    for peer in peers { known[peer] = nil }
-    Task {
-      await self.keep { storage throws(StorageError) in
-        for peer in peers { try await storage.remove(KnownPeer.prefix + [peer.description]) }
-      }
-    }
-  }
-
-  /// Whether we keep a link to a peer: to every peer that shares something with us, and to as many other guests of our hosts as
-  /// are needed.
-  func isCalled(_ peer: PeerId) -> Bool {
-    guard !isBlocked(peer) else { return false }
-    return grants.isGranted(peer)
-      || grants.introductions.contains { document, guests in
-        guests[peer] != nil
-          && Rendezvous.peersToCall(
-            by: repo.peerId, among: Set(guests.keys).union([joined[document]?.host].compactMap(\.self)), on: document
-          ).contains(peer)
-      }
+    news.tell(.networkChanged)
   }
 }

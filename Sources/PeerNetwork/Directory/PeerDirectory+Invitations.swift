@@ -32,14 +32,14 @@ extension PeerDirectory {
   public func invite(
     _ peer: PeerId, to document: DocumentId, title: String, access: Access = .write
   ) async throws(InvitationError) -> String? {
-    guard !isBlocked(peer) else { throw .blocked }
+    guard !registry.isBlocked(peer) else { throw .blocked }
     try await reach(peer)
     rejecters.remove(peer)
     let id = random.bytes(InviteMessage.idByteCount)
     let nonce = random.bytes(InviteMessage.nonceByteCount)
     let effects = invitations.invite(
       peer, to: document, title: title, access: access, name: repo.metadata.name ?? "", id: id, nonce: nonce,
-      knowsInvited: hasMet(peer), at: repo.clock.now)
+      knowsInvited: registry.hasMet(peer), at: repo.clock.now)
     guard await wait(for: id, PendingInvitation.deliveryTimeout, after: { self.perform(effects) }) else {
       invitations.forget(id)
       throw .timedOut(name: name(of: peer))
@@ -74,7 +74,7 @@ extension PeerDirectory {
       do throws(StorageError) {
         try await setTrust(.blocked, of: peer)
       } catch {
-        logger.error("the store does not take what is known of peers: \(error)")
+        store.logger.error("the store does not take what is known of peers: \(error)")
       }
       return nil
     }
@@ -86,7 +86,7 @@ extension PeerDirectory {
     guard let (received, effects) = invitations.answer(id, accepts: accepts) else { throw .unknown }
     guard accepts else {
       perform(effects)
-      onEvent?(.networkChanged)
+      news.tell(.networkChanged)
       return nil
     }
     guard await wait(for: id, PendingInvitation.grantTimeout, after: { self.perform(effects) }) else {
@@ -98,9 +98,9 @@ extension PeerDirectory {
   // MARK: Events
 
   func receive(_ type: String, _ fields: [String: CBOR], from peer: PeerId) {
-    guard !isBlocked(peer), let (id, message) = InviteMessage.parse(type: type, fields) else { return }
+    guard !registry.isBlocked(peer), let (id, message) = InviteMessage.parse(type: type, fields) else { return }
     let nonce = random.bytes(InviteMessage.nonceByteCount)
-    change { [now = repo.clock.now, isKnown = hasMet(peer)] in
+    change { [now = repo.clock.now, isKnown = registry.hasMet(peer)] in
       $0.receive(message, invitation: id, from: peer, isKnown: isKnown, nonce: nonce, at: now)
     }
     guard case .offer = message else { return }
@@ -116,7 +116,7 @@ extension PeerDirectory {
     if invitations.budget != before {
       let record = invitations.budget.record(now: repo.clock.now, date: repo.clock.date)
       Task {
-        await self.keep { storage throws(StorageError) in
+        await self.store.keep { storage throws(StorageError) in
           try await storage.saveRecord(record, at: KnownPeer.invitationsKey)
         }
       }
@@ -131,29 +131,31 @@ extension PeerDirectory {
         repo.send(type: message.type, fields: message.fields(of: id), to: peer)
       case .delivered(let sent):
         finish(sent.id, true)
-        onEvent?(.networkChanged)
+        news.tell(.networkChanged)
       case .arrived(let received):
-        if known[received.peer]?.name == nil, !received.name.isEmpty { hearsay.note(received.name, of: received.peer) }
+        if registry.known[received.peer]?.name == nil, !received.name.isEmpty {
+          registry.claims(received.name, by: received.peer)
+        }
         Task { await self.arrived(received) }
       case .withdrawn(let received):
         finish(received.id, false)
-        onEvent?(.withdrawn(received, name: name(of: received.peer)))
+        news.tell(.withdrawn(received, name: name(of: received.peer)))
       case .grant(let sent):
         Task { await self.grant(sent) }
       case .confirm(let sent):
-        onEvent?(.toBeConfirmed(sent, name: name(of: sent.peer)))
+        news.tell(.toBeConfirmed(sent, name: name(of: sent.peer)))
       case .declined(let sent):
         rejecters.insert(sent.peer)
-        onEvent?(.declined(sent.peer, name: name(of: sent.peer), sent.document))
+        news.tell(.declined(sent.peer, name: name(of: sent.peer), sent.document))
       case .granted(let received, let access):
         granted(received, access)
       case .cheated(let peer):
         repo.complain(of: peer, "sent an invitation whose numbers do not belong together; it is not shown")
-        onEvent?(.brokeOff(peer, name: name(of: peer)))
+        news.tell(.brokeOff(peer, name: name(of: peer)))
       case .brokeOff(let received):
-        onEvent?(.brokeOff(received.peer, name: ForeignWords.name(received.name) ?? name(of: received.peer)))
+        news.tell(.brokeOff(received.peer, name: ForeignWords.name(received.name) ?? name(of: received.peer)))
       case .closedToStrangers:
-        onEvent?(.closedToStrangers)
+        news.tell(.closedToStrangers)
       }
     }
   }
@@ -162,18 +164,18 @@ extension PeerDirectory {
   private func arrived(_ received: Invitations.Received) async {
     let isHere = await isElsewhere(received.document, than: received.peer)
     guard receivedInvitations.contains(where: { $0.id == received.id }) else { return }
-    guard isHere else { onEvent?(.invited(received, name: name(of: received.peer))); return }
+    guard isHere else { news.tell(.invited(received, name: name(of: received.peer))); return }
     perform(invitations.dismiss(received.id))
-    onEvent?(.offeredAgain(received.peer, name: name(of: received.peer), received.document))
+    news.tell(.offeredAgain(received.peer, name: name(of: received.peer), received.document))
   }
 
   /// The other person has accepted, and so has ours if there were digits: stores the grant before promising it.
   private func grant(_ sent: Invitations.Sent) async {
     let grants = grants
-    pin(sent.peer)
-    await keep { _ throws(StorageError) in try await grants.grant(sent.access, on: sent.document, to: sent.peer) }
+    links.pinMet(sent.peer)
+    await store.keep { _ throws(StorageError) in try await grants.grant(sent.access, on: sent.document, to: sent.peer) }
     perform([.send(.granted(sent.access), invitation: sent.id, to: sent.peer)])
-    onEvent?(.accepted(sent.peer, name: name(of: sent.peer), sent.document))
+    news.tell(.accepted(sent.peer, name: name(of: sent.peer), sent.document))
     repo.policyChanged(for: sent.document)
     if repo.handle(of: sent.document) == nil { _ = await repo.find(sent.document) }
   }
@@ -184,25 +186,16 @@ extension PeerDirectory {
       finish(received.id, false)
       return
     }
-    pin(received.peer)
+    links.pinMet(received.peer)
     if !finish(received.id, true) {
-      onEvent?(.accepted(received.peer, name: name(of: received.peer), received.document))
+      news.tell(.accepted(received.peer, name: name(of: received.peer), received.document))
     }
-  }
-
-  /// Pins a peer: both people have said yes, so no digits next time.
-  private func pin(_ peer: PeerId) {
-    // As shown: a name that belongs to another peer is stored with the mark.
-    let name = repo.peers[peer]?.name ?? self.name(of: peer)
-    known[peer, default: KnownPeer()].isPinned = true
-    provider.trust(peer)
-    remember(peer, name: name, addresses: provenAddresses(of: peer))
   }
 
   private func reach(_ peer: PeerId) async throws(InvitationError) {
     if provider.isConnected(peer) { return }
     do {
-      _ = try await provider.connect(toAnyOf: addresses(of: peer), expecting: peer)
+      _ = try await provider.connect(toAnyOf: registry.addresses(of: peer), expecting: peer)
     } catch {
       throw .unreachable(name: name(of: peer), reason: "\(error)")
     }

@@ -20,18 +20,18 @@ extension PeerDirectory {
     var move = DocumentMove(
       document: document, successor: successor, heads: heads, removed: removed, host: nil, isFollowed: true)
     try await hand(&move, besides: nil)
-    onEvent?(.networkChanged)
+    news.tell(.networkChanged)
   }
 
   /// Grants the successor to the peers that have the document from us.
   private func hand(_ move: inout DocumentMove, besides host: PeerId?) async throws(StorageError) {
     let (document, removed) = (move.document, move.removed)
     let staying = grants.guests(on: document).filter {
-      $0.key != host && !removed.contains($0.key) && !isBlocked($0.key)
+      $0.key != host && !removed.contains($0.key) && !registry.isBlocked($0.key)
     }
     move.guests = staying
     moves[document] = move
-    try await storage.saveRecord(move.record, at: [DocumentMove.key, document.description])
+    try await store.storage.saveRecord(move.record, at: [DocumentMove.key, document.description])
     for (peer, access) in staying.sorted(by: { $0.key < $1.key }) {
       try await grants.grant(access, on: move.successor, to: peer)
     }
@@ -46,11 +46,11 @@ extension PeerDirectory {
       toldGuests[peer]?[document] = nil
       try await grants.forget(document, of: peer)
     }
-    try await storage.saveRecord(book.record, at: KnownPeer.ticketsKey)
+    try await store.storage.saveRecord(book.record, at: KnownPeer.ticketsKey)
     repo.policyChanged(for: document)
     repo.policyChanged(for: move.successor)
     tellGuests(of: move.successor)
-    for peer in leaving where grants.documents(for: peer).isEmpty { provider.forget(peer) }
+    links.release(leaving)
   }
 
   /// Tells a peer that has just connected of the moves that it missed.
@@ -92,11 +92,11 @@ extension PeerDirectory {
       defer { self.guestsOfArriving[move.successor] = nil }
       guard await !self.isElsewhere(move.successor, than: host), self.isNews(move) else { return }
       self.moves[move.document] = move
-      await self.keep { storage throws(StorageError) in
+      await self.store.keep { storage throws(StorageError) in
         try await storage.saveRecord(move.record, at: [DocumentMove.key, move.document.description])
       }
       // Reported before the document comes, so that the person does not write in it as they did in the old one.
-      self.onEvent?(.moved(move, name: self.name(of: host)))
+      self.news.tell(.moved(move, name: self.name(of: host)))
       _ = self.admit(host: host, of: move.successor, access)
       if let list = self.guestsOfArriving[move.successor] ?? nil { self.receive(list, from: host) }
     }
@@ -116,6 +116,6 @@ extension PeerDirectory {
       provider.forget(peer)
       if move.removed.contains(peer) { provider.disconnect(peer) }
     }
-    onEvent?(.networkChanged)
+    news.tell(.networkChanged)
   }
 }

@@ -12,8 +12,8 @@ extension PeerDirectory {
     let key = PendingJoin.Key(host: host, document: nil)
     let document = try await present(.presentSpoken(secret: ticket.secretStart), as: key).get()
     let metadata = repo.peers[host]
-    remember(
-      host, name: metadata?.name, addresses: [ticket.address].compactMap(\.self) + PeerDirectory.addresses(in: metadata)
+    links.remember(
+      host, name: metadata?.name, addresses: [ticket.address].compactMap(\.self) + PeerRegistry.addresses(in: metadata)
     )
     return document
   }
@@ -21,10 +21,10 @@ extension PeerDirectory {
   /// Says nothing to a peer whose key does not begin as the words say.
   private func reach(_ ticket: SpokenTicket) async throws(JoinError) -> PeerId {
     if let peer = repo.peers.keys.first(where: ticket.isFrom) { return peer }
-    let met = nearby.keys.first(where: ticket.isFrom) ?? known.keys.first(where: ticket.isFrom)
-    if let met, let first = addresses(of: met).first {
+    let met = registry.nearby.keys.first(where: ticket.isFrom) ?? registry.known.keys.first(where: ticket.isFrom)
+    if let met, let first = registry.addresses(of: met).first {
       do throws(PeerNetworkError) {
-        return try await provider.connect(toAnyOf: addresses(of: met), expecting: met)
+        return try await provider.connect(toAnyOf: registry.addresses(of: met), expecting: met)
       } catch {
         // The peer may have moved to the address in the words.
         if ticket.address == nil { throw .unreachable(address: first.description, reason: "\(error)") }

@@ -55,7 +55,7 @@ extension PeerDirectory {
     book.issue(
       document: document, secret: secret, access: access, uses: uses, expires: ticket.expires,
       deadline: repo.clock.now + lifetime)
-    try await storage.saveRecord(book.record, at: KnownPeer.ticketsKey)
+    try await store.storage.saveRecord(book.record, at: KnownPeer.ticketsKey)
     return ticket
   }
 
@@ -71,7 +71,7 @@ extension PeerDirectory {
     defer {
       repo.policyChanged(for: document)
       tellGuests(of: document)
-      onEvent?(.networkChanged)
+      news.tell(.networkChanged)
     }
     try await grants.revoke(document, from: peer)
     if leaves {
@@ -79,8 +79,8 @@ extension PeerDirectory {
       try await grants.storeJoined(document)
       try await grants.storeIntroductions(to: document)
     }
-    try await storage.saveRecord(book.record, at: KnownPeer.ticketsKey)
-    for peer in peers where grants.documents(for: peer).isEmpty { provider.forget(peer) }
+    try await store.storage.saveRecord(book.record, at: KnownPeer.ticketsKey)
+    links.release(peers)
   }
 
   func receive(_ message: TicketMessage?, from peer: PeerId) {
@@ -128,7 +128,7 @@ extension PeerDirectory {
       if error == .ticketExpired {
         let record = book.record
         Task {
-          await self.keep { storage throws(StorageError) in
+          await self.store.keep { storage throws(StorageError) in
             try await storage.saveRecord(record, at: KnownPeer.ticketsKey)
           }
         }
@@ -147,14 +147,13 @@ extension PeerDirectory {
     grants.admit(access, on: document, to: peer)
     let changes = [.save(ticket), grants.change(of: document)]
     let name = repo.peers[peer]?.name
-    known[peer, default: KnownPeer()].isPinned = true
-    provider.trust(peer)
-    await keep { storage throws(StorageError) in
+    links.pin(peer)
+    await store.keep { storage throws(StorageError) in
       try await storage.commit(changes)
     }
-    remember(peer, name: name, addresses: PeerDirectory.addresses(in: repo.peers[peer]))
+    links.remember(peer, name: name, addresses: registry.namedAddresses(of: peer))
     send(.accepted(document, access, isSpoken: isSpoken), to: peer)
-    onEvent?(.joined(peer, name: self.name(of: peer), document))
+    news.tell(.joined(peer, name: self.name(of: peer), document))
     repo.policyChanged(for: document)
     if repo.handle(of: document) == nil { _ = await repo.find(document) }
   }
@@ -186,8 +185,8 @@ extension PeerDirectory {
     let message = TicketMessage.present(ticket.document, secret: ticket.secret)
     _ = try await present(message, as: key, at: ticket.addresses).get()
     let metadata = repo.peers[ticket.peer]
-    remember(
-      ticket.peer, name: metadata?.name, addresses: ticket.addresses + PeerDirectory.addresses(in: metadata))
+    links.remember(
+      ticket.peer, name: metadata?.name, addresses: ticket.addresses + PeerRegistry.addresses(in: metadata))
     return ticket.document
   }
 
@@ -256,7 +255,7 @@ extension PeerDirectory {
 
   private func admit(_ document: DocumentId, _ access: Access, host: PeerId, key: PendingJoin.Key) {
     guard admit(host: host, of: document, access) else { return finish(key, .failure(.alreadyHere(document))) }
-    known[host, default: KnownPeer()].isPinned = true
+    links.pin(host)
     finish(key, .success(document))
   }
 
@@ -295,7 +294,7 @@ extension PeerDirectory {
     repo.policyChanged(for: document)
     admissions[document] = Task {
       _ = await self.repo.find(document)
-      await self.keep { storage throws(StorageError) in
+      await self.store.keep { storage throws(StorageError) in
         let item = StoredItem(key: [Joined.key, document.description], data: Data(entry.record.encoded()))
         try await storage.commit([.save(item), grants.change(of: document)])
       }

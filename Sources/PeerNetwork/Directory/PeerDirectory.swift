@@ -66,17 +66,19 @@ public final class PeerDirectory {
 
   public let repo: Repo
   public let grants: Grants
-  /// Why peers cannot reach us; nil when they can.
-  public private(set) var listenProblem: PeerNetworkError?
-  public var onEvent: (@AutomergeRepo (Event) -> Void)?
+  public var onEvent: (@AutomergeRepo (Event) -> Void)? {
+    get { news.onEvent }
+    set { news.onEvent = newValue }
+  }
 
   let provider: TCPProvider
-  let storage: any StorageProvider
-  let logger: Logger
-  private var wakeWatch = WakeWatch()
+  let store: PeerStore
+  let registry: PeerRegistry
+  let links: LinkKeeper
+  let news: PeerNews
+  let reachability: Reachability
   var random: RandomSource
   var book: TicketBook
-  var known: [PeerId: KnownPeer]
   /// Access granted by hosts that is being stored.
   var admissions: [DocumentId: Task<Void, Never>] = [:]
   /// Documents that we joined as a guest.
@@ -91,32 +93,20 @@ public final class PeerDirectory {
   var moves: [DocumentId: DocumentMove] = [:]
   /// A host's list of guests on a document that has moved, held while we check whether the move is acceptable.
   var guestsOfArriving: [DocumentId: GuestList?] = [:]
-  /// The peers on the local network.
-  var nearby: [PeerId: NearbyPeers.Peer] = [:]
   var invitations: Invitations
   var pendingInvitations: [[UInt8]: PendingInvitation] = [:]
   /// The peers that have declined, until asked again.
   var rejecters: Set<PeerId> = []
-  var hearsay = Hearsay()
-  var arrivals = ArrivalLimit()
-  /// Nil unless `watchNetwork` was called.
-  var networkWatch: NetworkWatch?
-  /// Nil unless `startDiscovery` was called.
-  public internal(set) var discovery: MulticastDiscovery?
 
   /// Reads the stored peers and grants, and begins to call the peers with which something is shared.
   public static func open(
     repo: Repo, provider: TCPProvider, grants: Grants, storage: any StorageProvider,
     random: RandomSource = RandomSource(), logger: Logger = Logger(label: "peers")
   ) async throws(StorageError) -> PeerDirectory {
+    let store = PeerStore(storage: storage, logger: logger)
     let book = try await storage.record(at: KnownPeer.ticketsKey).map { TicketBook(record: $0) } ?? TicketBook()
-    var known: [PeerId: KnownPeer] = [:]
-    for (key, record) in try await storage.records(under: KnownPeer.prefix) {
-      if let text = key.last { known[PeerId(text)] = KnownPeer(record: record) }
-    }
-    let directory = PeerDirectory(
-      repo: repo, provider: provider, grants: grants, storage: storage, random: random, logger: logger, book: book,
-      known: known)
+    let registry = try await PeerRegistry.load(from: store, grants: grants, network: repo)
+    let directory = PeerDirectory(repo, provider, grants, registry, store, random: random, book: book)
     if let record = try await storage.record(at: KnownPeer.invitationsKey) {
       directory.invitations.budget = OfferBudget(record: record, now: repo.clock.now, date: repo.clock.date)
     }
@@ -130,19 +120,22 @@ public final class PeerDirectory {
   }
 
   private init(
-    repo: Repo, provider: TCPProvider, grants: Grants, storage: any StorageProvider, random: RandomSource,
-    logger: Logger, book: TicketBook, known: [PeerId: KnownPeer]
+    _ repo: Repo, _ provider: TCPProvider, _ grants: Grants, _ registry: PeerRegistry, _ store: PeerStore,
+    random: RandomSource, book: TicketBook
   ) {
-    (self.repo, self.provider, self.grants, self.storage) = (repo, provider, grants, storage)
-    (self.random, self.logger, self.book, self.known) = (random, logger, book, known)
+    (self.repo, self.provider, self.grants, self.registry, self.store) = (repo, provider, grants, registry, store)
+    (self.random, self.book) = (random, book)
+    links = LinkKeeper(provider, registry, grants, clock: repo.clock)
+    news = PeerNews(registry, clock: repo.clock)
+    reachability = Reachability(provider, registry, links, news, store, random: random)
     invitations = Invitations(local: repo.peerId)
   }
 
   private func begin() {
-    provider.isKnown = { [weak self] peer in self?.isTrusted(peer) ?? false }
-    provider.isNearby = { [weak self] peer in self?.nearby[peer]?.addresses.isEmpty == false }
+    provider.isKnown = { [weak self] peer in self?.registry.isTrusted(peer) ?? false }
+    provider.isNearby = { [weak self] peer in self?.registry.nearby[peer]?.addresses.isEmpty == false }
     provider.isAwaited = { [weak self] peer in self?.isAwaited(peer) ?? false }
-    provider.isBlocked = { [weak self] peer in self?.isBlocked(peer) ?? false }
+    provider.isBlocked = { [weak self] peer in self?.registry.isBlocked(peer) ?? false }
     for type in [InviteMessage.inviteType, InviteMessage.answerType] {
       repo.onMessage(ofType: type) { [weak self] fields, peer in self?.receive(type, fields, from: peer) }
     }
@@ -161,11 +154,9 @@ public final class PeerDirectory {
     }
     for (peer, metadata) in repo.peers { connected(peer, metadata) }
     watchForStalls()
-    watchForSleep()
+    reachability.watchForSleep()
     for handle in repo.handles { watchGuests(of: handle) }
-    for peer in grants.allPeers where isCalled(peer) {
-      provider.keepConnected(to: peer, at: known[peer]?.addresses ?? [])
-    }
+    links.start()
   }
 
   /// Source: PeerProtocol.md, "Staying connected".
@@ -178,49 +169,34 @@ public final class PeerDirectory {
     }
   }
 
-  private func watchForSleep() {
-    if wakeWatch.look(now: repo.clock.now, secondsSince1970: repo.clock.date.timeIntervalSince1970) {
-      logger.info("The machine has slept, or its clock was set.")
-      provider.woke()
-    }
-    _ = repo.clock.schedule(after: WakeWatch.interval) { [weak self] in self?.watchForSleep() }
-  }
-
-  // MARK: Listening
+  // MARK: Listening and discovery
 
   /// The addresses where peers can reach us; nil if they cannot.
   public var listening: PeerAddress? { provider.listening }
 
+  /// Why peers cannot reach us; nil when they can.
+  public var listenProblem: PeerNetworkError? { reachability.listenProblem }
+
+  /// Nil unless `startDiscovery` was called.
+  public var discovery: MulticastDiscovery? { reachability.discovery }
+
   /// Listens on `HOST:PORT`. Port 0 means last time's port if it is free, so that peers find us again, else any.
   @discardableResult
   public func listen(at text: String) async throws(PeerNetworkError) -> PeerAddress {
-    do throws(PeerNetworkError) {
-      guard let address = PeerAddress(text) else { throw .badAddress(text) }
-      let actual = try await listen(at: address)
-      listenProblem = nil
-      announce()
-      onEvent?(.networkChanged)
-      return actual
-    } catch {
-      listenProblem = error
-      onEvent?(.networkChanged)
-      throw error
-    }
+    try await reachability.listen(at: text)
   }
 
-  private func listen(at address: PeerAddress) async throws(PeerNetworkError) -> PeerAddress {
-    guard address.port == 0 else { return try provider.listen(at: address) }
-    let record = try? await storage.record(at: ["network"])
-    let last = (record ?? nil)?["port"]?.integer.flatMap { UInt16(exactly: $0) }
-    if let last, let actual = try? provider.listen(at: PeerAddress(host: address.host, port: last)) { return actual }
-    let actual = try provider.listen(at: address)
-    Task {
-      await self.keep { storage throws(StorageError) in
-        try await storage.saveRecord(.record(["port": .integer(Int(actual.port))]), at: ["network"])
-      }
-    }
-    return actual
-  }
+  /// Announces us on the local network, at our listening port, and looks for peers there.
+  public func startDiscovery() { reachability.startDiscovery() }
+
+  /// Watches this machine's network from now on.
+  public func watchNetwork() { reachability.watchNetwork() }
+
+  /// Withdraws the announcement and stops looking.
+  public func stopDiscovery() { reachability.stop() }
+
+  /// Takes news from discovery.
+  public func discovered(_ change: NearbyPeers.Change) { reachability.discovered(change) }
 
   // MARK: Peers
 
@@ -230,13 +206,38 @@ public final class PeerDirectory {
   /// All peers that are connected or nearby, that we have met, or with which something is shared; by name.
   public var peers: [Peer] {
     let connected = repo.peers
-    let met = known.filter { $0.value.isPinned || $0.value.isBlocked }.keys
-    return Set(connected.keys).union(grants.allPeers).union(nearby.keys).union(met).map { peer in
+    return Set(connected.keys).union(grants.allPeers).union(registry.nearby.keys).union(registry.decided).map { peer in
       Peer(
         peer: peer, name: name(of: peer), isConnected: connected[peer] != nil, standing: standing(with: peer),
-        via: (provider.address(of: peer) ?? addresses(of: peer).first)?.description ?? "",
+        via: (provider.address(of: peer) ?? registry.addresses(of: peer).first)?.description ?? "",
         notes: grants.documents(for: peer).map { Peer.Note(document: $0.document, access: $0.access) })
     }.sorted { ($0.name, $0.peer) < ($1.name, $1.peer) }
+  }
+
+  /// The name to show for a peer: if we have met, its stored name; else the one it claims, shortened, or the beginning of its
+  /// id. A peer that claims the name of another peer that we have met is marked with its id.
+  public func name(of peer: PeerId) -> String { registry.name(of: peer) }
+
+  /// The same for a peer that claims this name beside its caret; nil if it is blocked.
+  public func name(of peer: PeerId, claiming claim: String) -> String? { registry.name(of: peer, claiming: claim) }
+
+  /// The stored name of the person who writes as this author, if we have met; what other peers call them does not matter.
+  ///
+  /// - Parameter author: the first `Identity.personByteCount` bytes of a fingerprint
+  /// - Complexity: O(n) in the known peers.
+  public func metName(ofAuthor author: [UInt8]) -> String? { registry.metName(ofAuthor: author) }
+
+  /// Whether this peer's name is also used by another: by a peer that we have met, or by one that is here now.
+  public func isNameShared(by peer: PeerId) -> Bool {
+    registry.isNameShared(by: peer, inviters: receivedInvitations.map(\.peer))
+  }
+
+  /// The digits by which two people can verify at any time that each has the other's true key; nil if the id is not a peer's.
+  public func verificationCode(with peer: PeerId) -> String? {
+    guard let own = Identity.fingerprint(of: repo.peerId), let other = Identity.fingerprint(of: peer) else {
+      return nil
+    }
+    return VerificationCode.digits(own, other)
   }
 
   /// Our access to a document: what its host has granted, `write` for our own.
@@ -262,28 +263,23 @@ public final class PeerDirectory {
     metadata.name = name
     repo.update(metadata)
     provider.update(metadata)
-    announce()
+    reachability.announce()
     for peer in repo.peers.keys { repo.send(type: "name", fields: ["name": .text(name)], to: peer) }
-  }
-
-  /// The addresses that a peer names for itself.
-  static func addresses(in metadata: PeerMetadata?) -> [PeerAddress] {
-    let addresses = (metadata?.addresses ?? []).prefix(Ticket.maximumAddresses)
-    return addresses.compactMap { PeerAddress($0) }.filter(\.isCallable)
   }
 
   private func receive(_ event: Repo.Event) {
     switch event {
     case .peerConnected(let peer, let metadata): connected(peer, metadata)
     case .peerDisconnected(let peer):
-      say(.disconnected(peer, name: name(of: peer)), of: peer)
+      news.tell(.disconnected(peer, name: name(of: peer)), ofArrivalOf: peer)
       toldGuests[peer] = nil
       change { $0.linkEnded(peer) }
       callAgain(peer)
       // Nothing is kept of a stranger, unless our person is to answer its invitation.
-      if !isTrusted(peer), !isBlocked(peer), !receivedInvitations.contains(where: { $0.peer == peer }) {
-        known[peer] = nil
-        hearsay.forget(peer)
+      if !registry.isTrusted(peer), !registry.isBlocked(peer),
+        !receivedInvitations.contains(where: { $0.peer == peer })
+      {
+        registry.dropStranger(peer)
       }
     case .documentOpened(let handle): watchGuests(of: handle)
     case .documentDeleted, .documentReleased, .siblingConnected, .siblingDisconnected: break
@@ -291,12 +287,11 @@ public final class PeerDirectory {
   }
 
   private func connected(_ peer: PeerId, _ metadata: PeerMetadata) {
-    if isTrusted(peer) {
-      remember(
-        peer, name: metadata.name, addresses: PeerDirectory.addresses(in: metadata), keepsConnected: isCalled(peer))
+    if registry.isTrusted(peer) {
+      links.rememberTrusted(peer, name: metadata.name, addresses: PeerRegistry.addresses(in: metadata))
     }
-    say(.connected(peer, name: name(of: peer)), of: peer)
-    warnOfNamesake(peer)
+    news.tell(.connected(peer, name: name(of: peer)), ofArrivalOf: peer)
+    news.warnOfNamesake(peer)
     perform(invitations.reconnected(to: peer))
     tellOfMoves(peer)
     tellOfDismissals(peer)
@@ -306,14 +301,16 @@ public final class PeerDirectory {
     }
   }
 
+  /// A peer has another name.
   private func note(name: String, of peer: PeerId) {
     guard let name = KnownPeer.clean(name) else { return }
     let before = self.name(of: peer)
-    if isTrusted(peer) {
-      remember(peer, name: name, addresses: [], keepsConnected: isCalled(peer))
+    if registry.isTrusted(peer) {
+      links.rememberTrusted(peer, name: name, addresses: [])
     } else if repo.peers[peer] != nil {
-      hearsay.note(name, of: peer)
+      registry.claims(name, by: peer)
     }
-    if self.name(of: peer) != before { say(.renamed(peer, name: self.name(of: peer)), of: peer) }
+    let now = self.name(of: peer)
+    if now != before { news.tell(.renamed(peer, name: now), ofArrivalOf: peer) }
   }
 }

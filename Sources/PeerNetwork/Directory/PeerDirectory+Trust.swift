@@ -1,0 +1,98 @@
+import AutomergeRepo
+
+extension PeerDirectory {
+  /// Our relation to a peer.
+  public enum Standing: String, Hashable, Sendable {
+    /// On the local network, and nothing more.
+    case nearby
+    /// One of the two has invited the other, without an answer yet.
+    case invitationPending
+    case connected
+    /// It has declined our last invitation.
+    case rejected
+    /// Blocked by our person.
+    case blocked
+    /// Met before, or something is shared, but not connected now.
+    case known
+  }
+
+  func standing(with peer: PeerId) -> Standing {
+    if registry.isBlocked(peer) { return .blocked }
+    let now = repo.clock.now
+    if invitations.received(at: now).contains(where: { $0.peer == peer })
+      || invitations.sent(at: now).contains(where: { $0.peer == peer })
+    {
+      return .invitationPending
+    }
+    if provider.isConnected(peer), registry.isTrusted(peer) { return .connected }
+    if rejecters.contains(peer) { return .rejected }
+    if registry.isTrusted(peer) { return .known }
+    return registry.nearby[peer] == nil && provider.isConnected(peer) ? .connected : .nearby
+  }
+
+  // MARK: Trust
+
+  public enum Trust: Hashable, Sendable { case trusted, blocked, forgotten }
+
+  /// Whether the peer, known or not, or our person owes the other an answer.
+  func isAwaited(_ peer: PeerId) -> Bool {
+    pendingJoins.keys.contains { $0.host == peer } || invitations.isOpen(with: peer)
+  }
+
+  /// Stores our person's decision about a peer.
+  ///
+  /// A trusted peer needs no digits again. A blocked one gets no answers, and a forgotten one becomes a stranger; both lose all
+  /// that was shared with them, as far as it has not been sent.
+  public func setTrust(_ trust: Trust, of peer: PeerId, name: String? = nil) async throws(StorageError) {
+    let entry = registry.decide(trust, about: peer, name: name)
+    switch trust {
+    case .trusted:
+      provider.trust(peer)
+      // Invitations that waited for our person to compare the digits.
+      for sent in invitations.sent(at: repo.clock.now) where sent.peer == peer && sent.awaitsConfirmation {
+        perform(invitations.confirm(sent.id, areEqual: true))
+      }
+    case .blocked, .forgotten: try await end(with: peer)
+    }
+    try await registry.save(entry, of: peer)
+    rejecters.remove(peer)
+    news.tell(.networkChanged)
+  }
+
+  /// Revokes everything shared with a peer and hangs up.
+  private func end(with peer: PeerId) async throws(StorageError) {
+    perform(invitations.withdraw(from: peer, document: nil))
+    invitations.drop(peer)
+    let documents = grants.documents(for: peer).map(\.document)
+    for document in documents { dismissGuests([peer], from: document) }
+    // It still has the text of its tickets, and may return with another key.
+    if book.void(redeemedBy: peer) {
+      let record = book.record
+      await store.keep { storage throws(StorageError) in
+        try await storage.saveRecord(record, at: KnownPeer.ticketsKey)
+      }
+    }
+    provider.forget(peer)
+    provider.disconnect(peer)
+    var failure: StorageError?
+    for document in documents {
+      do throws(StorageError) {
+        try await grants.revoke(document, from: peer)
+      } catch {
+        failure = error
+      }
+      if joined[document]?.host == peer { hostEnded(document, host: peer) }
+      repo.policyChanged(for: document)
+      tellGuests(of: document)
+    }
+    // A forgotten host that comes back is a stranger, and the document is our own.
+    for document in grants.forgetFormerHost(peer) {
+      do throws(StorageError) {
+        try await grants.storeJoined(document)
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+  }
+}

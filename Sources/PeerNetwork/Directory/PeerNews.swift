@@ -1,0 +1,34 @@
+import AutomergeRepo
+
+/// What the person is told about peers, and how often.
+@AutomergeRepo
+final class PeerNews {
+  private let registry: PeerRegistry
+  private let clock: any RepoClock
+  private var arrivals = ArrivalLimit()
+  var onEvent: (@AutomergeRepo (PeerDirectory.Event) -> Void)?
+
+  init(_ registry: PeerRegistry, clock: any RepoClock) { (self.registry, self.clock) = (registry, clock) }
+
+  func tell(_ event: PeerDirectory.Event) { onEvent?(event) }
+
+  /// Tells that a peer came or went, if our person has met it and has not been told too often. Lists of people are refreshed in
+  /// any case.
+  func tell(_ event: PeerDirectory.Event, ofArrivalOf peer: PeerId) {
+    guard !registry.isBlocked(peer) else { return }
+    if registry.hasMet(peer), arrivals.allows(peer, at: clock.now) {
+      tell(event)
+    } else if arrivals.beginPause() {
+      _ = clock.schedule(after: ArrivalLimit.pause) { [weak self] in
+        self?.arrivals.endPause()
+        self?.tell(.peersChanged)
+      }
+    }
+  }
+
+  /// Warns when a peer not met uses the name of one met.
+  func warnOfNamesake(_ peer: PeerId) {
+    guard let owner = registry.namesake(of: peer), arrivals.allowsWarning(of: owner, at: clock.now) else { return }
+    tell(.namesake(peer, name: registry.name(of: owner)))
+  }
+}

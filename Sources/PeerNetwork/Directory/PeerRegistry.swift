@@ -1,0 +1,133 @@
+import AutomergeRepo
+
+/// All that is known of peers: what is stored, what is heard nearby, and what peers claim. Decides whom we trust; its extension
+/// decides under which names and addresses peers are known.
+@AutomergeRepo
+final class PeerRegistry {
+  private let grants: Grants
+  private let store: PeerStore
+  let network: any PeerMessaging
+  /// The peers that are stored, by their ids.
+  private(set) var known: [PeerId: KnownPeer] = [:]
+  /// The peers on the local network. Nothing of it is proved.
+  private(set) var nearby: [PeerId: NearbyPeers.Peer] = [:]
+  /// What peers say of themselves and of each other.
+  private(set) var hearsay = Hearsay()
+
+  /// Reads the stored peers.
+  static func load(
+    from store: PeerStore, grants: Grants, network: any PeerMessaging
+  ) async throws(StorageError) -> PeerRegistry {
+    let registry = PeerRegistry(store: store, grants: grants, network: network)
+    for (key, record) in try await store.storage.records(under: KnownPeer.prefix) {
+      if let text = key.last { registry.known[PeerId(text)] = KnownPeer(record: record) }
+    }
+    return registry
+  }
+
+  private init(store: PeerStore, grants: Grants, network: any PeerMessaging) {
+    (self.store, self.grants, self.network) = (store, grants, network)
+  }
+
+  // MARK: Trust
+
+  func isBlocked(_ peer: PeerId) -> Bool { known[peer]?.isBlocked == true }
+
+  /// Whether our person or a host has let the peer in: both people have said yes, or the peers share something.
+  func isTrusted(_ peer: PeerId) -> Bool {
+    guard !isBlocked(peer) else { return false }
+    return isPinned(peer) || grants.allPeers.contains(peer)
+  }
+
+  /// Whether our person has dealt with the peer itself. Another guest of the same host does not count: no digits were compared.
+  func hasMet(_ peer: PeerId) -> Bool { isTrusted(peer) && (isPinned(peer) || isGranted(peer)) }
+
+  func isPinned(_ peer: PeerId) -> Bool { known[peer]?.isPinned == true }
+
+  /// Whether something is shared with the peer other than as a fellow guest.
+  func isGranted(_ peer: PeerId) -> Bool { grants.isGranted(peer) }
+
+  /// The peers about which our person has decided, connected or not.
+  var decided: [PeerId] { known.filter { $0.value.isPinned || $0.value.isBlocked }.map(\.key) }
+
+  /// Pins a peer, in memory; `remember` makes it last. No digits next time.
+  func pin(_ peer: PeerId) { known[peer, default: KnownPeer()].isPinned = true }
+
+  /// Applies our person's decision about a peer, in memory.
+  ///
+  /// - Returns: what `save` is to store of the peer from now on.
+  func decide(_ trust: PeerDirectory.Trust, about peer: PeerId, name: String?) -> KnownPeer? {
+    var entry = known[peer] ?? KnownPeer()
+    if let name = name.flatMap(KnownPeer.clean) { entry.name = ownName(name, of: peer) }
+    switch trust {
+    case .trusted: (entry.isPinned, entry.isBlocked) = (true, false)
+    case .blocked: (entry.isPinned, entry.isBlocked) = (false, true)
+    case .forgotten:
+      known[peer] = nil
+      return nil
+    }
+    known[peer] = entry
+    return entry
+  }
+
+  /// Stores what is known of a peer; nil for nothing.
+  func save(_ entry: KnownPeer?, of peer: PeerId) async throws(StorageError) {
+    let key = KnownPeer.prefix + [peer.description]
+    if let entry {
+      try await store.storage.saveRecord(entry.record, at: key)
+    } else {
+      try await store.storage.remove(key)
+    }
+  }
+
+  // MARK: Known peers
+
+  /// Keeps what is new about a peer.
+  ///
+  /// - Returns: where to call the peer from now on.
+  func remember(_ peer: PeerId, name: String?, addresses: [PeerAddress]) -> [PeerAddress] {
+    var entry = known[peer] ?? KnownPeer()
+    if let name = name.flatMap(KnownPeer.clean) { entry.name = ownName(name, of: peer) }
+    // The newest first; a few of the older ones may still be right.
+    let older = entry.addresses.filter { !addresses.contains($0) }
+    entry.addresses = Array((addresses + older).prefix(Ticket.maximumAddresses))
+    known[peer] = entry
+    let record = entry.record
+    store.keepSoon { storage throws(StorageError) in
+      try await storage.saveRecord(record, at: KnownPeer.prefix + [peer.description])
+    }
+    return entry.addresses
+  }
+
+  /// Forgets these peers, which no host lists any more, except those about which our person has decided.
+  func forgetUnlisted(_ peers: Set<PeerId>) {
+    let gone = peers.filter { known[$0].map { !$0.isPinned && !$0.isBlocked } ?? false }
+    guard !gone.isEmpty else { return }
+    for peer in gone { known[peer] = nil }
+    store.keepSoon { storage throws(StorageError) in
+      for peer in gone { try await storage.remove(KnownPeer.prefix + [peer.description]) }
+    }
+  }
+
+  /// Drops what is in memory of a stranger that has gone.
+  func dropStranger(_ peer: PeerId) {
+    known[peer] = nil
+    hearsay.forget(peer)
+  }
+
+  // MARK: What is heard
+
+  /// A peer is heard on the local network.
+  ///
+  /// - Returns: whether it was not heard before.
+  func heard(_ peer: NearbyPeers.Peer) -> Bool { nearby.updateValue(peer, forKey: peer.peer) == nil }
+
+  /// A peer is no longer heard. False if it was not heard before either.
+  func lost(_ peer: PeerId) -> Bool { nearby.removeValue(forKey: peer) != nil }
+
+  /// A peer that we have not met calls itself this.
+  func claims(_ name: String, by peer: PeerId) { hearsay.note(name, of: peer) }
+
+  /// A host lists these guests.
+  func listed(_ guests: GuestList) { hearsay.take(guests) }
+}

@@ -1,0 +1,23 @@
+import AutomergeRepo
+import Logging
+
+/// The store, for what is known of peers.
+@AutomergeRepo
+struct PeerStore {
+  let storage: any StorageProvider
+  let logger: Logger
+
+  /// Writes something that is not worth failing for: what is in memory goes on being right, and the log says so.
+  func keep(_ write: @Sendable (any StorageProvider) async throws(StorageError) -> Void) async {
+    do throws(StorageError) {
+      try await write(storage)
+    } catch {
+      logger.error("the store does not take what is known of peers: \(error)")
+    }
+  }
+
+  /// The same without waiting for it.
+  func keepSoon(_ write: @escaping @Sendable (any StorageProvider) async throws(StorageError) -> Void) {
+    Task { await keep(write) }
+  }
+}
