@@ -154,10 +154,10 @@ import UV
       let list = GuestList(
         document: party.note.id, guests: [.init(peer: stranger, access: .write, name: "Mallory", addresses: [])])
       let before = ben.grants.allPeers
-      ben.directory.receive(list, from: eva.peerId)
-      ben.directory.receive(GuestList(fields: [:]), from: party.host.peerId)
+      ben.directory.guests.receive(list, from: eva.peerId)
+      ben.directory.guests.receive(GuestList(fields: [:]), from: party.host.peerId)
       let other = GuestList(document: newDocumentId(), guests: list.guests)
-      ben.directory.receive(other, from: party.host.peerId)
+      ben.directory.guests.receive(other, from: party.host.peerId)
       #expect(ben.grants.allPeers == before && ben.grants.access(other.document, for: stranger) == .none)
 
       // The host has vouched for her on this document; that the two have met is another thing.
@@ -165,7 +165,7 @@ import UV
       #expect(try await eva.directory.invite(ben.peerId, to: own.id, title: "Cake")?.count == 6)
       try await ben.directory.setTrust(.blocked, of: eva.peerId)
       #expect(ben.grants.access(party.note.id, for: eva.peerId) == .none)
-      ben.directory.receive(
+      ben.directory.guests.receive(
         GuestList(
           document: party.note.id, guests: [.init(peer: eva.peerId, access: .write, name: "Eva", addresses: [])]),
         from: party.host.peerId)

@@ -25,7 +25,7 @@ import UV
       let slander = GuestList(
         document: hosts.id,
         guests: [.init(peer: ben.peerId, access: .write, name: "A thief", addresses: elsewhere)])
-      ana.directory.receive(slander, from: host.peerId)
+      ana.directory.guests.receive(slander, from: host.peerId)
       #expect(ana.directory.name(of: ben.peerId) == "Ben")
       #expect(ana.directory.registry.addresses(of: ben.peerId).first == bensAddress)
       #expect(ana.directory.registry.known[ben.peerId]?.addresses.contains { elsewhere.contains($0) } == false)
@@ -41,7 +41,7 @@ import UV
               peer: Identity.peerId(of: fingerprint), access: .write, name: "Guest \(number)",
               addresses: elsewhere)
           })
-        ana.directory.receive(last, from: host.peerId)
+        ana.directory.guests.receive(last, from: host.peerId)
       }
       try await ana.repo.flush()
       #expect(ana.directory.registry.known.count <= 3)

@@ -26,7 +26,7 @@ import UV
 
     /// Nothing of what was agreed about the note has changed, and what Eve writes does not get in.
     func expectUntouched(_ access: Access, on loop: Loop) async throws {
-      #expect(ana.directory.joined[note.id] == nil)
+      #expect(ana.grants.joined[note.id] == nil)
       #expect(ana.directory.ownAccess(to: note.id) == .write)
       #expect(ana.grants.access(note.id, for: eve.peerId) == access)
       try evesCopy.splice(0, "Eve was here. ")
@@ -92,7 +92,7 @@ import UV
           type: TicketMessage.type, fields: TicketMessage.accepted(id, .write, isSpoken: true).fields, to: peer)
       }
       _ = try? await ana.directory.join(ticket: ticket.words)
-      #expect(ana.directory.joined[id] == nil)
+      #expect(ana.grants.joined[id] == nil)
       #expect(ana.directory.ownAccess(to: id) == .write)
       #expect(ana.grants.access(id, for: eve.peerId) == .none)
       try await scene.stop()
@@ -114,7 +114,7 @@ import UV
       let ticket = try #require(try await eve.directory.share(id))
       _ = try? await ana.directory.join(ticket)
       _ = try? await ana.directory.join(ticket: ticket.words)
-      #expect(ana.directory.joined[id] == nil && ana.grants.access(id, for: eve.peerId) == .none)
+      #expect(ana.grants.joined[id] == nil && ana.grants.access(id, for: eve.peerId) == .none)
       #expect(try await ana.find(id).document.content() == "Ana's own")
       for person in [ana, eve] { try await person.stop() }
     }
@@ -132,7 +132,7 @@ import UV
       }
       let ticket = try #require(try await eve.directory.share(note.id))
       _ = try? await ben.directory.join(ticket)
-      #expect(ben.directory.joined[note.id]?.host == host.peerId)
+      #expect(ben.grants.joined[note.id]?.host == host.peerId)
       #expect(ben.directory.ownAccess(to: note.id) == .read)
       for person in [host, ben, eve] { try await person.stop() }
     }

@@ -14,7 +14,7 @@ public final class Grants: SharePolicy {
   /// Guests whose access our person has changed since they were let in; they may not have heard of it.
   private(set) var revised: [DocumentId: Set<PeerId>] = [:]
   /// The access that hosts have granted to our person for their documents.
-  var joined: [DocumentId: Joined] = [:]
+  private(set) var joined: [DocumentId: Joined] = [:]
   /// The former hosts of documents that are our own now. Of all peers only they may offer them again.
   private(set) var formerHosts: [DocumentId: PeerId] = [:]
   /// The stored names of known peers.
@@ -149,6 +149,12 @@ public final class Grants: SharePolicy {
 
   /// The access that a document's host has granted to our person; `write` for our own documents.
   public func ownAccess(to document: DocumentId) -> Access { joined[document]?.access ?? .write }
+
+  /// A host has let our person in, in memory; `storeJoined` makes it last.
+  func join(_ document: DocumentId, _ entry: Joined) { joined[document] = entry }
+
+  /// The host has changed our person's access, in memory.
+  func setOwnAccess(_ access: Access, to document: DocumentId) { joined[document]?.access = access }
 
   /// The host that we have the document from; nil for our own.
   public func host(of document: DocumentId) -> PeerId? { joined[document]?.host }

@@ -59,6 +59,9 @@ final class LinkKeeper {
     remember(peer, name: name, addresses: dialled + named)
   }
 
+  /// Lets a connected peer send long messages from now on.
+  func trust(_ peer: PeerId) { links.trust(peer) }
+
   /// A host has introduced another of its guests.
   func introduced(_ guest: PeerId) {
     links.trust(guest)

@@ -78,7 +78,7 @@ extension PeerDirectory {
       }
       return nil
     }
-    if accepts, await isElsewhere(invitation.document, than: peer) {
+    if accepts, await admissions.isElsewhere(invitation.document, than: peer) {
       perform(invitations.dismiss(id))
       throw .alreadyHere(invitation.document)
     }
@@ -162,7 +162,7 @@ extension PeerDirectory {
 
   /// Shows the invitation to our person, unless the document is already here: then there is nothing to accept.
   private func arrived(_ received: Invitations.Received) async {
-    let isHere = await isElsewhere(received.document, than: received.peer)
+    let isHere = await admissions.isElsewhere(received.document, than: received.peer)
     guard receivedInvitations.contains(where: { $0.id == received.id }) else { return }
     guard isHere else { news.tell(.invited(received, name: name(of: received.peer))); return }
     perform(invitations.dismiss(received.id))
@@ -182,7 +182,7 @@ extension PeerDirectory {
 
   /// Both have accepted, and we may open the document: takes the inviter's changes from now on.
   private func granted(_ received: Invitations.Received, _ access: Access) {
-    guard admit(host: received.peer, of: received.document, access) else {
+    guard admissions.admit(host: received.peer, of: received.document, access) else {
       finish(received.id, false)
       return
     }

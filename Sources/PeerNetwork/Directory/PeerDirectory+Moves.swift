@@ -39,17 +39,17 @@ extension PeerDirectory {
     book.revoke(document)
     perform(invitations.withdraw(from: nil, document: document))
     let leaving = grants.guests(on: document).keys.filter { removed.contains($0) }
-    dismissGuests(Array(leaving), from: document)
+    guests.dismiss(leaving, from: document)
     for peer in leaving { try await grants.revoke(document, from: peer) }
     for peer in staying.keys {
       tell(move, to: peer)
-      toldGuests[peer]?[document] = nil
+      guests.forget(document, of: peer)
       try await grants.forget(document, of: peer)
     }
     try await store.storage.saveRecord(book.record, at: KnownPeer.ticketsKey)
     repo.policyChanged(for: document)
     repo.policyChanged(for: move.successor)
-    tellGuests(of: move.successor)
+    guests.tell(of: move.successor)
     links.release(leaving)
   }
 
@@ -67,7 +67,7 @@ extension PeerDirectory {
       last.removed.formUnion(next.removed)
     }
     // A guest that stayed at the first move and was removed at a later one.
-    guard !last.removed.contains(peer) else { return dismissGuests([peer], from: move.document) }
+    guard !last.removed.contains(peer) else { return guests.dismiss([peer], from: move.document) }
     guard let access = grants.guests(on: last.successor)[peer] else { return }
     var fields = last.fields
     fields["access"] = .text(access.rawValue)
@@ -86,19 +86,19 @@ extension PeerDirectory {
     guard let move = DocumentMove(fields: fields, host: host),
       let access = fields["access"]?.text.flatMap({ Access(rawValue: $0) }), access > .none
     else { return repo.complain(of: host, "moved a document in a way that makes no sense") }
-    guard joined[move.document]?.host == host, !move.removed.contains(repo.peerId), isNews(move) else { return }
-    guestsOfArriving[move.successor] = .some(nil)
+    guard grants.host(of: move.document) == host, !move.removed.contains(repo.peerId), isNews(move) else { return }
+    guests.hold(move.successor)
     Task {
-      defer { self.guestsOfArriving[move.successor] = nil }
-      guard await !self.isElsewhere(move.successor, than: host), self.isNews(move) else { return }
+      defer { self.guests.stopHolding(move.successor) }
+      guard await !self.admissions.isElsewhere(move.successor, than: host), self.isNews(move) else { return }
       self.moves[move.document] = move
       await self.store.keep { storage throws(StorageError) in
         try await storage.saveRecord(move.record, at: [DocumentMove.key, move.document.description])
       }
       // Reported before the document comes, so that the person does not write in it as they did in the old one.
       self.news.tell(.moved(move, name: self.name(of: host)))
-      _ = self.admit(host: host, of: move.successor, access)
-      if let list = self.guestsOfArriving[move.successor] ?? nil { self.receive(list, from: host) }
+      _ = self.admissions.admit(host: host, of: move.successor, access)
+      self.guests.takeHeld(move.successor, from: host)
     }
   }
 

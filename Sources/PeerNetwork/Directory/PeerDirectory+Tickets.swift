@@ -65,12 +65,12 @@ extension PeerDirectory {
     let peers = peer.map { [$0] } ?? Array(grants.peers(on: document).keys)
     book.revoke(document)
     perform(invitations.withdraw(from: peer, document: document))
-    dismissGuests(peers, from: document)
-    let host = joined[document]?.host
+    guests.dismiss(peers, from: document)
+    let host = grants.host(of: document)
     let leaves = host != nil && (peer == nil || peer == host)
     defer {
       repo.policyChanged(for: document)
-      tellGuests(of: document)
+      guests.tell(of: document)
       news.tell(.networkChanged)
     }
     try await grants.revoke(document, from: peer)
@@ -175,7 +175,7 @@ extension PeerDirectory {
   public func join(_ ticket: Ticket) async throws(JoinError) -> DocumentId {
     if ticket.peer == repo.peerId { return ticket.document }
     // The store is asked while the host is being called.
-    async let isElsewhere = isElsewhere(ticket.document, than: ticket.peer)
+    async let isElsewhere = admissions.isElsewhere(ticket.document, than: ticket.peer)
     var failure: JoinError?
     do throws(JoinError) { try await reach(ticket) } catch { failure = error }
     if await isElsewhere { throw .alreadyHere(ticket.document) }
@@ -245,7 +245,7 @@ extension PeerDirectory {
     guard pendingJoins[key] != nil else { return }
     guard key.document == nil else { return admit(document, access, host: host, key: key) }
     Task {
-      if await self.isElsewhere(document, than: host) {
+      if await self.admissions.isElsewhere(document, than: host) {
         self.finish(key, .failure(.alreadyHere(document)))
       } else if self.pendingJoins[key] != nil {
         self.admit(document, access, host: host, key: key)
@@ -254,54 +254,15 @@ extension PeerDirectory {
   }
 
   private func admit(_ document: DocumentId, _ access: Access, host: PeerId, key: PendingJoin.Key) {
-    guard admit(host: host, of: document, access) else { return finish(key, .failure(.alreadyHere(document))) }
+    guard admissions.admit(host: host, of: document, access) else {
+      return finish(key, .failure(.alreadyHere(document)))
+    }
     links.pin(host)
     finish(key, .success(document))
   }
 
-  /// Whether a document is here from elsewhere than this peer: our own, or another host's. What the peer offers then changes
-  /// neither its host nor any grant.
-  func isElsewhere(_ document: DocumentId, than peer: PeerId) async -> Bool {
-    if isHost(peer, of: document) { return false }
-    do throws(StorageError) {
-      return try await repo.isHere(document)
-    } catch {
-      // The store cannot say, so nothing is changed.
-      return true
-    }
-  }
-
-  /// Whether we have a document from this peer. Early versions did not store the host.
-  private func isHost(_ peer: PeerId, of document: DocumentId) -> Bool {
-    guard let entry = joined[document] else { return grants.formerHosts[document] == peer }
-    return entry.host == peer || entry.host == nil && grants.guests(on: document)[peer] == .write
-  }
-
   /// Returns when the host of this document, which has just let us in, is stored.
-  public func storeAdmission(to document: DocumentId) async { await admissions[document]?.value }
-
-  /// Takes a host's changes from now on. What it let us do is stored behind that: if we die before, we can ask again. The
-  /// document comes first, for looking whether it is in the store would have to wait for the writing.
-  ///
-  /// - Returns: false, and nothing has changed, if the document is in memory and not from this host.
-  func admit(host: PeerId, of document: DocumentId, _ access: Access) -> Bool {
-    guard isHost(host, of: document) || repo.handle(of: document) == nil else { return false }
-    let entry = Joined(access: access, host: host)
-    joined[document] = entry
-    provider.trust(host)
-    let grants = grants
-    grants.admit(.write, on: document, to: host)
-    repo.policyChanged(for: document)
-    admissions[document] = Task {
-      _ = await self.repo.find(document)
-      await self.store.keep { storage throws(StorageError) in
-        let item = StoredItem(key: [Joined.key, document.description], data: Data(entry.record.encoded()))
-        try await storage.commit([.save(item), grants.change(of: document)])
-      }
-      self.admissions[document] = nil
-    }
-    return true
-  }
+  public func storeAdmission(to document: DocumentId) async { await admissions.finishStoring(document) }
 }
 
 extension JoinError {

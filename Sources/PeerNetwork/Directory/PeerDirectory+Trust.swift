@@ -64,7 +64,7 @@ extension PeerDirectory {
     perform(invitations.withdraw(from: peer, document: nil))
     invitations.drop(peer)
     let documents = grants.documents(for: peer).map(\.document)
-    for document in documents { dismissGuests([peer], from: document) }
+    for document in documents { guests.dismiss([peer], from: document) }
     // It still has the text of its tickets, and may return with another key.
     if book.void(redeemedBy: peer) {
       let record = book.record
@@ -81,9 +81,9 @@ extension PeerDirectory {
       } catch {
         failure = error
       }
-      if joined[document]?.host == peer { hostEnded(document, host: peer) }
+      if grants.host(of: document) == peer { admissions.ended(document, by: peer) }
       repo.policyChanged(for: document)
-      tellGuests(of: document)
+      guests.tell(of: document)
     }
     // A forgotten host that comes back is a stranger, and the document is our own.
     for document in grants.forgetFormerHost(peer) {

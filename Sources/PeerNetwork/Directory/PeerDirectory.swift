@@ -77,22 +77,13 @@ public final class PeerDirectory {
   let links: LinkKeeper
   let news: PeerNews
   let reachability: Reachability
+  let admissions: Admissions
+  let guests: GuestIntroductions
   var random: RandomSource
   var book: TicketBook
-  /// Access granted by hosts that is being stored.
-  var admissions: [DocumentId: Task<Void, Never>] = [:]
-  /// Documents that we joined as a guest.
-  var joined: [DocumentId: Joined] {
-    get { grants.joined }
-    set { grants.joined = newValue }
-  }
-  /// The guests of each document that each connected guest has been told of.
-  var toldGuests: [PeerId: [DocumentId: GuestList]] = [:]
   var pendingJoins: [PendingJoin.Key: PendingJoin] = [:]
   /// Documents that have moved to others, by their old ids.
   var moves: [DocumentId: DocumentMove] = [:]
-  /// A host's list of guests on a document that has moved, held while we check whether the move is acceptable.
-  var guestsOfArriving: [DocumentId: GuestList?] = [:]
   var invitations: Invitations
   var pendingInvitations: [[UInt8]: PendingInvitation] = [:]
   /// The peers that have declined, until asked again.
@@ -128,6 +119,8 @@ public final class PeerDirectory {
     links = LinkKeeper(provider, registry, grants, clock: repo.clock)
     news = PeerNews(registry, clock: repo.clock)
     reachability = Reachability(provider, registry, links, news, store, random: random)
+    admissions = Admissions(repo, grants, registry, links, news, store)
+    guests = GuestIntroductions(repo, grants, registry, links, admissions, news, store)
     invitations = Invitations(local: repo.peerId)
   }
 
@@ -144,7 +137,7 @@ public final class PeerDirectory {
       self?.receive(TicketMessage(fields: fields), from: peer)
     }
     repo.onMessage(ofType: GuestList.type) { [weak self] fields, peer in
-      self?.receive(GuestList(fields: fields), from: peer)
+      self?.guests.receive(GuestList(fields: fields), from: peer)
     }
     repo.onMessage(ofType: DocumentMove.type) { [weak self] fields, peer in
       self?.receiveMove(fields, from: peer)
@@ -155,7 +148,7 @@ public final class PeerDirectory {
     for (peer, metadata) in repo.peers { connected(peer, metadata) }
     watchForStalls()
     reachability.watchForSleep()
-    for handle in repo.handles { watchGuests(of: handle) }
+    for handle in repo.handles { guests.watch(handle) }
     links.start()
   }
 
@@ -272,7 +265,7 @@ public final class PeerDirectory {
     case .peerConnected(let peer, let metadata): connected(peer, metadata)
     case .peerDisconnected(let peer):
       news.tell(.disconnected(peer, name: name(of: peer)), ofArrivalOf: peer)
-      toldGuests[peer] = nil
+      guests.linkEnded(peer)
       change { $0.linkEnded(peer) }
       callAgain(peer)
       // Nothing is kept of a stranger, unless our person is to answer its invitation.
@@ -281,7 +274,7 @@ public final class PeerDirectory {
       {
         registry.dropStranger(peer)
       }
-    case .documentOpened(let handle): watchGuests(of: handle)
+    case .documentOpened(let handle): guests.watch(handle)
     case .documentDeleted, .documentReleased, .siblingConnected, .siblingDisconnected: break
     }
   }
@@ -294,7 +287,7 @@ public final class PeerDirectory {
     news.warnOfNamesake(peer)
     perform(invitations.reconnected(to: peer))
     tellOfMoves(peer)
-    tellOfDismissals(peer)
+    guests.tellOfDismissals(peer)
     for (key, pending) in pendingJoins where key.host == peer {
       // Messages on the last link may be lost, so the ticket is presented again. The host does not count the same peer twice.
       send(pending.message, to: peer)
