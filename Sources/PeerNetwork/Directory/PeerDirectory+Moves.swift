@@ -36,7 +36,7 @@ extension PeerDirectory {
       try await grants.grant(access, on: move.successor, to: peer)
     }
     // The removed guests are told that they have lost the document; the others are told the successor.
-    book.revoke(document)
+    tickets.revoke(document)
     perform(invitations.withdraw(from: nil, document: document))
     let leaving = grants.guests(on: document).keys.filter { removed.contains($0) }
     guests.dismiss(leaving, from: document)
@@ -46,7 +46,7 @@ extension PeerDirectory {
       guests.forget(document, of: peer)
       try await grants.forget(document, of: peer)
     }
-    try await store.storage.saveRecord(book.record, at: KnownPeer.ticketsKey)
+    try await tickets.save()
     repo.policyChanged(for: document)
     repo.policyChanged(for: move.successor)
     guests.tell(of: move.successor)

@@ -36,7 +36,7 @@ extension PeerDirectory {
 
   /// Whether the peer, known or not, or our person owes the other an answer.
   func isAwaited(_ peer: PeerId) -> Bool {
-    pendingJoins.keys.contains { $0.host == peer } || invitations.isOpen(with: peer)
+    joins.isAwaited(peer) || invitations.isOpen(with: peer)
   }
 
   /// Stores our person's decision about a peer.
@@ -66,12 +66,7 @@ extension PeerDirectory {
     let documents = grants.documents(for: peer).map(\.document)
     for document in documents { guests.dismiss([peer], from: document) }
     // It still has the text of its tickets, and may return with another key.
-    if book.void(redeemedBy: peer) {
-      let record = book.record
-      await store.keep { storage throws(StorageError) in
-        try await storage.saveRecord(record, at: KnownPeer.ticketsKey)
-      }
-    }
+    await tickets.void(redeemedBy: peer)
     provider.forget(peer)
     provider.disconnect(peer)
     var failure: StorageError?

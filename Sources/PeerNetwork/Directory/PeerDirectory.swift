@@ -79,9 +79,9 @@ public final class PeerDirectory {
   let reachability: Reachability
   let admissions: Admissions
   let guests: GuestIntroductions
+  let tickets: TicketIssuer
+  let joins: TicketHolder
   var random: RandomSource
-  var book: TicketBook
-  var pendingJoins: [PendingJoin.Key: PendingJoin] = [:]
   /// Documents that have moved to others, by their old ids.
   var moves: [DocumentId: DocumentMove] = [:]
   var invitations: Invitations
@@ -115,12 +115,14 @@ public final class PeerDirectory {
     random: RandomSource, book: TicketBook
   ) {
     (self.repo, self.provider, self.grants, self.registry, self.store) = (repo, provider, grants, registry, store)
-    (self.random, self.book) = (random, book)
+    self.random = random
     links = LinkKeeper(provider, registry, grants, clock: repo.clock)
     news = PeerNews(registry, clock: repo.clock)
     reachability = Reachability(provider, registry, links, news, store, random: random)
     admissions = Admissions(repo, grants, registry, links, news, store)
     guests = GuestIntroductions(repo, grants, registry, links, admissions, news, store)
+    tickets = TicketIssuer(book, repo, grants, registry, links, news, store)
+    joins = TicketHolder(provider, registry, links, admissions)
     invitations = Invitations(local: repo.peerId)
   }
 
@@ -267,7 +269,7 @@ public final class PeerDirectory {
       news.tell(.disconnected(peer, name: name(of: peer)), ofArrivalOf: peer)
       guests.linkEnded(peer)
       change { $0.linkEnded(peer) }
-      callAgain(peer)
+      joins.linkEnded(peer)
       // Nothing is kept of a stranger, unless our person is to answer its invitation.
       if !registry.isTrusted(peer), !registry.isBlocked(peer),
         !receivedInvitations.contains(where: { $0.peer == peer })
@@ -288,10 +290,7 @@ public final class PeerDirectory {
     perform(invitations.reconnected(to: peer))
     tellOfMoves(peer)
     guests.tellOfDismissals(peer)
-    for (key, pending) in pendingJoins where key.host == peer {
-      // Messages on the last link may be lost, so the ticket is presented again. The host does not count the same peer twice.
-      send(pending.message, to: peer)
-    }
+    joins.connected(to: peer)
   }
 
   /// A peer has another name.

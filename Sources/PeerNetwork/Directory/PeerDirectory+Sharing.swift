@@ -1,0 +1,98 @@
+import AutomergeRepo
+
+/// Sharing documents, and joining those of others.
+extension PeerDirectory {
+  // MARK: The host's side
+
+  /// Makes a ticket that admits up to `uses` peers to a document.
+  ///
+  /// - Parameters:
+  ///   - expiresIn: a day by default, a hundred years at most.
+  ///   - addresses: where to reach us; the listening addresses by default.
+  public func share(
+    _ document: DocumentId, access: Access = .write, uses: Int = 1, expiresIn: Duration? = nil,
+    addresses: [PeerAddress]? = nil
+  ) async throws(StorageError) -> Ticket? {
+    try await tickets.issue(
+      document, secret: random.bytes(Ticket.secretByteCount), access: access, uses: uses, expiresIn: expiresIn,
+      addresses: addresses ?? provider.reachableAddresses)
+  }
+
+  /// Stops sharing a document with one peer or with all, and takes back its tickets. They keep what they already have. A
+  /// document that we have from another host becomes our own, if its host is among the peers.
+  public func unshare(_ document: DocumentId, from peer: PeerId? = nil) async throws(StorageError) {
+    let peers = peer.map { [$0] } ?? Array(grants.peers(on: document).keys)
+    tickets.revoke(document)
+    perform(invitations.withdraw(from: peer, document: document))
+    guests.dismiss(peers, from: document)
+    let host = grants.host(of: document)
+    let leaves = host != nil && (peer == nil || peer == host)
+    defer {
+      repo.policyChanged(for: document)
+      guests.tell(of: document)
+      news.tell(.networkChanged)
+    }
+    try await grants.revoke(document, from: peer)
+    if leaves {
+      _ = grants.leaveHost(of: document)
+      try await grants.storeJoined(document)
+      try await grants.storeIntroductions(to: document)
+    }
+    try await tickets.save()
+    links.release(peers)
+  }
+
+  /// Changes a peer's access to a document that it has from our person. The peer is told at once, or when it connects again.
+  /// False if it does not have the document from us.
+  public func setAccess(
+    _ access: Access, to document: DocumentId, for peer: PeerId
+  ) async throws(StorageError) -> Bool {
+    guard guests.isGuest(peer, on: document) else { return false }
+    guard access > .none else {
+      try await unshare(document, from: peer)
+      return true
+    }
+    return try await guests.change(access, to: document, for: peer)
+  }
+
+  // MARK: The joiner's side
+
+  /// Presents a ticket, as text or as words, to its host. Returns when the host has let us in; the document then arrives
+  /// through `repo.find`.
+  public func join(ticket text: String) async throws(JoinError) -> DocumentId {
+    if let spoken = SpokenTicket(parsing: text) { return try await join(spoken) }
+    let ticket: Ticket
+    do {
+      ticket = try Ticket(parsing: text)
+    } catch {
+      throw .ticket(error)
+    }
+    return try await join(ticket)
+  }
+
+  public func join(_ ticket: Ticket) async throws(JoinError) -> DocumentId {
+    ticket.peer == repo.peerId ? ticket.document : try await joins.join(ticket)
+  }
+
+  private func join(_ ticket: SpokenTicket) async throws(JoinError) -> DocumentId {
+    guard ticket.isFrom(repo.peerId) else { return try await joins.join(ticket) }
+    guard let document = tickets.document(ofSpoken: ticket.secretStart) else { throw .ticket(.ticketInvalid) }
+    return document
+  }
+
+  /// Returns when the host of this document, which has just let us in, is stored.
+  public func storeAdmission(to document: DocumentId) async { await admissions.finishStoring(document) }
+
+  // MARK: Messages
+
+  func receive(_ message: TicketMessage?, from peer: PeerId) {
+    switch message {
+    case .present(let document, let secret)?: tickets.presented(secret, for: document, by: peer)
+    case .presentSpoken(let secret)?: tickets.presented(spoken: secret, by: peer)
+    case .accepted(let document, let access, let isSpoken)?:
+      joins.accepted(document, access, host: peer, isSpoken: isSpoken)
+    case .refused(let document, let kind)?: joins.refused(document, kind: kind, by: peer)
+    case nil: repo.complain(of: peer, "sent a ticket message that makes no sense")
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import AutomergeRepo
+
+/// Why joining failed.
+public enum JoinError: Error, Hashable, Sendable {
+  case ticket(TicketError)
+  /// The host gave no reason, or its message made no sense.
+  case refused
+  /// No address in the ticket led to the host; this is what the last one said.
+  case unreachable(address: String, reason: String)
+  /// The host is there but did not answer the ticket.
+  case timedOut
+  /// The document is already here, not from this host: nothing has changed.
+  case alreadyHere(DocumentId)
+}
+
+extension JoinError {
+  init(kind: String) {
+    switch kind {
+    case "ticketInvalid": self = .ticket(.ticketInvalid)
+    case "ticketExpired": self = .ticket(.ticketExpired)
+    case "ticketUsed": self = .ticket(.ticketUsed)
+    default: self = .refused
+    }
+  }
+}

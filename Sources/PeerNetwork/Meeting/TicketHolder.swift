@@ -1,0 +1,181 @@
+import AutomergeRepo
+
+/// A caller that has presented a ticket and waits for the answer.
+struct PendingJoin {
+  struct Key: Hashable {
+    var host: PeerId
+    /// Nil for a spoken ticket.
+    var document: DocumentId?
+  }
+
+  static let timeout: Duration = .seconds(10)
+
+  /// The fields to send to the host.
+  let message: TicketMessage
+  /// Where to call the host again if the link is cut before it answers.
+  var addresses: [PeerAddress]
+  let reply: OneReply<Result<DocumentId, JoinError>>
+  let timer: any ScheduledAction
+}
+
+/// Presents tickets that other people gave out, and waits for their hosts' answers.
+@AutomergeRepo
+final class TicketHolder {
+  private let provider: any PeerLinking
+  private let registry: PeerRegistry
+  private let links: LinkKeeper
+  private let admissions: Admissions
+  private var pending: [PendingJoin.Key: PendingJoin] = [:]
+
+  init(_ provider: any PeerLinking, _ registry: PeerRegistry, _ links: LinkKeeper, _ admissions: Admissions) {
+    (self.provider, self.registry, self.links, self.admissions) = (provider, registry, links, admissions)
+  }
+
+  private var network: any PeerMessaging { registry.network }
+  private var clock: any RepoClock { network.clock }
+
+  // MARK: Joining
+
+  func join(_ ticket: Ticket) async throws(JoinError) -> DocumentId {
+    // The store is asked while the host is being called.
+    async let isElsewhere = admissions.isElsewhere(ticket.document, than: ticket.peer)
+    var failure: JoinError?
+    do throws(JoinError) { try await reach(ticket) } catch { failure = error }
+    if await isElsewhere { throw .alreadyHere(ticket.document) }
+    // The host decides whether the ticket is good, by its own clock. If it does not answer, ours has to do.
+    if let failure { throw ticket.isExpired(at: clock.date) ? .ticket(.ticketExpired) : failure }
+    let key = PendingJoin.Key(host: ticket.peer, document: ticket.document)
+    let message = TicketMessage.present(ticket.document, secret: ticket.secret)
+    _ = try await present(message, as: key, at: ticket.addresses).get()
+    let metadata = network.peers[ticket.peer]
+    links.remember(
+      ticket.peer, name: metadata?.name, addresses: ticket.addresses + PeerRegistry.addresses(in: metadata))
+    return ticket.document
+  }
+
+  /// Finds the peer whose fingerprint the words begin, at their address or on the local network, and presents them.
+  func join(_ ticket: SpokenTicket) async throws(JoinError) -> DocumentId {
+    let host = try await reach(ticket)
+    let key = PendingJoin.Key(host: host, document: nil)
+    let document = try await present(.presentSpoken(secret: ticket.secretStart), as: key).get()
+    let metadata = network.peers[host]
+    links.remember(
+      host, name: metadata?.name, addresses: [ticket.address].compactMap(\.self) + PeerRegistry.addresses(in: metadata)
+    )
+    return document
+  }
+
+  private func reach(_ ticket: Ticket) async throws(JoinError) {
+    if provider.isConnected(ticket.peer) { return }
+    guard let first = ticket.addresses.first else {
+      throw .unreachable(address: "", reason: "the ticket names no address")
+    }
+    do {
+      _ = try await provider.connect(toAnyOf: ticket.addresses, expecting: ticket.peer)
+    } catch {
+      throw .unreachable(address: first.description, reason: "\(error)")
+    }
+  }
+
+  /// Says nothing to a peer whose key does not begin as the words say.
+  private func reach(_ ticket: SpokenTicket) async throws(JoinError) -> PeerId {
+    if let peer = network.peers.keys.first(where: ticket.isFrom) { return peer }
+    let met = registry.nearby.keys.first(where: ticket.isFrom) ?? registry.known.keys.first(where: ticket.isFrom)
+    if let met, let first = registry.addresses(of: met).first {
+      do throws(PeerNetworkError) {
+        return try await provider.connect(toAnyOf: registry.addresses(of: met), expecting: met)
+      } catch {
+        // The peer may have moved to the address in the words.
+        if ticket.address == nil { throw .unreachable(address: first.description, reason: "\(error)") }
+      }
+    }
+    guard let address = ticket.address else {
+      throw .unreachable(address: "", reason: "the words name no address, and nobody nearby has given them out")
+    }
+    do throws(PeerNetworkError) {
+      return try await provider.connect(to: address, keyBeginningWith: ticket.fingerprintStart)
+    } catch {
+      throw .unreachable(address: address.description, reason: "\(error)")
+    }
+  }
+
+  // MARK: Presenting
+
+  /// Sends the ticket to the host and waits for its answer.
+  ///
+  /// - Parameter addresses: where to call the host again, once, if the link is cut before it answers
+  private func present(
+    _ message: TicketMessage, as key: PendingJoin.Key, at addresses: [PeerAddress] = []
+  ) async -> Result<DocumentId, JoinError> {
+    await OneReply.wait(otherwise: .failure(.timedOut)) { reply in
+      finish(key, .failure(.refused))
+      let timer = clock.schedule(after: PendingJoin.timeout) { [weak self] in
+        self?.finish(key, .failure(.timedOut))
+      }
+      pending[key] = PendingJoin(message: message, addresses: addresses, reply: reply, timer: timer)
+      network.send(type: TicketMessage.type, fields: message.fields, to: key.host)
+    }
+  }
+
+  /// Whether we wait for this host's answer.
+  func isAwaited(_ host: PeerId) -> Bool { pending.keys.contains { $0.host == host } }
+
+  /// A new link to a host. Messages on the last one may be lost, so the ticket is presented again. The host does not count the
+  /// same peer twice.
+  func connected(to host: PeerId) {
+    for (key, waiting) in pending where key.host == host {
+      network.send(type: TicketMessage.type, fields: waiting.message.fields, to: host)
+    }
+  }
+
+  /// The link to a host was cut. What was presented on it may be lost, as on a link that the host was just closing.
+  func linkEnded(_ host: PeerId) {
+    for (key, waiting) in pending where key.host == host {
+      guard let first = waiting.addresses.first else { continue }
+      pending[key]?.addresses = []
+      Task {
+        do {
+          _ = try await self.provider.connect(toAnyOf: waiting.addresses, expecting: host)
+        } catch {
+          self.finish(key, .failure(.unreachable(address: first.description, reason: "\(error)")))
+        }
+      }
+    }
+  }
+
+  private func finish(_ key: PendingJoin.Key, _ result: Result<DocumentId, JoinError>) {
+    guard let waiting = pending.removeValue(forKey: key) else { return }
+    waiting.timer.cancel()
+    waiting.reply.resume(returning: result)
+  }
+
+  /// The host has refused the ticket.
+  ///
+  /// - Parameter document: nil for a spoken ticket.
+  func refused(_ document: DocumentId?, kind: String, by host: PeerId) {
+    finish(PendingJoin.Key(host: host, document: document), .failure(JoinError(kind: kind)))
+  }
+
+  /// Takes the host's changes from now on: they follow right behind its answer. For a spoken ticket, only now do we know the
+  /// document.
+  func accepted(_ document: DocumentId, _ access: Access, host: PeerId, isSpoken: Bool) {
+    let key = PendingJoin.Key(host: host, document: isSpoken ? nil : document)
+    guard pending[key] != nil else { return }
+    guard key.document == nil else { return admit(document, access, host: host, key: key) }
+    Task {
+      if await self.admissions.isElsewhere(document, than: host) {
+        self.finish(key, .failure(.alreadyHere(document)))
+      } else if self.pending[key] != nil {
+        self.admit(document, access, host: host, key: key)
+      }
+    }
+  }
+
+  private func admit(_ document: DocumentId, _ access: Access, host: PeerId, key: PendingJoin.Key) {
+    guard admissions.admit(host: host, of: document, access) else {
+      return finish(key, .failure(.alreadyHere(document)))
+    }
+    links.pin(host)
+    finish(key, .success(document))
+  }
+}

@@ -1,0 +1,134 @@
+import AutomergeRepo
+import Foundation
+
+/// The tickets that our person has given out, and the peers that come with them.
+@AutomergeRepo
+final class TicketIssuer {
+  private let documents: any SharedDocuments
+  private let grants: Grants
+  private let registry: PeerRegistry
+  private let links: LinkKeeper
+  private let news: PeerNews
+  private let store: PeerStore
+  private var book: TicketBook
+
+  init(
+    _ book: TicketBook, _ documents: any SharedDocuments, _ grants: Grants, _ registry: PeerRegistry,
+    _ links: LinkKeeper, _ news: PeerNews, _ store: PeerStore
+  ) {
+    (self.book, self.documents, self.grants, self.registry) = (book, documents, grants, registry)
+    (self.links, self.news, self.store) = (links, news, store)
+  }
+
+  private var network: any PeerMessaging { registry.network }
+  private var clock: any RepoClock { network.clock }
+
+  // MARK: Giving out, taking back
+
+  /// Makes a ticket that admits up to `uses` peers to a document. Returns when it is stored.
+  ///
+  /// - Parameters:
+  ///   - secret: random.
+  ///   - expiresIn: a day by default, a hundred years at most.
+  ///   - addresses: where to reach us.
+  func issue(
+    _ document: DocumentId, secret: [UInt8], access: Access, uses: Int, expiresIn: Duration?, addresses: [PeerAddress]
+  ) async throws(StorageError) -> Ticket? {
+    let lifetime = min(expiresIn ?? Ticket.lifetime, Ticket.longestLifetime)
+    let expires = clock.date.addingTimeInterval(lifetime / .seconds(1))
+    guard
+      let ticket = Ticket(
+        peer: network.peerId, document: document, secret: secret, access: access, expires: expires,
+        addresses: addresses)
+    else { return nil }
+    book.issue(
+      document: document, secret: secret, access: access, uses: uses, expires: ticket.expires,
+      deadline: clock.now + lifetime)
+    try await save()
+    return ticket
+  }
+
+  /// The document of a spoken ticket of ours; nil if there is none.
+  func document(ofSpoken secret: [UInt8]) -> DocumentId? { book.document(ofSpoken: secret) }
+
+  /// Revokes every ticket of a document, in memory; `save` makes it last.
+  func revoke(_ document: DocumentId) { book.revoke(document) }
+
+  /// Revokes every ticket that a peer has presented: it still has the text, and may return with another key.
+  func void(redeemedBy peer: PeerId) async {
+    guard book.void(redeemedBy: peer) else { return }
+    let record = book.record
+    await store.keep { storage throws(StorageError) in
+      try await storage.saveRecord(record, at: KnownPeer.ticketsKey)
+    }
+  }
+
+  func save() async throws(StorageError) {
+    try await store.storage.saveRecord(book.record, at: KnownPeer.ticketsKey)
+  }
+
+  // MARK: Admitting
+
+  /// A peer presents the secret of a ticket.
+  func presented(_ secret: [UInt8], for document: DocumentId, by peer: PeerId) {
+    let outcome = book.redeem(document: document, secret: secret, by: peer, date: clock.date, now: clock.now)
+    answer(peer, outcome, document, isSpoken: false)
+  }
+
+  /// A peer presents a spoken ticket's part of a secret.
+  func presented(spoken secret: [UInt8], by peer: PeerId) {
+    let (outcome, document) = book.redeem(spoken: secret, by: peer, date: clock.date, now: clock.now)
+    answer(peer, outcome, document, isSpoken: true)
+  }
+
+  private func answer(_ peer: PeerId, _ outcome: TicketBook.Outcome, _ document: DocumentId?, isSpoken: Bool) {
+    switch (outcome, document) {
+    case (.silence, _):
+      network.complain(of: peer, "has tried too many wrong secrets")
+    case (.accepted(let access), let document?):
+      Task { await self.admit(peer, to: document, access, isSpoken: isSpoken) }
+    case (.repeated(let access, let isRecent), let document?):
+      // A peer that has the document may present its ticket again. One that has lost the document since has lost the ticket's
+      // grant, too.
+      let granted = grants.guests(on: document)[peer] ?? .none
+      let wasDismissed = grants.dismissed[document]?.contains(peer) == true
+      guard granted > .none || isRecent && !wasDismissed else {
+        return refuse(peer, isSpoken ? nil : document, .ticketUsed)
+      }
+      Task { await self.admit(peer, to: document, granted > .none ? granted : access, isSpoken: isSpoken) }
+    case (.accepted, nil), (.repeated, nil):
+      refuse(peer, nil, .ticketInvalid)
+    case (.refused(let error), let document):
+      if error == .ticketExpired {
+        let record = book.record
+        store.keepSoon { storage throws(StorageError) in
+          try await storage.saveRecord(record, at: KnownPeer.ticketsKey)
+        }
+      }
+      refuse(peer, isSpoken ? nil : document, error)
+    }
+  }
+
+  private func refuse(_ peer: PeerId, _ document: DocumentId?, _ error: TicketError) {
+    send(.refused(document, kind: "\(error)"), to: peer)
+  }
+
+  private func send(_ message: TicketMessage, to peer: PeerId) {
+    network.send(type: TicketMessage.type, fields: message.fields, to: peer)
+  }
+
+  /// Stores the grant before promising it.
+  private func admit(_ peer: PeerId, to document: DocumentId, _ access: Access, isSpoken: Bool) async {
+    let ticket = StoredItem(key: KnownPeer.ticketsKey, data: Data(book.record.encoded()))
+    grants.admit(access, on: document, to: peer)
+    let changes = [.save(ticket), grants.change(of: document)]
+    let name = network.peers[peer]?.name
+    links.pin(peer)
+    await store.keep { storage throws(StorageError) in try await storage.commit(changes) }
+    links.remember(peer, name: name, addresses: registry.namedAddresses(of: peer))
+    send(.accepted(document, access, isSpoken: isSpoken), to: peer)
+    news.tell(.joined(peer, name: registry.name(of: peer), document))
+    documents.policyChanged(for: document)
+    if documents.handle(of: document) == nil { await documents.fetch(document) }
+  }
+}
