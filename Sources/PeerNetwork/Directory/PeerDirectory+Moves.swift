@@ -37,7 +37,7 @@ extension PeerDirectory {
     }
     // The removed guests are told that they have lost the document; the others are told the successor.
     tickets.revoke(document)
-    perform(invitations.withdraw(from: nil, document: document))
+    invitations.withdraw(from: nil, document: document)
     let leaving = grants.guests(on: document).keys.filter { removed.contains($0) }
     guests.dismiss(leaving, from: document)
     for peer in leaving { try await grants.revoke(document, from: peer) }

@@ -23,7 +23,7 @@ extension PeerDirectory {
   public func unshare(_ document: DocumentId, from peer: PeerId? = nil) async throws(StorageError) {
     let peers = peer.map { [$0] } ?? Array(grants.peers(on: document).keys)
     tickets.revoke(document)
-    perform(invitations.withdraw(from: peer, document: document))
+    invitations.withdraw(from: peer, document: document)
     guests.dismiss(peers, from: document)
     let host = grants.host(of: document)
     let leaves = host != nil && (peer == nil || peer == host)

@@ -18,14 +18,9 @@ extension PeerDirectory {
 
   func standing(with peer: PeerId) -> Standing {
     if registry.isBlocked(peer) { return .blocked }
-    let now = repo.clock.now
-    if invitations.received(at: now).contains(where: { $0.peer == peer })
-      || invitations.sent(at: now).contains(where: { $0.peer == peer })
-    {
-      return .invitationPending
-    }
+    if invitations.isPending(with: peer) { return .invitationPending }
     if provider.isConnected(peer), registry.isTrusted(peer) { return .connected }
-    if rejecters.contains(peer) { return .rejected }
+    if invitations.hasDeclined(peer) { return .rejected }
     if registry.isTrusted(peer) { return .known }
     return registry.nearby[peer] == nil && provider.isConnected(peer) ? .connected : .nearby
   }
@@ -48,21 +43,17 @@ extension PeerDirectory {
     switch trust {
     case .trusted:
       provider.trust(peer)
-      // Invitations that waited for our person to compare the digits.
-      for sent in invitations.sent(at: repo.clock.now) where sent.peer == peer && sent.awaitsConfirmation {
-        perform(invitations.confirm(sent.id, areEqual: true))
-      }
+      invitations.confirmAll(to: peer)
     case .blocked, .forgotten: try await end(with: peer)
     }
     try await registry.save(entry, of: peer)
-    rejecters.remove(peer)
+    invitations.forgetRejection(by: peer)
     news.tell(.networkChanged)
   }
 
   /// Revokes everything shared with a peer and hangs up.
   private func end(with peer: PeerId) async throws(StorageError) {
-    perform(invitations.withdraw(from: peer, document: nil))
-    invitations.drop(peer)
+    invitations.end(with: peer)
     let documents = grants.documents(for: peer).map(\.document)
     for document in documents { guests.dismiss([peer], from: document) }
     // It still has the text of its tickets, and may return with another key.

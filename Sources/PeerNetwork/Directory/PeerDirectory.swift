@@ -81,13 +81,10 @@ public final class PeerDirectory {
   let guests: GuestIntroductions
   let tickets: TicketIssuer
   let joins: TicketHolder
+  let invitations: InvitationExchange
   var random: RandomSource
   /// Documents that have moved to others, by their old ids.
   var moves: [DocumentId: DocumentMove] = [:]
-  var invitations: Invitations
-  var pendingInvitations: [[UInt8]: PendingInvitation] = [:]
-  /// The peers that have declined, until asked again.
-  var rejecters: Set<PeerId> = []
 
   /// Reads the stored peers and grants, and begins to call the peers with which something is shared.
   public static func open(
@@ -96,11 +93,12 @@ public final class PeerDirectory {
   ) async throws(StorageError) -> PeerDirectory {
     let store = PeerStore(storage: storage, logger: logger)
     let book = try await storage.record(at: KnownPeer.ticketsKey).map { TicketBook(record: $0) } ?? TicketBook()
-    let registry = try await PeerRegistry.load(from: store, grants: grants, network: repo)
-    let directory = PeerDirectory(repo, provider, grants, registry, store, random: random, book: book)
-    if let record = try await storage.record(at: KnownPeer.invitationsKey) {
-      directory.invitations.budget = OfferBudget(record: record, now: repo.clock.now, date: repo.clock.date)
+    let budget = try await storage.record(at: KnownPeer.invitationsKey).map {
+      OfferBudget(record: $0, now: repo.clock.now, date: repo.clock.date)
     }
+    let registry = try await PeerRegistry.load(from: store, grants: grants, network: repo)
+    let directory = PeerDirectory(
+      repo, provider, grants, registry, store, random: random, book: book, budget: budget ?? OfferBudget())
     for (key, record) in try await storage.records(under: [DocumentMove.key]) {
       if let id = key.last.flatMap({ DocumentId($0) }), let move = DocumentMove(record: record) {
         directory.moves[id] = move
@@ -112,7 +110,7 @@ public final class PeerDirectory {
 
   private init(
     _ repo: Repo, _ provider: TCPProvider, _ grants: Grants, _ registry: PeerRegistry, _ store: PeerStore,
-    random: RandomSource, book: TicketBook
+    random: RandomSource, book: TicketBook, budget: OfferBudget
   ) {
     (self.repo, self.provider, self.grants, self.registry, self.store) = (repo, provider, grants, registry, store)
     self.random = random
@@ -123,7 +121,8 @@ public final class PeerDirectory {
     guests = GuestIntroductions(repo, grants, registry, links, admissions, news, store)
     tickets = TicketIssuer(book, repo, grants, registry, links, news, store)
     joins = TicketHolder(provider, registry, links, admissions)
-    invitations = Invitations(local: repo.peerId)
+    invitations = InvitationExchange(
+      budget, repo, grants, registry, provider, links, admissions, news, store)
   }
 
   private func begin() {
@@ -132,7 +131,11 @@ public final class PeerDirectory {
     provider.isAwaited = { [weak self] peer in self?.isAwaited(peer) ?? false }
     provider.isBlocked = { [weak self] peer in self?.registry.isBlocked(peer) ?? false }
     for type in [InviteMessage.inviteType, InviteMessage.answerType] {
-      repo.onMessage(ofType: type) { [weak self] fields, peer in self?.receive(type, fields, from: peer) }
+      repo.onMessage(ofType: type) { [weak self] fields, peer in
+        guard let self else { return }
+        let nonce = self.random.bytes(InviteMessage.nonceByteCount)
+        self.invitations.receive(type, fields, from: peer, nonce: nonce)
+      }
     }
     repo.observe { [weak self] event in self?.receive(event) }
     repo.onMessage(ofType: TicketMessage.type) { [weak self] fields, peer in
@@ -268,7 +271,7 @@ public final class PeerDirectory {
     case .peerDisconnected(let peer):
       news.tell(.disconnected(peer, name: name(of: peer)), ofArrivalOf: peer)
       guests.linkEnded(peer)
-      change { $0.linkEnded(peer) }
+      invitations.linkEnded(peer)
       joins.linkEnded(peer)
       // Nothing is kept of a stranger, unless our person is to answer its invitation.
       if !registry.isTrusted(peer), !registry.isBlocked(peer),
@@ -287,7 +290,7 @@ public final class PeerDirectory {
     }
     news.tell(.connected(peer, name: name(of: peer)), ofArrivalOf: peer)
     news.warnOfNamesake(peer)
-    perform(invitations.reconnected(to: peer))
+    invitations.connected(to: peer)
     tellOfMoves(peer)
     guests.tellOfDismissals(peer)
     joins.connected(to: peer)

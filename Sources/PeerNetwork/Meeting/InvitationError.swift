@@ -1,0 +1,14 @@
+import AutomergeRepo
+
+/// Why an invitation, or an answer to one, failed.
+public enum InvitationError: Error, Hashable, Sendable {
+  /// The invitation does not exist, or no longer.
+  case unknown
+  /// Our person has blocked the peer.
+  case blocked
+  case unreachable(name: String, reason: String)
+  /// The other side does not answer: it may have blocked us, or have too many invitations.
+  case timedOut(name: String)
+  /// The document is already here from elsewhere: nothing has changed.
+  case alreadyHere(DocumentId)
+}

@@ -1,0 +1,249 @@
+import AutomergeRepo
+
+/// The invitations of both sides: carries out what their state machine decides, and knows the callers that wait for it.
+@AutomergeRepo
+final class InvitationExchange {
+  private let documents: any SharedDocuments
+  private let grants: Grants
+  private let registry: PeerRegistry
+  private let provider: any PeerLinking
+  private let links: LinkKeeper
+  private let admissions: Admissions
+  private let news: PeerNews
+  private let store: PeerStore
+  private var invitations: Invitations
+  /// The callers that wait for the next step, by invitation.
+  private var waiting: [[UInt8]: PendingInvitation] = [:]
+  /// The peers that have declined, until asked again.
+  private var rejecters: Set<PeerId> = []
+
+  /// - Parameter budget: what is left of it from before a restart.
+  init(
+    _ budget: OfferBudget, _ documents: any SharedDocuments, _ grants: Grants, _ registry: PeerRegistry,
+    _ provider: any PeerLinking, _ links: LinkKeeper, _ admissions: Admissions, _ news: PeerNews, _ store: PeerStore
+  ) {
+    (self.documents, self.grants, self.registry, self.provider) = (documents, grants, registry, provider)
+    (self.links, self.admissions, self.news, self.store) = (links, admissions, news, store)
+    invitations = Invitations(local: registry.network.peerId)
+    invitations.budget = budget
+  }
+
+  private var network: any PeerMessaging { registry.network }
+  private var clock: any RepoClock { network.clock }
+
+  // MARK: Inviting
+
+  /// Invites a peer to a document. Returns when the invitation has arrived, with the digits to compare if the two meet for the
+  /// first time. The document is then sent only after `confirm` as well as the other's yes.
+  ///
+  /// - Parameter id, nonce: random.
+  func invite(
+    _ peer: PeerId, to document: DocumentId, title: String, access: Access, id: [UInt8], nonce: [UInt8]
+  ) async throws(InvitationError) -> String? {
+    guard !registry.isBlocked(peer) else { throw .blocked }
+    try await reach(peer)
+    rejecters.remove(peer)
+    let effects = invitations.invite(
+      peer, to: document, title: title, access: access, name: network.metadata.name ?? "", id: id, nonce: nonce,
+      knowsInvited: registry.hasMet(peer), at: clock.now)
+    guard await wait(for: id, PendingInvitation.deliveryTimeout, after: { self.perform(effects) }) else {
+      invitations.forget(id)
+      throw .timedOut(name: registry.name(of: peer))
+    }
+    return invitations.sent(at: clock.now).first { $0.id == id }?.code
+  }
+
+  /// The invitations that our person may answer.
+  var received: [Invitations.Received] { invitations.received(at: clock.now) }
+
+  /// Our invitations that wait for an answer, or for our person to compare the digits.
+  var sent: [Invitations.Sent] { invitations.sent(at: clock.now) }
+
+  /// Our person says whether the digits are equal: if so, the two have met, and the document is sent.
+  func confirm(_ invitation: [UInt8], areEqual: Bool) { perform(invitations.confirm(invitation, areEqual: areEqual)) }
+
+  /// Our person trusts a peer: confirms the invitations that waited for the digits to be compared.
+  func confirmAll(to peer: PeerId) {
+    for sent in sent where sent.peer == peer && sent.awaitsConfirmation { confirm(sent.id, areEqual: true) }
+  }
+
+  /// Withdraws our invitations.
+  ///
+  /// - Parameters:
+  ///   - peer: nil for all peers.
+  ///   - document: nil for all documents.
+  func withdraw(from peer: PeerId?, document: DocumentId?) {
+    perform(invitations.withdraw(from: peer, document: document))
+  }
+
+  /// Withdraws our invitations of a peer, and drops its own without an answer.
+  func end(with peer: PeerId) {
+    withdraw(from: peer, document: nil)
+    invitations.drop(peer)
+  }
+
+  /// Whether a peer has an invitation of ours to answer, or our person one of the peer's.
+  func isOpen(with peer: PeerId) -> Bool { invitations.isOpen(with: peer) }
+
+  /// Whether an invitation to or from this peer waits for an answer.
+  func isPending(with peer: PeerId) -> Bool {
+    received.contains { $0.peer == peer } || sent.contains { $0.peer == peer }
+  }
+
+  /// Whether a peer has declined our last invitation.
+  func hasDeclined(_ peer: PeerId) -> Bool { rejecters.contains(peer) }
+
+  func forgetRejection(by peer: PeerId) { rejecters.remove(peer) }
+
+  // MARK: Answering
+
+  /// Answers an invitation. After a yes it returns when the document may be opened.
+  ///
+  /// - Returns: the document, nil after a no.
+  func answer(_ id: [UInt8], accepts: Bool) async throws(InvitationError) -> DocumentId? {
+    guard let invitation = received.first(where: { $0.id == id }) else { throw .unknown }
+    let peer = invitation.peer
+    if accepts, await admissions.isElsewhere(invitation.document, than: peer) {
+      perform(invitations.dismiss(id))
+      throw .alreadyHere(invitation.document)
+    }
+    try await reach(peer)
+    guard let (answered, effects) = invitations.answer(id, accepts: accepts) else { throw .unknown }
+    guard accepts else {
+      perform(effects)
+      news.tell(.networkChanged)
+      return nil
+    }
+    guard await wait(for: id, PendingInvitation.grantTimeout, after: { self.perform(effects) }) else {
+      throw .timedOut(name: registry.name(of: peer))
+    }
+    return answered.document
+  }
+
+  // MARK: Events
+
+  /// A new link to a peer: repeats what may have been lost with the last one.
+  func connected(to peer: PeerId) { perform(invitations.reconnected(to: peer)) }
+
+  /// A link has ended: its peer's unopened offers count as broken off.
+  func linkEnded(_ peer: PeerId) { change { $0.linkEnded(peer) } }
+
+  /// - Parameter nonce: random, for an answer that needs one.
+  func receive(_ type: String, _ fields: [String: CBOR], from peer: PeerId, nonce: [UInt8]) {
+    guard !registry.isBlocked(peer), let (id, message) = InviteMessage.parse(type: type, fields) else { return }
+    change { [now = clock.now, isKnown = registry.hasMet(peer)] in
+      $0.receive(message, invitation: id, from: peer, isKnown: isKnown, nonce: nonce, at: now)
+    }
+    guard case .offer = message else { return }
+    _ = clock.schedule(after: Invitations.openingTimeout) { [weak self] in
+      self?.change { [now = self?.clock.now ?? .zero] in $0.expire(at: now) }
+    }
+  }
+
+  /// Applies an event to the invitations and performs the effects. Stores what has to outlive this process.
+  private func change(_ body: (inout Invitations) -> [Invitations.Effect]) {
+    let before = invitations.budget
+    let effects = body(&invitations)
+    if invitations.budget != before {
+      let record = invitations.budget.record(now: clock.now, date: clock.date)
+      store.keepSoon { storage throws(StorageError) in
+        try await storage.saveRecord(record, at: KnownPeer.invitationsKey)
+      }
+    }
+    perform(effects)
+  }
+
+  private func perform(_ effects: [Invitations.Effect]) {
+    for effect in effects {
+      switch effect {
+      case .send(let message, let id, let peer):
+        network.send(type: message.type, fields: message.fields(of: id), to: peer)
+      case .delivered(let sent):
+        finish(sent.id, true)
+        news.tell(.networkChanged)
+      case .arrived(let received):
+        if registry.known[received.peer]?.name == nil, !received.name.isEmpty {
+          registry.claims(received.name, by: received.peer)
+        }
+        Task { await self.arrived(received) }
+      case .withdrawn(let received):
+        finish(received.id, false)
+        news.tell(.withdrawn(received, name: registry.name(of: received.peer)))
+      case .grant(let sent):
+        Task { await self.grant(sent) }
+      case .confirm(let sent):
+        news.tell(.toBeConfirmed(sent, name: registry.name(of: sent.peer)))
+      case .declined(let sent):
+        rejecters.insert(sent.peer)
+        news.tell(.declined(sent.peer, name: registry.name(of: sent.peer), sent.document))
+      case .granted(let received, let access):
+        granted(received, access)
+      case .cheated(let peer):
+        network.complain(of: peer, "sent an invitation whose numbers do not belong together; it is not shown")
+        news.tell(.brokeOff(peer, name: registry.name(of: peer)))
+      case .brokeOff(let received):
+        news.tell(.brokeOff(received.peer, name: ForeignWords.name(received.name) ?? registry.name(of: received.peer)))
+      case .closedToStrangers:
+        news.tell(.closedToStrangers)
+      }
+    }
+  }
+
+  /// Shows the invitation to our person, unless the document is already here: then there is nothing to accept.
+  private func arrived(_ received: Invitations.Received) async {
+    let isHere = await admissions.isElsewhere(received.document, than: received.peer)
+    guard self.received.contains(where: { $0.id == received.id }) else { return }
+    guard isHere else { news.tell(.invited(received, name: registry.name(of: received.peer))); return }
+    perform(invitations.dismiss(received.id))
+    news.tell(.offeredAgain(received.peer, name: registry.name(of: received.peer), received.document))
+  }
+
+  /// The other person has accepted, and so has ours if there were digits: stores the grant before promising it.
+  private func grant(_ sent: Invitations.Sent) async {
+    let grants = grants
+    links.pinMet(sent.peer)
+    await store.keep { _ throws(StorageError) in try await grants.grant(sent.access, on: sent.document, to: sent.peer) }
+    perform([.send(.granted(sent.access), invitation: sent.id, to: sent.peer)])
+    news.tell(.accepted(sent.peer, name: registry.name(of: sent.peer), sent.document))
+    documents.policyChanged(for: sent.document)
+    if documents.handle(of: sent.document) == nil { await documents.fetch(sent.document) }
+  }
+
+  /// Both have accepted, and we may open the document: takes the inviter's changes from now on.
+  private func granted(_ received: Invitations.Received, _ access: Access) {
+    guard admissions.admit(host: received.peer, of: received.document, access) else {
+      finish(received.id, false)
+      return
+    }
+    links.pinMet(received.peer)
+    if !finish(received.id, true) {
+      news.tell(.accepted(received.peer, name: registry.name(of: received.peer), received.document))
+    }
+  }
+
+  private func reach(_ peer: PeerId) async throws(InvitationError) {
+    if provider.isConnected(peer) { return }
+    do {
+      _ = try await provider.connect(toAnyOf: registry.addresses(of: peer), expecting: peer)
+    } catch {
+      throw .unreachable(name: registry.name(of: peer), reason: "\(error)")
+    }
+  }
+
+  /// Performs an action and waits for its outcome; false if none comes in time.
+  private func wait(for id: [UInt8], _ timeout: Duration, after action: () -> Void) async -> Bool {
+    await OneReply.wait(otherwise: false) { reply in
+      let timer = clock.schedule(after: timeout) { [weak self] in self?.finish(id, false) }
+      waiting[id] = PendingInvitation(reply: reply, timer: timer)
+      action()
+    }
+  }
+
+  @discardableResult
+  private func finish(_ id: [UInt8], _ isDone: Bool) -> Bool {
+    guard let pending = waiting.removeValue(forKey: id) else { return false }
+    pending.timer.cancel()
+    pending.reply.resume(returning: isDone)
+    return true
+  }
+}
