@@ -49,7 +49,7 @@ import UV
 
       // Eve keeps what she had, as her own, and gets nothing of the new one, even by its id.
       try await eventually("Eve hears that it ended", on: loop) { eve.grants.host(of: scene.note.id) == nil }
-      #expect(eve.directory.moves.isEmpty)
+      #expect(eve.directory.mover.history.moves.isEmpty)
       #expect(try await eve.find(scene.note.id).document.content() == "plans")
       for person in [ana, ben] { #expect(person.grants.access(new.id, for: eve.peerId) == .none) }
       eve.repo.send(
@@ -99,8 +99,8 @@ import UV
       let address = try #require(ana.directory.listening)
       _ = try await ben.directory.connect(address: address.description)
       try await eventually("Ben hears", on: loop) { ben.grants.host(of: second.id) == ana.peerId }
-      #expect(ben.directory.moves[old]?.successor == second.id)
-      #expect(ben.directory.moves[old]?.removed == [eve.peerId, dave.peerId])
+      #expect(ben.directory.mover.history.moves[old]?.successor == second.id)
+      #expect(ben.directory.mover.history.moves[old]?.removed == [eve.peerId, dave.peerId])
       #expect(try await ben.find(second.id).document.content() == "plans")
       // Dave, who stayed the first time, keeps what he had when he was removed, as his own.
       try await eventually("Dave hears that it ended", on: loop) {
@@ -147,7 +147,7 @@ import UV
       try await eventually("the note goes on as it was", on: loop) {
         (try? scene.note.document.content()) == "still here: plans"
       }
-      #expect(ben.directory.moves.isEmpty && ben.grants.host(of: id) == ana.peerId)
+      #expect(ben.directory.mover.history.moves.isEmpty && ben.grants.host(of: id) == ana.peerId)
       #expect(ben.grants.host(of: own.id) == nil && ben.grants.host(of: bait.id) == nil)
       #expect(!ben.events.contains { if case .moved = $0 { true } else { false } })
       #expect(ben.provider.isConnected(ana.peerId) && ben.provider.isConnected(eve.peerId))

@@ -1,3 +1,4 @@
+import Automerge
 import AutomergeRepo
 
 /// Sharing documents, and joining those of others.
@@ -55,6 +56,16 @@ extension PeerDirectory {
     return try await guests.change(access, to: document, for: peer)
   }
 
+  /// Grants the document's successor to every peer that has the document from our person, except the removed ones. Each is told
+  /// at once, or when it connects again; until then it keeps what it has. The old document is shared with no one from now on.
+  ///
+  /// - Parameter heads: the heads of the old document with which the successor begins.
+  public func move(
+    _ document: DocumentId, to successor: DocumentId, heads: Set<ChangeHash>, without removed: Set<PeerId>
+  ) async throws(StorageError) {
+    try await mover.move(document, to: successor, heads: heads, without: removed)
+  }
+
   // MARK: The joiner's side
 
   /// Presents a ticket, as text or as words, to its host. Returns when the host has let us in; the document then arrives
@@ -82,6 +93,12 @@ extension PeerDirectory {
 
   /// Returns when the host of this document, which has just let us in, is stored.
   public func storeAdmission(to document: DocumentId) async { await admissions.finishStoring(document) }
+
+  /// Moves by hosts that this person's notes have yet to follow.
+  public var movesToFollow: [DocumentMove] { mover.history.toFollow }
+
+  /// Our person's note has become the new document: the old one is no longer shared.
+  public func followed(_ document: DocumentId) async throws(StorageError) { try await mover.followed(document) }
 
   // MARK: Messages
 

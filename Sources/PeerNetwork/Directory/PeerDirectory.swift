@@ -65,7 +65,7 @@ public final class PeerDirectory {
   }
 
   public let repo: Repo
-  public let grants: Grants
+  public var grants: Grants { registry.grants }
   public var onEvent: (@AutomergeRepo (Event) -> Void)? {
     get { news.onEvent }
     set { news.onEvent = newValue }
@@ -82,9 +82,8 @@ public final class PeerDirectory {
   let tickets: TicketIssuer
   let joins: TicketHolder
   let invitations: InvitationExchange
+  let mover: DocumentMover
   var random: RandomSource
-  /// Documents that have moved to others, by their old ids.
-  var moves: [DocumentId: DocumentMove] = [:]
 
   /// Reads the stored peers and grants, and begins to call the peers with which something is shared.
   public static func open(
@@ -96,24 +95,23 @@ public final class PeerDirectory {
     let budget = try await storage.record(at: KnownPeer.invitationsKey).map {
       OfferBudget(record: $0, now: repo.clock.now, date: repo.clock.date)
     }
+    var history = MoveHistory()
+    for (key, record) in try await storage.records(under: [DocumentMove.key]) {
+      if key.last.flatMap({ DocumentId($0) }) != nil, let move = DocumentMove(record: record) { history.record(move) }
+    }
     let registry = try await PeerRegistry.load(from: store, grants: grants, network: repo)
     let directory = PeerDirectory(
-      repo, provider, grants, registry, store, random: random, book: book, budget: budget ?? OfferBudget())
-    for (key, record) in try await storage.records(under: [DocumentMove.key]) {
-      if let id = key.last.flatMap({ DocumentId($0) }), let move = DocumentMove(record: record) {
-        directory.moves[id] = move
-      }
-    }
+      repo, provider, registry, store, random, book: book, budget: budget ?? OfferBudget(), history: history)
     directory.begin()
     return directory
   }
 
   private init(
-    _ repo: Repo, _ provider: TCPProvider, _ grants: Grants, _ registry: PeerRegistry, _ store: PeerStore,
-    random: RandomSource, book: TicketBook, budget: OfferBudget
+    _ repo: Repo, _ provider: TCPProvider, _ registry: PeerRegistry, _ store: PeerStore, _ random: RandomSource,
+    book: TicketBook, budget: OfferBudget, history: MoveHistory
   ) {
-    (self.repo, self.provider, self.grants, self.registry, self.store) = (repo, provider, grants, registry, store)
-    self.random = random
+    let grants = registry.grants
+    (self.repo, self.provider, self.registry, self.store, self.random) = (repo, provider, registry, store, random)
     links = LinkKeeper(provider, registry, grants, clock: repo.clock)
     news = PeerNews(registry, clock: repo.clock)
     reachability = Reachability(provider, registry, links, news, store, random: random)
@@ -121,8 +119,9 @@ public final class PeerDirectory {
     guests = GuestIntroductions(repo, grants, registry, links, admissions, news, store)
     tickets = TicketIssuer(book, repo, grants, registry, links, news, store)
     joins = TicketHolder(provider, registry, links, admissions)
-    invitations = InvitationExchange(
-      budget, repo, grants, registry, provider, links, admissions, news, store)
+    invitations = InvitationExchange(budget, repo, grants, registry, provider, links, admissions, news, store)
+    mover = DocumentMover(
+      history, repo, grants, registry, links, admissions, guests, tickets, invitations, news, store)
   }
 
   private func begin() {
@@ -145,7 +144,7 @@ public final class PeerDirectory {
       self?.guests.receive(GuestList(fields: fields), from: peer)
     }
     repo.onMessage(ofType: DocumentMove.type) { [weak self] fields, peer in
-      self?.receiveMove(fields, from: peer)
+      self?.mover.receive(fields, from: peer)
     }
     repo.onMessage(ofType: "name") { [weak self] fields, peer in
       if let name = fields["name"]?.text { self?.note(name: name, of: peer) }
@@ -291,7 +290,7 @@ public final class PeerDirectory {
     news.tell(.connected(peer, name: name(of: peer)), ofArrivalOf: peer)
     news.warnOfNamesake(peer)
     invitations.connected(to: peer)
-    tellOfMoves(peer)
+    mover.tellOfMoves(to: peer)
     guests.tellOfDismissals(peer)
     joins.connected(to: peer)
   }

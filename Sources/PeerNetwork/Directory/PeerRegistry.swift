@@ -4,7 +4,7 @@ import AutomergeRepo
 /// decides under which names and addresses peers are known.
 @AutomergeRepo
 final class PeerRegistry {
-  private let grants: Grants
+  let grants: Grants
   private let store: PeerStore
   let network: any PeerMessaging
   /// The peers that are stored, by their ids.

@@ -2,19 +2,39 @@ import Automerge
 import AutomergeRepo
 
 /// Removes guests for good: the others go on in a new document.
-extension PeerDirectory {
-  /// Moves that this person's notes have yet to follow.
-  public var movesToFollow: [DocumentMove] { moves.values.filter { !$0.isFollowed } }
+@AutomergeRepo
+final class DocumentMover {
+  private let documents: any SharedDocuments
+  private let grants: Grants
+  private let registry: PeerRegistry
+  private let links: LinkKeeper
+  private let admissions: Admissions
+  private let guests: GuestIntroductions
+  private let tickets: TicketIssuer
+  private let invitations: InvitationExchange
+  private let news: PeerNews
+  private let store: PeerStore
+  private(set) var history: MoveHistory
+
+  init(
+    _ history: MoveHistory, _ documents: any SharedDocuments, _ grants: Grants, _ registry: PeerRegistry,
+    _ links: LinkKeeper, _ admissions: Admissions, _ guests: GuestIntroductions, _ tickets: TicketIssuer,
+    _ invitations: InvitationExchange, _ news: PeerNews, _ store: PeerStore
+  ) {
+    (self.history, self.documents, self.grants, self.registry) = (history, documents, grants, registry)
+    (self.links, self.admissions, self.guests) = (links, admissions, guests)
+    (self.tickets, self.invitations, self.news, self.store) = (tickets, invitations, news, store)
+  }
+
+  private var network: any PeerMessaging { registry.network }
 
   // MARK: The host's side
 
   /// Grants the document's successor to every peer that has the document from our person, except the removed ones. Each is told
   /// at once, or when it connects again; until then it keeps what it has. The old document is shared with no one from now on.
   ///
-  /// - Parameters:
-  ///   - heads: the heads of the old document with which the successor begins.
-  ///   - host: the host that has moved it; nil if our person has.
-  public func move(
+  /// - Parameter heads: the heads of the old document with which the successor begins.
+  func move(
     _ document: DocumentId, to successor: DocumentId, heads: Set<ChangeHash>, without removed: Set<PeerId>
   ) async throws(StorageError) {
     var move = DocumentMove(
@@ -24,13 +44,15 @@ extension PeerDirectory {
   }
 
   /// Grants the successor to the peers that have the document from us.
+  ///
+  /// - Parameter host: the host that has moved it; nil if our person has.
   private func hand(_ move: inout DocumentMove, besides host: PeerId?) async throws(StorageError) {
     let (document, removed) = (move.document, move.removed)
     let staying = grants.guests(on: document).filter {
       $0.key != host && !removed.contains($0.key) && !registry.isBlocked($0.key)
     }
     move.guests = staying
-    moves[document] = move
+    history.record(move)
     try await store.storage.saveRecord(move.record, at: [DocumentMove.key, document.description])
     for (peer, access) in staying.sorted(by: { $0.key < $1.key }) {
       try await grants.grant(access, on: move.successor, to: peer)
@@ -47,75 +69,66 @@ extension PeerDirectory {
       try await grants.forget(document, of: peer)
     }
     try await tickets.save()
-    repo.policyChanged(for: document)
-    repo.policyChanged(for: move.successor)
+    documents.policyChanged(for: document)
+    documents.policyChanged(for: move.successor)
     guests.tell(of: move.successor)
     links.release(leaving)
   }
 
   /// Tells a peer that has just connected of the moves that it missed.
-  func tellOfMoves(_ peer: PeerId) {
-    for move in moves.values { tell(move, to: peer) }
+  func tellOfMoves(to peer: PeerId) {
+    for move in history.moves.values { tell(move, to: peer) }
   }
 
   /// Tells a peer where the document is now: it may have moved more than once while the peer was away.
   private func tell(_ move: DocumentMove, to peer: PeerId) {
-    guard move.guests[peer] != nil, repo.peers[peer] != nil else { return }
-    var (last, seen) = (move, Set([move.document]))
-    while let next = moves[last.successor], seen.insert(next.document).inserted {
-      last.successor = next.successor
-      last.removed.formUnion(next.removed)
-    }
+    guard move.guests[peer] != nil, network.peers[peer] != nil else { return }
+    let last = history.current(move)
     // A guest that stayed at the first move and was removed at a later one.
     guard !last.removed.contains(peer) else { return guests.dismiss([peer], from: move.document) }
     guard let access = grants.guests(on: last.successor)[peer] else { return }
     var fields = last.fields
     fields["access"] = .text(access.rawValue)
-    repo.send(type: DocumentMove.type, fields: fields, to: peer)
-  }
-
-  /// Whether a move is new: the document has not moved yet, or to another successor that our person has not followed.
-  private func isNews(_ move: DocumentMove) -> Bool {
-    moves[move.document].map { !$0.isFollowed && $0.successor != move.successor } ?? true
+    network.send(type: DocumentMove.type, fields: fields, to: peer)
   }
 
   // MARK: The guest's side
 
   /// Takes a move from the document's host only, and only to a successor that is not here, or came from the same host.
-  func receiveMove(_ fields: [String: CBOR], from host: PeerId) {
+  func receive(_ fields: [String: CBOR], from host: PeerId) {
     guard let move = DocumentMove(fields: fields, host: host),
       let access = fields["access"]?.text.flatMap({ Access(rawValue: $0) }), access > .none
-    else { return repo.complain(of: host, "moved a document in a way that makes no sense") }
-    guard grants.host(of: move.document) == host, !move.removed.contains(repo.peerId), isNews(move) else { return }
+    else { return network.complain(of: host, "moved a document in a way that makes no sense") }
+    guard grants.host(of: move.document) == host, !move.removed.contains(network.peerId), history.isNews(move) else {
+      return
+    }
     guests.hold(move.successor)
     Task {
       defer { self.guests.stopHolding(move.successor) }
-      guard await !self.admissions.isElsewhere(move.successor, than: host), self.isNews(move) else { return }
-      self.moves[move.document] = move
+      guard await !self.admissions.isElsewhere(move.successor, than: host), self.history.isNews(move) else { return }
+      self.history.record(move)
       await self.store.keep { storage throws(StorageError) in
         try await storage.saveRecord(move.record, at: [DocumentMove.key, move.document.description])
       }
       // Reported before the document comes, so that the person does not write in it as they did in the old one.
-      self.news.tell(.moved(move, name: self.name(of: host)))
+      self.news.tell(.moved(move, name: self.registry.name(of: host)))
       _ = self.admissions.admit(host: host, of: move.successor, access)
       self.guests.takeHeld(move.successor, from: host)
     }
   }
 
   /// Our person's note has become the new document: the old one is no longer shared.
-  public func followed(_ document: DocumentId) async throws(StorageError) {
-    guard var move = moves[document], !move.isFollowed else { return }
+  func followed(_ document: DocumentId) async throws(StorageError) {
+    guard var move = history.moves[document], !move.isFollowed else { return }
     move.isFollowed = true
     try await hand(&move, besides: move.host)
     let gone = grants.leaveHost(of: document)
     try await grants.storeJoined(document)
     try await grants.store(document)
     try await grants.storeIntroductions(to: document)
-    repo.policyChanged(for: document)
-    for peer in gone where grants.documents(for: peer).isEmpty {
-      provider.forget(peer)
-      if move.removed.contains(peer) { provider.disconnect(peer) }
-    }
+    documents.policyChanged(for: document)
+    links.release(gone.subtracting(move.removed))
+    links.hangUp(gone.intersection(move.removed))
     news.tell(.networkChanged)
   }
 }
