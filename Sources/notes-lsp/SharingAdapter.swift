@@ -20,7 +20,7 @@ final class SharingAdapter: SharingService {
   /// From now on this process has the network.
   func take(_ directory: PeerDirectory?) {
     self.directory = directory
-    directory?.onEvent = { [weak self] event in self?.onChange?(SharingEvent(event)) }
+    directory?.onEvent = { [weak self] event in self?.onChange?(event) }
     onChange?(.networkState)
   }
 
@@ -46,14 +46,7 @@ final class SharingAdapter: SharingService {
 
   var sentCount: Int { directory?.sentCount ?? 0 }
 
-  var peers: [PeerSummary] {
-    (directory?.peers ?? []).map { peer in
-      PeerSummary(
-        peer: peer.peer, name: peer.name, fingerprint: peer.peer.description,
-        state: PeerSummary.State(peer.standing), isConnected: peer.isConnected, via: peer.via,
-        notes: peer.notes.map { ($0.document, $0.access) })
-    }
-  }
+  var peers: [PeerSummary] { directory?.peers ?? [] }
 
   func access(to document: DocumentId) -> Access { grants?.ownAccess(to: document) ?? .write }
 
@@ -150,7 +143,7 @@ final class SharingAdapter: SharingService {
     }
   }
 
-  var movesToFollow: [NoteMove] { (directory?.movesToFollow ?? []).map { NoteMove($0) } }
+  var movesToFollow: [NoteMove] { directory?.movesToFollow ?? [] }
 
   func followed(_ document: DocumentId) async throws(SharingError) {
     do {
@@ -173,26 +166,12 @@ final class SharingAdapter: SharingService {
     }
   }
 
-  var invitations: [InvitationSummary] {
-    guard let directory else { return [] }
-    return directory.receivedInvitations.map {
-      var summary = InvitationSummary($0, name: directory.name(of: $0.peer))
-      summary.isNameShared = directory.isNameShared(by: $0.peer)
-      return summary
-    }
-      + directory.sentInvitations.map { InvitationSummary($0, name: directory.name(of: $0.peer)) }
-  }
+  var invitations: [InvitationSummary] { directory?.invitationSummaries ?? [] }
 
   func answer(_ invitation: String, accepts: Bool, blocks: Bool) async throws(SharingError) -> DocumentId? {
     let directory = try network()
-    let id = InvitationSummary.id(invitation)
-    if directory.sentInvitations.contains(where: { $0.id == id && $0.awaitsConfirmation }) {
-      // Ours: our person says whether the digits are equal.
-      if accepts { directory.confirm(id) } else { directory.refuse(id) }
-      return nil
-    }
     do {
-      return try await directory.answer(id, accepts: accepts, blocks: blocks)
+      return try await directory.answer(invitation, accepts: accepts, blocks: blocks)
     } catch {
       throw SharingError(error)
     }
@@ -201,7 +180,7 @@ final class SharingAdapter: SharingService {
   func trust(_ peer: PeerId, name: String?, _ trust: PeerTrust) async throws(SharingError) {
     let directory = try network()
     do {
-      try await directory.setTrust(PeerDirectory.Trust(trust), of: peer, name: name)
+      try await directory.setTrust(trust, of: peer, name: name)
     } catch {
       throw .notAllowed(reason: "It holds until the end of this program, but the store did not take it: \(error).")
     }

@@ -88,7 +88,7 @@ private final class Wire {
         try await ben.directory.join(ticket)
       }
       // She did not even learn who called.
-      #expect(eve.events.allSatisfy { $0 == .networkChanged })
+      #expect(eve.events.allSatisfy { $0 == .networkState })
       for person in [ana, ben, eve] { try await person.stop() }
     }
   }

@@ -8,8 +8,8 @@ import UV
 
 /// Whom the person forgets or blocks has no way back by a ticket that was used once.
 @Suite struct ForgottenTicketTests {
-  @Test(arguments: [PeerDirectory.Trust.forgotten, .blocked], [true, false])
-  func aTicketThatWasRedeemedLetsNobodyInAgain(trust: PeerDirectory.Trust, restarts: Bool) async throws {
+  @Test(arguments: [PeerTrust.forgotten, .blocked], [true, false])
+  func aTicketThatWasRedeemedLetsNobodyInAgain(trust: PeerTrust, restarts: Bool) async throws {
     try await TestLoop.run { loop in
       let disk = InMemoryStorage()
       var ana = try await Person.start("Ana", on: loop, storage: disk)

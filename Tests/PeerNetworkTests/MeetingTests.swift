@@ -31,14 +31,14 @@ import UV
       let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())
       let ben = try await Person.start("Ben", on: loop, storage: InMemoryStorage())
       try self.introduce([ana, ben])
-      #expect(ana.directory.peers.map(\.standing) == [.nearby])
+      #expect(ana.directory.peers.map(\.state) == [.nearby])
       let note = try ana.repo.create(try .note("soup"))
       let code = try await ana.directory.invite(ben.peerId, to: note.id, title: "Soup")
       let invitation = try await self.invitation(to: ben, on: loop)
       #expect(invitation.code == code && code?.count == 6)
       #expect(invitation.title == "Soup" && ben.directory.name(of: invitation.peer) == "Ana")
-      #expect(ana.directory.peers.map(\.standing) == [.invitationPending])
-      #expect(ben.directory.peers.map(\.standing) == [.invitationPending])
+      #expect(ana.directory.peers.map(\.state) == [.invitationPending])
+      #expect(ben.directory.peers.map(\.state) == [.invitationPending])
       // Before the answer nothing of the note is there.
       guard case .unavailable = await ben.repo.find(note.id) else {
         Issue.record("sent before the answer")
@@ -55,7 +55,7 @@ import UV
       try note.splice(4, "!")
       try await eventually("both are equal", on: loop) { note.document.heads() == copy.document.heads() }
       #expect(try note.document.content() == "pea soup!")
-      #expect(ana.directory.peers.map(\.standing) == [.connected])
+      #expect(ana.directory.peers.map(\.state) == [.connected])
 
       // They have met: no more digits.
       let other = try ben.repo.create(try .note("cake"))
@@ -81,7 +81,7 @@ import UV
       try await eventually("Ana hears of it", on: loop) {
         ana.events.contains(.declined(ben.peerId, name: "Ben", note.id))
       }
-      #expect(ana.directory.peers.map(\.standing) == [.rejected])
+      #expect(ana.directory.peers.map(\.state) == [.rejected])
       #expect(ana.grants.peers(on: note.id).isEmpty)
       await #expect(throws: InvitationError.unknown) { try await ben.directory.answer(invitation.id, accepts: true) }
       for person in [ana, ben] { try await person.stop() }
@@ -100,13 +100,13 @@ import UV
       #expect(try await ben.directory.answer(invitation.id, accepts: false, blocks: true) == nil)
       try await eventually("hung up", on: loop) { !ana.provider.isConnected(ben.peerId) }
       for round in 0..<2 {
-        #expect(ben.directory.peers.map(\.standing) == [.blocked])
+        #expect(ben.directory.peers.map(\.state) == [.blocked])
         let asked = ben.events.count
         await #expect(throws: InvitationError.self) {
           try await ana.directory.invite(ben.peerId, to: note.id, title: "X")
         }
         #expect(ben.directory.receivedInvitations.isEmpty)
-        #expect(ben.events[asked...].allSatisfy { $0 == .networkChanged })
+        #expect(ben.events[asked...].allSatisfy { $0 == .networkState })
         if round == 0 {
           try await ben.stop()
           ben = try await Person.start("Ben", on: loop, storage: disk)
@@ -228,7 +228,7 @@ import UV
         ana.provider.isConnected(ben.peerId) && ben.provider.isConnected(ana.peerId)
       }
       ana.directory.discovered(.vanished(ben.peerId, name: "Ben"))
-      #expect(ana.directory.peers.map(\.standing) == [.connected])
+      #expect(ana.directory.peers.map(\.state) == [.connected])
       for person in [ana, ben] { try await person.stop() }
     }
   }

@@ -15,7 +15,7 @@ final class Person {
   let directory: PeerDirectory
   let clock: PatientClock
   var grants: Grants { directory.grants }
-  var events: [PeerDirectory.Event] = []
+  var events: [SharingEvent] = []
 
   /// Starts over what an earlier one has stored.
   static func start(

@@ -138,7 +138,7 @@ import Testing
       await #expect(throws: JoinError.unreachable(address: trap.description, reason: "somebody else answers there")) {
         try await ben.directory.join(ticket: words)
       }
-      #expect(eve.events.allSatisfy { $0 == .networkChanged })
+      #expect(eve.events.allSatisfy { $0 == .networkState })
       for person in [ana, eve, ben] { try await person.stop() }
     }
   }

@@ -20,7 +20,7 @@ import UV
 
   /// Everything that is told to the person, as text.
   @AutomergeRepo
-  private func told(_ person: Person) -> [String] { person.events.filter { $0 != .networkChanged }.map { "\($0)" } }
+  private func told(_ person: Person) -> [String] { person.events.filter { $0 != .networkState }.map { "\($0)" } }
 
   @Test func connectingUnderALongNameSaysNothing() async throws {
     try await TestLoop.run { loop in
@@ -52,7 +52,7 @@ import UV
         ben.stream.close()
         try await eventually("gone", on: loop) { ana.repo.peers[identity.peerId] == nil }
       }
-      let connections = ana.events.count { if case .connected = $0 { true } else { false } }
+      let connections = ana.events.count { if case .online = $0 { true } else { false } }
       #expect((1...10).contains(connections))
       try await ana.stop()
     }

@@ -83,26 +83,6 @@ public struct SharedTicket: Sendable {
   }
 }
 
-/// A note that goes on in another document, without the removed guests.
-public struct NoteMove: Sendable {
-  public var document: DocumentId
-  public var successor: DocumentId
-  /// The heads of the old document with which the new one begins.
-  public var heads: Set<ChangeHash>
-  /// The host that moved it.
-  public var host: PeerId?
-  /// Whether this actor belongs to a removed guest.
-  public var isRemoved: @Sendable (ActorId) -> Bool
-
-  public init(
-    document: DocumentId, successor: DocumentId, heads: Set<ChangeHash>, host: PeerId?,
-    isRemoved: @escaping @Sendable (ActorId) -> Bool
-  ) {
-    (self.document, self.successor, self.heads) = (document, successor, heads)
-    (self.host, self.isRemoved) = (host, isRemoved)
-  }
-}
-
 /// A person with whom a document is shared.
 public struct PersonSummary: Sendable {
   public var peer: PeerId
@@ -114,95 +94,6 @@ public struct PersonSummary: Sendable {
   public init(peer: PeerId, name: String, access: Access, isConnected: Bool) {
     (self.peer, self.name, self.access, self.isConnected) = (peer, name, access, isConnected)
   }
-}
-
-public struct PeerSummary: Sendable {
-  public enum State: String, Sendable { case nearby, invitationPending, connected, rejected, blocked, known }
-
-  public var peer: PeerId
-  public var name: String
-  public var fingerprint: String
-  public var state: State
-  /// Whether there is a link to the peer, whatever else `state` says.
-  public var isConnected: Bool
-  /// The peer's address, or how else it is reached.
-  public var via: String
-  public var notes: [(document: DocumentId, access: Access)]
-
-  public init(
-    peer: PeerId, name: String, fingerprint: String, state: State, isConnected: Bool, via: String,
-    notes: [(document: DocumentId, access: Access)]
-  ) {
-    (self.peer, self.name, self.fingerprint) = (peer, name, fingerprint)
-    (self.state, self.isConnected, self.via, self.notes) = (state, isConnected, via, notes)
-  }
-}
-
-/// An invitation from another person, or one of ours that waits for an answer.
-public struct InvitationSummary: Hashable, Sendable {
-  public enum Direction: String, Sendable { case received, sent }
-
-  public var invitation: String
-  public var direction: Direction
-  public var peer: PeerId
-  public var name: String
-  public var document: DocumentId
-  /// The inviter's title; nil for our own.
-  public var title: String?
-  public var access: Access
-  /// Six digits for both people to compare.
-  public var code: String?
-  /// The other person has accepted, and ours is to say whether the digits are equal.
-  public var awaitsConfirmation: Bool
-  /// Whether a person met under this name has another key than the sender of the invitation.
-  public var isNameShared = false
-
-  public init(
-    invitation: String, direction: Direction, peer: PeerId, name: String, document: DocumentId, title: String?,
-    access: Access, code: String?, awaitsConfirmation: Bool
-  ) {
-    (self.invitation, self.direction, self.peer, self.name) = (invitation, direction, peer, name)
-    (self.document, self.title, self.access, self.code) = (document, title, access, code)
-    self.awaitsConfirmation = awaitsConfirmation
-  }
-}
-
-/// Our person's decision about a peer.
-public enum PeerTrust: String, CaseIterable, Sendable { case trusted, blocked, forgotten }
-
-public enum SharingEvent: Sendable {
-  case online(PeerId, name: String)
-  case offline(PeerId, name: String)
-  /// A ticket has admitted a peer to a document.
-  case joined(PeerId, name: String, DocumentId)
-  /// A peer has appeared on the local network, or left it.
-  case nearby(PeerId, name: String)
-  case gone(PeerId, name: String)
-  case invited(InvitationSummary)
-  case withdrawn(InvitationSummary)
-  case accepted(PeerId, name: String, DocumentId)
-  /// The host of a document has changed this person's access.
-  case accessChanged(PeerId, name: String, DocumentId, Access)
-  /// The host of a document no longer shares it with this person.
-  case unshared(PeerId, name: String, DocumentId)
-  /// A guest that had a document from this person has let it go.
-  case gaveUp(PeerId, name: String, DocumentId)
-  case declined(PeerId, name: String, DocumentId)
-  /// The named host goes on in another document without the removed guests, and this person with it.
-  case moved(NoteMove, name: String)
-  /// The invited person has accepted; ours is to compare the digits.
-  case toBeConfirmed(InvitationSummary)
-  /// A peer offers a document that is already here from elsewhere. Nothing has changed.
-  case offeredAgain(PeerId, name: String, DocumentId)
-  /// A peer not met began an invitation and left before the digits were shown.
-  case brokeOff(PeerId, name: String)
-  /// Invitations from people not met are refused for an hour.
-  case closedToStrangers
-  /// A peer not met uses the name of a peer met.
-  case namesake(PeerId, name: String)
-  /// Refresh the lists of people.
-  case peersChanged
-  case networkState
 }
 
 public enum SharingError: Error, Hashable, Sendable {

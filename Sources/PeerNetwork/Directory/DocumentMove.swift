@@ -78,9 +78,12 @@ public struct DocumentMove: Hashable, Sendable {
     members["guests"] = .map(guests)
     return .map(members.sorted { $0.key < $1.key }.map { CBOR.Entry(.text($0.key), $0.value) })
   }
+}
 
-  /// Whether an actor, by its first half, belongs to a removed guest.
-  public func isRemoved(_ actor: ActorId) -> Bool {
-    removed.contains { Identity.author(of: $0)?.elementsEqual(actor.data.prefix(Identity.personByteCount)) ?? false }
+extension NoteMove {
+  init(_ move: DocumentMove) {
+    self.init(
+      document: move.document, successor: move.successor, heads: move.heads, host: move.host,
+      removedAuthors: Set(move.removed.compactMap { Identity.author(of: $0) }))
   }
 }

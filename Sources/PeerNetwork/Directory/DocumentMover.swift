@@ -40,7 +40,7 @@ final class DocumentMover {
     var move = DocumentMove(
       document: document, successor: successor, heads: heads, removed: removed, host: nil, isFollowed: true)
     try await hand(&move, besides: nil)
-    news.tell(.networkChanged)
+    news.tell(.networkState)
   }
 
   /// Grants the successor to the peers that have the document from us.
@@ -111,7 +111,7 @@ final class DocumentMover {
         try await storage.saveRecord(move.record, at: [DocumentMove.key, move.document.description])
       }
       // Reported before the document comes, so that the person does not write in it as they did in the old one.
-      self.news.tell(.moved(move, name: self.registry.name(of: host)))
+      self.news.tell(.moved(NoteMove(move), name: self.registry.name(of: host)))
       _ = self.admissions.admit(host: host, of: move.successor, access)
       self.guests.takeHeld(move.successor, from: host)
     }
@@ -129,6 +129,6 @@ final class DocumentMover {
     documents.policyChanged(for: document)
     links.release(gone.subtracting(move.removed))
     links.hangUp(gone.intersection(move.removed))
-    news.tell(.networkChanged)
+    news.tell(.networkState)
   }
 }

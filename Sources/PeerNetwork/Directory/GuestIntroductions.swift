@@ -86,7 +86,7 @@ final class GuestIntroductions {
     defer {
       documents.policyChanged(for: document)
       tell(of: document)
-      news.tell(.networkChanged)
+      news.tell(.networkState)
     }
     return try await grants.change(access, on: document, for: peer)
   }
@@ -157,7 +157,7 @@ final class GuestIntroductions {
       store.keepSoon { _ throws(StorageError) in try await grants.storeIntroductions(to: document) }
     }
     documents.policyChanged(for: document)
-    news.tell(.networkChanged)
+    news.tell(.networkState)
   }
 
   /// Holds the next list of guests on this document, which is not from the sender's host yet.

@@ -24,6 +24,21 @@ extension PeerDirectory {
   /// The digits differ: the document is not sent.
   public func refuse(_ invitation: [UInt8]) { invitations.confirm(invitation, areEqual: false) }
 
+  /// The invitations that wait for our person, or for an answer to our person.
+  public var invitationSummaries: [InvitationSummary] { invitations.summaries }
+
+  /// Answers an invitation, which is named as in its summary, or says whether the digits of one of ours are equal.
+  public func answer(
+    _ invitation: String, accepts: Bool, blocks: Bool
+  ) async throws(InvitationError) -> DocumentId? {
+    let id = InvitationSummary.id(invitation)
+    guard sentInvitations.contains(where: { $0.id == id && $0.awaitsConfirmation }) else {
+      return try await answer(id, accepts: accepts, blocks: blocks)
+    }
+    invitations.confirm(id, areEqual: accepts)
+    return nil
+  }
+
   /// Answers an invitation. After a yes it returns when the document may be opened.
   ///
   /// - Parameter blocks: with a no, blocks the peer.

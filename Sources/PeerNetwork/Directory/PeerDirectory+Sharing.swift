@@ -31,7 +31,7 @@ extension PeerDirectory {
     defer {
       repo.policyChanged(for: document)
       guests.tell(of: document)
-      news.tell(.networkChanged)
+      news.tell(.networkState)
     }
     try await grants.revoke(document, from: peer)
     if leaves {
@@ -95,7 +95,7 @@ extension PeerDirectory {
   public func storeAdmission(to document: DocumentId) async { await admissions.finishStoring(document) }
 
   /// Moves by hosts that this person's notes have yet to follow.
-  public var movesToFollow: [DocumentMove] { mover.history.toFollow }
+  public var movesToFollow: [NoteMove] { mover.history.toFollow.map { NoteMove($0) } }
 
   /// Our person's note has become the new document: the old one is no longer shared.
   public func followed(_ document: DocumentId) async throws(StorageError) { try await mover.followed(document) }

@@ -2,21 +2,7 @@ import AutomergeRepo
 
 extension PeerDirectory {
   /// Our relation to a peer.
-  public enum Standing: String, Hashable, Sendable {
-    /// On the local network, and nothing more.
-    case nearby
-    /// One of the two has invited the other, without an answer yet.
-    case invitationPending
-    case connected
-    /// It has declined our last invitation.
-    case rejected
-    /// Blocked by our person.
-    case blocked
-    /// Met before, or something is shared, but not connected now.
-    case known
-  }
-
-  func standing(with peer: PeerId) -> Standing {
+  func state(of peer: PeerId) -> PeerSummary.State {
     if registry.isBlocked(peer) { return .blocked }
     if invitations.isPending(with: peer) { return .invitationPending }
     if provider.isConnected(peer), registry.isTrusted(peer) { return .connected }
@@ -24,10 +10,6 @@ extension PeerDirectory {
     if registry.isTrusted(peer) { return .known }
     return registry.nearby[peer] == nil && provider.isConnected(peer) ? .connected : .nearby
   }
-
-  // MARK: Trust
-
-  public enum Trust: Hashable, Sendable { case trusted, blocked, forgotten }
 
   /// Whether the peer, known or not, or our person owes the other an answer.
   func isAwaited(_ peer: PeerId) -> Bool {
@@ -38,7 +20,7 @@ extension PeerDirectory {
   ///
   /// A trusted peer needs no digits again. A blocked one gets no answers, and a forgotten one becomes a stranger; both lose all
   /// that was shared with them, as far as it has not been sent.
-  public func setTrust(_ trust: Trust, of peer: PeerId, name: String? = nil) async throws(StorageError) {
+  public func setTrust(_ trust: PeerTrust, of peer: PeerId, name: String? = nil) async throws(StorageError) {
     let entry = registry.decide(trust, about: peer, name: name)
     switch trust {
     case .trusted:
@@ -48,7 +30,7 @@ extension PeerDirectory {
     }
     try await registry.save(entry, of: peer)
     invitations.forgetRejection(by: peer)
-    news.tell(.networkChanged)
+    news.tell(.networkState)
   }
 
   /// Revokes everything shared with a peer and hangs up.

@@ -7,66 +7,10 @@ import Logging
 /// Make a `Repo` with `Grants` as its policy, `add` the provider to it, then `open` the directory and `listen`.
 @AutomergeRepo
 public final class PeerDirectory {
-  /// An event to tell the person about.
-  public enum Event: Hashable, Sendable {
-    case connected(PeerId, name: String)
-    case disconnected(PeerId, name: String)
-    case renamed(PeerId, name: String)
-    /// A ticket of ours has admitted a peer.
-    case joined(PeerId, name: String, DocumentId)
-    /// A peer has appeared on the local network, or left it.
-    case appeared(PeerId, name: String)
-    case vanished(PeerId, name: String)
-    /// A peer came or went without being worth a line: refresh the lists of people.
-    case peersChanged
-    /// An invitation for our person has come or gone.
-    case invited(Invitations.Received, name: String)
-    case withdrawn(Invitations.Received, name: String)
-    /// An invitation was answered by the other person, or an answer of ours was confirmed late.
-    case accepted(PeerId, name: String, DocumentId)
-    /// The host of a document has changed our person's access.
-    case accessChanged(PeerId, name: String, DocumentId, Access)
-    /// The host of a document no longer shares it with our person.
-    case unshared(PeerId, name: String, DocumentId)
-    /// A peer that had a document from us has let it go.
-    case gaveUp(PeerId, name: String, DocumentId)
-    case declined(PeerId, name: String, DocumentId)
-    /// The host of a document goes on in another one without the removed guests, and our person with it.
-    case moved(DocumentMove, name: String)
-    /// The other person has accepted, and ours is to compare the digits.
-    case toBeConfirmed(Invitations.Sent, name: String)
-    /// A peer offers a document that is already here from elsewhere. Nothing has changed.
-    case offeredAgain(PeerId, name: String, DocumentId)
-    /// A peer not met uses the given name of a peer met.
-    case namesake(PeerId, name: String)
-    /// A peer not met began an invitation and left before the digits were shown.
-    case brokeOff(PeerId, name: String)
-    /// So many did that invitations from people not met are refused for an hour.
-    case closedToStrangers
-    /// Whether we listen, or at which addresses, has changed.
-    case networkChanged
-  }
-
-  /// A peer that is here, or with which we share something.
-  public struct Peer: Hashable, Sendable {
-    public var peer: PeerId
-    public var name: String
-    public var isConnected: Bool
-    public var standing: Standing
-    /// The address of the connection, or one where the peer may be found.
-    public var via: String
-    public var notes: [Note]
-
-    public struct Note: Hashable, Sendable {
-      public var document: DocumentId
-      /// The peer's access.
-      public var access: Access
-    }
-  }
-
   public let repo: Repo
   public var grants: Grants { registry.grants }
-  public var onEvent: (@AutomergeRepo (Event) -> Void)? {
+  /// Called for every event to tell the person about.
+  public var onEvent: (@AutomergeRepo (SharingEvent) -> Void)? {
     get { news.onEvent }
     set { news.onEvent = newValue }
   }
@@ -201,13 +145,14 @@ public final class PeerDirectory {
   public var sentCount: Int { provider.sentCount }
 
   /// All peers that are connected or nearby, that we have met, or with which something is shared; by name.
-  public var peers: [Peer] {
+  public var peers: [PeerSummary] {
     let connected = repo.peers
     return Set(connected.keys).union(grants.allPeers).union(registry.nearby.keys).union(registry.decided).map { peer in
-      Peer(
-        peer: peer, name: name(of: peer), isConnected: connected[peer] != nil, standing: standing(with: peer),
+      PeerSummary(
+        peer: peer, name: name(of: peer), fingerprint: peer.description, state: state(of: peer),
+        isConnected: connected[peer] != nil,
         via: (provider.address(of: peer) ?? registry.addresses(of: peer).first)?.description ?? "",
-        notes: grants.documents(for: peer).map { Peer.Note(document: $0.document, access: $0.access) })
+        notes: grants.documents(for: peer))
     }.sorted { ($0.name, $0.peer) < ($1.name, $1.peer) }
   }
 
@@ -268,7 +213,7 @@ public final class PeerDirectory {
     switch event {
     case .peerConnected(let peer, let metadata): connected(peer, metadata)
     case .peerDisconnected(let peer):
-      news.tell(.disconnected(peer, name: name(of: peer)), ofArrivalOf: peer)
+      news.tell(.offline(peer, name: name(of: peer)), ofArrivalOf: peer)
       guests.linkEnded(peer)
       invitations.linkEnded(peer)
       joins.linkEnded(peer)
@@ -287,7 +232,7 @@ public final class PeerDirectory {
     if registry.isTrusted(peer) {
       links.rememberTrusted(peer, name: metadata.name, addresses: PeerRegistry.addresses(in: metadata))
     }
-    news.tell(.connected(peer, name: name(of: peer)), ofArrivalOf: peer)
+    news.tell(.online(peer, name: name(of: peer)), ofArrivalOf: peer)
     news.warnOfNamesake(peer)
     invitations.connected(to: peer)
     mover.tellOfMoves(to: peer)
@@ -305,6 +250,6 @@ public final class PeerDirectory {
       registry.claims(name, by: peer)
     }
     let now = self.name(of: peer)
-    if now != before { news.tell(.renamed(peer, name: now), ofArrivalOf: peer) }
+    if now != before { news.tell(.networkState, ofArrivalOf: peer) }
   }
 }

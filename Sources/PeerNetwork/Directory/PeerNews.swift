@@ -6,15 +6,15 @@ final class PeerNews {
   private let registry: PeerRegistry
   private let clock: any RepoClock
   private var arrivals = ArrivalLimit()
-  var onEvent: (@AutomergeRepo (PeerDirectory.Event) -> Void)?
+  var onEvent: (@AutomergeRepo (SharingEvent) -> Void)?
 
   init(_ registry: PeerRegistry, clock: any RepoClock) { (self.registry, self.clock) = (registry, clock) }
 
-  func tell(_ event: PeerDirectory.Event) { onEvent?(event) }
+  func tell(_ event: SharingEvent) { onEvent?(event) }
 
   /// Tells that a peer came or went, if our person has met it and has not been told too often. Lists of people are refreshed in
   /// any case.
-  func tell(_ event: PeerDirectory.Event, ofArrivalOf peer: PeerId) {
+  func tell(_ event: SharingEvent, ofArrivalOf peer: PeerId) {
     guard !registry.isBlocked(peer) else { return }
     if registry.hasMet(peer), arrivals.allows(peer, at: clock.now) {
       tell(event)

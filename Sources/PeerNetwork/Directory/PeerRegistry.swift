@@ -56,7 +56,7 @@ final class PeerRegistry {
   /// Applies our person's decision about a peer, in memory.
   ///
   /// - Returns: what `save` is to store of the peer from now on.
-  func decide(_ trust: PeerDirectory.Trust, about peer: PeerId, name: String?) -> KnownPeer? {
+  func decide(_ trust: PeerTrust, about peer: PeerId, name: String?) -> KnownPeer? {
     var entry = known[peer] ?? KnownPeer()
     if let name = name.flatMap(KnownPeer.clean) { entry.name = ownName(name, of: peer) }
     switch trust {

@@ -40,11 +40,11 @@ final class Reachability {
       let actual = try await listen(at: address)
       listenProblem = nil
       announce()
-      news.tell(.networkChanged)
+      news.tell(.networkState)
       return actual
     } catch {
       listenProblem = error
-      news.tell(.networkChanged)
+      news.tell(.networkState)
       throw error
     }
   }
@@ -82,7 +82,7 @@ final class Reachability {
         // Peers may have come into reach, or gone out of it.
         self.provider.addressesChanged()
         self.discovery?.addressesChanged()
-        self.news.tell(.networkChanged)
+        self.news.tell(.networkState)
       case .other: self.provider.networkImproved()
       }
     }
@@ -110,7 +110,7 @@ final class Reachability {
     case .appeared(let peer):
       let isNew = registry.heard(peer)
       links.heard(peer.peer, callingAfter: pause)
-      if isNew { news.tell(.appeared(peer.peer, name: registry.name(of: peer.peer)), ofArrivalOf: peer.peer) }
+      if isNew { news.tell(.nearby(peer.peer, name: registry.name(of: peer.peer)), ofArrivalOf: peer.peer) }
       news.warnOfNamesake(peer.peer)
     case .changed(let peer):
       let oldName = registry.name(of: peer.peer)
@@ -118,11 +118,11 @@ final class Reachability {
       links.heard(peer.peer, callingAfter: pause)
       links.movedPerhaps(peer)
       let name = registry.name(of: peer.peer)
-      if oldName != name { news.tell(.renamed(peer.peer, name: name), ofArrivalOf: peer.peer) }
+      if oldName != name { news.tell(.networkState, ofArrivalOf: peer.peer) }
     case .vanished(let peer, _):
       let name = registry.name(of: peer)
       guard registry.lost(peer) else { return }
-      news.tell(.vanished(peer, name: name), ofArrivalOf: peer)
+      news.tell(.gone(peer, name: name), ofArrivalOf: peer)
     }
   }
 

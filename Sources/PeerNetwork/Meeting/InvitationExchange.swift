@@ -59,6 +59,24 @@ final class InvitationExchange {
   /// Our invitations that wait for an answer, or for our person to compare the digits.
   var sent: [Invitations.Sent] { invitations.sent(at: clock.now) }
 
+  /// The invitations that wait for our person, or for an answer to our person.
+  var summaries: [InvitationSummary] {
+    let inviters = received.map(\.peer)
+    return received.map {
+      var summary = summary($0)
+      summary.isNameShared = registry.isNameShared(by: $0.peer, inviters: inviters)
+      return summary
+    } + sent.map(summary)
+  }
+
+  private func summary(_ invitation: Invitations.Received) -> InvitationSummary {
+    InvitationSummary(invitation, name: registry.name(of: invitation.peer))
+  }
+
+  private func summary(_ invitation: Invitations.Sent) -> InvitationSummary {
+    InvitationSummary(invitation, name: registry.name(of: invitation.peer))
+  }
+
   /// Our person says whether the digits are equal: if so, the two have met, and the document is sent.
   func confirm(_ invitation: [UInt8], areEqual: Bool) { perform(invitations.confirm(invitation, areEqual: areEqual)) }
 
@@ -111,7 +129,7 @@ final class InvitationExchange {
     guard let (answered, effects) = invitations.answer(id, accepts: accepts) else { throw .unknown }
     guard accepts else {
       perform(effects)
-      news.tell(.networkChanged)
+      news.tell(.networkState)
       return nil
     }
     guard await wait(for: id, PendingInvitation.grantTimeout, after: { self.perform(effects) }) else {
@@ -160,7 +178,7 @@ final class InvitationExchange {
         network.send(type: message.type, fields: message.fields(of: id), to: peer)
       case .delivered(let sent):
         finish(sent.id, true)
-        news.tell(.networkChanged)
+        news.tell(.networkState)
       case .arrived(let received):
         if registry.known[received.peer]?.name == nil, !received.name.isEmpty {
           registry.claims(received.name, by: received.peer)
@@ -168,11 +186,11 @@ final class InvitationExchange {
         Task { await self.arrived(received) }
       case .withdrawn(let received):
         finish(received.id, false)
-        news.tell(.withdrawn(received, name: registry.name(of: received.peer)))
+        news.tell(.withdrawn(summary(received)))
       case .grant(let sent):
         Task { await self.grant(sent) }
       case .confirm(let sent):
-        news.tell(.toBeConfirmed(sent, name: registry.name(of: sent.peer)))
+        news.tell(.toBeConfirmed(summary(sent)))
       case .declined(let sent):
         rejecters.insert(sent.peer)
         news.tell(.declined(sent.peer, name: registry.name(of: sent.peer), sent.document))
@@ -193,7 +211,7 @@ final class InvitationExchange {
   private func arrived(_ received: Invitations.Received) async {
     let isHere = await admissions.isElsewhere(received.document, than: received.peer)
     guard self.received.contains(where: { $0.id == received.id }) else { return }
-    guard isHere else { news.tell(.invited(received, name: registry.name(of: received.peer))); return }
+    guard isHere else { news.tell(.invited(summary(received))); return }
     perform(invitations.dismiss(received.id))
     news.tell(.offeredAgain(received.peer, name: registry.name(of: received.peer), received.document))
   }

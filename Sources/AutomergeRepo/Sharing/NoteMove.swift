@@ -1,0 +1,25 @@
+import Automerge
+
+/// A document goes on as another one, without the removed guests.
+public struct NoteMove: Hashable, Sendable {
+  public var document: DocumentId
+  public var successor: DocumentId
+  /// The heads of the old document with which the new one begins.
+  public var heads: Set<ChangeHash>
+  /// The host that moved it.
+  public var host: PeerId?
+  /// How the actors of the removed guests begin.
+  public var removedAuthors: Set<[UInt8]>
+
+  public init(
+    document: DocumentId, successor: DocumentId, heads: Set<ChangeHash>, host: PeerId?, removedAuthors: Set<[UInt8]>
+  ) {
+    (self.document, self.successor, self.heads) = (document, successor, heads)
+    (self.host, self.removedAuthors) = (host, removedAuthors)
+  }
+
+  /// Whether this actor belongs to a removed guest.
+  public func isRemoved(_ actor: ActorId) -> Bool {
+    removedAuthors.contains { author in actor.data.prefix(author.count).elementsEqual(author) }
+  }
+}

@@ -1,0 +1,2 @@
+/// This person's decision about a peer.
+public enum PeerTrust: String, CaseIterable, Sendable { case trusted, blocked, forgotten }
