@@ -48,7 +48,7 @@ extension PeerDirectory {
   ) async throws(InvitationError) -> DocumentId? {
     guard blocks else { return try await invitations.answer(id, accepts: accepts) }
     guard let peer = receivedInvitations.first(where: { $0.id == id })?.peer else { throw .unknown }
-    await store.keep { _ throws(StorageError) in try await self.setTrust(.blocked, of: peer) }
+    await trust.block(peer)
     return nil
   }
 }

@@ -2,7 +2,21 @@ import AutomergeRepo
 import Foundation
 import Logging
 
-/// The people side of the network: known and present peers, sharing by ticket, joining, and reconnecting.
+/// The people side of the network: the facade of its parts, each of which owns its state.
+///
+///     PeerRegistry          the peers that are known or near: trust, names, addresses
+///     Grants                who has access to what, and which documents are a host's
+///     LinkKeeper            which peers are called
+///     Reachability          listening, announcing, discovery, this machine's network
+///     TicketIssuer          tickets given out;  TicketHolder: tickets presented
+///     InvitationExchange    invitations of both sides
+///     Admissions            what hosts share with us
+///     GuestIntroductions    what guests of one host are told of each other
+///     DocumentMover         documents that go on without a guest
+///     TrustDecisions        our person's decisions about peers
+///     PeerNews              what the person is told, and how often
+///
+/// The directory hands them the events and messages of the repo.
 ///
 /// Make a `Repo` with `Grants` as its policy, `add` the provider to it, then `open` the directory and `listen`.
 @AutomergeRepo
@@ -16,7 +30,6 @@ public final class PeerDirectory {
   }
 
   let provider: TCPProvider
-  let store: PeerStore
   let registry: PeerRegistry
   let links: LinkKeeper
   let news: PeerNews
@@ -27,6 +40,7 @@ public final class PeerDirectory {
   let joins: TicketHolder
   let invitations: InvitationExchange
   let mover: DocumentMover
+  let trust: TrustDecisions
   var random: RandomSource
 
   /// Reads the stored peers and grants, and begins to call the peers with which something is shared.
@@ -55,7 +69,7 @@ public final class PeerDirectory {
     book: TicketBook, budget: OfferBudget, history: MoveHistory
   ) {
     let grants = registry.grants
-    (self.repo, self.provider, self.registry, self.store, self.random) = (repo, provider, registry, store, random)
+    (self.repo, self.provider, self.registry, self.random) = (repo, provider, registry, random)
     links = LinkKeeper(provider, registry, grants, clock: repo.clock)
     news = PeerNews(registry, clock: repo.clock)
     reachability = Reachability(provider, registry, links, news, store, random: random)
@@ -66,6 +80,7 @@ public final class PeerDirectory {
     invitations = InvitationExchange(budget, repo, grants, registry, provider, links, admissions, news, store)
     mover = DocumentMover(
       history, repo, grants, registry, links, admissions, guests, tickets, invitations, news, store)
+    trust = TrustDecisions(repo, registry, provider, admissions, guests, tickets, invitations, news, store)
   }
 
   private func begin() {
@@ -154,6 +169,26 @@ public final class PeerDirectory {
         via: (provider.address(of: peer) ?? registry.addresses(of: peer).first)?.description ?? "",
         notes: grants.documents(for: peer))
     }.sorted { ($0.name, $0.peer) < ($1.name, $1.peer) }
+  }
+
+  private func state(of peer: PeerId) -> PeerSummary.State {
+    if registry.isBlocked(peer) { return .blocked }
+    if invitations.isPending(with: peer) { return .invitationPending }
+    if provider.isConnected(peer), registry.isTrusted(peer) { return .connected }
+    if invitations.hasDeclined(peer) { return .rejected }
+    if registry.isTrusted(peer) { return .known }
+    return registry.nearby[peer] == nil && provider.isConnected(peer) ? .connected : .nearby
+  }
+
+  /// Whether the peer, known or not, or our person owes the other an answer.
+  private func isAwaited(_ peer: PeerId) -> Bool { joins.isAwaited(peer) || invitations.isOpen(with: peer) }
+
+  /// Stores our person's decision about a peer.
+  ///
+  /// A trusted peer needs no digits again. A blocked one gets no answers, and a forgotten one becomes a stranger; both lose all
+  /// that was shared with them, as far as it has not been sent.
+  public func setTrust(_ trust: PeerTrust, of peer: PeerId, name: String? = nil) async throws(StorageError) {
+    try await self.trust.decide(trust, about: peer, name: name)
   }
 
   /// The name to show for a peer: if we have met, its stored name; else the one it claims, shortened, or the beginning of its
