@@ -1,0 +1,88 @@
+import AutomergeRepo
+import Foundation
+import RepoTestSupport
+import Testing
+import UV
+
+@testable import PeerNetwork
+
+/// Whom we trust, and under which names and addresses peers are known; without a socket.
+@Suite struct PeerRegistryTests {
+  @Test func onlyAGrantOrAPinMeansThatTwoHaveMet() async throws {
+    try await TestLoop.run { _ in
+      let scene = try await DirectoryFixture()
+      let (registry, grants, peer) = (scene.registry, scene.grants, Identity().peerId)
+      let note = try DirectoryFixture.document(1)
+      #expect(!registry.isTrusted(peer) && !registry.hasMet(peer))
+      _ = grants.introduce([peer: .write], to: note)
+      #expect(registry.isTrusted(peer) && !registry.hasMet(peer), "a host has vouched, no digits were compared")
+      grants.admit(.read, on: note, to: peer)
+      #expect(registry.hasMet(peer))
+      _ = registry.decide(.blocked, about: peer, name: nil)
+      #expect(!registry.isTrusted(peer) && !registry.hasMet(peer), "a block outweighs grants")
+    }
+  }
+
+  @Test func aDecisionOutlivesARestartAndForgettingLeavesNothing() async throws {
+    try await TestLoop.run { _ in
+      let disk = InMemoryStorage()
+      let (ben, eve) = (Identity().peerId, Identity().peerId)
+      var registry = try await DirectoryFixture(storage: disk).registry
+      for (peer, trust, name) in [(ben, PeerTrust.trusted, "Ben"), (eve, .blocked, "Eve")] {
+        try await registry.save(registry.decide(trust, about: peer, name: name), of: peer)
+      }
+      registry = try await DirectoryFixture(storage: disk).registry
+      #expect(registry.hasMet(ben) && registry.name(of: ben) == "Ben" && registry.isBlocked(eve))
+      #expect(Set(registry.decided) == [ben, eve])
+      for peer in [ben, eve] { try await registry.save(registry.decide(.forgotten, about: peer, name: nil), of: peer) }
+      #expect(registry.known.isEmpty)
+      #expect(try await disk.records(under: KnownPeer.prefix).isEmpty)
+    }
+  }
+
+  @Test func aNameBelongsToThePeerThatWasMetUnderIt() async throws {
+    try await TestLoop.run { _ in
+      let scene = try await DirectoryFixture()
+      let (registry, ben, eve) = (scene.registry, Identity().peerId, Identity().peerId)
+      _ = registry.decide(.trusted, about: ben, name: "Ben")
+      scene.network.peers[eve] = PeerMetadata(name: "bén")
+      #expect(registry.namesake(of: eve) == ben)
+      #expect(registry.name(of: eve) == ForeignWords.marked("bén", eve))
+      #expect(registry.isNameShared(by: ben, inviters: []))
+      // The mark stays when the two meet.
+      _ = registry.decide(.trusted, about: eve, name: "Ben")
+      #expect(registry.name(of: eve) == ForeignWords.marked("Ben", eve) && registry.namesake(of: eve) == nil)
+      // What a peer calls itself afterwards does not rename the one that was met.
+      registry.claims("Bishop", by: ben)
+      #expect(registry.name(of: ben) == "Ben")
+    }
+  }
+
+  @Test func halfOfTheAddressesAreThoseWhereAPeerWasMet() async throws {
+    try await TestLoop.run { _ in
+      let scene = try await DirectoryFixture()
+      let (registry, peer) = (scene.registry, Identity().peerId)
+      let announced = (1...8).map { DirectoryFixture.address(UInt8($0)) }
+      let met = (11...18).map { DirectoryFixture.address(UInt8($0)) }
+      _ = registry.remember(peer, name: "Ben", addresses: met)
+      #expect(registry.heard(.init(peer: peer, name: "Ben", addresses: announced)))
+      #expect(!registry.heard(.init(peer: peer, name: "Ben", addresses: announced)))
+      #expect(registry.addresses(of: peer) == Array(announced[..<4]) + Array(met[..<4]))
+      #expect(registry.lost(peer) && !registry.lost(peer))
+      #expect(registry.addresses(of: peer) == met)
+    }
+  }
+
+  @Test func guestsThatNoHostListsAreForgottenUnlessOurPersonHasDecided() async throws {
+    try await TestLoop.run { _ in
+      let scene = try await DirectoryFixture()
+      let registry = scene.registry
+      let peers = (0..<3).map { _ in Identity().peerId }
+      for peer in peers { _ = registry.remember(peer, name: nil, addresses: []) }
+      registry.pin(peers[0])
+      _ = registry.decide(.blocked, about: peers[1], name: nil)
+      registry.forgetUnlisted(Set(peers))
+      #expect(Set(registry.known.keys) == [peers[0], peers[1]])
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import AutomergeRepo
+import Foundation
+import RepoTestSupport
+import TestSupport
+import Testing
+import UV
+
+@testable import PeerNetwork
+
+/// Waiting for a host's answer to a ticket; without a socket, and with a clock that stands still.
+@Suite struct TicketHolderTests {
+  @AutomergeRepo
+  private struct Scene {
+    let parts: DirectoryFixture
+    let holder: TicketHolder
+    let ticket: Ticket
+    var host: PeerId { ticket.peer }
+    var presented: Int { parts.network.sent.count { $0.type == TicketMessage.type } }
+
+    init() async throws {
+      parts = try await DirectoryFixture()
+      holder = TicketHolder(parts.provider, parts.registry, parts.links, parts.admissions)
+      let address = DirectoryFixture.address(1)
+      ticket = try #require(
+        Ticket(
+          peer: Identity().peerId, document: try DirectoryFixture.document(1), secret: [UInt8](repeating: 7, count: 16),
+          access: .write, expires: nil, addresses: [address]))
+      parts.provider.answering = [address]
+    }
+
+    func outcome() async -> Result<DocumentId, JoinError> {
+      do throws(JoinError) {
+        return .success(try await holder.join(ticket))
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+
+  @Test func whoeverIsAcceptedHasMetTheHostAndMayTakeItsChanges() async throws {
+    try await TestLoop.run { loop in
+      let scene = try await Scene()
+      async let joined = scene.holder.join(scene.ticket)
+      try await eventually("presented", on: loop) { scene.presented == 1 }
+      #expect(scene.holder.isAwaited(scene.host) && !scene.parts.registry.hasMet(scene.host))
+      // Messages on a link that was cut may be lost.
+      scene.holder.connected(to: scene.host)
+      #expect(scene.presented == 2)
+      scene.holder.accepted(scene.ticket.document, .read, host: Identity().peerId, isSpoken: false)
+      #expect(scene.holder.isAwaited(scene.host), "another peer's answer is none")
+      scene.holder.accepted(scene.ticket.document, .read, host: scene.host, isSpoken: false)
+      let document = try await joined
+      #expect(document == scene.ticket.document)
+      #expect(scene.parts.registry.hasMet(scene.host) && !scene.holder.isAwaited(scene.host))
+      #expect(scene.parts.grants.ownAccess(to: scene.ticket.document) == .read)
+      #expect(scene.parts.grants.host(of: scene.ticket.document) == scene.host)
+    }
+  }
+
+  @Test func aRefusalIsReportedAndNothingIsGranted() async throws {
+    try await TestLoop.run { loop in
+      let scene = try await Scene()
+      async let outcome = scene.outcome()
+      try await eventually("presented", on: loop) { scene.presented == 1 }
+      scene.holder.refused(scene.ticket.document, kind: "ticketUsed", by: scene.host)
+      let result = await outcome
+      #expect(result == .failure(.ticket(.ticketUsed)))
+      #expect(scene.parts.grants.allPeers.isEmpty && !scene.parts.registry.isTrusted(scene.host))
+      // An answer that comes too late is none.
+      scene.holder.accepted(scene.ticket.document, .write, host: scene.host, isSpoken: false)
+      #expect(scene.parts.grants.allPeers.isEmpty)
+    }
+  }
+
+  @Test func aHostThatDoesNotAnswerIsNotWaitedForForever() async throws {
+    try await TestLoop.run { loop in
+      let scene = try await Scene()
+      async let outcome = scene.outcome()
+      try await eventually("presented", on: loop) { scene.presented == 1 }
+      scene.parts.network.manualClock.advance(by: PendingJoin.timeout)
+      let result = await outcome
+      #expect(result == .failure(.timedOut))
+    }
+  }
+
+  @Test func aDocumentThatIsHereFromElsewhereIsNotAskedFor() async throws {
+    try await TestLoop.run { _ in
+      let scene = try await Scene()
+      scene.parts.network.documents = [scene.ticket.document]
+      await #expect(throws: JoinError.alreadyHere(scene.ticket.document)) { try await scene.holder.join(scene.ticket) }
+      #expect(scene.presented == 0)
+    }
+  }
+}
