@@ -91,7 +91,8 @@ extension DocHandle {
         if message.isAtEnd { break }
       }
       await turns.begin(peer)
-      next = incoming.isOver ? nil : await DocHandle.portion(of: message, insteadOf: known.map { (portion, $0) }, of: id)
+      next =
+        incoming.isOver ? nil : await DocHandle.portion(of: message, insteadOf: known.map { (portion, $0) }, of: id)
       turns.end(peer, excess: excess(message, from: peer))
     }
     guard !incoming.isOver, let repo else { return }
