@@ -4,7 +4,7 @@ import Foundation
 import JSONRPC
 
 /// The requests that export and import notes.
-extension Session {
+extension Editor {
   private enum Format: String, CaseIterable {
     case automerge, meetingnotes, markdown, json
     /// A directory in automerge-repo's layout.
@@ -184,7 +184,7 @@ extension Session {
     let path = try absolutePath(params)
     guard let record = try target(params) else { throw NotesError(.notANote, "This is not a note.") }
     let handle = try await find(record.id)
-    try checkMayWrite(record.id)
+    try service.checkMayWrite(record.id)
     let other = try await copy(of: record.id, at: path)
     if !other.isOfThisId, !handle.document.sharesHistory(with: other.document) {
       throw NotesError(.noSharedHistory, "\(path) is another document than \"\(record.title)\"; import it instead.")

@@ -43,7 +43,7 @@ extension Attachment {
         "letter": .string(String(person.mark.letter)), "ranges": .array(ranges),
       ]
     }
-    session.connection.notify(
+    editor.connection.notify(
       "notes/cursors",
       [
         "uri": .string(uri), "version": JSONValue(buffer.version), "rev": JSONValue(buffer.expectedRev),

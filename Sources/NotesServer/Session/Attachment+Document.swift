@@ -39,12 +39,12 @@ extension Attachment {
   /// A change fits no known state of the buffer: the full text will repair this.
   func resync(_ reason: String) {
     buffer.awaitsFullText = true
-    session.connection.notify("notes/resync", ["uri": .string(uri), "reason": .string(reason)])
+    editor.connection.notify("notes/resync", ["uri": .string(uri), "reason": .string(reason)])
   }
 
   /// Applies splices that restore an earlier text, as a change that this person can undo.
   func restore(_ splices: [TextSplice]) throws {
-    try session.checkMayWrite(id)
+    try service.checkMayWrite(id)
     finishComparing()
     let before = handle.document.heads()
     guard apply(splices) else { return }
@@ -75,7 +75,7 @@ extension Attachment {
       try handle.change { _ in try note.enter(person: service.identity.person, name: service.identity.name) }
       hasEnteredName = true
     } catch {
-      session.log.error("The name could not be entered in \(id): \(error)")
+      editor.log.error("The name could not be entered in \(id): \(error)")
     }
   }
 
@@ -94,7 +94,7 @@ extension Attachment {
       service.notebook.update(key) { $0.modified = service.clock.date }
       return true
     } catch {
-      session.log.error("An edit of \(id) could not be made: \(error)")
+      editor.log.error("An edit of \(id) could not be made: \(error)")
       resync("the edit could not be made")
       return false
     }
@@ -119,7 +119,7 @@ extension Attachment {
     case .storageChanged:
       statusChanged()
     case .forgedChanges(let peer, let author):
-      session.forged(by: peer, author: author, in: self)
+      editor.news.forged(by: peer, author: author, in: self)
       statusChanged()
     case .preparingToDiscard: finishComparing()
     case .discarding(let heads):
@@ -128,7 +128,7 @@ extension Attachment {
       file.rebase(to: heads, in: note)
     case .discarded: wentBack()
     case .headsChanged, .refusedChanges: break
-    case .deleted: session.detach(uri: uri, .purged)
+    case .deleted: editor.buffers.detach(uri, .purged)
     }
   }
 
@@ -148,7 +148,7 @@ extension Attachment {
     guard let (delta, before) = goingBack else { return }
     goingBack = nil
     guard let now = NoteDocument(handle.document, item: note.item) else {
-      return session.detach(uri: uri, .itemDeleted)
+      return editor.buffers.detach(uri, .itemDeleted)
     }
     let isSame = now.content == note.content
     note = now

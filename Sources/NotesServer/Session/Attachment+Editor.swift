@@ -9,15 +9,15 @@ extension Attachment {
   func sendPendingEdit() {
     // The edit would be made for an outdated version.
     guard comparison == nil else { return }
-    guard !session.isReceiving else {
-      session.buffersWithEdits.insert(uri)
+    guard !editor.buffers.isReceiving else {
+      editor.buffers.sendEditLater(uri)
       return
     }
     guard buffer.gate == .notes else { return offerEdit() }
     guard !waitsForQuiet() else { return }
     guard let edit = buffer.pendingEdit(source: source) else { return }
     service.journal.sends(edit.rev, of: key, heads: handle.document.heads())
-    session.connection.notify(
+    editor.connection.notify(
       "notes/edit",
       [
         "uri": .string(uri), "version": JSONValue(edit.version), "rev": JSONValue(edit.rev),
@@ -28,8 +28,8 @@ extension Attachment {
 
   /// Sends a plain client what it lacks, if it takes edits and has answered all earlier ones.
   func offerEdit() {
-    guard session.offersEdits, let edit = buffer.nextOffer(source: source) else { return }
-    let id = session.connection.request(
+    guard editor.client.takesEdits, let edit = buffer.nextOffer(source: source) else { return }
+    let id = editor.connection.request(
       "workspace/applyEdit",
       [
         "label": "notes-lsp",
@@ -42,7 +42,7 @@ extension Attachment {
           ]
         ],
       ])
-    session.whenAnswered(id) { [weak self] result in self?.offerAnswered(result, version: edit.version) }
+    editor.whenAnswered(id) { [weak self] result in self?.offerAnswered(result, version: edit.version) }
   }
 
   func offerAnswered(_ result: Result<JSONValue, ResponseError>, version: Int) {
@@ -75,7 +75,7 @@ extension Attachment {
       let digest = SHA256.hash(data: text).map { byte in
         String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
       }
-      session.connection.notify(
+      editor.connection.notify(
         "notes/check",
         [
           "uri": .string(uri), "version": JSONValue(buffer.version), "rev": JSONValue(buffer.expectedRev),
@@ -119,7 +119,7 @@ extension Attachment {
 
   /// Answers a request for the status. A later return to the state told before is then news to the client.
   func answerStatus() -> JSONValue {
-    let status = session.status(of: self)
+    let status = editor.status(of: self)
     lastStatus = status
     return status
   }
@@ -132,12 +132,12 @@ extension Attachment {
   }
 
   func sendStatus() {
-    let status = session.status(of: self)
+    let status = editor.status(of: self)
     guard status != lastStatus else { return }
     lastStatus = status
     guard case .object(var members) = status else { return }
     members["uri"] = .string(uri)
-    session.connection.notify("notes/statusChanged", .object(members))
+    editor.connection.notify("notes/statusChanged", .object(members))
   }
 }
 

@@ -36,7 +36,7 @@ extension Attachment {
     let title = service.notebook[key]?.title ?? ""
     Task { @AutomergeRepo in
       guard let path = await service.write(recovered, title: title) else { return service.recoveredTexts.tellSoon() }
-      session.refused(key, uri: uri, recovered, path: path)
+      editor.news.refused(key, uri: uri, recovered, path: path)
     }
   }
 }

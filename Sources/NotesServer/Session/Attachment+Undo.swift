@@ -13,7 +13,7 @@ extension Attachment {
 
   /// Undoes or redoes this person's changes. Returns the number of steps.
   func undo(_ direction: UndoGroups.Direction, _ extent: UndoExtent) throws -> Int {
-    try session.checkMayWrite(id)
+    try service.checkMayWrite(id)
     var count = 0
     switch extent {
     case .steps(let steps):
@@ -83,7 +83,7 @@ extension Attachment {
 
   /// Takes over this person's changes in earlier processes.
   func loadUndo() {
-    undoLoading = Task { @AutomergeRepo [key, storage = service.notebook.storage, log = session.log] in
+    undoLoading = Task { @AutomergeRepo [key, storage = service.notebook.storage, log = editor.log] in
       let prefix = UndoRecord.prefix(key)
       do {
         let items = try await storage.loadRange(prefix).filter { $0.key.count == prefix.count + 1 }

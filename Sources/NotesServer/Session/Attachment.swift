@@ -33,7 +33,7 @@ final class Attachment {
   var id: DocumentId { handle.id }
   var key: NoteKey { NoteKey(handle.id, item: note.item) }
   var buffer: OpenBuffer
-  unowned let session: Session
+  unowned let editor: Editor
   private var observation: Observation?
   var check: (time: Duration, timer: any ScheduledAction)?
   var checkIsDue: (time: Duration, onlyInCompany: Bool)?
@@ -67,10 +67,10 @@ final class Attachment {
   ///
   /// - Parameter opened: the version in `didOpen`, if it is not the buffer's.
   init(
-    uri: String, handle: DocHandle, note: NoteDocument, buffer: OpenBuffer, splices: [TextSplice], session: Session,
+    uri: String, handle: DocHandle, note: NoteDocument, buffer: OpenBuffer, splices: [TextSplice], editor: Editor,
     opened: Int? = nil
   ) {
-    (self.uri, self.handle, self.note, self.buffer, self.session) = (uri, handle, note, buffer, session)
+    (self.uri, self.handle, self.note, self.buffer, self.editor) = (uri, handle, note, buffer, editor)
     self.opened = opened ?? buffer.version
     observation = handle.observe { [weak self] event in self?.documentDid(event) }
     service.opened(key, handle) { [weak self] in self?.companions() ?? [] }
@@ -88,7 +88,7 @@ final class Attachment {
     loadUndo()
   }
 
-  var service: Service { session.service }
+  var service: Service { editor.service }
   var version: Int { buffer.version }
   var clientText: [UInt8] { buffer.clientText(source: source) }
   var source: DocumentText { DocumentText(note) }

@@ -149,7 +149,7 @@ public final class Service {
     mover.followAll()
     recoverJournals()
     try await notebook.forgetClientBases(before: clock.date.addingTimeInterval(-Self.clientBaseTime))
-    let limit = clock.date.addingTimeInterval(-Session.recoverableTime)
+    let limit = clock.date.addingTimeInterval(-NoteRecord.recoverableTime)
     for record in notebook.records.values where record.deletedSince.map({ $0 < limit }) ?? false {
       do {
         try await purge(record.id)
@@ -247,6 +247,15 @@ public final class Service {
       }
       if notebook[id]?.hasPlace ?? false { caretaker.watch(handle) }
     }
+  }
+
+  func title(of id: DocumentId) -> String { notebook[id]?.title ?? "a note" }
+
+  /// Finds a document, or says why it cannot be had.
+  func fetch(_ id: DocumentId) async throws(NotesError) -> DocHandle {
+    let outcome = await find(id)
+    guard case .found(let handle) = outcome else { throw NotesError(outcome, id) }
+    return handle
   }
 
   /// Looks for a document, also with other processes of this person that are just being found, or are about to have the

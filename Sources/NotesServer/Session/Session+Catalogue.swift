@@ -3,7 +3,7 @@ import Foundation
 import JSONRPC
 
 /// The requests that list notes and search them.
-extension Session {
+extension Editor {
   private static let mostSymbols = 500
 
   func list(_ params: Parameters) async throws -> JSONValue { try JSONValue(parsing: try await listText(params)) }
@@ -11,7 +11,7 @@ extension Session {
   /// The answer to `notes/list`, as JSON text: there may be ten thousand notes.
   func listText(_ params: Parameters) async throws -> [UInt8] {
     let query = try params.stringIfPresent("query") ?? ""
-    for case .attached(let attachment) in buffers.values { attachment.countWords() }
+    for attachment in buffers.attachments { attachment.countWords() }
     let isOfDeleted = try params.boolIfPresent("deleted") ?? false
     let all = isOfDeleted ? service.notebook.keysOfDeleted : service.notebook.keysByModification
     let found = query.isEmpty ? all.map { ($0, nil) } : await matches(query, among: all)
@@ -189,21 +189,5 @@ extension Session {
     guard let path = record.path else { return }
     writer.member("uri", FileURI.uri(path: path))
     writer.member("path", path)
-  }
-
-  // MARK: News
-
-  /// A note was created, renamed, put away or restored, here or in another process: the client should fetch its lists again.
-  func catalogueChanged(_ change: Notebook.Change) {
-    if let path = change.path { becameNote(path) }
-    guard phase == .running, isNotesClient else { return }
-    connection.notify(
-      "notes/event",
-      .object(present: [
-        "kind": .string(change.kind.rawValue), "id": .string(change.id.description),
-        "item": change.item.map(JSONValue.string), "title": .string(change.title),
-        "uri": change.path.map { .string(FileURI.uri(path: $0)) }, "path": change.path.map(JSONValue.string),
-        "peer": .string(service.identity.peer.description), "name": .string(service.identity.name),
-      ]))
   }
 }

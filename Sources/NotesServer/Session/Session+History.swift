@@ -4,7 +4,7 @@ import Foundation
 import JSONRPC
 
 /// The requests about the past, and the one that restores it.
-extension Session {
+extension Editor {
   private static let defaultHistoryLimit = 100
   private static let mostHistoryRows = 10_000
   /// Neighbouring stretches that one author wrote within this time, in seconds, count as one.
@@ -65,7 +65,7 @@ extension Session {
     let writers = to == now ? try document.blame(obj: note.content) : []
     let inserted = TextHunk.hunks(of: TextDiff.delta(from: old, to: new)).map(\.range)
     let authors = authors(of: note)
-    var places = TextPlaces(of: new, in: encoding)
+    var places = TextPlaces(of: new, in: client.encoding)
     return [
       "hunks": .array(
         hunks.map { hunk in
@@ -100,11 +100,11 @@ extension Session {
   }
 
   func blame(_ params: Parameters) async throws -> JSONValue {
-    let range = try positionRange(try params.object("range"))
+    let range = try params.positionRange("range")
     let (record, note, vouching) = try await pastNote(params)
     let source = DocumentText(note)
-    let attached = attachment(at: record.key)
-    let part = attached?.documentRange(of: range) ?? source.utf8Range(of: range, in: encoding)
+    let attached = buffers.attachment(at: record.key)
+    let part = attached?.documentRange(of: range) ?? source.utf8Range(of: range, in: client.encoding)
     let authors = authors(of: note), colors = colors(in: record.id)
     var spans: [(start: Int, end: Int, actor: ActorId, isVerified: Bool, time: Date)] = []
     for span in try note.document.blame(obj: note.content) {
@@ -121,7 +121,7 @@ extension Session {
       }
     }
     func position(_ offset: Int) -> Position {
-      attached?.clientPosition(ofDocument: offset) ?? source.position(utf8Offset: offset, in: encoding)
+      attached?.clientPosition(ofDocument: offset) ?? source.position(utf8Offset: offset, in: client.encoding)
     }
     return [
       "spans": .array(
@@ -151,15 +151,14 @@ extension Session {
 
   func restore(_ params: Parameters) async throws -> JSONValue {
     let (record, note, _) = try await pastNote(params)
-    try checkMayWrite(record.id)
+    try service.checkMayWrite(record.id)
     let heads = try heads(params, "heads", in: note.document)
-    let source = DocumentText(note), attached = attachment(at: record.key)
+    let source = DocumentText(note), attached = buffers.attachment(at: record.key)
     let old = Array(try note.document.textAt(obj: note.content, heads: heads).utf8)
     var delta = TextDiff.delta(from: source.allUTF8, to: old)
-    if let range = try params.objectIfPresent("range") {
-      let range = try positionRange(range)
+    if let range = try params.positionRangeIfPresent("range") {
       delta = delta.limited(
-        to: attached?.documentRange(of: range) ?? source.utf8Range(of: range, in: encoding))
+        to: attached?.documentRange(of: range) ?? source.utf8Range(of: range, in: client.encoding))
     }
     if let attached {
       try attached.restore(delta.splices)

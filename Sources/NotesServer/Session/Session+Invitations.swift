@@ -2,7 +2,7 @@ import AutomergeRepo
 import JSONRPC
 
 /// Inviting people nearby, and answering invitations.
-extension Session {
+extension Editor {
   private enum AccessName: String, CaseIterable { case write, read }
 
   func invite(_ params: Parameters) async throws -> JSONValue {
@@ -90,57 +90,4 @@ extension Session {
       "awaitsConfirmation": invitation.direction == .sent ? .bool(invitation.awaitsConfirmation) : nil,
     ])
   }
-
-  /// The notice for an event about a person nearby, or an invitation; nil if it is another event.
-  func invitationNotice(of event: SharingEvent) -> JSONValue? {
-    switch event {
-    case .nearby(let peer, let name): notice("online", peer, name, NoteNews.cut(name, to: 44) + " is nearby")
-    case .gone(let peer, let name): notice("offline", peer, name, NoteNews.cut(name, to: 40) + " is no longer nearby")
-    case .invited(let invitation):
-      // Without the digits: these stand alone, where the person answers, so that no title can pass for them.
-      notice(
-        "invited", invitation.peer, invitation.name,
-        invitation.isNameShared
-          ? "WARNING: " + NoteNews.cut(invitation.name, to: 29) + " is not who you met"
-          : NoteNews.fitted(invitation.name, " invites you to ", invitation.title ?? "", "", within: 55),
-        invitation: invitation.invitation)
-    case .withdrawn(let invitation):
-      notice(
-        "declined", invitation.peer, invitation.name,
-        NoteNews.fitted(invitation.name, " took back the invitation to ", invitation.title ?? "", ""),
-        invitation: invitation.invitation)
-    case .accepted(let peer, let name, let document):
-      notice(
-        "accepted", peer, name, NoteNews.fitted(name, " now shares ", title(of: document), " with you"),
-        uri: uri(of: document))
-    case .declined(let peer, let name, let document):
-      notice(
-        "declined", peer, name, NoteNews.fitted(name, " declined ", title(of: document), ""), uri: uri(of: document))
-    case .toBeConfirmed(let invitation):
-      notice(
-        "accepted", invitation.peer, invitation.name, NoteNews.cut(invitation.name, to: 29) + " accepted.",
-        uri: uri(of: invitation.document), invitation: invitation.invitation)
-    case .offeredAgain(let peer, let name, let document):
-      notice(
-        "offered", peer, name, NoteNews.fitted(name, " offers ", title(of: document), ", which you already have"),
-        uri: uri(of: document))
-    case .brokeOff(let peer, let name):
-      notice("brokeOff", peer, name, NoteNews.cut(name, to: 29) + " broke off an invitation")
-    case .closedToStrangers:
-      .object(present: [
-        "kind": "brokeOff", "message": "Too many broken-off invitations. Use tickets for an hour",
-      ])
-    case .namesake(let peer, let name):
-      notice(
-        "keyChanged", peer, name, "WARNING: another key calls itself \(NoteNews.cut(name, to: 20))")
-    case .peersChanged: .object(present: ["kind": "peers"])
-    case .online, .offline, .joined, .networkState, .accessChanged, .unshared, .gaveUp, .moved: nil
-    }
-  }
-
-  func title(of document: DocumentId) -> String {
-    service.notebook[document]?.title ?? "a note"
-  }
-
-  func spaced(_ code: String) -> String { "\(code.prefix(3)) \(code.dropFirst(3))" }
 }

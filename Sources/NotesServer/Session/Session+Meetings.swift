@@ -4,7 +4,7 @@ import Foundation
 import JSONRPC
 
 /// The requests about meetings: documents of which each agenda item is a buffer and a file of its own.
-extension Session {
+extension Editor {
   /// Makes sure that every item of the meeting has its file, in a folder named by the meeting's title.
   func openMeeting(_ handle: DocHandle) async throws -> NoteRecord {
     guard let meeting = MeetingDocument(handle.document) else {
@@ -53,7 +53,7 @@ extension Session {
     let text = try params.stringIfPresent("text") ?? ""
     try checkIsText(Array(text.utf8))
     let position = try params.nonNegativeIntIfPresent("position") ?? .max
-    try checkMayWrite(handle.id)
+    try service.checkMayWrite(handle.id)
     let item = MeetingContent.Item(id: UUID().uuidString, title: title, discussion: text)
     try change(handle) { try meeting.insert(item, at: position) }
     try await meetingChanged(handle)
@@ -70,7 +70,7 @@ extension Session {
       throw NotesError(.notANote, "This is not an agenda item.")
     }
     let handle = try await find(record.id)
-    try checkMayWrite(handle.id)
+    try service.checkMayWrite(handle.id)
     guard let meeting = MeetingDocument(handle.document), let item = meeting.item(id) else {
       throw NotesError(.notFound, "The item is not in the agenda any more.")
     }
@@ -80,7 +80,7 @@ extension Session {
   }
 
   func deleteItem(_ id: String, of handle: DocHandle) async throws {
-    try checkMayWrite(handle.id)
+    try service.checkMayWrite(handle.id)
     guard let meeting = MeetingDocument(handle.document), let item = meeting.item(id) else {
       throw NotesError(.notFound, "The item is not in the agenda any more.")
     }
@@ -90,32 +90,9 @@ extension Session {
 
   /// Call when this person's request has added, deleted or moved items.
   private func meetingChanged(_ handle: DocHandle) async throws {
-    followItems(of: handle)
+    buffers.followItems(of: handle)
     try await handle.flush()
     try await service.caretaker.synchronize(handle)
-  }
-
-  /// Attaches buffers of moved items to their new texts; turns those of deleted items into plain files'. If several people
-  /// moved an item at the same moment, one copy stays.
-  func followItems(of handle: DocHandle) {
-    guard let meeting = MeetingDocument(handle.document) else { return }
-    let items = meeting.items
-    let byId = Dictionary(items.map { ($0.id, $0) }) { first, _ in first }
-    for attachment in attachments(of: handle.id) {
-      guard let item = attachment.key.item else { continue }
-      guard let note = byId[item].flatMap({ NoteDocument(handle.document, item: $0) }) else {
-        let text = attachment.clientText
-        detach(uri: attachment.uri, .itemDeleted)
-        if !text.isEmpty {
-          service.keepSoon(
-            handle.id, "its agenda item was deleted while it was open", text, isTold: phase == .running)
-          service.recoveredTexts.kept(text, ofDeleted: attachment.key)
-        }
-        continue
-      }
-      if note.content != attachment.note.content { attachment.follow(note) }
-    }
-    service.caretaker.tidyAgenda(meeting, items, handle)
   }
 
   /// The item's place; creates its file if there is none yet.

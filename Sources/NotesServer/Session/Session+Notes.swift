@@ -4,7 +4,7 @@ import Foundation
 import JSONRPC
 
 /// The requests that create and find notes.
-extension Session {
+extension Editor {
   private enum NoteKind: String, CaseIterable { case note, meeting }
 
   func create(_ params: Parameters) async throws -> JSONValue {
@@ -59,13 +59,13 @@ extension Session {
     record.words = Words.count(text)
     service.notebook.remember(record)
     service.caretaker.watch(handle)
-    if case .plain(let buffer)? = open { try attachAdopted(uri: uri, handle: handle, version: buffer.version) }
+    if case .plain(let buffer)? = open { try buffers.attachAdopted(uri, handle, version: buffer.version) }
     try await handle.flush()
     try await service.notebook.save(handle.id)
     return record
   }
 
-  func open(_ params: Parameters) async throws -> JSONValue {
+  func openNote(_ params: Parameters) async throws -> JSONValue {
     let id: DocumentId
     if let text = try params.stringIfPresent("id") {
       id = service.notebook.latest(try documentId(text, params))

@@ -3,7 +3,7 @@ import Foundation
 import JSONRPC
 
 /// The requests that share a note, and that list the people on it.
-extension Session {
+extension Editor {
   private enum AccessName: String, CaseIterable { case write, read }
 
   func share(_ params: Parameters) async throws -> JSONValue {
@@ -70,11 +70,6 @@ extension Session {
     return [:]
   }
 
-  /// This person has a new name: it is entered in each document with the next edit.
-  func renamed() {
-    for case .attached(let attachment) in buffers.values { attachment.hasEnteredName = false }
-  }
-
   func peers(_ params: Parameters) throws -> JSONValue {
     let identity = service.identity
     return [
@@ -99,129 +94,5 @@ extension Session {
           ])
         }),
     ]
-  }
-
-  func sharingChanged(_ event: SharingEvent) {
-    switch event {
-    case .accessChanged(let peer, let name, let id, let access):
-      accessChanged(.access(access, host: name), id, peer, name)
-    case .unshared(let peer, let name, let id): accessChanged(.unshared(host: name), id, peer, name)
-    case .gaveUp(let peer, let name, let id):
-      accessChanged(.gaveUp(guest: name), id, peer, name)
-      service.company.unshared(id, by: peer)
-    case .moved(let move, _): service.mover.follow(move)
-    case .networkState: service.mover.followAll()
-    default: break
-    }
-    if let notice = notice(of: event) {
-      // Only one process of this person hears of it.
-      service.siblingEvents.tell(notice)
-      deliver(notice)
-    }
-    for case .attached(let attachment) in buffers.values { attachment.statusChanged() }
-  }
-
-  /// Tells the editor what other people did.
-  func deliver(_ notice: JSONValue) {
-    guard phase == .running else { return }
-    if isNotesClient { return connection.notify("notes/event", notice) }
-    let kinds = [
-      "access", "refused", "recovered", "unshared", "detached", "waiting", "offered", "brokeOff", "keyChanged",
-    ]
-    if let kind = notice["kind"]?.stringValue, kinds.contains(kind), let message = notice["message"] {
-      connection.notify("window/showMessage", ["type": 2, "message": message])
-    } else {
-      ask(notice)
-    }
-  }
-
-  private static let (accept, decline) = ("Accept", "Decline")
-
-  /// Asks the person how to answer an invitation, when the client is a plain one.
-  private func ask(_ notice: JSONValue) {
-    guard notice["kind"] == "invited", let invitation = notice["invitation"], let message = notice["message"] else {
-      return
-    }
-    // The digits stand in the button, where no peer can write.
-    let code = service.sharing.invitations.first { .string($0.invitation) == invitation }?.code
-    let accept = code.map { "\(Self.accept): both see \(spaced($0))" } ?? Self.accept
-    let question = connection.request(
-      "window/showMessageRequest",
-      [
-        "type": 3, "message": message,
-        "actions": [["title": .string(accept)], ["title": .string(Self.decline)]],
-      ])
-    whenAnswered(question) { [weak self] result in
-      guard let choice = (try? result.get())?["title"]?.stringValue, [accept, Self.decline].contains(choice) else {
-        return
-      }
-      Task { @AutomergeRepo in await self?.answer(invitation, accepts: choice == accept) }
-    }
-  }
-
-  private func answer(_ invitation: JSONValue, accepts: Bool) async {
-    do {
-      let place = try await perform("notes/answer", ["invitation": invitation, "accept": .bool(accepts)])
-      guard let path = place["path"]?.stringValue else { return }
-      connection.notify("window/showMessage", ["type": 3, "message": .string("The note is in \(path).")])
-    } catch {
-      connection.notify("window/showMessage", ["type": 1, "message": .string("notes-lsp: \(error.message)")])
-    }
-  }
-
-  /// The message to the person about a network event; nil if there is none.
-  private func notice(of event: SharingEvent) -> JSONValue? {
-    switch event {
-    case .online(let peer, let name): notice("online", peer, name, NoteNews.cut(name, to: 48) + " is online")
-    case .offline(let peer, let name): notice("offline", peer, name, NoteNews.cut(name, to: 48) + " is offline")
-    case .joined(let peer, let name, let document):
-      notice(
-        "accepted", peer, name, NoteNews.fitted(name, " joined ", title(of: document), ""),
-        uri: uri(of: document))
-    case .networkState, .accessChanged, .unshared, .gaveUp, .moved: nil
-    case .nearby, .gone, .invited, .withdrawn, .accepted, .declined, .toBeConfirmed, .offeredAgain, .brokeOff,
-      .closedToStrangers, .namesake, .peersChanged:
-      invitationNotice(of: event)
-    }
-  }
-
-  /// A person has opened the document, or closed it.
-  func arrived(_ person: Presence.Person, in document: DocumentId, isHere: Bool) {
-    let title = title(of: document)
-    let message = NoteNews.fitted(person.name, isHere ? " opened " : " closed ", title, "")
-    deliver(notice(isHere ? "joined" : "left", PeerId(person.peer), person.name, message, uri: uri(of: document)))
-  }
-
-  /// A peer has brought changes in another author's name.
-  func forged(by peer: PeerId, author: PeerId?, in attachment: Attachment) {
-    // If several buffers have the document open, one of them tells.
-    guard uri(of: attachment.id) == attachment.uri else { return }
-    func name(of peer: PeerId) -> String {
-      service.sharing.peers.first { $0.peer == peer }?.name ?? String(peer.description.prefix(8))
-    }
-    let owner = author.map { NoteNews.cut(name(of: $0), to: 12) + "'s" } ?? "your"
-    let message = NoteNews.fitted(name(of: peer), " writes in \(owner) name in ", title(of: attachment.id), "; refused")
-    deliver(notice("forged", peer, name(of: peer), message, uri: attachment.uri))
-  }
-
-  func attachments(of document: DocumentId) -> [Attachment] {
-    buffers.values.compactMap { buffer in
-      if case .attached(let attachment) = buffer, attachment.id == document { attachment } else { nil }
-    }
-  }
-
-  func attachment(at key: NoteKey) -> Attachment? { attachments(of: key.document).first { $0.key == key } }
-
-  func uri(of document: DocumentId) -> String? {
-    attachments(of: document).map(\.uri).min() ?? service.notebook[document]?.path.map(FileURI.uri(path:))
-  }
-
-  func notice(
-    _ kind: String, _ peer: PeerId, _ name: String, _ message: String, uri: String? = nil, invitation: String? = nil
-  ) -> JSONValue {
-    .object(present: [
-      "uri": uri.map(JSONValue.string), "kind": .string(kind), "peer": .string(peer.description),
-      "name": .string(name), "message": .string(message), "invitation": invitation.map(JSONValue.string),
-    ])
   }
 }

@@ -3,13 +3,13 @@ import JSONRPC
 
 /// `notes/status`: what is stored, which peers have it, and what this person may do. Claims nothing unproved: a peer is
 /// `inSync` only if it has named exactly the heads that the document has here.
-extension Session {
+extension Editor {
   func status(_ params: Parameters) throws -> JSONValue {
     guard params.has("uri") else { return statusOfService }
     let uri = try params.string("uri")
     switch buffers[uri] {
     case .attached(let attachment)?: return attachment.answerStatus()
-    case .opening(let opening)? where opening.waitsFor != nil: return status(of: opening)
+    case .opening(let opening)? where opening.waitsFor != nil: return buffers.opener.status(of: opening)
     case .opening?:
       // What the client has sent is not in the document yet.
       guard case .object(var members) = statusOfService else { return statusOfService }

@@ -120,7 +120,7 @@ final class ServiceUnderTest {
   }
 
   func attachment(_ uri: String) -> Attachment? {
-    if case .attached(let attachment)? = session.buffers[uri] { attachment } else { nil }
+    if case .attached(let attachment)? = session.editor.buffers[uri] { attachment } else { nil }
   }
 
   func text(of id: DocumentId) -> String? {

@@ -1,0 +1,64 @@
+import AutomergeRepo
+
+/// What an editor may send, and when each message is handled. EditorProtocol.md says what the messages mean.
+@AutomergeRepo
+enum EditorProtocol {
+  /// When a message is handled. The editor's messages are read one after the other, in the order in which they were sent.
+  enum Order {
+    /// Before all others, once.
+    case first(InitializeRequest.Type)
+    /// Stores what the others did. Only `exit` may follow.
+    case last(ShutdownRequest.Type)
+    /// At any time.
+    case exit(ExitNotification.Type)
+    /// Before the next message is read.
+    case inTurn(any EditorNotification.Type)
+    /// In turn among the messages about its buffer. They wait while the note is being opened, or a large text compared.
+    case inBuffer(any BufferNotification.Type)
+    /// Like `inBuffer`, and when the undo history of earlier processes has been read: typing that the editor sends later must
+    /// not be undone.
+    case withUndo(any BufferRequest.Type)
+    /// In a task of its own. The documents then have everything that the editor sent before; later messages do not wait.
+    case concurrent(any EditorRequest.Type)
+    /// Like `concurrent`, in the process with the network.
+    case network(any NetworkRequest.Type)
+    /// Like `concurrent`. Other processes of this person may ask for it, too: commands, which have no editor.
+    case shared(any EditorRequest.Type)
+  }
+
+  static let messages: [Order] = [
+    .first(InitializeRequest.self),
+    .last(ShutdownRequest.self),
+    .exit(ExitNotification.self),
+
+    .inTurn(DidOpenNotification.self),
+    .inTurn(DidChangeNotification.self),
+    .inTurn(DidCloseNotification.self),
+    .inTurn(DidChangeWatchedFilesNotification.self),
+    .inBuffer(DidSaveNotification.self),
+    .inBuffer(FileNotification.self),
+    .inBuffer(AckNotification.self),
+    .inBuffer(CursorNotification.self),
+    .withUndo(UndoRequest.self),
+    .withUndo(RedoRequest.self),
+  ]
+
+  /// The messages by their methods.
+  static let table = Dictionary(uniqueKeysWithValues: messages.map { ($0.method, $0) })
+}
+
+extension EditorProtocol.Order {
+  @AutomergeRepo
+  var method: String {
+    switch self {
+    case .first(let type): type.method
+    case .last(let type): type.method
+    case .exit(let type): type.method
+    case .inTurn(let type): type.method
+    case .inBuffer(let type): type.method
+    case .withUndo(let type): type.method
+    case .concurrent(let type), .shared(let type): type.method
+    case .network(let type): type.method
+    }
+  }
+}
