@@ -6,8 +6,6 @@ extension Editor {
   typealias Handler = @AutomergeRepo (Editor, Parameters) async throws -> JSONValue
 
   static let handlers: [String: Handler] = [
-    "notes/list": { try await $0.list($1) },
-    "workspace/symbol": { try await $0.symbols($1) },
     "notes/create": { try await $0.create($1) },
     "notes/adopt": { try await $0.adopt($1) },
     "notes/open": { try await $0.openNote($1) },
@@ -37,12 +35,6 @@ extension Editor {
     "notes/trust": { try await $0.trust($1) },
     "notes/connect": { try await $0.connect($1) },
     "notes/disconnect": { try $0.disconnect($1) },
-    "notes/history": { try await $0.history($1) },
-    "notes/textAt": { try await $0.textAt($1) },
-    "notes/diff": { try await $0.diff($1) },
-    "notes/blame": { try await $0.blame($1) },
-    "notes/restore": { try await $0.restore($1) },
-    "notes/status": { try $0.status($1) },
     "notes/setName": { try await $0.setName($1) },
   ]
 

@@ -25,7 +25,7 @@ extension Editor {
     case .first, .last, .exit, .inTurn, .inBuffer, .withUndo, .concurrent:
       return .failure(.methodNotFound(method))
     case nil:
-      guard Self.networkMethods.contains(method) || method == "notes/status" else {
+      guard Self.networkMethods.contains(method) else {
         return .failure(.methodNotFound(method))
       }
     }
@@ -51,8 +51,8 @@ extension Editor {
     await service.siblingsAreThere()
     guard service.sharing.asksSiblings, !service.repo.siblings.isEmpty else { return nil }
     var members = params.value.objectValue ?? JSONObject()
-    if let reference = request.note {
-      let record = try await type(of: request).adoptsFiles ? noteOrAdopted(reference) : note(reference)
+    if let request = request as? any SharedNoteRequest {
+      let record = try await type(of: request).adoptsFiles ? noteOrAdopted(request.note) : note(request.note)
       // The other process reads it from the store.
       try await service.fetch(record.id).flush()
       try await service.notebook.save(record.id, withBase: false)

@@ -41,6 +41,16 @@ enum EditorProtocol {
     .inBuffer(CursorNotification.self),
     .withUndo(UndoRequest.self),
     .withUndo(RedoRequest.self),
+
+    .concurrent(ListRequest.self),
+    .concurrent(SymbolRequest.self),
+    .shared(StatusRequest.self),
+
+    .concurrent(HistoryRequest.self),
+    .concurrent(TextAtRequest.self),
+    .concurrent(DiffRequest.self),
+    .concurrent(BlameRequest.self),
+    .concurrent(RestoreRequest.self),
   ]
 
   /// The messages by their methods.

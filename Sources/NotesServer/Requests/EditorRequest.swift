@@ -22,15 +22,17 @@ protocol EditorRequest: EditorMessage {
 
 /// A request that needs the network, which one process of a person has.
 @AutomergeRepo
-protocol NetworkRequest: EditorRequest {
-  /// The note that the request is about: that process reads it from the store.
-  var note: NoteReference? { get }
+protocol NetworkRequest: EditorRequest {}
+
+/// A request about a note that needs the network: the process that has it reads the note from the store.
+@AutomergeRepo
+protocol SharedNoteRequest: NetworkRequest {
+  var note: NoteReference { get }
   /// Whether a file that is no note becomes one.
   static var adoptsFiles: Bool { get }
 }
 
-extension NetworkRequest {
-  var note: NoteReference? { nil }
+extension SharedNoteRequest {
   static var adoptsFiles: Bool { false }
 }
 

@@ -119,7 +119,7 @@ extension Attachment {
 
   /// Answers a request for the status. A later return to the state told before is then news to the client.
   func answerStatus() -> JSONValue {
-    let status = editor.status(of: self)
+    let status = NoteStatus(of: self).json
     lastStatus = status
     return status
   }
@@ -132,7 +132,7 @@ extension Attachment {
   }
 
   func sendStatus() {
-    let status = editor.status(of: self)
+    let status = NoteStatus(of: self).json
     guard status != lastStatus else { return }
     lastStatus = status
     guard case .object(var members) = status else { return }

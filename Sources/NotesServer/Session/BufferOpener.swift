@@ -126,18 +126,9 @@ final class BufferOpener {
     let title = service.notebook[opening.key]?.title ?? service.title(of: id)
     editor.deliver(
       NoteNews.waiting(for: name).parameters(uri: uri, id: id, title: title, peer: host?.peer, name: host?.name))
-    guard editor.client.speaksNotes, case .object(var members) = status(of: opening) else { return }
+    guard editor.client.speaksNotes, case .object(var members) = NoteStatus(of: opening, service).json else { return }
     members["uri"] = .string(uri)
     editor.connection.notify("notes/statusChanged", .object(members))
-  }
-
-  /// A buffer that waits for its document.
-  func status(of opening: Opening) -> JSONValue {
-    .object(present: [
-      "stored": false, "access": .string(service.sharing.access(to: opening.key.document).rawValue),
-      "network": .string(service.sharing.networkState), "discovery": .string(service.sharing.discoveryState),
-      "peers": [], "waiting": opening.waitsFor.map(JSONValue.string),
-    ])
   }
 
   /// The buffer is reopened while its document has not arrived. What was typed since may exist nowhere else.

@@ -10,7 +10,10 @@ extension Editor {
   func people(_ params: Parameters) async throws -> JSONValue {
     guard let record = try target(params) else { throw NotesError(.notANote, "Not a note.") }
     let handle = try await find(record.id)
-    return ["people": .array(service.sharing.people(on: record.id).map { json($0, on: handle, withAccess: true) })]
+    return [
+      "people": .array(
+        service.sharing.people(on: record.id).map { PersonStatus($0, on: handle).json(withAccess: true) })
+    ]
   }
 
   func setAccess(_ params: Parameters) async throws -> JSONValue {
