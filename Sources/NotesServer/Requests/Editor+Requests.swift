@@ -10,11 +10,7 @@ extension Editor {
       let request = try type.init(params)
       if let answer = try await forward(request, params) { return answer }
       return try await request.perform(for: self)
-    case .first, .last, .exit, .inTurn, .inBuffer, .withUndo: throw ResponseError.methodNotFound(method)
-    case nil:
-      guard let handler = Self.handlers[method] else { throw ResponseError.methodNotFound(method) }
-      if let answer = try await legacyForward(method, params) { return ForwardedResult(json: answer) }
-      return ForwardedResult(json: try await handler(self, params))
+    case .first, .last, .exit, .inTurn, .inBuffer, .withUndo, nil: throw ResponseError.methodNotFound(method)
     }
   }
 
@@ -22,12 +18,8 @@ extension Editor {
   func performForSibling(_ method: String, _ params: JSONValue) async -> Result<JSONValue, ResponseError> {
     switch EditorProtocol.table[method] {
     case .network, .shared: break
-    case .first, .last, .exit, .inTurn, .inBuffer, .withUndo, .concurrent:
+    case .first, .last, .exit, .inTurn, .inBuffer, .withUndo, .concurrent, nil:
       return .failure(.methodNotFound(method))
-    case nil:
-      guard Self.networkMethods.contains(method) else {
-        return .failure(.methodNotFound(method))
-      }
     }
     do {
       if let id = params["id"]?.stringValue.flatMap({ DocumentId($0) }) { try await service.notebook.refresh(id) }
@@ -45,7 +37,7 @@ extension Editor {
   }
 
   /// Has the process with the network carry out a request; nil if there is none.
-  private func forward(_ request: some NetworkRequest, _ params: Parameters) async throws -> (any RequestResult)? {
+  func forward(_ request: some NetworkRequest, _ params: Parameters) async throws -> (any RequestResult)? {
     guard service.sharing.asksSiblings else { return nil }
     // This process may have started a moment ago.
     await service.siblingsAreThere()
@@ -66,14 +58,5 @@ extension Editor {
       await service.learnAccess(to: id, saidToBe: result["access"]?.stringValue.flatMap(Access.init))
     }
     return ForwardedResult(json: result)
-  }
-}
-
-extension Editor {
-  /// The note that a request names. A file that is no note becomes one.
-  func noteOrAdopted(_ reference: NoteReference) async throws -> NoteRecord {
-    if let record = try record(of: reference) { return record }
-    guard case .uri(let uri) = reference else { throw NotesError(.notANote, "Not a note.") }
-    return try await adopt(uri: uri)
   }
 }

@@ -44,7 +44,7 @@ extension Editor {
   }
 
   func note(_ reference: NoteReference) throws(NotesError) -> NoteRecord {
-    guard let record = try record(of: reference) else { throw NotesError(.notANote, "Not a note.") }
+    guard let record = try record(of: reference) else { throw NotesError.notANote }
     return record
   }
 }

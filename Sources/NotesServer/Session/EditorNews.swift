@@ -48,7 +48,12 @@ final class EditorNews {
     tellOfMove(from: move.document, to: move.successor, peer: host, name: name, isOwn: false)
   }
 
-  func tellOfMove(from old: DocumentId, to new: DocumentId, peer: PeerId, name: String, isOwn: Bool) {
+  /// This person has removed a guest, and the note goes on in a new document.
+  func removed(_ peer: PeerId, _ name: String, from old: DocumentId, to new: DocumentId) {
+    tellOfMove(from: old, to: new, peer: peer, name: name, isOwn: true)
+  }
+
+  private func tellOfMove(from old: DocumentId, to new: DocumentId, peer: PeerId, name: String, isOwn: Bool) {
     let title = service.notebook[new]?.title ?? service.title(of: new)
     let news = NoteNews.moved(from: old, isOwn ? .removed(name) : .host(name))
     let event = news.parameters(uri: editor.buffers.uri(of: new), id: new, title: title, peer: peer, name: name)

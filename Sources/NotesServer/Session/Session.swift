@@ -94,7 +94,7 @@ public final class Session {
         connection.reply(to: id, .success(.null))
       }
     case (.running, .withUndo(let type)): answer(id, type, params)
-    case (.running, .concurrent), (.running, .network), (.running, .shared), (.running, nil):
+    case (.running, .concurrent), (.running, .network), (.running, .shared):
       Task { @AutomergeRepo in
         do {
           connection.reply(to: id, encoded: try await editor.perform(method, params).encoded)
@@ -102,7 +102,7 @@ public final class Session {
           refuse(id, error)
         }
       }
-    case (.running, .exit), (.running, .inTurn), (.running, .inBuffer):
+    case (.running, .exit), (.running, .inTurn), (.running, .inBuffer), (.running, nil):
       refuse(id, ResponseError.methodNotFound(method))
     case (.shutDown, _), (.ended, _):
       refuse(id, ResponseError.invalidRequest("The session was shut down; only \"exit\" may follow."))
