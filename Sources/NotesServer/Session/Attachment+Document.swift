@@ -39,7 +39,7 @@ extension Attachment {
   /// A change fits no known state of the buffer: the full text will repair this.
   func resync(_ reason: String) {
     buffer.awaitsFullText = true
-    editor.connection.notify("notes/resync", ["uri": .string(uri), "reason": .string(reason)])
+    editor.notify(ResyncNotification(uri: uri, reason: reason))
   }
 
   /// Applies splices that restore an earlier text, as a change that this person can undo.

@@ -17,38 +17,16 @@ extension Attachment {
     guard !waitsForQuiet() else { return }
     guard let edit = buffer.pendingEdit(source: source) else { return }
     service.journal.sends(edit.rev, of: key, heads: handle.document.heads())
-    editor.connection.notify(
-      "notes/edit",
-      [
-        "uri": .string(uri), "version": JSONValue(edit.version), "rev": JSONValue(edit.rev),
-        "edits": .array(edit.edits.map(\.json)),
-        "bytes": JSONValue(edit.bytes), "cause": .string(edit.cause.rawValue),
-      ])
+    editor.notify(EditNotification(uri: uri, edit: edit))
   }
 
   /// Sends a plain client what it lacks, if it takes edits and has answered all earlier ones.
   func offerEdit() {
     guard editor.client.takesEdits, let edit = buffer.nextOffer(source: source) else { return }
-    let id = editor.connection.request(
-      "workspace/applyEdit",
-      [
-        "label": "notes-lsp",
-        "edit": [
-          "documentChanges": [
-            [
-              "textDocument": ["uri": .string(uri), "version": JSONValue(edit.version)],
-              "edits": .array(edit.edits.map(\.json)),
-            ]
-          ]
-        ],
-      ])
-    editor.whenAnswered(id) { [weak self] result in self?.offerAnswered(result, version: edit.version) }
-  }
-
-  func offerAnswered(_ result: Result<JSONValue, ResponseError>, version: Int) {
-    let isApplied = (try? result.get())?["applied"]?.boolValue ?? false
-    buffer.offerAnswered(isApplied: isApplied, version: version)
-    sendPendingEdit()
+    editor.ask(ApplyEditRequest(uri: uri, edit: edit)) { [weak self] isApplied in
+      self?.buffer.offerAnswered(isApplied: isApplied, version: edit.version)
+      self?.sendPendingEdit()
+    }
   }
 
   /// Whether the unsent edit is large and the client busy; it is then sent later.
@@ -75,12 +53,9 @@ extension Attachment {
       let digest = SHA256.hash(data: text).map { byte in
         String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
       }
-      editor.connection.notify(
-        "notes/check",
-        [
-          "uri": .string(uri), "version": JSONValue(buffer.version), "rev": JSONValue(buffer.expectedRev),
-          "bytes": JSONValue(text.count), "sha256": .string(digest.joined()),
-        ])
+      editor.notify(
+        CheckNotification(
+          uri: uri, version: buffer.version, rev: buffer.expectedRev, byteCount: text.count, digest: digest.joined()))
     }
     scheduleCheck(after: Self.checkInterval)
   }
@@ -135,9 +110,7 @@ extension Attachment {
     let status = NoteStatus(of: self).json
     guard status != lastStatus else { return }
     lastStatus = status
-    guard case .object(var members) = status else { return }
-    members["uri"] = .string(uri)
-    editor.connection.notify("notes/statusChanged", .object(members))
+    editor.notify(StatusChangedNotification(uri: uri, status: status))
   }
 }
 

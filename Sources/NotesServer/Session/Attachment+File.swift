@@ -44,7 +44,7 @@ extension Attachment {
   /// - Parameter digest: of the file's bytes, in hexadecimal.
   func fileIsKnown(_ digest: String) {
     guard buffer.gate == .notes else { return }
-    editor.connection.notify("notes/file", ["uri": .string(uri), "sha256": .string(digest)])
+    editor.notify(FileKnownNotification(uri: uri, digest: digest))
   }
 
   /// Whether a plain client's changes merely show that it has read its file again. Then its buffer is treated as newly opened.

@@ -126,9 +126,8 @@ final class BufferOpener {
     let title = service.notebook[opening.key]?.title ?? service.title(of: id)
     editor.deliver(
       NoteNews.waiting(for: name).parameters(uri: uri, id: id, title: title, peer: host?.peer, name: host?.name))
-    guard editor.client.speaksNotes, case .object(var members) = NoteStatus(of: opening, service).json else { return }
-    members["uri"] = .string(uri)
-    editor.connection.notify("notes/statusChanged", .object(members))
+    guard editor.client.speaksNotes else { return }
+    editor.notify(StatusChangedNotification(uri: uri, status: NoteStatus(of: opening, service).json))
   }
 
   /// The buffer is reopened while its document has not arrived. What was typed since may exist nowhere else.
@@ -247,6 +246,6 @@ final class BufferOpener {
     editor.log.error("\(uri) was not attached: \(error)")
     if editor.isRunning { buffers.leftPlain(uri, opening.plain, .notOpened) }
     let message = ResponseError(replyingTo: error).message
-    editor.connection.notify("window/showMessage", ["type": 1, "message": .string("notes-lsp: \(message)")])
+    editor.notify(ShowMessageNotification(kind: .error, message: "notes-lsp: \(message)"))
   }
 }

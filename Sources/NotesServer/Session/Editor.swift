@@ -54,11 +54,16 @@ final class Editor {
     service.onMeetingChange = { [weak self] handle in self?.buffers.followItems(of: handle) }
   }
 
-  // MARK: Requests of ours
+  // MARK: Messages of ours
 
-  /// Calls `action` with the client's answer to a request of ours.
-  func whenAnswered(_ id: RequestId, _ action: @escaping (Result<JSONValue, ResponseError>) -> Void) {
-    awaited[id] = action
+  func notify(_ notification: some ServerNotification) {
+    connection.notify(type(of: notification).method, notification.params)
+  }
+
+  /// Sends a request, and calls `action` with the client's answer.
+  func ask<Request: ServerRequest>(_ request: Request, _ action: @escaping (Request.Answer) -> Void) {
+    let id = connection.request(Request.method, request.params)
+    awaited[id] = { result in action(request.answer(try? result.get())) }
   }
 
   func answered(_ id: RequestId, _ result: Result<JSONValue, ResponseError>) {
@@ -77,9 +82,11 @@ final class Editor {
   /// - Parameter event: the parameters of a `notes/event`
   func deliver(_ event: JSONValue) {
     guard isRunning else { return }
-    if client.speaksNotes { return connection.notify("notes/event", event) }
-    if let kind = event["kind"]?.stringValue, Self.plainKinds.contains(kind), let message = event["message"] {
-      connection.notify("window/showMessage", ["type": 2, "message": message])
+    if client.speaksNotes { return notify(EventNotification(params: event)) }
+    if let kind = event["kind"]?.stringValue, Self.plainKinds.contains(kind),
+      let message = event["message"]?.stringValue
+    {
+      notify(ShowMessageNotification(kind: .warning, message: message))
     } else {
       ask(event)
     }
@@ -100,22 +107,15 @@ final class Editor {
 
   /// Asks the person how to answer an invitation, when the client is a plain one.
   private func ask(_ event: JSONValue) {
-    guard event["kind"] == "invited", let invitation = event["invitation"], let message = event["message"] else {
+    guard event["kind"] == "invited", let invitation = event["invitation"], let message = event["message"]?.stringValue
+    else {
       return
     }
     // The digits stand in the button, where no peer can write.
     let code = service.sharing.invitations.first { .string($0.invitation) == invitation }?.code
     let accept = code.map { "\(Self.accept): both see \($0.prefix(3)) \($0.dropFirst(3))" } ?? Self.accept
-    let question = connection.request(
-      "window/showMessageRequest",
-      [
-        "type": 3, "message": message,
-        "actions": [["title": .string(accept)], ["title": .string(Self.decline)]],
-      ])
-    whenAnswered(question) { [weak self] result in
-      guard let choice = (try? result.get())?["title"]?.stringValue, [accept, Self.decline].contains(choice) else {
-        return
-      }
+    ask(ShowMessageRequest(message: message, actions: [accept, Self.decline])) { [weak self] choice in
+      guard let choice else { return }
       Task { @AutomergeRepo in await self?.answer(invitation, accepts: choice == accept) }
     }
   }
@@ -125,10 +125,10 @@ final class Editor {
       let params: JSONValue = ["invitation": invitation, "accept": .bool(accepts)]
       let place = try await perform("notes/answer", Parameters(params)).json
       guard let path = place["path"]?.stringValue else { return }
-      connection.notify("window/showMessage", ["type": 3, "message": .string("The note is in \(path).")])
+      notify(ShowMessageNotification(kind: .info, message: "The note is in \(path)."))
     } catch {
       let message = ResponseError(replyingTo: error).message
-      connection.notify("window/showMessage", ["type": 1, "message": .string("notes-lsp: \(message)")])
+      notify(ShowMessageNotification(kind: .error, message: "notes-lsp: \(message)"))
     }
   }
 }

@@ -218,6 +218,6 @@ final class EditorBuffers {
   }
 
   private func requestFullText(_ uri: String, reason: String) {
-    editor.connection.notify("notes/resync", ["uri": .string(uri), "reason": .string(reason)])
+    editor.notify(ResyncNotification(uri: uri, reason: reason))
   }
 }

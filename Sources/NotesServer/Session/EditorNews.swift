@@ -15,8 +15,7 @@ final class EditorNews {
   func catalogueChanged(_ change: Notebook.Change) {
     if let path = change.path { editor.buffers.becameNote(path) }
     guard editor.isRunning, editor.client.speaksNotes else { return }
-    editor.connection.notify(
-      "notes/event",
+    editor.deliver(
       .object(present: [
         "kind": .string(change.kind.rawValue), "id": .string(change.id.description),
         "item": change.item.map(JSONValue.string), "title": .string(change.title),
@@ -33,8 +32,7 @@ final class EditorNews {
     let open = editor.buffers.attachments(of: handle.id)
     for attachment in open { editor.buffers.detach(attachment.uri, .deletedForEveryone) }
     guard isNews, open.isEmpty, editor.isRunning, editor.client.speaksNotes else { return }
-    editor.connection.notify(
-      "notes/event",
+    editor.deliver(
       [
         "kind": "deleted", "id": .string(handle.id.description), "title": .string(title),
         "message": .string(NoteNews.detached(.deletedForEveryone).message(title: title)),

@@ -167,14 +167,11 @@ public final class Session {
     onInitialize?()
     service.recoveredTexts.tellSoon(after: RecoveredTexts.startDelay)
     if request.version > EditorProtocol.version {
-      connection.notify(
-        "window/showMessage",
-        [
-          "type": 2,
-          "message": .string(
-            "notes-lsp speaks notes protocol \(EditorProtocol.version), the editor's plugin \(request.version): "
-              + "update notes-lsp."),
-        ])
+      editor.notify(
+        ShowMessageNotification(
+          kind: .warning,
+          message: "notes-lsp speaks notes protocol \(EditorProtocol.version), the editor's plugin \(request.version): "
+            + "update notes-lsp."))
     }
     return InitializeRequest.Result(
       encoding: editor.client.encoding, run: service.run, peer: service.identity.peer, name: service.identity.name)

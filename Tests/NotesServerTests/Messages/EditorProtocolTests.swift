@@ -35,6 +35,10 @@ struct EditorProtocolTests {
     #expect(page.notifications == notifications)
   }
 
+  @Test func whatWeSendIsInATableWithAnArrow() {
+    #expect(page.sent == Set(EditorProtocol.outgoing.map { $0.method }))
+  }
+
   @Test func theTableOfTheOrderIsThatOfTheList() {
     let rows: [Set<String>] = [
       methods { if case .first = $0 { true } else { false } },
@@ -70,8 +74,13 @@ private struct ProtocolPage {
   }
 
   /// What a client sends, in tables with an arrow in the first column.
-  var notifications: Set<String> {
-    Set(rows(lines).filter { $0[0] == "→" }.flatMap { Self.quoted($0[1]) })
+  var notifications: Set<String> { methods(after: "→") }
+
+  /// What the service sends.
+  var sent: Set<String> { methods(after: "←") }
+
+  private func methods(after arrow: String) -> Set<String> {
+    Set(rows(lines).filter { $0[0] == arrow }.flatMap { Self.quoted($0[1]) })
   }
 
   /// The second column under "Order", row by row.
