@@ -33,10 +33,10 @@ extension Attachment {
     if buffer.gate == .plain { mergedFile = contents }
     let edits = try note.document.textEdits(obj: note.content, since: before)
     buffer.documentChanged(edits, cause: .reload)
-    undoGroups.othersTyped(edits)
+    undo.groups.othersTyped(edits)
     service.notebook.update(key) { $0.modified = service.clock.date }
-    sendPendingEdit()
-    scheduleCheck(after: Self.checkDelay)
+    updates.sendEdit()
+    updates.textChanged()
   }
 
   /// Tells the editor that the note has all that the working file holds, so that it may overwrite the file without asking.
@@ -59,7 +59,7 @@ extension Attachment {
     let (opened, splices) = merge.open(version: version, text: client.text)
     buffer = opened
     apply(splices)
-    sendPendingEdit()
+    updates.sendEdit()
     return true
   }
 }

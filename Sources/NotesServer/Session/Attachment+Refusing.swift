@@ -27,8 +27,8 @@ extension Attachment {
     tellOfRefusal = service.clock.schedule(after: Self.tellDelay) { [weak self] in
       if let self { self.told(of: recovered) } else { service.recoveredTexts.tellSoon() }
     }
-    sendPendingEdit()
-    scheduleCheck(after: Self.checkDelay)
+    updates.sendEdit()
+    updates.textChanged()
   }
 
   private func told(of recovered: RecoveredText) {

@@ -7,22 +7,8 @@ import JSONRPC
 /// Connects a buffer and its document: brings each side's changes to the other.
 @AutomergeRepo
 final class Attachment {
-  /// How long after the last edit the texts are compared.
-  static let checkDelay: Duration = .seconds(1)
-  /// The interval between comparisons while other people are connected.
-  static let checkInterval: Duration = .seconds(30)
-
-  /// An edit of more parts than this waits until the client pauses: sent while the person types it would arrive too late, be
-  /// dropped, and have to be made again for the next keystroke.
-  static let mostPartsAtOnce = 64
-  static let quietDelay: Duration = .milliseconds(60)
-  static let longestWait: Duration = .seconds(1)
-
   /// The pause before claiming a note again that another process holds.
   static let claimInterval: Duration = .milliseconds(20)
-
-  /// The interval in which changes of the status are combined.
-  static let statusDelay: Duration = .milliseconds(200)
 
   let uri: String
   /// The version in `didOpen`.
@@ -34,17 +20,11 @@ final class Attachment {
   var key: NoteKey { NoteKey(handle.id, item: note.item) }
   var buffer: OpenBuffer
   unowned let editor: Editor
+  private(set) lazy var updates = ClientUpdates(self)
   private var observation: Observation?
-  var check: (time: Duration, timer: any ScheduledAction)?
-  var checkIsDue: (time: Duration, onlyInCompany: Bool)?
-  var statusTimer: (any ScheduledAction)?
-  var editTimer: (any ScheduledAction)?
   /// A large full text of the client that is being compared with the one before.
   var comparison: Comparison?
   var comparisonCount = 0
-  /// When the client last changed something, and when the edit that waits for the client to pause began to wait.
-  var lastChange: Duration?
-  var waitingSince: Duration?
   var hasEnteredName = false
   /// What the working file holds.
   private(set) lazy var file = service.openFiles.open(self)
@@ -52,11 +32,8 @@ final class Attachment {
   var mergedFile: [UInt8]?
   /// Shows this person's other processes that the note is open here.
   private var claim: (any NoteClaim)?
-  var lastStatus: JSONValue?
   private var isAttached = true
-  var undoGroups = UndoGroups()
-  /// The undo history from before the note was opened is being read.
-  var undoLoading: Task<Void, Never>?
+  private(set) lazy var undo = UndoHistory(of: self)
   var refusedTyping = RefusedTyping()
   /// While the document goes back to an earlier state: how this changes its text, and the text before.
   var goingBack: (TextDelta, [UInt8])?
@@ -77,15 +54,15 @@ final class Attachment {
     claimNote()
     service.journal.opened(key, handle) { [weak self] in self?.clientBase }
     if mayWrite { takeIn(splices) } else { refuse(splices, before: []) }
-    sendPendingEdit()
+    updates.sendEdit()
     service.notebook.update(key) { $0.isUnread = false }
     handle.storeSoon()
     // A merge may have gone both ways.
-    scheduleCheck(after: Self.checkDelay)
+    updates.textChanged()
     service.company.enter(handle)
     file.look()
     if !service.company.people(in: id).isEmpty { sendCursors() }
-    loadUndo()
+    undo.load()
   }
 
   var service: Service { editor.service }
@@ -151,7 +128,7 @@ final class Attachment {
   private func companions() -> [StorageChange] {
     guard let record = service.notebook[key] else { return [] }
     guard record.deletedSince == nil else { return [] }
-    return [service.notebook.storing(record)] + [clientBaseItem, undoItem].compactMap(\.self).map { .save($0) }
+    return [service.notebook.storing(record)] + [clientBaseItem, undo.item].compactMap(\.self).map { .save($0) }
   }
 
   /// Another process may be writing the working file right now; that takes milliseconds.
@@ -171,9 +148,7 @@ final class Attachment {
     rememberSeen()
     claim = nil
     file.close()
-    check?.timer.cancel()
-    statusTimer?.cancel()
-    editTimer?.cancel()
+    updates.stop()
     observation?.cancel()
     service.closed(key, handle)
     service.company.leave(id)

@@ -228,7 +228,7 @@ final class BufferOpener {
     buffers[uri] = .attached(attachment)
     if let saved { attachment.wroteEarlier(saved) }
     for message in opening.waiting { message(attachment) }
-    if opening.waitsFor != nil { attachment.statusChanged() }
+    if opening.waitsFor != nil { attachment.updates.statusChanged() }
     // The note was moved to another document while it was being opened.
     let latest = service.notebook.latest(handle.id)
     if latest != handle.id { Task { @AutomergeRepo in await service.mover.heardOfMove(handle.id, to: latest) } }

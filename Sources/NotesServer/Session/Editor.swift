@@ -46,7 +46,7 @@ final class Editor {
     service.recoveredTexts.hasEditor = { [weak self] in self?.isRunning ?? false }
     service.recoveredTexts.onNews = { [weak self] event in self?.deliver(event) }
     service.recoveredTexts.onHeld = { [weak self] id in
-      self?.buffers.attachments(of: id).forEach { $0.statusChanged() }
+      self?.buffers.attachments(of: id).forEach { $0.updates.statusChanged() }
     }
     service.onRename = { [weak self] in self?.buffers.personIsRenamed() }
     service.mover.onMoved = { [weak self] old, new in self?.buffers.move(from: old, to: new) }
@@ -99,7 +99,7 @@ final class Editor {
     for attachment in open.sorted(by: { $0.uri < $1.uri }) {
       members["uri"] = .string(attachment.uri)
       deliver(.object(members))
-      attachment.toldOfStatus()
+      attachment.updates.toldOfStatus()
     }
   }
 

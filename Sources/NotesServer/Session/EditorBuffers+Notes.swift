@@ -92,15 +92,15 @@ extension EditorBuffers {
       guard let note = NoteDocument(new.document, item: attachment.note.item) else { continue }
       attachment.finishComparing()
       let before = attachment.source.allUTF8
-      let (undo, uri) = (attachment.undoGroups, attachment.uri)
+      let (undo, uri) = (attachment.undo.groups, attachment.uri)
       attachment.detach()
       var buffer = attachment.buffer
       buffer.documentChanged(by: TextDiff.delta(from: before, to: DocumentText(note).allUTF8))
       let moved = Attachment(
         uri: uri, handle: new, note: note, buffer: buffer, splices: [], editor: editor, opened: attachment.opened)
-      if moved.undoLoading == nil { moved.undoGroups = undo }
+      if moved.undo.loading == nil { moved.undo.groups = undo }
       self[uri] = .attached(moved)
-      moved.statusChanged()
+      moved.updates.statusChanged()
     }
   }
 

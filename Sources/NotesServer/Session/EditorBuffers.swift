@@ -58,7 +58,7 @@ final class EditorBuffers {
     messages()
     isReceiving = false
     for uri in withEdits {
-      if case .attached(let attachment)? = buffers[uri] { attachment.sendPendingEdit() }
+      if case .attached(let attachment)? = buffers[uri] { attachment.updates.sendEdit() }
     }
     withEdits.removeAll()
   }
@@ -89,7 +89,7 @@ final class EditorBuffers {
     case .opening(let opening):
       whenOpened(uri, opening) { [weak self] in self?.whenUndoIsKnown(uri, action) }
     case .attached(let attachment):
-      guard let loading = attachment.undoLoading else { return action(attachment) }
+      guard let loading = attachment.undo.loading else { return action(attachment) }
       Task { @AutomergeRepo in
         await loading.value
         if case .attached(let attachment)? = buffers[uri] { action(attachment) } else { action(nil) }
@@ -191,7 +191,7 @@ final class EditorBuffers {
     attachment.finishComparing()
     attachment.countWords()
     attachment.detach()
-    closed(attachment.key, attachment.undoItem)
+    closed(attachment.key, attachment.undo.item)
     service.caretaker.watch(attachment.handle)
     service.caretaker.plan(attachment.handle, text: attachment.note.content)
   }

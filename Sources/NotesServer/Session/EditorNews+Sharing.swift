@@ -20,7 +20,7 @@ extension EditorNews {
       service.siblingEvents.tell(notice)
       editor.deliver(notice)
     }
-    for attachment in editor.buffers.attachments { attachment.statusChanged() }
+    for attachment in editor.buffers.attachments { attachment.updates.statusChanged() }
   }
 
   /// A person has opened the document, or closed it.

@@ -210,7 +210,7 @@ public final class Session {
       do {
         try await service.notebook.save(attachment.key, withBase: false)
         try await service.repo.storage?.commit(
-          [attachment.clientBaseItem, attachment.undoItem].compactMap(\.self).map { .save($0) })
+          [attachment.clientBaseItem, attachment.undo.item].compactMap(\.self).map { .save($0) })
       } catch {
         editor.log.error("The record of \(attachment.id) could not be stored: \(error)")
         isStored = false

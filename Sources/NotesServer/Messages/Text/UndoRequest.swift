@@ -11,7 +11,7 @@ struct UndoRequest: BufferRequest {
   init(_ params: Parameters) throws(ResponseError) { parameters = try UndoParameters(params) }
 
   func perform(on attachment: Attachment) throws -> UndoResult {
-    let count = try attachment.undo(.undo, parameters.extent)
+    let count = try attachment.undo.go(.undo, parameters.extent)
     return UndoResult(count: count, message: "Nothing of yours to undo.")
   }
 }
@@ -26,7 +26,7 @@ struct RedoRequest: BufferRequest {
   init(_ params: Parameters) throws(ResponseError) { parameters = try UndoParameters(params) }
 
   func perform(on attachment: Attachment) throws -> UndoResult {
-    let count = try attachment.undo(.redo, parameters.extent)
+    let count = try attachment.undo.go(.redo, parameters.extent)
     return UndoResult(count: count, message: "Nothing to redo.")
   }
 }
@@ -36,7 +36,7 @@ struct UndoParameters {
   private static let mostSeconds = 1 << 40
 
   let uri: String
-  let extent: Attachment.UndoExtent
+  let extent: UndoHistory.Extent
 
   init(_ params: Parameters) throws(ResponseError) {
     uri = try params.string("uri")

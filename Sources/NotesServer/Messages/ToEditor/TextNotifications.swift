@@ -110,3 +110,15 @@ struct ApplyEditRequest: ServerRequest {
   /// Whether the client says that it has applied them.
   func answer(_ result: JSONValue?) -> Bool { result?["applied"]?.boolValue ?? false }
 }
+
+extension PositionRange {
+  var json: JSONValue { ["start": start.json, "end": end.json] }
+}
+
+extension BufferEdit.Replacement {
+  var json: JSONValue { ["range": range.json, "newText": .string(String(decoding: newText, as: UTF8.self))] }
+}
+
+extension Position {
+  var json: JSONValue { ["line": JSONValue(line), "character": JSONValue(character)] }
+}

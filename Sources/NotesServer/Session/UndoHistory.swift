@@ -2,50 +2,56 @@ import Automerge
 import AutomergeRepo
 import Foundation
 
-/// Undo and redo of this person's changes, also of those from before the service or the editor was restarted.
-extension Attachment {
+/// What this person can undo and redo in a note, also from before the service or the editor was restarted.
+@AutomergeRepo
+final class UndoHistory {
   /// How far to go.
-  enum UndoExtent {
+  enum Extent {
     case steps(Int)
     /// To the text of this many milliseconds before or after the one that is shown.
     case time(Int)
   }
 
+  private unowned let attachment: Attachment
+  var groups = UndoGroups()
+  /// What earlier processes stored is being read.
+  private(set) var loading: Task<Void, Never>?
+
+  private var service: Service { attachment.service }
+  private var handle: DocHandle { attachment.handle }
+
+  init(of attachment: Attachment) { self.attachment = attachment }
+
   /// Undoes or redoes this person's changes. Returns the number of steps.
-  func undo(_ direction: UndoGroups.Direction, _ extent: UndoExtent) throws -> Int {
-    try service.checkMayWrite(id)
+  func go(_ direction: UndoGroups.Direction, _ extent: Extent) throws -> Int {
+    try service.checkMayWrite(attachment.id)
     var count = 0
     switch extent {
     case .steps(let steps):
-      while count < steps, try undoOnce(direction) { count += 1 }
+      while count < steps, try goOnce(direction) { count += 1 }
     case .time(let milliseconds):
-      let shown = undoGroups.redoable.isEmpty ? service.clock.date.milliseconds : undoGroups.undoable.last?.time ?? .min
+      let shown = groups.redoable.isEmpty ? service.clock.date.milliseconds : groups.undoable.last?.time ?? .min
       switch direction {
       case .undo:
         guard shown > .min else { return 0 }
-        while let last = undoGroups.undoable.last, last.time > shown - milliseconds, try undoOnce(.undo) { count += 1 }
+        while let last = groups.undoable.last, last.time > shown - milliseconds, try goOnce(.undo) { count += 1 }
       case .redo:
-        let until = max(shown, undoGroups.redoable.last?.time ?? shown).addingReportingOverflow(milliseconds)
-          .partialValue
-        while let next = undoGroups.redoable.last, next.time <= until, try undoOnce(.redo) { count += 1 }
+        let until = max(shown, groups.redoable.last?.time ?? shown).addingReportingOverflow(milliseconds).partialValue
+        while let next = groups.redoable.last, next.time <= until, try goOnce(.redo) { count += 1 }
       }
     }
     return count
   }
 
-  private func undoOnce(_ direction: UndoGroups.Direction) throws -> Bool {
-    while let group = undoGroups.next(direction) {
+  private func goOnce(_ direction: UndoGroups.Direction) throws -> Bool {
+    while let group = groups.next(direction) {
       let before = handle.document.heads()
       let (changes, authors) = changes(of: group)
       let made = try handle.change { try $0.takeBack(changes, alsoOf: authors, timestamp: service.clock.date) }
       // No visible trace of it is left: undo the one before it.
       guard let made else { continue }
-      undoGroups.tookBack(direction, group, by: made)
-      buffer.documentChanged(try note.document.textEdits(obj: note.content, since: before), cause: .undo)
-      sendPendingEdit()
-      caretsMayHaveMoved()
-      service.notebook.update(key) { $0.modified = service.clock.date }
-      scheduleCheck(after: Self.checkDelay)
+      groups.tookBack(direction, group, by: made)
+      try attachment.undid(since: before)
       return true
     }
     return false
@@ -64,17 +70,17 @@ extension Attachment {
   /// The undo history to store; nil where there will never be any. Before the person has typed, it records at which change
   /// their typing begins: if the service is killed before it stores a group, the words are in the journal, and can still be
   /// undone.
-  var undoItem: StoredItem? {
-    guard undoLoading == nil, mayWrite || !undoGroups.undoable.isEmpty || !undoGroups.redoable.isEmpty else {
+  var item: StoredItem? {
+    guard loading == nil, attachment.mayWrite || !groups.undoable.isEmpty || !groups.redoable.isEmpty else {
       return nil
     }
     let document = handle.document
-    undoGroups.locate(in: document)
+    groups.locate(in: document)
     return UndoRecord(
-      groups: undoGroups, time: service.clock.date,
+      groups: groups, time: service.clock.date,
       written: UndoRecord.Written(actor: document.actor, count: changeCount(of: document.actor)),
-      object: note.textObject
-    ).item(key, run: service.run)
+      object: attachment.note.textObject
+    ).item(attachment.key, run: service.run)
   }
 
   private func changeCount(of actor: ActorId) -> Int {
@@ -82,21 +88,21 @@ extension Attachment {
   }
 
   /// Takes over this person's changes in earlier processes.
-  func loadUndo() {
-    undoLoading = Task { @AutomergeRepo [key, storage = service.notebook.storage, log = editor.log] in
+  func load() {
+    loading = Task { @AutomergeRepo [attachment, key = attachment.key, storage = service.notebook.storage] in
       let prefix = UndoRecord.prefix(key)
       do {
         let items = try await storage.loadRange(prefix).filter { $0.key.count == prefix.count + 1 }
-        let records = items.compactMap { UndoRecord($0.data) }.filter { $0.object == note.textObject }
-        undoGroups.restore(UndoRecord.merged(records.map(completed)))
-        undoLoading = nil
+        let records = items.compactMap { UndoRecord($0.data) }.filter { $0.object == attachment.note.textObject }
+        groups.restore(UndoRecord.merged(records.map(completed)))
+        loading = nil
         let own = UndoRecord.prefix(key) + [service.run]
-        if let undoItem {
-          try await storage.commit([.save(undoItem)] + items.map(\.key).filter { $0 != own }.map { .remove($0) })
+        if let item {
+          try await storage.commit([.save(item)] + items.map(\.key).filter { $0 != own }.map { .remove($0) })
         }
       } catch {
-        undoLoading = nil
-        log.warning("What can be undone in \(key.document) could not be read: \(error)")
+        loading = nil
+        attachment.editor.log.warning("What can be undone in \(key.document) could not be read: \(error)")
       }
     }
   }
