@@ -1,6 +1,5 @@
 import Automerge
 import AutomergeRepo
-import JSONRPC
 
 /// Carets: sends this person's to the peers, and other people's to the client.
 ///

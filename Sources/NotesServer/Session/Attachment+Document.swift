@@ -15,7 +15,7 @@ extension Attachment {
     case .splices(let splices):
       if wasLost { keepRecovered(before: splices) }
       if !mayWrite {
-        refuse(splices, before: before)
+        refused.refuse(splices, before: before)
       } else if takeIn(splices), let change = note.document.lastChange(by: note.document.actor) {
         undo.groups.typed(change, splices, at: service.clock.now, date: service.clock.date.milliseconds)
       }

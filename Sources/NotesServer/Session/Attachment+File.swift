@@ -1,6 +1,5 @@
 import Automerge
 import AutomergeRepo
-import JSONRPC
 
 /// The working file: what the editor writes to it, and what other programs do.
 extension Attachment {

@@ -1,18 +1,11 @@
 import Automerge
 import AutomergeRepo
-import Crypto
 import Foundation
-import JSONRPC
 
 /// Connects a buffer and its document: brings each side's changes to the other.
 @AutomergeRepo
 final class Attachment {
-  /// The pause before claiming a note again that another process holds.
-  static let claimInterval: Duration = .milliseconds(20)
-
   let uri: String
-  /// The version in `didOpen`.
-  let opened: Int
   let handle: DocHandle
   /// Replaced when a meeting's item is moved.
   var note: NoteDocument
@@ -24,36 +17,24 @@ final class Attachment {
   private var observation: Observation?
   /// A large full text of the client that is being compared with the one before.
   var comparison: Comparison?
-  var comparisonCount = 0
   var hasEnteredName = false
   /// What the working file holds.
   private(set) lazy var file = service.openFiles.open(self)
   /// What another program wrote to the file; a plain client may show it at any moment by reading the file again.
   var mergedFile: [UInt8]?
-  /// Shows this person's other processes that the note is open here.
-  private var claim: (any NoteClaim)?
-  private var isAttached = true
+  private let hold: NoteHold
   private(set) lazy var undo = UndoHistory(of: self)
-  var refusedTyping = RefusedTyping()
+  private(set) lazy var refused = RefusedChanges(self)
   /// While the document goes back to an earlier state: how this changes its text, and the text before.
   var goingBack: (TextDelta, [UInt8])?
-  /// When the person is told of refused typing.
-  var tellOfRefusal: (any ScheduledAction)?
-
   /// Attaches a buffer that `buffer` knows; `splices` are the changes that opening it makes to the document.
-  ///
-  /// - Parameter opened: the version in `didOpen`, if it is not the buffer's.
-  init(
-    uri: String, handle: DocHandle, note: NoteDocument, buffer: OpenBuffer, splices: [TextSplice], editor: Editor,
-    opened: Int? = nil
-  ) {
+  init(uri: String, handle: DocHandle, note: NoteDocument, buffer: OpenBuffer, splices: [TextSplice], editor: Editor) {
     (self.uri, self.handle, self.note, self.buffer, self.editor) = (uri, handle, note, buffer, editor)
-    self.opened = opened ?? buffer.version
+    hold = NoteHold(NoteKey(handle.id, item: note.item), editor.service)
     observation = handle.observe { [weak self] event in self?.documentDid(event) }
     service.opened(key, handle) { [weak self] in self?.companions() ?? [] }
-    claimNote()
     service.journal.opened(key, handle) { [weak self] in self?.clientBase }
-    if mayWrite { takeIn(splices) } else { refuse(splices, before: []) }
+    if mayWrite { takeIn(splices) } else { refused.refuse(splices, before: []) }
     updates.sendEdit()
     service.notebook.update(key) { $0.isUnread = false }
     handle.storeSoon()
@@ -66,6 +47,7 @@ final class Attachment {
   }
 
   var service: Service { editor.service }
+  var mayWrite: Bool { service.mayWrite(id) }
   var version: Int { buffer.version }
   var clientText: [UInt8] { buffer.clientText(source: source) }
   var source: DocumentText { DocumentText(note) }
@@ -87,7 +69,7 @@ final class Attachment {
       heads: handle.document.heads(), actor: handle.document.actor,
       steps: buffer.inFlight.map(\.delta) + [buffer.unsent])
     return ClientBase(
-      base: base, time: service.clock.date, opened: opened, acknowledged: buffer.acknowledgedRev,
+      base: base, time: service.clock.date, opened: buffer.openedVersion, acknowledged: buffer.acknowledgedRev,
       revs: buffer.inFlight.map(\.rev), object: note.textObject)
   }
 
@@ -131,22 +113,11 @@ final class Attachment {
     return [service.notebook.storing(record)] + [clientBaseItem, undo.item].compactMap(\.self).map { .save($0) }
   }
 
-  /// Another process may be writing the working file right now; that takes milliseconds.
-  private func claimNote() {
-    claim = service.files.claim(key.lockName, exclusively: false)
-    guard claim == nil else { return }
-    service.clock.schedule(after: Self.claimInterval) { [weak self] in
-      guard let self, self.isAttached, self.claim == nil else { return }
-      self.claimNote()
-    }
-  }
-
   /// Call when the buffer is closed, or the session ends.
   func detach() {
     finishComparing()
-    isAttached = false
     rememberSeen()
-    claim = nil
+    hold.end()
     file.close()
     updates.stop()
     observation?.cancel()

@@ -1,6 +1,5 @@
 import Automerge
 import AutomergeRepo
-import Foundation
 
 /// Finds out what the text of an opened buffer grew out of.
 extension BufferOpener {

@@ -1,6 +1,5 @@
 import Automerge
 import AutomergeRepo
-import Foundation
 import JSONRPC
 
 /// Opens the notes whose files an editor's buffers show: fetches the document, merges the buffer's text into it, and attaches

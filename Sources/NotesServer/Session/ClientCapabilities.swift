@@ -1,5 +1,3 @@
-import JSONRPC
-
 /// What an editor's client said of itself in `initialize`.
 struct ClientCapabilities {
   /// Its unit for columns.

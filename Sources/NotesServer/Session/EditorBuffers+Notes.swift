@@ -1,5 +1,4 @@
 import AutomergeRepo
-import JSONRPC
 
 /// Buffers that become notes, stop being notes, or follow a note to another document.
 extension EditorBuffers {
@@ -97,7 +96,7 @@ extension EditorBuffers {
       var buffer = attachment.buffer
       buffer.documentChanged(by: TextDiff.delta(from: before, to: DocumentText(note).allUTF8))
       let moved = Attachment(
-        uri: uri, handle: new, note: note, buffer: buffer, splices: [], editor: editor, opened: attachment.opened)
+        uri: uri, handle: new, note: note, buffer: buffer, splices: [], editor: editor)
       if moved.undo.loading == nil { moved.undo.groups = undo }
       self[uri] = .attached(moved)
       moved.updates.statusChanged()

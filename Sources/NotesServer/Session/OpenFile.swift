@@ -26,10 +26,7 @@ final class OpenFile {
   private let handle: DocHandle
   /// The buffer to notify; nil once it is closed.
   private weak var attachment: Attachment?
-  /// What the editor claims to have written or read, and the file was not seen to hold yet.
-  private var claims: [TextBase] = []
-  /// How many claims there were when the file was last read: later ones may be about what it holds since.
-  private var readClaims = 0
+  private var claims = Claims()
   /// The SHA-256 of what the file was last seen to hold.
   private var digest: [UInt8]?
   /// The mark of that version of the file; nil if it would not identify it.
@@ -39,10 +36,17 @@ final class OpenFile {
   private var workNumber = 0
   private var looksAgain = false
   private var planned: (any ScheduledAction)?
-  /// Whether claims were not true yet at the last look.
-  private var hasWaited = false
   /// The text object that the buffer has open. A meeting's item that is moved gets another one, and the buffer follows.
   private var content: ObjId
+
+  /// What the editor claims to have written or read, and the file was not seen to hold yet.
+  private struct Claims {
+    var all: [TextBase] = []
+    /// How many there were when the file was last read: later ones may be about what it holds since.
+    var readCount = 0
+    /// Whether some were not true yet at the last look.
+    var hasWaited = false
+  }
 
   init(_ attachment: Attachment) {
     (key, service, handle) = (attachment.key, attachment.service, attachment.handle)
@@ -52,8 +56,8 @@ final class OpenFile {
 
   /// The editor says that the file holds its text.
   func wrote(_ base: TextBase) {
-    claims.append(base)
-    hasWaited = false
+    claims.all.append(base)
+    claims.hasWaited = false
     look()
   }
 
@@ -71,7 +75,7 @@ final class OpenFile {
 
   /// The document is about to go back to these heads.
   func rebase(to heads: Set<ChangeHash>, in note: NoteDocument) {
-    claims = claims.map { $0.rebased(to: heads, in: note) ?? $0 }
+    claims.all = claims.all.map { $0.rebased(to: heads, in: note) ?? $0 }
   }
 
   /// The editor has read a file that another program wrote, and is about to write over it.
@@ -87,12 +91,12 @@ final class OpenFile {
   }
 
   /// Whether what the file holds is still to be found out.
-  var isBusy: Bool { work != nil || !claims.isEmpty }
+  var isBusy: Bool { work != nil || !claims.all.isEmpty }
 
   /// Returns when no reading or merging is under way. A claim that was made while the file could not be read is checked now: a
   /// buffer that is opened again grew out of it.
   func settle() async {
-    if work == nil, !claims.isEmpty { look() }
+    if work == nil, !claims.all.isEmpty { look() }
     while let work { await work.value }
   }
 
@@ -126,12 +130,12 @@ final class OpenFile {
         try await service.notebook.reloadBase(of: key)
       }
       try await service.notebook.loadBase(of: key)
-      readClaims = claims.count
+      claims.readCount = claims.all.count
       switch try await service.files.look(path, since: mark) {
       case .unchanged: forgetClaims()
       case .missing:
         // Nothing to compare with. If another program puts an old file there, that is compared with this.
-        if let claim = claims.last { try await know(claim) }
+        if let claim = claims.all.last { try await know(claim) }
       case .found(let bytes, let mark): try await take(bytes, at: mark)
       }
     } catch {
@@ -144,7 +148,7 @@ final class OpenFile {
     defer { withExtendedLifetime(turn) {} }
     do {
       try await service.notebook.loadBase(of: key)
-      readClaims = claims.count
+      claims.readCount = claims.all.count
       try await take(bytes, at: mark)
     } catch {
       log.warning("The working file of \(key.document) could not be merged: \(error)")
@@ -155,7 +159,7 @@ final class OpenFile {
   private func take(_ bytes: [UInt8], at mark: FileMark?) async throws {
     let (digest, read) = await Self.parsed(bytes)
     // An editor knows what it wrote itself.
-    let isNews = mark == nil || claims.isEmpty && lastMark != nil && mark != lastMark
+    let isNews = mark == nil || claims.all.isEmpty && lastMark != nil && mark != lastMark
     lastMark = mark ?? lastMark
     self.mark = isSteady(mark) ? mark : nil
     if digest == self.digest {
@@ -164,7 +168,7 @@ final class OpenFile {
     }
     guard let contents = read else {
       // Not a text that can be compared: the editor writes in an encoding of its own.
-      if let claim = claims.last { try await know(claim, digest) }
+      if let claim = claims.all.last { try await know(claim, digest) }
       return
     }
     guard handle.document.unknown(service.notebook[key]?.fileBase?.heads ?? []).isEmpty,
@@ -174,8 +178,8 @@ final class OpenFile {
     guard note.content == content else { return attachment == nil ? () : later() }
     if !merge.splices.isEmpty {
       // The editor may have written once more, and be about to say so.
-      if !claims.isEmpty, !hasWaited {
-        hasWaited = true
+      if !claims.all.isEmpty, !claims.hasWaited {
+        claims.hasWaited = true
         return later()
       }
       guard mark?.timeUntilSettled(at: service.clock.date) == nil else { return later() }
@@ -224,7 +228,7 @@ final class OpenFile {
       let recorded = service.notebook[key]?.fileBase
       let merge = OpeningMerge(
         note: note, bases: [recorded].compactMap(\.self), encoding: .utf8, gate: .plain,
-        possibleBases: claims.reversed() + [attachment?.clientTextBase].compactMap(\.self), isFollowed: true)
+        possibleBases: claims.all.reversed() + [attachment?.clientTextBase].compactMap(\.self), isFollowed: true)
       let found = await merge.takeInOffLoop(contents)
       if let found, heads == handle.document.heads() { return (found, note) }
     }
@@ -233,8 +237,8 @@ final class OpenFile {
 
   /// Drops the claims read by now: each is the file's known text, or has not arrived in the file.
   private func forgetClaims() {
-    claims.removeFirst(min(readClaims, claims.count))
-    (readClaims, hasWaited) = (0, false)
+    claims.all.removeFirst(min(claims.readCount, claims.all.count))
+    (claims.readCount, claims.hasWaited) = (0, false)
   }
 
   private func know(_ base: TextBase, _ digest: [UInt8]? = nil) async throws {

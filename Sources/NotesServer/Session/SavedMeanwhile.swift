@@ -1,4 +1,3 @@
-import Automerge
 import AutomergeRepo
 
 /// What an editor wrote to the working file while no service was there to be told.

@@ -336,7 +336,7 @@ public final class Service {
     let end = clock.now + longest
     while true {
       if let claim = files.claim(name, exclusively: exclusively) { return claim }
-      guard clock.now < end, await clock.pause(for: Attachment.claimInterval) else { return nil }
+      guard clock.now < end, await clock.pause(for: NoteHold.interval) else { return nil }
     }
   }
 

@@ -3,40 +3,47 @@ import Foundation
 
 /// Handles typing into a note that this person may only read: leaves the document alone, sends the client its text back, and
 /// keeps the words where the person can find them.
-extension Attachment {
-  var mayWrite: Bool { service.mayWrite(id) }
-
+@AutomergeRepo
+final class RefusedChanges {
   /// How long to wait for more of the same before the person is told.
   private static let tellDelay: Duration = .milliseconds(300)
+
+  private unowned let attachment: Attachment
+  private var typing = RefusedTyping()
+  /// When the person is told.
+  private var timer: (any ScheduledAction)?
+
+  init(_ attachment: Attachment) { self.attachment = attachment }
 
   /// The client has made these changes, and the document refuses them.
   ///
   /// - Parameter before: the client's text before it made them
   func refuse(_ splices: [TextSplice], before: [UInt8]) {
-    defer { service.journal.clientHas(key) }
+    let service = attachment.service
+    defer { service.journal.clientHas(attachment.key) }
     guard !splices.isEmpty else { return }
-    buffer.documentChanged(by: TextDelta(splices, in: source.allUTF8).inverted)
-    let text = buffer.clientText(source: source)
-    let now = service.clock.date.milliseconds
-    let kept = refusedTyping.take(before: before, after: text, at: now)
+    attachment.buffer.documentChanged(by: TextDelta(splices, in: attachment.source.allUTF8).inverted)
+    let text = attachment.clientText
     let recovered = RecoveredText(
-      id: id, time: kept, reason: "it was typed into a note that you may only read", text: text)
-    let service = service
+      id: attachment.id, time: typing.take(before: before, after: text, at: service.clock.date.milliseconds),
+      reason: "it was typed into a note that you may only read", text: text)
     Task { @AutomergeRepo in _ = await service.recoveredTexts.keepOrHold(recovered) }
-    tellOfRefusal?.cancel()
-    tellOfRefusal = service.clock.schedule(after: Self.tellDelay) { [weak self] in
-      if let self { self.told(of: recovered) } else { service.recoveredTexts.tellSoon() }
+    timer?.cancel()
+    timer = service.clock.schedule(after: Self.tellDelay) { [weak attachment] in
+      if let attachment { attachment.refused.tell(of: recovered) } else { service.recoveredTexts.tellSoon() }
     }
-    updates.sendEdit()
-    updates.textChanged()
+    attachment.updates.sendEdit()
+    attachment.updates.textChanged()
   }
 
-  private func told(of recovered: RecoveredText) {
-    tellOfRefusal = nil
-    let title = service.notebook[key]?.title ?? ""
-    Task { @AutomergeRepo in
-      guard let path = await service.write(recovered, title: title) else { return service.recoveredTexts.tellSoon() }
-      editor.news.refused(key, uri: uri, recovered, path: path)
+  private func tell(of recovered: RecoveredText) {
+    timer = nil
+    let title = attachment.service.notebook[attachment.key]?.title ?? ""
+    Task { @AutomergeRepo [attachment] in
+      guard let path = await attachment.service.write(recovered, title: title) else {
+        return attachment.service.recoveredTexts.tellSoon()
+      }
+      attachment.editor.news.refused(attachment.key, uri: attachment.uri, recovered, path: path)
     }
   }
 }
