@@ -15,14 +15,14 @@ enum EditorProtocol {
     case inTurn(any EditorNotification.Type)
     /// In turn among the messages about its buffer. They wait while the note is being opened, or a large text compared.
     case inBuffer(any BufferNotification.Type)
-    /// Like `inBuffer`, and when the undo history of earlier processes has been read: typing that the editor sends later must
-    /// not be undone.
+    /// Like `inBuffer`, once the undo history of earlier processes has been read. Typing that the editor sends later must not
+    /// be undone.
     case withUndo(any BufferRequest.Type)
-    /// In a task of its own. The documents then have everything that the editor sent before; later messages do not wait.
+    /// In a task of its own. By then the documents have everything that the editor sent before; later messages do not wait.
     case concurrent(any EditorRequest.Type)
     /// Like `concurrent`, in the process with the network.
     case network(any NetworkRequest.Type)
-    /// Like `concurrent`. Other processes of this person may ask for it, too: commands, which have no editor.
+    /// Like `concurrent`. Commands, which run in a process without an editor, may ask a running service for it, too.
     case shared(any EditorRequest.Type)
   }
 

@@ -5,7 +5,7 @@ import AutomergeRepo
 extension Attachment {
   /// The editor says that the working file holds its text now.
   func didSave() {
-    mergedFile = nil
+    file.mergedText = nil
     countWords()
     file.wrote(clientTextBase)
     handle.storeSoon()
@@ -29,7 +29,7 @@ extension Attachment {
           obj: note.content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
       }
     }
-    if buffer.gate == .plain { mergedFile = contents }
+    if buffer.gate == .plain { file.mergedText = contents }
     let edits = try note.document.textEdits(obj: note.content, since: before)
     buffer.documentChanged(edits, cause: .reload)
     undo.groups.othersTyped(edits)
@@ -48,12 +48,14 @@ extension Attachment {
 
   /// Whether a plain client's changes merely show that it has read its file again. Then its buffer is treated as newly opened.
   func hasReadFile(version: Int, changes: [ContentChange]) -> Bool {
-    guard buffer.gate == .plain, let mergedFile, let base = service.notebook[key]?.base(for: note) else { return false }
+    guard buffer.gate == .plain, let merged = file.mergedText, let base = service.notebook[key]?.base(for: note) else {
+      return false
+    }
     let lacking = buffer.clientToDocument
     var client = PlainBuffer(version: version, text: TextView(of: source, through: lacking.inverted).allUTF8)
     client.apply(changes, version: version, in: buffer.encoding)
-    guard client.text == mergedFile else { return false }
-    self.mergedFile = nil
+    guard client.text == merged else { return false }
+    file.mergedText = nil
     let merge = OpeningMerge(note: note, bases: [base], encoding: buffer.encoding, gate: .plain)
     let (opened, splices) = merge.open(version: version, text: client.text)
     buffer = opened

@@ -20,13 +20,12 @@ final class Attachment {
   var hasEnteredName = false
   /// What the working file holds.
   private(set) lazy var file = service.openFiles.open(self)
-  /// What another program wrote to the file; a plain client may show it at any moment by reading the file again.
-  var mergedFile: [UInt8]?
   private let hold: NoteHold
   private(set) lazy var undo = UndoHistory(of: self)
   private(set) lazy var refused = RefusedChanges(self)
   /// While the document goes back to an earlier state: how this changes its text, and the text before.
   var goingBack: (TextDelta, [UInt8])?
+
   /// Attaches a buffer that `buffer` knows; `splices` are the changes that opening it makes to the document.
   init(uri: String, handle: DocHandle, note: NoteDocument, buffer: OpenBuffer, splices: [TextSplice], editor: Editor) {
     (self.uri, self.handle, self.note, self.buffer, self.editor) = (uri, handle, note, buffer, editor)

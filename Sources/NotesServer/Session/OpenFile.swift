@@ -27,6 +27,8 @@ final class OpenFile {
   /// The buffer to notify; nil once it is closed.
   private weak var attachment: Attachment?
   private var claims = Claims()
+  /// What another program wrote, and the note has; a plain client may show it at any moment by reading the file again.
+  var mergedText: [UInt8]?
   /// The SHA-256 of what the file was last seen to hold.
   private var digest: [UInt8]?
   /// The mark of that version of the file; nil if it would not identify it.
@@ -139,7 +141,7 @@ final class OpenFile {
       case .found(let bytes, let mark): try await take(bytes, at: mark)
       }
     } catch {
-      log.warning("The working file of \(key.document) could not be read: \(error)")
+      Self.log.warning("The working file of \(key.document) could not be read: \(error)")
     }
   }
 
@@ -151,7 +153,7 @@ final class OpenFile {
       claims.readCount = claims.all.count
       try await take(bytes, at: mark)
     } catch {
-      log.warning("The working file of \(key.document) could not be merged: \(error)")
+      Self.log.warning("The working file of \(key.document) could not be merged: \(error)")
     }
   }
 
@@ -188,7 +190,7 @@ final class OpenFile {
       guard service.mayWrite(key.document) else { return try await refuse(contents.text, besides: note, digest) }
       service.keepIfEmptied(note, by: contents.text, of: key.document)
       try attachment.takeIn(merge.splices, of: note, file: contents.text)
-      log.notice("Merged what another program wrote to the working file of \(key.document).")
+      Self.log.notice("Merged what another program wrote to the working file of \(key.document).")
     }
     service.notebook.update(key) { $0.shape = contents.shape }
     if let base = merge.base, base == service.notebook[key]?.fileBase {
@@ -260,7 +262,7 @@ final class OpenFile {
     (Array(SHA256.hash(data: bytes)), try? FileContents(reading: bytes))
   }
 
-  private let log = Logger(label: "files")
+  private static let log = Logger(label: "files")
 }
 
 extension FileContents {
