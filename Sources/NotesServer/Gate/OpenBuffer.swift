@@ -32,6 +32,8 @@ struct OpenBuffer: Sendable {
 
   let encoding: PositionEncoding
   let gate: Gate
+  /// The version in `didOpen`.
+  let openedVersion: Int
   /// The client's last `didChange`, or what `didOpen` said.
   var version: Int
   /// The last edit that was sent; 0 before the first.
@@ -49,7 +51,7 @@ struct OpenBuffer: Sendable {
 
   /// A buffer whose client has the document's text, or the text from which `base` leads to it.
   init(version: Int, encoding: PositionEncoding, gate: Gate = .notes, base: TextDelta = .identity) {
-    (self.version, self.encoding, self.gate, unsent) = (version, encoding, gate, base)
+    (openedVersion, self.version, self.encoding, self.gate, unsent) = (version, version, encoding, gate, base)
   }
 
   /// The rev that the client has once all that is in flight has reached it. Edits that were dropped do not count.

@@ -233,7 +233,7 @@ final class Caretaker {
       $0.title = note.title ?? $0.title
     }
     try await service.notebook.save(key)
-    written[key] = text.count < Session.largestComparedAtOnce ? nil : await WrittenFile(file.bytes, base)
+    written[key] = text.count < FileComparison.largestAtOnce ? nil : await WrittenFile(file.bytes, base)
     try await followTitle(key)
   }
 
@@ -251,7 +251,7 @@ final class Caretaker {
 
   /// Whether the file has nothing that the note lacks, as far as a quick look can tell.
   private func holds(_ contents: FileContents, _ base: TextBase?, _ note: NoteDocument) -> Bool {
-    guard contents.text.count < Session.largestComparedAtOnce else { return false }
+    guard contents.text.count < FileComparison.largestAtOnce else { return false }
     return OpeningMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain)
       .takeIn(contents).splices.isEmpty
   }
@@ -356,7 +356,7 @@ final class Caretaker {
       OpeningMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain)
     }
     var found: FileMerge?
-    for _ in 0..<Self.mostComparisons where found == nil && contents.text.count >= Session.largestComparedAtOnce {
+    for _ in 0..<Self.mostComparisons where found == nil && contents.text.count >= FileComparison.largestAtOnce {
       let heads = handle.document.heads()
       let merged = await merge().takeInOffLoop(contents)
       guard !service.isOpen(NoteKey(handle.id, item: note.item)) else { return false }

@@ -14,6 +14,9 @@ struct FileComparison: Sendable {
   let finalNewlineStep: TextDelta
   let wordCount: Int
 
+  /// Longer texts are compared off the loop, which they would block for milliseconds.
+  static let largestAtOnce = 32 << 10
+
   /// - Complexity: O(n) in the texts, plus that of `TextDiff`.
   init(_ text: [UInt8], _ contents: FileContents?, orElse shape: FileShape) {
     let file = FileContents(text: text, shape: contents?.shape ?? shape)
@@ -25,7 +28,7 @@ struct FileComparison: Sendable {
 
   /// The same, off the loop if it takes long.
   static func of(_ text: [UInt8], _ contents: FileContents?, orElse shape: FileShape) async -> FileComparison {
-    guard max(text.count, contents?.text.count ?? 0) >= Session.largestComparedAtOnce else {
+    guard max(text.count, contents?.text.count ?? 0) >= Self.largestAtOnce else {
       return FileComparison(text, contents, orElse: shape)
     }
     return await offLoop(text, contents, shape)
@@ -58,7 +61,7 @@ struct WrittenFile: Sendable {
 extension FileContents {
   /// Decodes a file's bytes, off the loop if that takes long.
   static func reading(_ bytes: [UInt8]) async throws -> FileContents {
-    bytes.count < Session.largestComparedAtOnce ? try FileContents(reading: bytes) : try await offLoop(bytes)
+    bytes.count < FileComparison.largestAtOnce ? try FileContents(reading: bytes) : try await offLoop(bytes)
   }
 
   @concurrent

@@ -72,6 +72,9 @@ struct TextBase: Hashable {
 extension NoteRecord {
   static let collection = "notes"
 
+  /// How long a deleted note can be restored. Source: EditorProtocol.md.
+  static let recoverableTime: TimeInterval = 30 * 24 * 60 * 60
+
   private static let mostEarlierBases = 4
   /// An earlier base stays in memory, and is written again with the record.
   private static let mostBytesOfEarlierBase = 256 << 10

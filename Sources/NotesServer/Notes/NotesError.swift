@@ -15,6 +15,12 @@ struct NotesError: Error, Hashable {
 
   init(_ kind: Kind, _ message: String) { (self.kind, self.message) = (kind, message) }
 
+  static let notANote = NotesError(.notANote, "Not a note.")
+
+  static func checkIsText(_ text: [UInt8]) throws(NotesError) {
+    guard !text.contains(0) else { throw NotesError(.notText, "The text contains NUL, so it is not taken for text.") }
+  }
+
   var response: ResponseError {
     ResponseError(code: .requestFailed, message: message, data: ["kind": .string(kind.rawValue)])
   }

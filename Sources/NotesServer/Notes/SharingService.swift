@@ -72,6 +72,13 @@ public protocol SharingService: AnyObject {
   var onChange: (@AutomergeRepo (SharingEvent) -> Void)? { get set }
 }
 
+extension SharingService {
+  /// The name to show for a peer; of an unknown one the beginning of its id.
+  func name(of peer: PeerId) -> String {
+    peers.first { $0.peer == peer }?.name ?? String(peer.description.prefix(8))
+  }
+}
+
 public struct SharedTicket: Sendable {
   public var text: String
   public var words: String

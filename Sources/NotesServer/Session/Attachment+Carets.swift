@@ -1,6 +1,5 @@
 import Automerge
 import AutomergeRepo
-import JSONRPC
 
 /// Carets: sends this person's to the peers, and other people's to the client.
 ///
@@ -31,24 +30,16 @@ extension Attachment {
   func sendCursors() {
     guard buffer.gate == .notes else { return }
     let text = source
-    let peers: [JSONValue] = service.company.people(in: id).map { person in
-      let ranges: [JSONValue] = service.company.ranges(of: person, in: note).map { start, end in
-        let range = PositionRange(
+    let peers = service.company.people(in: id).map { person in
+      let ranges = service.company.ranges(of: person, in: note).map { start, end in
+        PositionRange(
           start: buffer.clientPosition(ofDocument: start, source: text),
           end: buffer.clientPosition(ofDocument: end, source: text))
-        return range.json
       }
-      return [
-        "peer": .string(person.peer), "name": .string(person.name), "color": JSONValue(person.mark.color),
-        "letter": .string(String(person.mark.letter)), "ranges": .array(ranges),
-      ]
+      return CursorsNotification.Peer(person: person, ranges: ranges)
     }
-    session.connection.notify(
-      "notes/cursors",
-      [
-        "uri": .string(uri), "version": JSONValue(buffer.version), "rev": JSONValue(buffer.expectedRev),
-        "peers": .array(peers),
-      ])
+    editor.notify(
+      CursorsNotification(uri: uri, version: buffer.version, rev: buffer.expectedRev, peers: peers))
   }
 
   /// Call when other people's carets may have moved from where the client shows them.

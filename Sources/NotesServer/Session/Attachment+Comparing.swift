@@ -6,16 +6,20 @@ import AutomergeRepo
 /// applied after it. Code that needs the client's text at once calls `finishComparing`.
 extension Attachment {
   /// A full text that is being compared, and the messages that came after it.
-  struct Comparison {
-    let number: Int
+  @AutomergeRepo
+  final class Comparison {
     let version: Int
     let rev: Int?
     let text: [UInt8]
     var waiting: [@AutomergeRepo (Attachment) -> Void] = []
+
+    init(version: Int, rev: Int?, text: [UInt8]) { (self.version, self.rev, self.text) = (version, rev, text) }
   }
 
   /// A full text of at least this size is compared off the loop.
   static let smallestOffLoop = 16 << 10
+
+  var isComparing: Bool { comparison != nil }
 
   func didChange(version: Int, rev: Int?, changes: [ContentChange]) {
     if comparison != nil { return whenCompared { $0.didChange(version: version, rev: rev, changes: changes) } }
@@ -23,12 +27,11 @@ extension Attachment {
       return takeIn(version: version, rev: rev, changes: changes)
     }
     let before = buffer.textBefore(fullTextWith: rev, source: source)
-    comparisonCount += 1
-    let number = comparisonCount
-    comparison = Comparison(number: number, version: version, rev: rev, text: text)
+    let begun = Comparison(version: version, rev: rev, text: text)
+    comparison = begun
     Task { @AutomergeRepo in
       let difference = await TextDiff.offLoop(from: before, to: text)
-      guard comparison?.number == number else { return }
+      guard comparison === begun else { return }
       end(.difference(difference))
     }
   }

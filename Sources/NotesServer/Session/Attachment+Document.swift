@@ -9,19 +9,19 @@ extension Attachment {
     let wasLost = buffer.awaitsFullText
     let before = mayWrite ? [] : buffer.textBefore(fullTextWith: rev, source: source)
     let lackedNothing = buffer.clientToDocument.isIdentity
-    lastChange = service.clock.now
+    updates.clientChanged()
     if hasReadFile(version: version, changes: changes) { return }
     switch buffer.didChange(version: version, rev: rev, changes: changes, source: source) {
     case .splices(let splices):
       if wasLost { keepRecovered(before: splices) }
       if !mayWrite {
-        refuse(splices, before: before)
+        refused.refuse(splices, before: before)
       } else if takeIn(splices), let change = note.document.lastChange(by: note.document.actor) {
-        undoGroups.typed(change, splices, at: service.clock.now, date: service.clock.date.milliseconds)
+        undo.groups.typed(change, splices, at: service.clock.now, date: service.clock.date.milliseconds)
       }
-      sendPendingEdit()
+      updates.sendEdit()
       if !lackedNothing || !clientCarriesCarets(over: splices, from: changes) { caretsMayHaveMoved() }
-      scheduleCheck(after: Self.checkDelay)
+      updates.textChanged()
     case .resync(let contradiction): resync(contradiction.reason)
     case .ignored: break
     }
@@ -39,22 +39,33 @@ extension Attachment {
   /// A change fits no known state of the buffer: the full text will repair this.
   func resync(_ reason: String) {
     buffer.awaitsFullText = true
-    session.connection.notify("notes/resync", ["uri": .string(uri), "reason": .string(reason)])
+    editor.notify(ResyncNotification(uri: uri, reason: reason))
   }
 
   /// Applies splices that restore an earlier text, as a change that this person can undo.
   func restore(_ splices: [TextSplice]) throws {
-    try session.checkMayWrite(id)
+    try service.checkMayWrite(id)
     finishComparing()
     let before = handle.document.heads()
     guard apply(splices) else { return }
     if let change = note.document.lastChange(by: note.document.actor) {
-      undoGroups.did(change, date: service.clock.date.milliseconds)
+      undo.groups.did(change, date: service.clock.date.milliseconds)
     }
     buffer.documentChanged(try note.document.textEdits(obj: note.content, since: before), cause: .restore)
-    sendPendingEdit()
+    updates.sendEdit()
     caretsMayHaveMoved()
-    scheduleCheck(after: Self.checkDelay)
+    updates.textChanged()
+  }
+
+  /// The undo history has changed the document.
+  ///
+  /// - Parameter heads: those before
+  func undid(since heads: Set<ChangeHash>) throws {
+    buffer.documentChanged(try note.document.textEdits(obj: note.content, since: heads), cause: .undo)
+    updates.sendEdit()
+    caretsMayHaveMoved()
+    service.notebook.update(key) { $0.modified = service.clock.date }
+    updates.textChanged()
   }
 
   /// Applies the client's change. Returns whether this made a change of the document.
@@ -75,7 +86,7 @@ extension Attachment {
       try handle.change { _ in try note.enter(person: service.identity.person, name: service.identity.name) }
       hasEnteredName = true
     } catch {
-      session.log.error("The name could not be entered in \(id): \(error)")
+      editor.log.error("The name could not be entered in \(id): \(error)")
     }
   }
 
@@ -89,7 +100,7 @@ extension Attachment {
       service.notebook.update(key) { $0.modified = service.clock.date }
       return true
     } catch {
-      session.log.error("An edit of \(id) could not be made: \(error)")
+      editor.log.error("An edit of \(id) could not be made: \(error)")
       resync("the edit could not be made")
       return false
     }
@@ -110,12 +121,12 @@ extension Attachment {
     case .ephemeral(let message, let peer): service.company.received(message, via: peer)
     case .peersChanged:
       service.company.peersChanged(on: handle)
-      statusChanged()
+      updates.statusChanged()
     case .storageChanged:
-      statusChanged()
+      updates.statusChanged()
     case .forgedChanges(let peer, let author):
-      session.forged(by: peer, author: author, in: self)
-      statusChanged()
+      editor.news.forged(by: peer, author: author, in: self)
+      updates.statusChanged()
     case .preparingToDiscard: finishComparing()
     case .discarding(let heads):
       let edits = (try? note.document.textEdits(obj: note.content, since: heads)) ?? []
@@ -123,7 +134,7 @@ extension Attachment {
       file.rebase(to: heads, in: note)
     case .discarded: wentBack()
     case .headsChanged, .refusedChanges: break
-    case .deleted: session.detach(uri: uri, .purged)
+    case .deleted: editor.buffers.detach(uri, .purged)
     }
   }
 
@@ -131,11 +142,11 @@ extension Attachment {
     let edits = edits.filter { $0.object == note.content }
     guard !edits.isEmpty else { return titleMayHaveChanged() }
     buffer.documentChanged(edits)
-    undoGroups.othersTyped(edits)
-    sendPendingEdit()
+    undo.groups.othersTyped(edits)
+    updates.sendEdit()
     caretsMayHaveMoved()
     service.notebook.update(key) { $0.modified = service.clock.date }
-    scheduleCheck(after: Self.checkDelay)
+    updates.textChanged()
   }
 
   /// The document has gone back to the state that all peers accept; what this removed is already kept.
@@ -143,18 +154,18 @@ extension Attachment {
     guard let (delta, before) = goingBack else { return }
     goingBack = nil
     guard let now = NoteDocument(handle.document, item: note.item) else {
-      return session.detach(uri: uri, .itemDeleted)
+      return editor.buffers.detach(uri, .itemDeleted)
     }
     let isSame = now.content == note.content
     note = now
-    undoGroups.keepKnown(in: handle.document)
+    undo.groups.keepKnown(in: handle.document)
     hasEnteredName = false
     buffer.documentChanged(by: isSame ? delta : TextDiff.delta(from: before, to: source.allUTF8))
     service.journal.clientHas(key)
-    sendPendingEdit()
+    updates.sendEdit()
     caretsMayHaveMoved()
-    scheduleCheck(after: Self.checkDelay)
-    statusChanged()
+    updates.textChanged()
+    updates.statusChanged()
   }
 
   /// The note has another text object now, because a meeting's item was moved. Brings what was typed here meanwhile to that
@@ -167,7 +178,7 @@ extension Attachment {
     let words = remade.wordsLeftBehind
     note = moved
     // Its undo history belongs to the old text.
-    undoGroups = UndoGroups()
+    undo.groups = UndoGroups()
     if mayWrite { apply(words ?? []) }
     let delta = TextDiff.delta(from: before, to: source.allUTF8)
     // What other people left behind, their own services bring, if they still run.
@@ -178,9 +189,9 @@ extension Attachment {
     file.follow(moved)
     service.journal.clientHas(key)
     handle.storeSoon()
-    sendPendingEdit()
+    updates.sendEdit()
     caretsMayHaveMoved()
-    scheduleCheck(after: Self.checkDelay)
+    updates.textChanged()
   }
 
   func titleMayHaveChanged() {

@@ -1,12 +1,11 @@
 import Automerge
 import AutomergeRepo
-import JSONRPC
 
 /// The working file: what the editor writes to it, and what other programs do.
 extension Attachment {
   /// The editor says that the working file holds its text now.
   func didSave() {
-    mergedFile = nil
+    file.mergedText = nil
     countWords()
     file.wrote(clientTextBase)
     handle.storeSoon()
@@ -25,13 +24,13 @@ extension Attachment {
   func takeIn(_ splices: [TextSplice], of note: NoteDocument, file contents: [UInt8]) throws {
     let before = handle.document.heads()
     try handle.change { _ in try note.make(splices) }
-    if buffer.gate == .plain { mergedFile = contents }
+    if buffer.gate == .plain { file.mergedText = contents }
     let edits = try note.document.textEdits(obj: note.content, since: before)
     buffer.documentChanged(edits, cause: .reload)
-    undoGroups.othersTyped(edits)
+    undo.groups.othersTyped(edits)
     service.notebook.update(key) { $0.modified = service.clock.date }
-    sendPendingEdit()
-    scheduleCheck(after: Self.checkDelay)
+    updates.sendEdit()
+    updates.textChanged()
   }
 
   /// Tells the editor that the note has all that the working file holds, so that it may overwrite the file without asking.
@@ -39,22 +38,24 @@ extension Attachment {
   /// - Parameter digest: of the file's bytes, in hexadecimal.
   func fileIsKnown(_ digest: String) {
     guard buffer.gate == .notes else { return }
-    session.connection.notify("notes/file", ["uri": .string(uri), "sha256": .string(digest)])
+    editor.notify(FileKnownNotification(uri: uri, digest: digest))
   }
 
   /// Whether a plain client's changes merely show that it has read its file again. Then its buffer is treated as newly opened.
   func hasReadFile(version: Int, changes: [ContentChange]) -> Bool {
-    guard buffer.gate == .plain, let mergedFile, let base = service.notebook[key]?.base(for: note) else { return false }
+    guard buffer.gate == .plain, let merged = file.mergedText, let base = service.notebook[key]?.base(for: note) else {
+      return false
+    }
     let lacking = buffer.clientToDocument
     var client = PlainBuffer(version: version, text: TextView(of: source, through: lacking.inverted).allUTF8)
     client.apply(changes, version: version, in: buffer.encoding)
-    guard client.text == mergedFile else { return false }
-    self.mergedFile = nil
+    guard client.text == merged else { return false }
+    file.mergedText = nil
     let merge = OpeningMerge(note: note, bases: [base], encoding: buffer.encoding, gate: .plain)
     let (opened, splices) = merge.open(version: version, text: client.text)
     buffer = opened
     apply(splices)
-    sendPendingEdit()
+    updates.sendEdit()
     return true
   }
 }

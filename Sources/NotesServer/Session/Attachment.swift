@@ -1,94 +1,52 @@
 import Automerge
 import AutomergeRepo
-import Crypto
 import Foundation
-import JSONRPC
 
 /// Connects a buffer and its document: brings each side's changes to the other.
 @AutomergeRepo
 final class Attachment {
-  /// How long after the last edit the texts are compared.
-  static let checkDelay: Duration = .seconds(1)
-  /// The interval between comparisons while other people are connected.
-  static let checkInterval: Duration = .seconds(30)
-
-  /// An edit of more parts than this waits until the client pauses: sent while the person types it would arrive too late, be
-  /// dropped, and have to be made again for the next keystroke.
-  static let mostPartsAtOnce = 64
-  static let quietDelay: Duration = .milliseconds(60)
-  static let longestWait: Duration = .seconds(1)
-
-  /// The pause before claiming a note again that another process holds.
-  static let claimInterval: Duration = .milliseconds(20)
-
-  /// The interval in which changes of the status are combined.
-  static let statusDelay: Duration = .milliseconds(200)
-
   let uri: String
-  /// The version in `didOpen`.
-  let opened: Int
   let handle: DocHandle
   /// Replaced when a meeting's item is moved.
   var note: NoteDocument
   var id: DocumentId { handle.id }
   var key: NoteKey { NoteKey(handle.id, item: note.item) }
   var buffer: OpenBuffer
-  unowned let session: Session
+  unowned let editor: Editor
+  private(set) lazy var updates = ClientUpdates(self)
   private var observation: Observation?
-  var check: (time: Duration, timer: any ScheduledAction)?
-  var checkIsDue: (time: Duration, onlyInCompany: Bool)?
-  var statusTimer: (any ScheduledAction)?
-  var editTimer: (any ScheduledAction)?
   /// A large full text of the client that is being compared with the one before.
   var comparison: Comparison?
-  var comparisonCount = 0
-  /// When the client last changed something, and when the edit that waits for the client to pause began to wait.
-  var lastChange: Duration?
-  var waitingSince: Duration?
   var hasEnteredName = false
   /// What the working file holds.
   private(set) lazy var file = service.openFiles.open(self)
-  /// What another program wrote to the file; a plain client may show it at any moment by reading the file again.
-  var mergedFile: [UInt8]?
-  /// Shows this person's other processes that the note is open here.
-  private var claim: (any NoteClaim)?
-  var lastStatus: JSONValue?
-  private var isAttached = true
-  var undoGroups = UndoGroups()
-  /// The undo history from before the note was opened is being read.
-  var undoLoading: Task<Void, Never>?
-  var refusedTyping = RefusedTyping()
+  private let hold: NoteHold
+  private(set) lazy var undo = UndoHistory(of: self)
+  private(set) lazy var refused = RefusedChanges(self)
   /// While the document goes back to an earlier state: how this changes its text, and the text before.
   var goingBack: (TextDelta, [UInt8])?
-  /// When the person is told of refused typing.
-  var tellOfRefusal: (any ScheduledAction)?
 
   /// Attaches a buffer that `buffer` knows; `splices` are the changes that opening it makes to the document.
-  ///
-  /// - Parameter opened: the version in `didOpen`, if it is not the buffer's.
-  init(
-    uri: String, handle: DocHandle, note: NoteDocument, buffer: OpenBuffer, splices: [TextSplice], session: Session,
-    opened: Int? = nil
-  ) {
-    (self.uri, self.handle, self.note, self.buffer, self.session) = (uri, handle, note, buffer, session)
-    self.opened = opened ?? buffer.version
+  init(uri: String, handle: DocHandle, note: NoteDocument, buffer: OpenBuffer, splices: [TextSplice], editor: Editor) {
+    (self.uri, self.handle, self.note, self.buffer, self.editor) = (uri, handle, note, buffer, editor)
+    hold = NoteHold(NoteKey(handle.id, item: note.item), editor.service)
     observation = handle.observe { [weak self] event in self?.documentDid(event) }
     service.opened(key, handle) { [weak self] in self?.companions() ?? [] }
-    claimNote()
     service.journal.opened(key, handle) { [weak self] in self?.clientBase }
-    if mayWrite { takeIn(splices) } else { refuse(splices, before: []) }
-    sendPendingEdit()
+    if mayWrite { takeIn(splices) } else { refused.refuse(splices, before: []) }
+    updates.sendEdit()
     service.notebook.update(key) { $0.isUnread = false }
     handle.storeSoon()
     // A merge may have gone both ways.
-    scheduleCheck(after: Self.checkDelay)
+    updates.textChanged()
     service.company.enter(handle)
     file.look()
     if !service.company.people(in: id).isEmpty { sendCursors() }
-    loadUndo()
+    undo.load()
   }
 
-  var service: Service { session.service }
+  var service: Service { editor.service }
+  var mayWrite: Bool { service.mayWrite(id) }
   var version: Int { buffer.version }
   var clientText: [UInt8] { buffer.clientText(source: source) }
   var source: DocumentText { DocumentText(note) }
@@ -110,7 +68,7 @@ final class Attachment {
       heads: handle.document.heads(), actor: handle.document.actor,
       steps: buffer.inFlight.map(\.delta) + [buffer.unsent])
     return ClientBase(
-      base: base, time: service.clock.date, opened: opened, acknowledged: buffer.acknowledgedRev,
+      base: base, time: service.clock.date, opened: buffer.openedVersion, acknowledged: buffer.acknowledgedRev,
       revs: buffer.inFlight.map(\.rev), object: note.textObject)
   }
 
@@ -151,29 +109,16 @@ final class Attachment {
   private func companions() -> [StorageChange] {
     guard let record = service.notebook[key] else { return [] }
     guard record.deletedSince == nil else { return [] }
-    return [service.notebook.storing(record)] + [clientBaseItem, undoItem].compactMap(\.self).map { .save($0) }
-  }
-
-  /// Another process may be writing the working file right now; that takes milliseconds.
-  private func claimNote() {
-    claim = service.files.claim(key.lockName, exclusively: false)
-    guard claim == nil else { return }
-    service.clock.schedule(after: Self.claimInterval) { [weak self] in
-      guard let self, self.isAttached, self.claim == nil else { return }
-      self.claimNote()
-    }
+    return [service.notebook.storing(record)] + [clientBaseItem, undo.item].compactMap(\.self).map { .save($0) }
   }
 
   /// Call when the buffer is closed, or the session ends.
   func detach() {
     finishComparing()
-    isAttached = false
     rememberSeen()
-    claim = nil
+    hold.end()
     file.close()
-    check?.timer.cancel()
-    statusTimer?.cancel()
-    editTimer?.cancel()
+    updates.stop()
     observation?.cancel()
     service.closed(key, handle)
     service.company.leave(id)

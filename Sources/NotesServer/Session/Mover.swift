@@ -155,3 +155,21 @@ final class Mover {
 
   private static let looks: (times: Int, interval: Duration) = (600, .milliseconds(50))
 }
+
+extension Service {
+  /// A separate document with all changes of another, in which this process writes as a new author.
+  func makeSuccessor(of old: DocHandle) throws -> DocHandle {
+    let handle = try repo.create(old.document.fork())
+    handle.adoptSignatures(of: old)
+    handle.document.actor = newActor()
+    return handle
+  }
+
+  /// The undo history of a document's open buffers, which the store may not have yet.
+  func undoItems(of id: DocumentId) -> [StoredItem] {
+    (repo.handle(of: id)?.companions?() ?? []).compactMap { change in
+      guard case .save(let item) = change, item.key.first == UndoRecord.collection else { return nil }
+      return item
+    }
+  }
+}

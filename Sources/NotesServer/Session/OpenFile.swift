@@ -26,12 +26,9 @@ final class OpenFile {
   private let handle: DocHandle
   /// The buffer to notify; nil once it is closed.
   private weak var attachment: Attachment?
-  /// What the editor claims to have written or read, and the file was not seen to hold yet.
-  private var claims: [TextBase] = []
-  /// What the editor found in the file and was about to write over, and the note has not taken in yet. The file has lost it.
-  private var overwritten: [[UInt8]] = []
-  /// How many claims there were when the file was last read: later ones may be about what it holds since.
-  private var readClaims = 0
+  private var claims = Claims()
+  /// What another program wrote, and the note has; a plain client may show it at any moment by reading the file again.
+  var mergedText: [UInt8]?
   /// The SHA-256 of what the file was last seen to hold.
   private var digest: [UInt8]?
   /// The mark of that version of the file; nil if it would not identify it.
@@ -41,10 +38,19 @@ final class OpenFile {
   private var workNumber = 0
   private var looksAgain = false
   private var planned: (any ScheduledAction)?
-  /// Whether claims were not true yet at the last look.
-  private var hasWaited = false
   /// The text object that the buffer has open. A meeting's item that is moved gets another one, and the buffer follows.
   private var content: ObjId
+
+  /// What the editor claims to have written or read, and the file was not seen to hold yet.
+  private struct Claims {
+    var all: [TextBase] = []
+    /// How many there were when the file was last read: later ones may be about what it holds since.
+    var readCount = 0
+    /// Whether some were not true yet at the last look.
+    var hasWaited = false
+    /// What the editor found in the file and was about to write over, and the note has not taken in yet. The file has lost it.
+    var overwritten: [[UInt8]] = []
+  }
 
   init(_ attachment: Attachment) {
     (key, service, handle) = (attachment.key, attachment.service, attachment.handle)
@@ -54,8 +60,8 @@ final class OpenFile {
 
   /// The editor says that the file holds its text.
   func wrote(_ base: TextBase) {
-    claims.append(base)
-    hasWaited = false
+    claims.all.append(base)
+    claims.hasWaited = false
     look()
   }
 
@@ -73,12 +79,12 @@ final class OpenFile {
 
   /// The document is about to go back to these heads.
   func rebase(to heads: Set<ChangeHash>, in note: NoteDocument) {
-    claims = claims.map { $0.rebased(to: heads, in: note) ?? $0 }
+    claims.all = claims.all.map { $0.rebased(to: heads, in: note) ?? $0 }
   }
 
   /// The editor has read a file that another program wrote, and is about to write over it.
   func found(_ bytes: [UInt8]) {
-    overwritten.append(bytes)
+    claims.overwritten.append(bytes)
     look()
   }
 
@@ -90,12 +96,12 @@ final class OpenFile {
   }
 
   /// Whether what the file holds is still to be found out.
-  var isBusy: Bool { work != nil || !claims.isEmpty || !overwritten.isEmpty }
+  var isBusy: Bool { work != nil || !claims.all.isEmpty || !claims.overwritten.isEmpty }
 
   /// Returns when no reading or merging is under way. A claim that was made while the file could not be read is checked now: a
   /// buffer that is opened again grew out of it.
   func settle() async {
-    if work == nil, !claims.isEmpty || !overwritten.isEmpty { look() }
+    if work == nil, isBusy { look() }
     while let work { await work.value }
   }
 
@@ -103,7 +109,7 @@ final class OpenFile {
   func close() {
     attachment = nil
     planned?.cancel()
-    if !overwritten.isEmpty { look() }
+    if !claims.overwritten.isEmpty { look() }
   }
 
   private func enqueue(_ step: @escaping @AutomergeRepo () async -> Void) {
@@ -128,29 +134,29 @@ final class OpenFile {
     do {
       try await service.loadBase(of: key)
       try await takeOverwritten()
-      readClaims = claims.count
+      claims.readCount = claims.all.count
       switch try await service.files.look(path, since: mark) {
       case .unchanged: forgetClaims()
       case .missing:
         // Nothing to compare with. If another program puts an old file there, that is compared with this.
-        if let claim = claims.last { try await know(claim) }
+        if let claim = claims.all.last { try await know(claim) }
       case .found(let bytes, let mark): try await take(bytes, at: mark)
       }
     } catch {
-      log.warning("The working file of \(key.document) could not be read: \(error)")
-      if !overwritten.isEmpty { changed() }
+      Self.log.warning("The working file of \(key.document) could not be read: \(error)")
+      if !claims.overwritten.isEmpty { changed() }
     }
   }
 
   /// Merges what the editor wrote over. Claims are about what it wrote then.
   private func takeOverwritten() async throws {
-    while let bytes = overwritten.first {
+    while let bytes = claims.overwritten.first {
       let (digest, read) = await Self.parsed(bytes)
       if let read, digest != self.digest {
         guard let (merge, note) = await merged(read), note.content == content else { return changed() }
         try await takeIn(merge.splices, of: note, read.text, digest)
       }
-      overwritten.removeFirst()
+      claims.overwritten.removeFirst()
       tell(digest)
     }
   }
@@ -165,14 +171,14 @@ final class OpenFile {
       try handle.change { _ in try note.make(splices) }
       service.caretaker.plan(handle, text: note.content)
     }
-    log.notice("Merged what another program wrote to the working file of \(key.document).")
+    Self.log.notice("Merged what another program wrote to the working file of \(key.document).")
   }
 
   /// Compares the file with what it may hold, and merges the rest.
   private func take(_ bytes: [UInt8], at mark: FileMark) async throws {
     let (digest, read) = await Self.parsed(bytes)
     // An editor knows what it wrote itself.
-    let isNews = claims.isEmpty && lastMark != nil && mark != lastMark
+    let isNews = claims.all.isEmpty && lastMark != nil && mark != lastMark
     lastMark = mark
     self.mark = isSteady(mark) ? mark : nil
     if digest == self.digest {
@@ -181,7 +187,7 @@ final class OpenFile {
     }
     guard let contents = read else {
       // Not a text that can be compared: the editor writes in an encoding of its own.
-      if let claim = claims.last { try await know(claim, digest) }
+      if let claim = claims.all.last { try await know(claim, digest) }
       return
     }
     guard handle.document.unknown(service.notebook[key]?.fileBase?.heads ?? []).isEmpty,
@@ -191,8 +197,8 @@ final class OpenFile {
     guard note.content == content else { return attachment == nil ? () : later() }
     if !merge.splices.isEmpty {
       // The editor may have written once more, and be about to say so.
-      if !claims.isEmpty, !hasWaited {
-        hasWaited = true
+      if !claims.all.isEmpty, !claims.hasWaited {
+        claims.hasWaited = true
         return later()
       }
       guard mark.timeUntilSettled(at: service.clock.date) == nil else { return later() }
@@ -238,7 +244,7 @@ final class OpenFile {
       let recorded = service.notebook[key]?.fileBase
       let merge = OpeningMerge(
         note: note, bases: [recorded].compactMap(\.self), encoding: .utf8, gate: .plain,
-        possibleBases: claims.reversed() + [attachment?.clientTextBase].compactMap(\.self), isFollowed: true)
+        possibleBases: claims.all.reversed() + [attachment?.clientTextBase].compactMap(\.self), isFollowed: true)
       let found = await merge.takeInOffLoop(contents)
       if let found, heads == handle.document.heads() { return (found, note) }
     }
@@ -247,8 +253,8 @@ final class OpenFile {
 
   /// Drops the claims read by now: each is the file's known text, or has not arrived in the file.
   private func forgetClaims() {
-    claims.removeFirst(min(readClaims, claims.count))
-    (readClaims, hasWaited) = (0, false)
+    claims.all.removeFirst(min(claims.readCount, claims.all.count))
+    (claims.readCount, claims.hasWaited) = (0, false)
   }
 
   private func know(_ base: TextBase, _ digest: [UInt8]? = nil) async throws {
@@ -270,7 +276,7 @@ final class OpenFile {
     (Array(SHA256.hash(data: bytes)), try? FileContents(reading: bytes))
   }
 
-  private let log = Logger(label: "files")
+  private static let log = Logger(label: "files")
 }
 
 extension FileContents {

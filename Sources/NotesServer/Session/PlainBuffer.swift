@@ -16,7 +16,6 @@ struct Opening {
   /// The number of its `didOpen` in the session: the same file may be opened once more meanwhile.
   let number: Int
   let key: NoteKey
-  let isReattached: Bool
   let version: Int
   let text: [UInt8]
   var waiting: [@AutomergeRepo (Attachment) -> Void] = []

@@ -1,4 +1,3 @@
-import Automerge
 import AutomergeRepo
 
 /// What an editor wrote to the working file while no service was there to be told.
@@ -33,24 +32,5 @@ extension OpeningMerge {
     let after = TextDiff.delta(from: other, to: text)
     let whole = TextDiff.delta(from: start, to: text)
     return before.changedBytes + after.changedBytes == whole.changedBytes ? after : nil
-  }
-}
-
-extension Session {
-  /// Looks whether the file holds an earlier state of a buffer that has outlived its service; nil if not.
-  func savedMeanwhile(
-    _ text: [UInt8], _ key: NoteKey, _ handle: DocHandle, _ origin: BufferOrigin
-  ) async throws -> SavedMeanwhile? {
-    guard let path = service.notebook[key]?.path else { return nil }
-    try await service.loadBase(of: key)
-    guard case .found(let bytes, _) = try await service.files.look(path, since: nil),
-      let contents = try? FileContents(reading: bytes), let note = NoteDocument(handle.document, item: key.item)
-    else { return nil }
-    let merge = merge(note, handle, key.item, origin)
-    // The process that took it in may have written other people's words to the file since.
-    let bases = (service.notebook[key]?.fileBases ?? []).filter { $0.object == nil || $0.object == note.textObject }
-    if let base = await merge.grewOffLoop(into: text, throughOneOf: bases) { return .isTakenIn(base) }
-    let file = contents.text(besides: text)
-    return await merge.grewOffLoop(into: text, through: file).map { .isNews($0) }
   }
 }

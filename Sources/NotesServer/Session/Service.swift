@@ -151,7 +151,7 @@ public final class Service {
     mover.followAll()
     recoverJournals()
     try await notebook.forgetClientBases(before: clock.date.addingTimeInterval(-Self.clientBaseTime))
-    let limit = clock.date.addingTimeInterval(-Session.recoverableTime)
+    let limit = clock.date.addingTimeInterval(-NoteRecord.recoverableTime)
     for record in notebook.records.values where record.deletedSince.map({ $0 < limit }) ?? false {
       do {
         try await purge(record.id)
@@ -251,6 +251,15 @@ public final class Service {
     }
   }
 
+  func title(of id: DocumentId) -> String { notebook[id]?.title ?? "a note" }
+
+  /// Finds a document, or says why it cannot be had.
+  func fetch(_ id: DocumentId) async throws(NotesError) -> DocHandle {
+    let outcome = await find(id)
+    guard case .found(let handle) = outcome else { throw NotesError(outcome, id) }
+    return handle
+  }
+
   /// Looks for a document, also with other processes of this person that are just being found, or are about to have the
   /// document themselves.
   func find(_ id: DocumentId) async -> FindOutcome {
@@ -329,7 +338,7 @@ public final class Service {
     let end = clock.now + longest
     while true {
       if let claim = files.claim(name, exclusively: exclusively) { return claim }
-      guard clock.now < end, await clock.pause(for: Attachment.claimInterval) else { return nil }
+      guard clock.now < end, await clock.pause(for: NoteHold.interval) else { return nil }
     }
   }
 

@@ -27,6 +27,6 @@ struct UnmergedText {
   private func isInFile(_ service: Service) async throws -> Bool {
     guard !text.isEmpty else { return true }
     guard let path = service.notebook[key]?.path, let bytes = try await service.files.read(path) else { return false }
-    return await Session.holds(bytes, text)
+    return await FileContents.holds(bytes, text)
   }
 }

@@ -95,7 +95,7 @@ import Testing
     ben.open(uri, "tea\nmilk\n")
     ben.change(uri, "milk\nrye\n", version: 2)
     // As another process adopts it: the record comes without a request of this editor's.
-    let handle = try ben.session.makeDocument(title: "Shopping", text: Array("tea\nmilk\n".utf8))
+    let handle = try NoteMaker(service: ben.service).document(title: "Shopping", text: Array("tea\nmilk\n".utf8))
     var record = NoteRecord(id: handle.id, title: "Shopping", created: world.clock.date, modified: world.clock.date)
     record.path = path
     record.fileBase = TextBase(heads: handle.document.heads(), steps: [])
@@ -208,7 +208,7 @@ import Testing
     try await ben.start()
     ben.files[path] = Array("tea\n".utf8)
     ben.open(uri, "tea\nmilk\n", reattach: true)
-    let handle = try ben.session.makeDocument(title: "Shopping", text: Array("tea\n".utf8))
+    let handle = try NoteMaker(service: ben.service).document(title: "Shopping", text: Array("tea\n".utf8))
     var record = NoteRecord(id: handle.id, title: "Shopping", created: world.clock.date, modified: world.clock.date)
     record.path = path
     record.fileBase = TextBase(heads: handle.document.heads(), steps: [])

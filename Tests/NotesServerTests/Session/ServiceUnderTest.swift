@@ -122,7 +122,7 @@ final class ServiceUnderTest {
   }
 
   func attachment(_ uri: String) -> Attachment? {
-    if case .attached(let attachment)? = session.buffers[uri] { attachment } else { nil }
+    if case .attached(let attachment)? = session.editor.buffers[uri] { attachment } else { nil }
   }
 
   /// The document, read again if the service has let it go: while a busy machine takes its time for a request, the clock goes on.

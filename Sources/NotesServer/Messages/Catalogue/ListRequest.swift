@@ -1,0 +1,51 @@
+import AutomergeRepo
+import JSONRPC
+
+/// `notes/list`: all notes, or those that contain all words of a query, newest first.
+struct ListRequest: EditorRequest {
+  static let method = "notes/list"
+
+  let query: String
+  /// Whether the notes that were deleted are listed, and no others.
+  let isOfDeleted: Bool
+
+  init(_ params: Parameters) throws(ResponseError) {
+    query = try params.stringIfPresent("query") ?? ""
+    isOfDeleted = try params.boolIfPresent("deleted") ?? false
+  }
+
+  func perform(for editor: Editor) async throws -> NoteList {
+    let service = editor.service
+    for attachment in editor.buffers.attachments { attachment.countWords() }
+    let all = isOfDeleted ? service.notebook.keysOfDeleted : service.notebook.keysByModification
+    let found = query.isEmpty ? all.map { ($0, nil) } : await matches(among: all, service)
+    return NoteList(of: found, service)
+  }
+
+  private func matches(among keys: [NoteKey], _ service: Service) async -> [(NoteKey, NoteList.Match?)] {
+    let search = TextSearch(query)
+    let texts = NoteTexts(service: service)
+    var notes: [(NoteKey, NoteList.Match?)] = []
+    for key in keys {
+      guard let record = service.notebook[key] else { continue }
+      var found = search.found(inTitle: record.title)
+      if found.count == search.count {
+        notes.append((key, nil))
+        continue
+      }
+      var best: (found: NoteList.Match, count: Int)?
+      for part in texts.parts(of: record) {
+        guard let text = await texts.text(of: part) else { continue }
+        let here = search.found(in: text)
+        found.formUnion(here)
+        if here.count > best?.count ?? 0, let match = search.bestMatch(in: text), match.count > best?.count ?? 0 {
+          best = ((part, match.match), match.count)
+        }
+      }
+      guard found.count == search.count else { continue }
+      if let part = best?.found.part { best?.found.part = await texts.withFile(part) }
+      notes.append((key, best?.found))
+    }
+    return notes
+  }
+}

@@ -1,0 +1,38 @@
+import AutomergeRepo
+
+/// The texts of notes, for searching.
+@AutomergeRepo
+struct NoteTexts {
+  let service: Service
+
+  /// The note itself, or a meeting's items in the agenda's order, also those without a file.
+  func parts(of record: NoteRecord) -> [NoteRecord] {
+    guard record.folder != nil else { return [record] }
+    // An earlier version did not keep the agenda.
+    guard !record.agenda.isEmpty else { return service.notebook.items(of: record.id) }
+    return record.agenda.map { entry in
+      service.notebook[NoteKey(record.id, item: entry.id)]
+        ?? NoteRecord(
+          id: record.id, item: entry.id, title: entry.title, created: record.created, modified: record.modified)
+    }
+  }
+
+  /// The text in memory, else that of the working file, which is at most half a second older.
+  func text(of part: NoteRecord) async -> [UInt8]? {
+    let loaded = service.repo.handle(of: part.id)
+    if let handle = part.path == nil ? try? await service.fetch(part.id) : loaded {
+      // A search reads many notes, and typing must not wait for all of them.
+      await Task.yield()
+      return NoteDocument(handle.document, item: part.item).map { DocumentText($0).allUTF8 }
+    }
+    guard let path = part.path else { return nil }
+    return try? await service.files.read(path)
+  }
+
+  /// An item that matched is about to be opened: makes its file.
+  func withFile(_ part: NoteRecord) async -> NoteRecord {
+    guard part.path == nil, let handle = service.repo.handle(of: part.id) else { return part }
+    try? await service.caretaker.makeFile(of: part.key, handle)
+    return service.notebook[part.key] ?? part
+  }
+}

@@ -1,0 +1,141 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import JSONRPC
+
+/// `notes/import`: makes notes of a file, or of a directory of documents. A copy of a note that is here is merged with it.
+struct ImportRequest: EditorRequest {
+  static let method = "notes/import"
+
+  let path: String
+  let title: String?
+
+  init(_ params: Parameters) throws(ResponseError) {
+    path = try params.absolutePath("path")
+    title = try params.stringIfPresent("title")?.trimmingCharacters(in: .whitespacesAndNewlines)
+    if title == "" { throw params.invalid("title", "must not be empty") }
+  }
+
+  private init(path: String, title: String?) { (self.path, self.title) = (path, title) }
+
+  func perform(for editor: Editor) async throws -> Result {
+    let service = editor.service
+    if try await service.files.names(in: path) != nil { return try await importDirectory(service) }
+    guard let bytes = try await service.files.read(path) else {
+      throw NotesError(.notFound, "There is no file \(path).")
+    }
+    let maker = NoteMaker(service: service)
+    let record: NoteRecord
+    switch try await ImportedFile.read(bytes) {
+    case .document(let document, let id): return Result(first: try await take(document, id: id, service))
+    case .text(let text, let ownTitle):
+      let title = title ?? ownTitle ?? FileName.title(ofFile: path)
+      record = try await maker.note(title: title.isEmpty ? FileName.untitled : title, text: text)
+    case .meeting(let meeting):
+      var content = meeting
+      if let title { content.title = title }
+      record = try await maker.meeting(content)
+    }
+    return Result(first: Imported(place: NotePlace(record, service)))
+  }
+
+  private func importDirectory(_ service: Service) async throws -> Result {
+    var notes: [Imported] = []
+    for (id, folder) in try await RepoDirectory.documents(in: path, service.files) {
+      guard let document = try await RepoDirectory.load(folder, service.files), document.isNoteOrMeeting else {
+        continue
+      }
+      let untitled = ImportRequest(path: folder, title: nil)
+      notes.append(try await untitled.take(document, id: id, service))
+    }
+    guard let first = notes.first else { throw NotesError(.notFound, "There is no note in \(path).") }
+    return Result(first: first, all: notes)
+  }
+
+  /// Makes a document with a history a note. Merges a copy of a document that is already here; otherwise a document without an
+  /// id gets a new one.
+  private func take(_ document: Document, id: DocumentId?, _ service: Service) async throws -> Imported {
+    guard document.isNoteOrMeeting else { throw NotesError(.notANote, "The document holds no text.") }
+    let known = try await id == nil ? service.original(of: document) : id
+    let isHere = known.flatMap { service.notebook[$0] } != nil
+    let (record, changes) = try await merge(document, id: known, service)
+    let place = NotePlace(record, service)
+    return Imported(place: place, changes: isHere ? changes : nil)
+  }
+
+  /// Returns how many changes were new besides.
+  private func merge(_ document: Document, id: DocumentId?, _ service: Service) async throws -> (NoteRecord, Int) {
+    let handle: DocHandle
+    var changes = 0
+    if let id {
+      switch await service.repo.find(id, within: Service.importSearch) {
+      case .found(let known):
+        changes = try known.merge(document)
+        handle = known
+      case .deleted:
+        try await service.repo.undelete(id)
+        handle = try service.repo.create(document, id: id)
+      case .unavailable, .timedOut: handle = try service.repo.create(document, id: id)
+      case .failed(let problem): throw NotesError(.storeUnavailable, "The store cannot be read: \(problem).")
+      }
+    } else {
+      handle = try service.repo.create(document)
+    }
+    service.notebook.update(handle.id) { $0.deletedSince = nil }
+    guard let note = NoteDocument(handle.document), service.notebook[handle.id]?.path == nil else {
+      return (try await NoteOpener(service: service).open(handle.id), changes)
+    }
+    let own = note.title.flatMap { $0.isEmpty ? nil : $0 }
+    let record = try await service.makeWorkingFile(
+      for: handle, title: title ?? own ?? FileName.title(ofFile: path), directory: service.notesDirectory)
+    if let title, title != own { return (try await service.rename(record, to: title), changes) }
+    return (record, changes)
+  }
+
+  /// A note that an imported document has become, or was already.
+  struct Imported {
+    let place: NotePlace
+    /// For a note that was here: how many of the document's changes were new, and are merged.
+    var changes: Int?
+
+    var members: JSONObject {
+      var members = place.members
+      guard let changes else { return members }
+      members["known"] = true
+      members["title"] = .string(place.title)
+      members["changes"] = JSONValue(changes)
+      return members
+    }
+  }
+
+  struct Result: RequestResult {
+    let first: Imported
+    /// For a directory: its notes.
+    var all: [Imported]?
+
+    var json: JSONValue {
+      var members = first.members
+      members["notes"] = all.map { .array($0.map { .object($0.members) }) }
+      return .object(members)
+    }
+  }
+}
+
+extension Service {
+  /// The time limit for asking peers for a document that a file names.
+  fileprivate static let importSearch: Duration = .seconds(2)
+  /// How far apart the creation times in a document and its record may be.
+  private static let creationTolerance: TimeInterval = 2
+
+  /// The note of which a document without an id is a copy: the two have changes in common. Nil if there is none.
+  /// - Complexity: O(n) in the notes that were made at the same time; in all of them if the document does not say when.
+  fileprivate func original(of document: Document) async throws -> DocumentId? {
+    let created = NoteDocument(document)?.created
+    for record in notebook.records.values where record.item == nil {
+      if let created, abs(record.created.timeIntervalSince(created)) > Self.creationTolerance { continue }
+      guard case .found(let handle) = await repo.find(record.id, within: Self.importSearch) else { continue }
+      if handle.document.sharesHistory(with: document) { return record.id }
+    }
+    return nil
+  }
+}

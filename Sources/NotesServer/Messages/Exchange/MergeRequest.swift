@@ -1,0 +1,66 @@
+import Automerge
+import AutomergeRepo
+import JSONRPC
+
+/// `notes/merge`: merges a note with another copy of the same document, from a file or a directory of documents.
+struct MergeRequest: EditorRequest {
+  static let method = "notes/merge"
+
+  let note: NoteReference
+  let path: String
+
+  init(_ params: Parameters) throws(ResponseError) {
+    path = try params.absolutePath("path")
+    note = try NoteReference(params)
+  }
+
+  func perform(for editor: Editor) async throws -> Result {
+    let service = editor.service
+    let record = try editor.note(note)
+    let handle = try await service.fetch(record.id)
+    try service.checkMayWrite(record.id)
+    let other = try await copy(of: record.id, service.files)
+    if !other.isOfThisId, !handle.document.sharesHistory(with: other.document) {
+      throw NotesError(.noSharedHistory, "\(path) is another document than \"\(record.title)\"; import it instead.")
+    }
+    let count = try handle.merge(other.document)
+    try await service.caretaker.synchronize(handle)
+    return Result(changes: count)
+  }
+
+  /// The document in the file, or in the directory of documents, that claims to be another copy of `id`.
+  private func copy(
+    of id: DocumentId, _ files: any WorkingFileAccess
+  ) async throws -> (document: Document, isOfThisId: Bool) {
+    let stranger = NotesError(.noSharedHistory, "\(path) is no copy of this note; import it instead.")
+    if try await files.names(in: path) != nil {
+      let folder = try await RepoDirectory.documents(in: path, files).first { $0.0 == id }?.1
+      guard let folder, let document = try await RepoDirectory.load(folder, files) else { throw stranger }
+      return (document, true)
+    }
+    guard let bytes = try await files.read(path) else {
+      throw NotesError(.notFound, "There is no file \(path).")
+    }
+    guard case .document(let document, let named) = try await ImportedFile.read(bytes), named == nil || named == id
+    else { throw stranger }
+    return (document, named == id)
+  }
+
+  struct Result: RequestResult {
+    /// How many changes were new.
+    let changes: Int
+
+    var json: JSONValue { ["changes": JSONValue(changes)] }
+  }
+}
+
+extension Document {
+  var isNoteOrMeeting: Bool { NoteDocument(self) != nil || MeetingDocument(self) != nil }
+
+  /// Whether the two have a change in common.
+  /// - Complexity: O(n) in the changes.
+  func sharesHistory(with other: Document) -> Bool {
+    let ours = Set(getHistory())
+    return other.unknown(ours).count < ours.count
+  }
+}

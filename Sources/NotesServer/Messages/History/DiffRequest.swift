@@ -1,0 +1,102 @@
+import Automerge
+import AutomergeRepo
+import JSONRPC
+
+/// `notes/diff`: what has changed in a note between two states, in whole lines.
+struct DiffRequest: EditorRequest {
+  static let method = "notes/diff"
+
+  let note: NoteReference
+  /// Nil for what this person saw last.
+  let from: Set<ChangeHash>?
+  /// Nil for the present.
+  let to: Set<ChangeHash>?
+
+  init(_ params: Parameters) throws(ResponseError) {
+    note = try NoteReference(params)
+    from = try params.headsIfPresent("from")
+    to = try params.headsIfPresent("to")
+  }
+
+  func perform(for editor: Editor) async throws -> Result {
+    let past = try await PastNote(note, editor)
+    let document = past.document, now = document.heads()
+    // What another process saw, or has not arrived yet, is unknown here.
+    let seen = past.record.seen.flatMap { document.unknown($0).isEmpty ? $0 : nil } ?? now
+    let from = try self.from.map { heads throws(NotesError) in try past.known(heads) } ?? seen
+    let to = try self.to.map { heads throws(NotesError) in try past.known(heads) } ?? now
+    let (old, new) = (try past.text(at: from), try past.text(at: to))
+    let writers = to == now ? try document.blame(obj: past.note.content) : []
+    let inserted = TextHunk.hunks(of: TextDiff.delta(from: old, to: new)).map(\.range)
+    var places = TextPlaces(of: new, in: editor.client.encoding)
+    let hunks = TextHunk.hunks(of: TextDiff.delta(from: old, to: new, finest: .lines)).map { hunk in
+      let range = PositionRange(
+        start: places.position(of: hunk.range.lowerBound), end: places.position(of: hunk.range.upperBound))
+      let writer = writer(of: inserted.filter { $0.overlaps(hunk.range) }, writers)
+      let author = writer.map { actor, changes in
+        let isVerified = changes.allSatisfy { past.vouching.covers($0, of: document) }
+        return past.authors.name(of: actor, isVerified: isVerified)
+      }
+      return Hunk(range: range, old: hunk.old, new: hunk.new, author: author)
+    }
+    return Result(hunks: hunks)
+  }
+
+  /// The author of most of some parts, and the changes that wrote it; nil if the parts are empty.
+  private func writer(of parts: [Range<Int>], _ spans: [BlameSpan]) -> (actor: ActorId, changes: Set<ChangeHash>)? {
+    var lengths: [ActorId: Int] = [:], changes: [ActorId: Set<ChangeHash>] = [:]
+    for span in spans {
+      for part in parts {
+        let length = min(part.upperBound, Int(span.end)) - max(part.lowerBound, Int(span.start))
+        guard length > 0 else { continue }
+        lengths[span.actor, default: 0] += length
+        changes[span.actor, default: []].insert(span.change)
+      }
+    }
+    let most = lengths.max { ($0.value, $1.key) < ($1.value, $0.key) }
+    return most.map { ($0.key, changes[$0.key] ?? []) }
+  }
+
+  struct Hunk {
+    /// In the newer text.
+    let range: PositionRange
+    let old: [UInt8]
+    let new: [UInt8]
+    /// Who wrote most of what is new there.
+    let author: String?
+
+    var json: JSONValue {
+      .object(present: [
+        "range": range.json, "oldText": .string(String(decoding: old, as: UTF8.self)),
+        "newText": .string(String(decoding: new, as: UTF8.self)), "author": author.map(JSONValue.string),
+      ])
+    }
+  }
+
+  struct Result: RequestResult {
+    let hunks: [Hunk]
+
+    var json: JSONValue { ["hunks": .array(hunks.map(\.json))] }
+  }
+}
+
+/// Converts ascending offsets in a text to positions.
+private struct TextPlaces {
+  private let text: [UInt8]
+  private let encoding: PositionEncoding
+  private var offset = 0
+  private var measure = TextMeasure.zero
+  private var lineStart = TextMeasure.zero
+
+  init(of text: [UInt8], in encoding: PositionEncoding) { (self.text, self.encoding) = (text, encoding) }
+
+  mutating func position(of target: Int) -> Position {
+    while offset < min(target, text.count) {
+      let end = text[offset..<min(target, text.count)].firstIndex(of: 0x0A).map { $0 + 1 } ?? min(target, text.count)
+      measure = measure + TextMeasure(of: text[offset..<end])
+      if text[end - 1] == 0x0A { lineStart = measure }
+      offset = end
+    }
+    return Position(line: measure.newlines, character: measure[encoding.unit] - lineStart[encoding.unit])
+  }
+}

@@ -1,0 +1,67 @@
+import Automerge
+import AutomergeRepo
+import JSONRPC
+
+/// A note and its past: what the requests about it need.
+@AutomergeRepo
+struct PastNote {
+  let record: NoteRecord
+  let note: NoteDocument
+  /// Who is vouched for as the author of its changes.
+  let vouching: ChangeVouching
+  let authors: NoteAuthors
+  var document: Document { note.document }
+
+  init(_ reference: NoteReference, _ editor: Editor) async throws {
+    let service = editor.service
+    record = try editor.note(reference)
+    let handle = try await service.fetch(record.id)
+    guard let note = NoteDocument(handle.document, item: record.item) else {
+      throw NotesError(.notANote, "The document \(record.id) holds no text.")
+    }
+    (self.note, vouching) = (note, handle.vouching())
+    authors = NoteAuthors(of: note, own: (service.identity.person, service.identity.name)) {
+      [sharing = service.sharing] in sharing.metName(ofAuthor: $0)
+    }
+  }
+
+  /// The text at some heads, in UTF-8.
+  func text(at heads: Set<ChangeHash>) throws -> [UInt8] {
+    Array(try document.textAt(obj: note.content, heads: heads).utf8)
+  }
+
+  /// These heads, if all are known here.
+  func known(_ heads: Set<ChangeHash>) throws(NotesError) -> Set<ChangeHash> {
+    guard document.unknown(heads).isEmpty else {
+      throw NotesError(.notFound, "This state of the note is not known here.")
+    }
+    return heads
+  }
+}
+
+extension Parameters {
+  /// A state of a document, as `notes/history` names it.
+  func heads(_ field: String) throws(ResponseError) -> Set<ChangeHash> {
+    guard let heads = try headsIfPresent(field) else { throw invalid(field, "is missing") }
+    return heads
+  }
+
+  func headsIfPresent(_ field: String) throws(ResponseError) -> Set<ChangeHash>? {
+    guard let texts = try stringsIfPresent(field) else { return nil }
+    var heads: Set<ChangeHash> = []
+    for text in texts {
+      guard let hash = ChangeHash(hexadecimal: text) else { throw invalid(field, "must be hashes of changes") }
+      heads.insert(hash)
+    }
+    return heads
+  }
+}
+
+extension ChangeHash {
+  /// 64 hexadecimal digits, as `description` has them.
+  fileprivate init?(hexadecimal text: String) {
+    let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+    guard digits.count == 64, text.utf8.count == 64 else { return nil }
+    self.init(bytes: stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) })
+  }
+}

@@ -1,0 +1,38 @@
+import Automerge
+import AutomergeRepo
+import JSONRPC
+
+/// `notes/restore`: writes an earlier text of a note, or of a part of it, as an edit like any other.
+struct RestoreRequest: EditorRequest {
+  static let method = "notes/restore"
+
+  let note: NoteReference
+  let heads: Set<ChangeHash>
+  /// In the text as it is now; nil for all of it.
+  let range: PositionRange?
+
+  init(_ params: Parameters) throws(ResponseError) {
+    note = try NoteReference(params)
+    heads = try params.heads("heads")
+    range = try params.positionRangeIfPresent("range")
+  }
+
+  func perform(for editor: Editor) async throws -> NoResult {
+    let service = editor.service
+    let past = try await PastNote(note, editor)
+    try service.checkMayWrite(past.record.id)
+    let shown = ShownText(past, editor)
+    var delta = TextDiff.delta(from: shown.source.allUTF8, to: try past.text(at: try past.known(heads)))
+    if let range { delta = delta.limited(to: shown.utf8Range(of: range)) }
+    if let attachment = shown.attachment {
+      try attachment.restore(delta.splices)
+      return NoResult()
+    }
+    let handle = try await service.fetch(past.record.id)
+    try handle.change { _ in try past.note.make(delta.splices) }
+    service.notebook.update(past.record.key) { $0.modified = service.clock.date }
+    service.caretaker.examineAll(of: past.record.id)
+    try await service.caretaker.synchronize(handle)
+    return NoResult()
+  }
+}

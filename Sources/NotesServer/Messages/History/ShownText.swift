@@ -1,0 +1,27 @@
+import AutomergeRepo
+
+/// The text of a note as the editor counts in it: its own buffer's, or the document's if it does not have the note open.
+@AutomergeRepo
+struct ShownText {
+  let source: DocumentText
+  let attachment: Attachment?
+  private let encoding: PositionEncoding
+
+  init(_ past: PastNote, _ editor: Editor) {
+    source = DocumentText(past.note)
+    attachment = editor.buffers.attachment(at: past.record.key)
+    encoding = editor.client.encoding
+  }
+
+  /// A part of it as offsets in the document; empty if it ends before it starts.
+  func utf8Range(of range: PositionRange) -> Range<Int> {
+    if let attachment { return attachment.documentRange(of: range) }
+    let start = source.utf8Offset(of: range.start, in: encoding)
+    return start..<max(start, source.utf8Offset(of: range.end, in: encoding))
+  }
+
+  /// - Parameter offset: in the document
+  func position(of offset: Int) -> Position {
+    attachment?.clientPosition(ofDocument: offset) ?? source.position(utf8Offset: offset, in: encoding)
+  }
+}

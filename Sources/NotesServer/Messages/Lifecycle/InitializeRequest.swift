@@ -1,0 +1,64 @@
+import AutomergeRepo
+import JSONRPC
+
+/// `initialize`: the editor's client says what it can do, and gets to know what we can.
+struct InitializeRequest: EditorMessage {
+  static let method = "initialize"
+
+  let capabilities: ClientCapabilities
+  /// The version of the notes protocol that the client speaks.
+  let version: Int
+  /// This person's name, and the program that gives it.
+  let user: (name: String, client: String)?
+  /// The number of this person's color.
+  let color: Int?
+  /// The editor's process.
+  let process: Int32?
+
+  init(_ params: Parameters) throws(ResponseError) {
+    let general = try params.objectIfPresent("capabilities")?.objectIfPresent("general")
+    let options = try params.objectIfPresent("initializationOptions")
+    let notes = try options?.objectIfPresent("notes")
+    capabilities = ClientCapabilities(
+      encoding: PositionEncoding(offered: try general?.stringsIfPresent("positionEncodings")),
+      speaksNotes: notes != nil, takesEdits: try options?.boolIfPresent("applyEdits") ?? false)
+    version = try notes?.intIfPresent("protocol") ?? 1
+    if let name = try notes?.stringIfPresent("userName") {
+      user = (name, String((try notes?.stringIfPresent("client") ?? "").prefix { $0 != " " }))
+    } else {
+      user = nil
+    }
+    color = try notes?.intIfPresent("color")
+    process = try params.intIfPresent("processId").flatMap { Int32(exactly: $0) }.flatMap { $0 > 0 ? $0 : nil }
+  }
+
+  /// What we can do, and who this person is to others.
+  struct Result: RequestResult {
+    let encoding: PositionEncoding
+    let run: String
+    let peer: PeerId
+    let name: String
+
+    var json: JSONValue {
+      [
+        "serverInfo": ["name": "notes-lsp", "version": .string(Service.version)],
+        "capabilities": [
+          "positionEncoding": .string(encoding.rawValue),
+          "textDocumentSync": ["openClose": true, "change": 2, "save": true],
+          "workspaceSymbolProvider": true,
+          "experimental": [
+            "notes": [
+              "protocol": JSONValue(EditorProtocol.version), "undo": true, "run": .string(run),
+              "peerId": .string(peer.description), "peerName": .string(name),
+            ]
+          ],
+        ],
+      ]
+    }
+  }
+}
+
+extension EditorProtocol {
+  /// The version of the notes protocol that we speak.
+  nonisolated static let version = 1
+}

@@ -1,0 +1,50 @@
+import AutomergeRepo
+import JSONRPC
+
+/// The note that a request names by `uri` or `id`; of a meeting perhaps one item.
+enum NoteReference {
+  case id(DocumentId, item: String?)
+  case uri(String)
+
+  init(_ params: Parameters) throws(ResponseError) {
+    if let id = try params.documentIdIfPresent("id") {
+      self = .id(id, item: try params.stringIfPresent("item"))
+    } else {
+      self = .uri(try params.string("uri"))
+    }
+  }
+}
+
+extension Parameters {
+  func documentId(_ field: String) throws(ResponseError) -> DocumentId {
+    let text = try string(field)
+    guard let id = DocumentId(text) else { throw invalid(field, "is not the id of a document") }
+    return id
+  }
+
+  func documentIdIfPresent(_ field: String) throws(ResponseError) -> DocumentId? {
+    has(field) ? try documentId(field) : nil
+  }
+}
+
+extension Editor {
+  /// The note that a request names; nil if the file is no note's.
+  func record(of reference: NoteReference) throws(NotesError) -> NoteRecord? {
+    switch reference {
+    case .id(let id, let item):
+      let id = service.notebook.latest(id)
+      guard let record = service.notebook[NoteKey(id, item: item)] else {
+        throw NotesError(.notFound, "There is no note \(id).")
+      }
+      return record
+    case .uri(let uri):
+      if case .attached(let attachment)? = buffers[uri] { return service.notebook[attachment.key] }
+      return FileURI.path(uri: uri).flatMap { service.notebook.record(atPath: $0) }
+    }
+  }
+
+  func note(_ reference: NoteReference) throws(NotesError) -> NoteRecord {
+    guard let record = try record(of: reference) else { throw NotesError.notANote }
+    return record
+  }
+}

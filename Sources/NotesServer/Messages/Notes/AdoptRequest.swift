@@ -1,0 +1,66 @@
+import AutomergeRepo
+import JSONRPC
+
+/// `notes/adopt`: makes an open buffer, or a file, a note.
+struct AdoptRequest: EditorRequest {
+  static let method = "notes/adopt"
+
+  let uri: String
+
+  init(_ params: Parameters) throws(ResponseError) { uri = try params.string("uri") }
+
+  func perform(for editor: Editor) async throws -> Result {
+    Result(id: try await editor.adopt(uri).id)
+  }
+
+  struct Result: RequestResult {
+    let id: DocumentId
+
+    var json: JSONValue { ["id": .string(id.description), "access": .string(Access.write.rawValue)] }
+  }
+}
+
+extension Editor {
+  func adopt(_ uri: String) async throws -> NoteRecord {
+    guard let path = FileURI.path(uri: uri) else {
+      throw NotesError(.notText, "Only a buffer that has a file can become a note: save it first.")
+    }
+    if case .attached? = buffers[uri] { throw NotesError(.alreadyANote, "This is a note already.") }
+    if service.notebook.record(atPath: path) != nil { throw NotesError(.alreadyANote, "This is a note already.") }
+    let contents = try await service.files.read(path).map { bytes in try FileContents(reading: bytes) }
+    let title = FileName.title(ofFile: path)
+    // From here on nothing is awaited until the buffer is attached, so no edit is lost between text and document.
+    let text: [UInt8]
+    let open = buffers[uri]
+    if case .plain(let buffer)? = open {
+      text = buffer.text
+    } else if let contents {
+      text = contents.text
+    } else {
+      throw NotesError(.notFound, "There is no file \(path), and no open buffer of it.")
+    }
+    try NotesError.checkIsText(text)
+    let handle = try NoteMaker(service: service).document(title: title, text: text)
+    let heads = handle.document.heads()
+    let steps = contents.map { [$0.finalNewlineStep, TextDiff.delta(from: $0.text, to: text)] } ?? []
+    let now = service.clock.date
+    let created = NoteDocument(handle.document)?.created ?? now
+    var record = NoteRecord(id: handle.id, title: title, created: created, modified: now, path: path)
+    record.shape = contents?.shape ?? .plain
+    record.fileBase = TextBase(heads: heads, steps: steps)
+    record.words = Words.count(text)
+    service.notebook.remember(record)
+    service.caretaker.watch(handle)
+    if case .plain(let buffer)? = open { try buffers.attachAdopted(uri, handle, version: buffer.version) }
+    try await handle.flush()
+    try await service.notebook.save(handle.id)
+    return record
+  }
+
+  /// The note that a request names. A file that is no note becomes one.
+  func noteOrAdopted(_ reference: NoteReference) async throws -> NoteRecord {
+    if let record = try record(of: reference) { return record }
+    guard case .uri(let uri) = reference else { throw NotesError.notANote }
+    return try await adopt(uri)
+  }
+}

@@ -1,0 +1,60 @@
+import AutomergeRepo
+import Foundation
+import JSONRPC
+
+/// `notes/delete`: puts a note away, for this person or for everyone, or deletes an item of a meeting.
+struct DeleteRequest: EditorRequest {
+  static let method = "notes/delete"
+
+  let note: NoteReference
+  let isForEveryone: Bool
+
+  init(_ params: Parameters) throws(ResponseError) {
+    isForEveryone = try params.boolIfPresent("forEveryone") ?? false
+    note = try NoteReference(params)
+  }
+
+  func perform(for editor: Editor) async throws -> Result {
+    let service = editor.service
+    let record = try editor.note(note)
+    let id = record.id
+    let handle = try await service.fetch(id)
+    await editor.buffers.settleOpenings(of: id)
+    if let item = record.item {
+      try await MeetingEditor(editor, handle).delete(item)
+      return Result(recoverableUntil: nil)
+    }
+    if isForEveryone {
+      try service.checkMayWrite(id)
+      let date = service.clock.date
+      try handle.change { document in try NoteDocument.setDeletion(date, of: document) }
+      service.notebook.update(id) { $0.deletionSeen = date }
+    }
+    try await putAway(handle, editor)
+    return Result(recoverableUntil: service.clock.date.addingTimeInterval(NoteRecord.recoverableTime))
+  }
+
+  private func putAway(_ handle: DocHandle, _ editor: Editor) async throws {
+    let buffers = editor.buffers
+    // The editor hears of the deletion when it is stored: then it survives a crash, and can be taken back.
+    let left = buffers.attachments(of: handle.id).compactMap {
+      buffers.leave($0.uri, isForEveryone ? .deletedForEveryone : .deleted)
+    }
+    do {
+      try await editor.service.caretaker.putAway(handle)
+    } catch {
+      for buffer in left { FileURI.path(uri: buffer.uri).map(buffers.becameNote) }
+      throw error
+    }
+    for buffer in left { buffers.tell(buffer) }
+  }
+
+  struct Result: RequestResult {
+    /// Nil for an item of a meeting, whose text is kept as a recovered text.
+    let recoverableUntil: Date?
+
+    var json: JSONValue {
+      .object(present: ["recoverableUntil": recoverableUntil.map { .int(Int64($0.milliseconds)) }])
+    }
+  }
+}

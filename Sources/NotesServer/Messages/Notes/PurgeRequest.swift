@@ -1,0 +1,38 @@
+import AutomergeRepo
+import JSONRPC
+
+/// `notes/purge`: removes a deleted note for good. Other people keep their copies.
+struct PurgeRequest: EditorRequest {
+  static let method = "notes/purge"
+
+  let id: DocumentId
+
+  init(_ params: Parameters) throws(ResponseError) { id = try params.documentId("id") }
+
+  func perform(for editor: Editor) async throws -> NoResult {
+    let service = editor.service
+    guard let record = service.notebook[id] else { throw NotesError(.notFound, "There is no note \(id).") }
+    guard record.deletedSince != nil else {
+      throw NotesError(.conflict, "\"\(record.title)\" is not deleted; only a deleted note can be removed for good.")
+    }
+    await endSharing(editor)
+    try await service.purge(id)
+    // The buffers that stayed when it was deleted say that it can be restored.
+    let event = NoteNews.detached(.purged).parameters(uri: nil, id: id, title: record.title, peer: nil, name: nil)
+    service.siblingEvents.tell(event)
+    if editor.client.speaksNotes { editor.deliver(event) }
+    return NoResult()
+  }
+
+  /// Ends the sharing of the note: guests keep their copies, and a host hears that its guest is gone.
+  private func endSharing(_ editor: Editor) async {
+    do {
+      let params = Parameters(["id": .string(id.description)])
+      if try await editor.forward(try UnshareRequest(params), params) == nil {
+        try await editor.service.sharing.unshare(id, from: nil)
+      }
+    } catch {
+      editor.log.notice("Nobody was told that \(id) is removed here: \(error)")
+    }
+  }
+}

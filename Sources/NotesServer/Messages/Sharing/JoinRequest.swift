@@ -1,0 +1,34 @@
+import AutomergeRepo
+import Foundation
+import JSONRPC
+
+/// `notes/join`: gets a note that another person shares. Answered when its text is here and stored.
+struct JoinRequest: NetworkRequest {
+  static let method = "notes/join"
+
+  enum Source {
+    case ticket(String)
+    /// A document that a connected peer shares already.
+    case document(DocumentId)
+  }
+
+  let source: Source
+
+  init(_ params: Parameters) throws(ResponseError) {
+    if let ticket = try params.stringIfPresent("ticket") {
+      source = .ticket(ticket.trimmingCharacters(in: .whitespacesAndNewlines))
+    } else {
+      _ = try params.string("peer")
+      source = .document(try params.documentId("id"))
+    }
+  }
+
+  func perform(for editor: Editor) async throws -> NotePlace {
+    let id: DocumentId
+    switch source {
+    case .ticket(let ticket): id = try await editor.service.sharing.join(ticket: ticket)
+    case .document(let document): id = document
+    }
+    return try await NoteOpener(service: editor.service).placeOfArrival(id)
+  }
+}

@@ -1,0 +1,38 @@
+import AutomergeRepo
+import JSONRPC
+
+/// `notes/setAccess`: changes what a guest may do with a note that it has from this person.
+struct SetAccessRequest: SharedNoteRequest {
+  static let method = "notes/setAccess"
+
+  private enum Choice: String, CaseIterable { case write, read, none }
+
+  let note: NoteReference
+  let peer: String
+  let access: Access
+
+  init(_ params: Parameters) throws(ResponseError) {
+    note = try NoteReference(params)
+    peer = try params.string("peer")
+    switch try params.choice("access", as: Choice.self) {
+    case .write: access = .write
+    case .read: access = .read
+    case .none: access = .none
+    }
+  }
+
+  func perform(for editor: Editor) async throws -> NoResult {
+    let sharing = editor.service.sharing
+    let record = try editor.note(note)
+    let peer = try sharing.peer(named: peer)
+    if let host = sharing.host(of: record.id), host.peer == peer {
+      throw NotesError(.refused, "\(host.name) shares this note with you; unshare it to leave.")
+    }
+    guard try await sharing.setAccess(access, to: record.id, for: peer) else { throw NotesError.notSharedWithPerson }
+    return NoResult()
+  }
+}
+
+extension NotesError {
+  static let notSharedWithPerson = NotesError(.notFound, "Not shared with this person by you.")
+}

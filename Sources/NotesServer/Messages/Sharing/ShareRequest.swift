@@ -1,0 +1,46 @@
+import AutomergeRepo
+import JSONRPC
+
+/// `notes/share`: makes a ticket with which another person joins a note.
+struct ShareRequest: SharedNoteRequest {
+  static let method = "notes/share"
+  static let adoptsFiles = true
+
+  private static let longestExpiry = 1 << 40
+
+  let note: NoteReference
+  let access: Access
+  /// How many people may join with the ticket.
+  let uses: Int
+  let expiresIn: Duration?
+
+  init(_ params: Parameters) throws(ResponseError) {
+    access = try params.grantedAccess("access")
+    uses = try params.nonNegativeIntIfPresent("uses") ?? 1
+    guard uses > 0 else { throw params.invalid("uses", "must be at least 1") }
+    expiresIn = try params.nonNegativeIntIfPresent("expiresIn").map { .seconds(min($0, Self.longestExpiry)) }
+    note = try NoteReference(params)
+  }
+
+  func perform(for editor: Editor) async throws -> Result {
+    let service = editor.service
+    let record = try await editor.noteOrAdopted(note)
+    // A note that is only in memory is not shared: the ticket outlives this process.
+    _ = try await service.fetch(record.id)
+    let ticket = try await service.sharing.share(
+      record.id, access: service.sharing.grantable(access, to: record.id), uses: uses, expiresIn: expiresIn)
+    return Result(id: record.id, ticket: ticket)
+  }
+
+  struct Result: RequestResult {
+    let id: DocumentId
+    let ticket: SharedTicket
+
+    var json: JSONValue {
+      [
+        "id": .string(id.description), "ticket": .string(ticket.text), "words": .string(ticket.words),
+        "expires": ticket.expires.map { JSONValue($0) } ?? .null,
+      ]
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import AutomergeRepo
+import JSONRPC
+
+/// What is stored of a note, which peers have it, and what this person may do. Claims nothing unproved: a peer is `inSync`
+/// only if it has named exactly the heads that the document has here.
+struct NoteStatus {
+  let isStored: Bool
+  let access: Access
+  let network: String
+  let discovery: String
+  let people: [PersonStatus]
+  /// What the document is waited for from, if it is not here.
+  let source: String?
+
+  @AutomergeRepo
+  init(of attachment: Attachment) {
+    let service = attachment.service
+    isStored = attachment.handle.isStored && !service.recoveredTexts.holds(attachment.id)
+    access = service.sharing.access(to: attachment.id)
+    network = Self.network(service)
+    discovery = service.sharing.discoveryState
+    // A process without the network does not know which peers are there.
+    let people = service.sharing.asksSiblings ? [] : service.sharing.people(on: attachment.id)
+    self.people = people.map { PersonStatus($0, on: attachment.handle) }
+    source = nil
+  }
+
+  /// Of a note whose document is waited for.
+  @AutomergeRepo
+  init(of opening: Opening, _ service: Service) {
+    isStored = false
+    access = service.sharing.access(to: opening.key.document)
+    (network, discovery) = (service.sharing.networkState, service.sharing.discoveryState)
+    people = []
+    source = opening.waitsFor
+  }
+
+  /// If another process of this person has the network, nothing is wrong for the person as long as the two are connected.
+  @AutomergeRepo
+  private static func network(_ service: Service) -> String {
+    guard service.sharing.asksSiblings else { return service.sharing.networkState }
+    return service.repo.siblings.isEmpty ? "connecting" : "on"
+  }
+
+  var json: JSONValue {
+    .object(present: [
+      "stored": .bool(isStored), "access": .string(access.rawValue), "network": .string(network),
+      "discovery": .string(discovery), "peers": .array(people.map(\.json)), "waiting": source.map(JSONValue.string),
+    ])
+  }
+}
+
+/// A person's state on a document.
+struct PersonStatus {
+  /// Whether a person has what the document has here.
+  enum State: String {
+    case inSync, behind
+    /// One of the two sides has changes that the other refuses.
+    case refused
+    case unreachable
+  }
+
+  let person: PersonSummary
+  let state: State
+  /// How many changes the person has not confirmed.
+  let pending: Int
+  /// Whether the person has sent changes in another author's name.
+  let forges: Bool
+
+  @AutomergeRepo
+  init(_ person: PersonSummary, on handle: DocHandle) {
+    self.person = person
+    pending = handle.pendingCount(for: person.peer)
+    forges = handle.forgers.contains(person.peer)
+    if !person.isConnected {
+      state = .unreachable
+    } else if handle.inSync(with: person.peer) {
+      state = .inSync
+    } else {
+      state = handle.isRefused(by: person.peer) || handle.refuses(person.peer) ? .refused : .behind
+    }
+  }
+
+  var json: JSONValue { json(withAccess: false) }
+
+  func json(withAccess: Bool) -> JSONValue {
+    .object(present: [
+      "peer": .string(person.peer.description), "name": .string(person.name),
+      "access": withAccess ? .string(person.access.rawValue) : nil,
+      "state": .string(state.rawValue), "reason": state == .refused ? "read-only" : nil,
+      "inSync": .bool(state == .inSync), "pending": JSONValue(pending), "forges": forges ? true : nil,
+    ])
+  }
+}

@@ -1,0 +1,60 @@
+import AutomergeRepo
+import JSONRPC
+
+/// `notes/undo`: takes back this person's last typing in a note.
+struct UndoRequest: BufferRequest {
+  static let method = "notes/undo"
+
+  let parameters: UndoParameters
+  var uri: String { parameters.uri }
+
+  init(_ params: Parameters) throws(ResponseError) { parameters = try UndoParameters(params) }
+
+  func perform(on attachment: Attachment) throws -> UndoResult {
+    let count = try attachment.undo.go(.undo, parameters.extent)
+    return UndoResult(count: count, message: "Nothing of yours to undo.")
+  }
+}
+
+/// `notes/redo`: does again what was taken back.
+struct RedoRequest: BufferRequest {
+  static let method = "notes/redo"
+
+  let parameters: UndoParameters
+  var uri: String { parameters.uri }
+
+  init(_ params: Parameters) throws(ResponseError) { parameters = try UndoParameters(params) }
+
+  func perform(on attachment: Attachment) throws -> UndoResult {
+    let count = try attachment.undo.go(.redo, parameters.extent)
+    return UndoResult(count: count, message: "Nothing to redo.")
+  }
+}
+
+struct UndoParameters {
+  private static let mostSteps = 1_000_000
+  private static let mostSeconds = 1 << 40
+
+  let uri: String
+  let extent: UndoHistory.Extent
+
+  init(_ params: Parameters) throws(ResponseError) {
+    uri = try params.string("uri")
+    _ = (try params.int("version"), try params.int("rev"))
+    let steps = max(0, min(Self.mostSteps, try params.intIfPresent("count") ?? 1))
+    let seconds = try params.intIfPresent("seconds").map { max(0, min(Self.mostSeconds, $0)) }
+    extent = seconds.map { .time($0 * 1000) } ?? .steps(steps)
+  }
+}
+
+struct UndoResult: RequestResult {
+  /// How many steps were undone, or redone.
+  let count: Int
+  /// What to tell the person if there were none.
+  let message: String
+
+  var json: JSONValue {
+    count > 0
+      ? ["applied": true, "count": JSONValue(count)] : ["applied": false, "count": 0, "message": .string(message)]
+  }
+}

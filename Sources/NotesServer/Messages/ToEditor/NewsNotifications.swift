@@ -1,0 +1,57 @@
+import AutomergeRepo
+import JSONRPC
+
+/// `notes/event`: what other people did, or what became of a note. Other processes of this person pass on the same parameters.
+struct EventNotification: ServerNotification {
+  static let method = "notes/event"
+
+  let params: JSONValue
+}
+
+/// `notes/statusChanged`: what `notes/status` would answer now.
+struct StatusChangedNotification: ServerNotification {
+  static let method = "notes/statusChanged"
+
+  let uri: String
+  /// That of a `NoteStatus`.
+  let status: JSONValue
+
+  var params: JSONValue {
+    guard case .object(var members) = status else { return status }
+    members["uri"] = .string(uri)
+    return .object(members)
+  }
+}
+
+/// `window/showMessage`: a line for the person.
+struct ShowMessageNotification: ServerNotification {
+  static let method = "window/showMessage"
+
+  /// LSP's `MessageType`.
+  enum Kind: Int { case error = 1, warning, info }
+
+  let kind: Kind
+  let message: String
+
+  var params: JSONValue { ["type": JSONValue(kind.rawValue), "message": .string(message)] }
+}
+
+/// `window/showMessageRequest`: a question to the person, whose answers are buttons.
+struct ShowMessageRequest: ServerRequest {
+  static let method = "window/showMessageRequest"
+
+  let message: String
+  let actions: [String]
+
+  var params: JSONValue {
+    [
+      "type": JSONValue(ShowMessageNotification.Kind.info.rawValue), "message": .string(message),
+      "actions": .array(actions.map { ["title": .string($0)] }),
+    ]
+  }
+
+  /// The button that the person chose; nil if none.
+  func answer(_ result: JSONValue?) -> String? {
+    result?["title"]?.stringValue.flatMap { actions.contains($0) ? $0 : nil }
+  }
+}

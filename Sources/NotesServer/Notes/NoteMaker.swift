@@ -1,0 +1,32 @@
+import Automerge
+import AutomergeRepo
+
+/// Makes new notes and meetings.
+@AutomergeRepo
+struct NoteMaker {
+  let service: Service
+
+  /// A new document with its first change made, in memory; storing follows.
+  func document(title: String, text: [UInt8]) throws -> DocHandle {
+    let document = Document(textEncoding: .utf8)
+    document.actor = service.identity.actor
+    let note = try NoteDocument(new: document, title: title, text: text, created: service.clock.date)
+    try note.enter(person: service.identity.person, name: service.identity.name)
+    document.commitWith(message: nil, timestamp: service.clock.date)
+    return try service.repo.create(document)
+  }
+
+  /// A note with its working file, in the notes directory unless told.
+  func note(title: String, text: [UInt8], directory: String? = nil) async throws -> NoteRecord {
+    try await service.makeWorkingFile(
+      for: document(title: title, text: text), title: title, directory: directory ?? service.notesDirectory)
+  }
+
+  func meeting(_ content: MeetingContent) async throws -> NoteRecord {
+    let document = Document(textEncoding: .utf8)
+    document.actor = service.identity.actor
+    _ = try MeetingDocument(new: document, content)
+    document.commitWith(message: nil, timestamp: service.clock.date)
+    return try await NoteOpener(service: service).openMeeting(try service.repo.create(document))
+  }
+}

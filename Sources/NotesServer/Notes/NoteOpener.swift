@@ -1,0 +1,83 @@
+import AutomergeRepo
+
+/// Makes sure that notes are here and that their working files exist.
+@AutomergeRepo
+struct NoteOpener {
+  let service: Service
+
+  /// Answers with the note's successor if it is moved meanwhile.
+  func open(_ id: DocumentId) async throws -> NoteRecord {
+    let record = try await openHere(id)
+    let latest = service.notebook.latest(id)
+    return latest == id ? record : try await open(latest)
+  }
+
+  private func openHere(_ id: DocumentId) async throws -> NoteRecord {
+    let handle = try await service.fetch(id)
+    // It goes on as another document since the request came; that has the file now.
+    if let moved = service.notebook[id], moved.successor != nil { return moved }
+    if service.notebook[id]?.folder != nil || NoteDocument(handle.document) == nil {
+      return try await openMeeting(handle)
+    }
+    if let record = service.notebook[id], let path = record.path {
+      do {
+        try await service.caretaker.synchronize(handle)
+      } catch {
+        // A full disk is no reason to withhold the note: the buffer says that it is not stored.
+        guard case .found = try await service.files.look(path, since: nil) else { throw error }
+        service.caretaker.planAgain(handle, error)
+      }
+      return service.notebook[id] ?? record
+    }
+    let title = NoteDocument(handle.document)?.title ?? "Note"
+    return try await service.makeWorkingFile(for: handle, title: title, directory: service.notesDirectory)
+  }
+
+  /// Makes sure that every item of the meeting has its file, in a folder named by the meeting's title.
+  func openMeeting(_ handle: DocHandle) async throws -> NoteRecord {
+    guard let meeting = MeetingDocument(handle.document) else {
+      throw NotesError(.notANote, "The document \(handle.id) holds no text.")
+    }
+    if !meeting.isComplete, service.mayWrite(handle.id) { try handle.change { _ in try meeting.complete() } }
+    let title = meeting.title.isEmpty ? "Meeting" : meeting.title
+    let now = service.clock.date
+    var record =
+      service.notebook[handle.id] ?? NoteRecord(id: handle.id, title: title, created: now, modified: now)
+    if record.folder == nil {
+      record.folder = try await service.caretaker.freeFolder(for: title, in: service.notesDirectory)
+      record.deletedSince = nil
+      // A record without its document would name a meeting that a restarted service cannot open.
+      try await handle.flush()
+      service.notebook.remember(record)
+      try await service.notebook.save(handle.id, withBase: false)
+    }
+    service.caretaker.examineAll(of: handle.id)
+    try await service.caretaker.synchronize(handle)
+    return service.notebook[handle.id] ?? record
+  }
+
+  /// The item's place; creates its file if there is none yet.
+  func openItem(_ item: String, of handle: DocHandle) async throws -> NoteRecord {
+    guard MeetingDocument(handle.document)?.item(item) != nil else { throw NotesError.noSuchItem }
+    let key = NoteKey(handle.id, item: item)
+    try await service.caretaker.makeFile(of: key, handle)
+    guard let record = service.notebook[key] else {
+      throw NotesError(.conflict, "The item has no file yet, since another process is at work on it.")
+    }
+    return record
+  }
+
+  /// The place of a note that another person shares: answered when it is stored, so that a service that is killed next still
+  /// has it.
+  func placeOfArrival(_ id: DocumentId) async throws -> NotePlace {
+    let record = try await open(id)
+    let handle = try await service.fetch(id)
+    if !handle.isStored { try await handle.flush() }
+    await service.sharing.storeAdmission(to: id)
+    return NotePlace(record, service)
+  }
+}
+
+extension NotesError {
+  static let noSuchItem = NotesError(.notFound, "The item is not in the agenda any more.")
+}

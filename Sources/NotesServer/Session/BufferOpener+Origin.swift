@@ -1,0 +1,51 @@
+import Automerge
+import AutomergeRepo
+
+/// Finds out what the text of an opened buffer grew out of.
+extension BufferOpener {
+  /// Finds out where the text of a newly opened buffer comes from: the file, as a rule. A buffer that stayed while the note was
+  /// put away, or is older than the file for another reason, lacks what others wrote meanwhile.
+  ///
+  /// - Parameter opened: what the client had before it changed the text; nil if unknown
+  func origin(
+    of text: [UInt8], at path: String, _ key: NoteKey, openedAs opened: [UInt8]? = nil
+  ) async throws -> BufferOrigin {
+    if let opened {
+      // The file may not be there yet, and the note has a text already.
+      guard let bytes = try await service.files.read(path) else { return .unrelated }
+      return await FileContents.holds(bytes, opened) ? .file : .unrelated
+    }
+    let bytes = try await service.files.read(path)
+    // An editor shows an empty buffer for a missing file: the person has not deleted the text.
+    if bytes == nil, text.isEmpty { return .missingFile }
+    if let bytes, await FileContents.holds(bytes, text) { return .file }
+    let left = service.notebook[key]?.hasLeftBuffers == true ? try await service.notebook.leftBases(of: key) : []
+    return .stayed(left)
+  }
+
+  /// Finds out what the text of a buffer grew out of that has outlived services; nil if unknown.
+  func origin(of key: NoteKey, _ memories: [RunJournal.Memory], _ handle: DocHandle) async -> BufferOrigin? {
+    switch await service.journal.origin(of: key, memories, handle, service.notebook.storage) {
+    case .known(let base, let object): .known(base, object: object)
+    case .reloaded: .file
+    case .unknown: nil
+    }
+  }
+
+  /// Looks whether the file holds an earlier state of a buffer that has outlived its service; nil if not.
+  func savedMeanwhile(
+    _ text: [UInt8], _ key: NoteKey, _ handle: DocHandle, _ origin: BufferOrigin
+  ) async throws -> SavedMeanwhile? {
+    guard let path = service.notebook[key]?.path else { return nil }
+    try await service.loadBase(of: key)
+    guard case .found(let bytes, _) = try await service.files.look(path, since: nil),
+      let contents = try? FileContents(reading: bytes), let note = NoteDocument(handle.document, item: key.item)
+    else { return nil }
+    let merge = merge(note, handle, key.item, origin)
+    // The process that took it in may have written other people's words to the file since.
+    let bases = (service.notebook[key]?.fileBases ?? []).filter { $0.object == nil || $0.object == note.textObject }
+    if let base = await merge.grewOffLoop(into: text, throughOneOf: bases) { return .isTakenIn(base) }
+    let file = contents.text(besides: text)
+    return await merge.grewOffLoop(into: text, through: file).map { .isNews($0) }
+  }
+}

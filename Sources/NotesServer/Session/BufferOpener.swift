@@ -1,0 +1,250 @@
+import Automerge
+import AutomergeRepo
+import JSONRPC
+
+/// Opens the notes whose files an editor's buffers show: fetches the document, merges the buffer's text into it, and attaches
+/// the two.
+///
+///     opening ──the document is here──► what the text grew out of is known ──merged──► attached
+///        └──there is none──► plain
+@AutomergeRepo
+final class BufferOpener {
+  private let editor: Editor
+  private var nextNumber = 0
+  /// By the numbers of their openings.
+  private var tasks: [Int: Task<Void, Never>] = [:]
+
+  var service: Service { editor.service }
+  private var buffers: EditorBuffers { editor.buffers }
+
+  init(editor: Editor) { self.editor = editor }
+
+  /// The work on an opening; nil if it is done.
+  func task(_ opening: Opening) -> Task<Void, Never>? { tasks[opening.number] }
+
+  /// Opens the note whose file a buffer shows.
+  ///
+  /// - Parameters:
+  ///   - wasPlain: whether the buffer was a plain file's, which its client may have changed since
+  ///   - reattachment: given if the buffer has outlived a service
+  func open(
+    _ record: NoteRecord, at path: String, uri: String, _ plain: PlainBuffer, wasPlain: Bool = false,
+    reattachment: Reattachment? = nil
+  ) {
+    let (version, text, isReattached) = (plain.version, plain.text, reattachment != nil)
+    let opening = Opening(number: nextNumber, key: record.key, version: version, text: text, plain: plain)
+    nextNumber += 1
+    buffers[uri] = .opening(opening)
+    if !isReattached, attachAtOnce(uri: uri, record, opening) { return }
+    tasks[opening.number] = Task { @AutomergeRepo in
+      defer { tasks[opening.number] = nil }
+      do {
+        let handle = try await service.awaitedNotes.find(record.id) { [weak self] in
+          self?.isOpening(uri, opening.number) ?? false
+        } tell: { [weak self] source in
+          self?.waits(uri, opening.number, for: source)
+        }
+        // Other people's words may reach the file while this goes on.
+        let early = isReattached ? try await service.notebook.fileBases(of: record.key) : []
+        var origin: BufferOrigin? = .file
+        if let reattachment { origin = await self.origin(of: record.key, reattachment.memories, handle) }
+        // Editors of unknown state come back one after the other: what one of them has is not new when the next brings it.
+        var turn: (any NoteClaim)?
+        defer { withExtendedLifetime(turn) {} }
+        let isGuessed = origin == nil
+        if isGuessed {
+          turn = await service.reattachingTurn(of: record.key)
+          await service.siblingsAreThere()
+          await caughtUp(handle)
+        }
+        // Another process may be taking in what the file holds. When it has done so, the file shows which words of the buffer the
+        // note has.
+        var claim = await service.claim(
+          record.key.lockName, exclusively: false, within: .seconds(isReattached ? 4 : 1))
+        await service.followSiblings(to: handle)
+        await service.openFiles.settle(record.key)
+        try await service.loadBase(of: record.key)
+        if isGuessed {
+          let bases = try await service.notebook.clientBases(of: record.key, run: reattachment?.run)
+          origin = bases.isEmpty ? .stayed(early.map { $0.withChanges(of: reattachment?.run) }) : .oneOf(bases)
+        } else if !isReattached {
+          origin = try await self.origin(of: text, at: path, record.key, openedAs: wasPlain ? plain.opened : nil)
+        }
+        var saved: TextDelta?
+        if isReattached {
+          switch try await savedMeanwhile(text, record.key, handle, origin ?? .file) {
+          case .isTakenIn(let base):
+            origin = .known(base, object: NoteDocument(handle.document, item: record.item)?.textObject)
+          case .isNews(let way): saved = way
+          case nil: break
+          }
+        }
+        let merged = await mergedOffLoop(text, handle, record.item, origin ?? .file, version: version)
+        withExtendedLifetime(claim) {
+          attach(
+            uri: uri, handle: handle, item: record.item, origin ?? .file, opening: opening.number, merged: merged,
+            saved: saved)
+        }
+        // The buffer has one of its own now. With two, a deletion would be refused though no other editor has the note open.
+        claim = nil
+        if isGuessed { await caughtUp(handle) }
+      } catch {
+        await notOpened(uri: uri, opening: opening.number, error: error)
+      }
+    }
+  }
+
+  /// Attaches a buffer that shows the file's known text, if the document is here. False if more has to be found out.
+  private func attachAtOnce(uri: String, _ record: NoteRecord, _ opening: Opening) -> Bool {
+    guard service.repo.siblings.isEmpty, service.notebook.knowsBase(of: record.key), !record.hasLeftBuffers,
+      !service.openFiles.isBusy(record.key), let handle = service.repo.handle(of: record.id),
+      !opening.text.isEmpty, opening.text.count < FileComparison.largestAtOnce,
+      let note = NoteDocument(handle.document, item: record.item)
+    else { return false }
+    let (buffer, splices) = merge(note, handle, record.item, .file).open(version: opening.version, text: opening.text)
+    guard splices.isEmpty else { return false }
+    let merged = (buffer, splices, handle.document.heads())
+    attach(uri: uri, handle: handle, item: record.item, .file, opening: opening.number, merged: merged)
+    return true
+  }
+
+  // MARK: Waiting for the document
+
+  private func isOpening(_ uri: String, _ number: Int) -> Bool {
+    if case .opening(let opening)? = buffers[uri] { opening.number == number } else { false }
+  }
+
+  /// The buffer stays as it is until the document arrives: tells the person where they look.
+  private func waits(_ uri: String, _ number: Int, for source: AwaitedNotes.Source) {
+    guard case .opening(var opening)? = buffers[uri], opening.number == number else { return }
+    let id = opening.key.document
+    let host = service.sharing.host(of: id)
+    let name = source == .store ? "the store" : host.map { NoteNews.cut($0.name, to: 16) } ?? "a peer"
+    opening.waitsFor = name
+    buffers[uri] = .opening(opening)
+    let title = service.notebook[opening.key]?.title ?? service.title(of: id)
+    editor.deliver(
+      NoteNews.waiting(for: name).parameters(uri: uri, id: id, title: title, peer: host?.peer, name: host?.name))
+    guard editor.client.speaksNotes else { return }
+    editor.notify(StatusChangedNotification(uri: uri, status: NoteStatus(of: opening, service).json))
+  }
+
+  /// The buffer is reopened while its document has not arrived. What was typed since may exist nowhere else.
+  func keepTyped(_ opening: Opening, unlessIn text: [UInt8]) {
+    guard opening.plain.text != opening.text, opening.plain.text != text else { return }
+    service.keepSoon(opening.key.document, "the file was read again before the note arrived", opening.plain.text)
+  }
+
+  // MARK: Merging
+
+  /// Returns when every peer on the document has what we have, or after a while.
+  ///
+  /// A service that died may have sent words that it had not stored. They come back from the peers; if the editor's text were
+  /// merged first, they would be there twice.
+  private func caughtUp(_ handle: DocHandle) async {
+    let id = handle.id
+    func isCaughtUp() -> Bool {
+      service.sharing.peers.filter { $0.has(id) }.allSatisfy { handle.inSync(with: $0.peer) }
+        && service.repo.siblings.allSatisfy { handle.inSync(with: $0) }
+    }
+    var observation: Observation?
+    var deadline: (any ScheduledAction)?
+    await OneReply<Void>.wait(otherwise: ()) { reply in
+      guard !isCaughtUp() else { return reply.resume(returning: ()) }
+      observation = handle.observe { event in
+        if case .peersChanged = event, isCaughtUp() { reply.resume(returning: ()) }
+      }
+      deadline = service.clock.schedule(after: Self.catchingUpTime) { reply.resume(returning: ()) }
+    }
+    observation?.cancel()
+    deadline?.cancel()
+  }
+
+  /// How long a reopened buffer waits for peers, which may be gone.
+  private static let catchingUpTime: Duration = .seconds(8)
+
+  /// How many times a merge off the loop is tried if the document changes meanwhile.
+  private static let mostComparisons = 5
+
+  private typealias Merged = (buffer: OpenBuffer, splices: [TextSplice], heads: Set<ChangeHash>)
+
+  /// The merge for opening the buffer, computed off the loop; nil if it can as well be computed on it.
+  private func mergedOffLoop(
+    _ text: [UInt8], _ handle: DocHandle, _ item: String?, _ origin: BufferOrigin, version: Int
+  ) async -> Merged? {
+    for _ in 0..<Self.mostComparisons {
+      guard let note = NoteDocument(handle.document, item: item) else { return nil }
+      let heads = handle.document.heads()
+      let merge = merge(note, handle, item, origin)
+      if let (buffer, splices) = await merge.openOffLoop(version: version, text: text) {
+        return (buffer, splices, heads)
+      }
+    }
+    return nil
+  }
+
+  func merge(
+    _ note: NoteDocument, _ handle: DocHandle, _ item: String?, _ origin: BufferOrigin
+  ) -> OpeningMerge {
+    let record = service.notebook[NoteKey(handle.id, item: item)]
+    // If a meeting's item was moved since, these bases are about another text object. With the file's base, the merge notices.
+    let isSame = record?.isBaseAbout(note) ?? true
+    var (bases, isExact) = (record?.fileBase.map { [$0] } ?? [], false)
+    switch origin {
+    case .file: break
+    case .missingFile, .unrelated: bases = []
+    case .stayed(let found): bases = found + (record?.fileBases ?? []).filter { !found.contains($0) }
+    case .oneOf(let found): bases = found
+    case .known(let base, let object): if object == note.textObject { (bases, isExact) = ([base], true) }
+    }
+    return OpeningMerge(
+      note: note, bases: isSame || isExact || origin.isFile ? bases : [], isExact: isExact,
+      encoding: editor.client.encoding,
+      gate: editor.client.gate, isDoubtful: origin.isDoubtful)
+  }
+
+  private func attach(
+    uri: String, handle: DocHandle, item: String?, _ origin: BufferOrigin, opening number: Int, merged: Merged? = nil,
+    saved: TextDelta? = nil
+  ) {
+    // It may have been closed, or reopened, while the document was being fetched.
+    guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
+    guard let note = NoteDocument(handle.document, item: item) else {
+      let error = NotesError(.notANote, "The document \(handle.id) holds no such text.")
+      return fallBack(uri: uri, opening, error: error)
+    }
+    let (buffer, splices): (OpenBuffer, [TextSplice])
+    if let merged, merged.heads == handle.document.heads() {
+      (buffer, splices) = (merged.buffer, merged.splices)
+    } else {
+      (buffer, splices) = merge(note, handle, item, origin).open(version: opening.version, text: opening.text)
+    }
+    if origin.isDoubtful, splices.contains(where: { $0.deleteUTF8 > 0 }) {
+      service.keepSoon(handle.id, "an old buffer of it replaced parts of it", DocumentText(note).allUTF8)
+    }
+    let attachment = Attachment(
+      uri: uri, handle: handle, note: note, buffer: buffer, splices: splices, editor: editor)
+    buffers[uri] = .attached(attachment)
+    if let saved { attachment.wroteEarlier(saved) }
+    for message in opening.waiting { message(attachment) }
+    if opening.waitsFor != nil { attachment.updates.statusChanged() }
+    // The note was moved to another document while it was being opened.
+    let latest = service.notebook.latest(handle.id)
+    if latest != handle.id { Task { @AutomergeRepo in await service.mover.heardOfMove(handle.id, to: latest) } }
+  }
+
+  private func notOpened(uri: String, opening number: Int, error: any Error) async {
+    guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
+    // The editor may be about to exit with the only copy.
+    if !editor.isRunning { await UnmergedText(opening).keep(in: service) }
+    fallBack(uri: uri, opening, error: error)
+  }
+
+  private func fallBack(uri: String, _ opening: Opening, error: any Error) {
+    buffers[uri] = .plain(opening.plain)
+    editor.log.error("\(uri) was not attached: \(error)")
+    if editor.isRunning { buffers.leftPlain(uri, opening.plain, .notOpened) }
+    let message = ResponseError(replyingTo: error).message
+    editor.notify(ShowMessageNotification(kind: .error, message: "notes-lsp: \(message)"))
+  }
+}

@@ -1,0 +1,45 @@
+/// What the text of an opened buffer grew out of.
+enum BufferOrigin {
+  /// The working file's text.
+  case file
+  /// Nothing: the file is missing, and the buffer is empty.
+  case missingFile
+  /// Another text than the note's: the buffer was there before the note was, so both texts are kept.
+  case unrelated
+  /// Another text than the file's: what a client had whose buffer stayed when the note was put away, or what the file held
+  /// once. So with a buffer that has outlived a service which left no trace of it.
+  case stayed([TextBase])
+  /// Exactly this text; for a meeting's item, as long as its text object is the same.
+  case known(TextBase, object: String?)
+  /// One of these.
+  case oneOf([TextBase])
+
+  /// Whether it is certainly the working file's text.
+  var isFile: Bool {
+    if case .file = self { true } else { false }
+  }
+
+  /// Whether the buffer may lack words that its person did not delete.
+  var isDoubtful: Bool {
+    switch self {
+    case .stayed, .missingFile: true
+    case .file, .unrelated, .known, .oneOf: false
+    }
+  }
+}
+
+/// What a buffer that has outlived services says of them.
+struct Reattachment {
+  /// What the last of them called itself.
+  var run: String?
+  /// What the client remembers of each, the last one first.
+  var memories: [RunJournal.Memory] = []
+}
+
+extension FileContents {
+  /// Whether an editor shows a file with these bytes as this text.
+  @concurrent
+  static func holds(_ file: [UInt8], _ text: [UInt8]) async -> Bool {
+    (try? FileContents(reading: file))?.text(besides: text) == text
+  }
+}

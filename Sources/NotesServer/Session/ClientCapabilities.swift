@@ -1,0 +1,18 @@
+/// What an editor's client said of itself in `initialize`.
+struct ClientCapabilities {
+  /// Its unit for columns.
+  var encoding = PositionEncoding.utf16
+  /// Whether it speaks the notes extension; false for a plain LSP client.
+  var speaksNotes = false
+  /// Whether a plain client wants to be sent other people's changes.
+  var takesEdits = false
+
+  var gate: OpenBuffer.Gate { speaksNotes ? .notes : .plain }
+}
+
+extension PositionEncoding {
+  /// The first encoding of the client's list that we know; UTF-16 without a list, as in LSP.
+  init(offered: [String]?) {
+    self = offered?.lazy.compactMap(PositionEncoding.init(rawValue:)).first ?? .utf16
+  }
+}

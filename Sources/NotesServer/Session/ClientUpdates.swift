@@ -1,0 +1,167 @@
+import Automerge
+import AutomergeRepo
+import Crypto
+import JSONRPC
+
+/// Keeps a client up to date about one buffer: sends what it lacks, has it compare texts, and reports the status.
+@AutomergeRepo
+final class ClientUpdates {
+  /// How long after the last edit the texts are compared.
+  private static let checkDelay: Duration = .seconds(1)
+  /// The interval between comparisons while other people are connected.
+  private static let checkInterval: Duration = .seconds(30)
+
+  /// An edit of more parts than this waits until the client pauses: sent while the person types it would arrive too late, be
+  /// dropped, and have to be made again for the next keystroke.
+  private static let mostPartsAtOnce = 64
+  private static let quietDelay: Duration = .milliseconds(60)
+  private static let longestWait: Duration = .seconds(1)
+
+  /// The interval in which changes of the status are combined.
+  private static let statusDelay: Duration = .milliseconds(200)
+
+  private unowned let attachment: Attachment
+  private var check: (time: Duration, timer: any ScheduledAction)?
+  private var checkIsDue: (time: Duration, onlyInCompany: Bool)?
+  private var editTimer: (any ScheduledAction)?
+  /// When the client last changed something, and when the edit that waits for the client to pause began to wait.
+  private var lastChange: Duration?
+  private var waitingSince: Duration?
+  private var statusTimer: (any ScheduledAction)?
+  private var lastStatus: JSONValue?
+
+  private var editor: Editor { attachment.editor }
+  private var clock: any RepoClock { attachment.service.clock }
+
+  init(_ attachment: Attachment) { self.attachment = attachment }
+
+  func stop() {
+    check?.timer.cancel()
+    statusTimer?.cancel()
+    editTimer?.cancel()
+  }
+
+  // MARK: Edits
+
+  /// Call when the client has changed something.
+  func clientChanged() { lastChange = clock.now }
+
+  /// Sends what the client lacks, unless more of its own changes may be waiting to be read.
+  func sendEdit() {
+    // The edit would be made for an outdated version.
+    guard !attachment.isComparing else { return }
+    guard !editor.buffers.isReceiving else { return editor.buffers.sendEditLater(attachment.uri) }
+    guard attachment.buffer.gate == .notes else { return offerEdit() }
+    guard !waitsForQuiet() else { return }
+    guard let edit = attachment.buffer.pendingEdit(source: attachment.source) else { return }
+    attachment.service.journal.sends(
+      edit.rev, of: attachment.key, heads: attachment.handle.document.heads())
+    editor.notify(EditNotification(uri: attachment.uri, edit: edit))
+  }
+
+  /// Sends a plain client what it lacks, if it takes edits and has answered all earlier ones.
+  private func offerEdit() {
+    guard editor.client.takesEdits, let edit = attachment.buffer.nextOffer(source: attachment.source) else { return }
+    editor.ask(ApplyEditRequest(uri: attachment.uri, edit: edit)) { [weak attachment] isApplied in
+      attachment?.buffer.offerAnswered(isApplied: isApplied, version: edit.version)
+      attachment?.updates.sendEdit()
+    }
+  }
+
+  /// Whether the unsent edit is large and the client busy; it is then sent later.
+  private func waitsForQuiet() -> Bool {
+    editTimer?.cancel()
+    editTimer = nil
+    let now = clock.now
+    guard attachment.buffer.unsent.segments.count > Self.mostPartsAtOnce, let lastChange,
+      now - lastChange < Self.quietDelay, now - (waitingSince ?? now) < Self.longestWait
+    else {
+      waitingSince = nil
+      return false
+    }
+    waitingSince = waitingSince ?? now
+    editTimer = clock.schedule(after: Self.quietDelay - (now - lastChange)) { [weak attachment] in
+      attachment?.updates.sendEdit()
+    }
+    return true
+  }
+
+  // MARK: Comparing texts
+
+  /// Call when the text has changed: the texts are compared after a while.
+  func textChanged() { scheduleCheck(after: Self.checkDelay) }
+
+  /// Replaces an earlier deadline.
+  private func scheduleCheck(after delay: Duration) {
+    let time = clock.now + delay
+    checkIsDue = (time, onlyInCompany: delay == Self.checkInterval)
+    // Every keystroke postpones the check: a timer that fires too early waits again.
+    if let check, check.time <= time { return }
+    check?.timer.cancel()
+    planCheck(at: time)
+  }
+
+  private func planCheck(at time: Duration) {
+    let timer = clock.schedule(after: max(.zero, time - clock.now)) { [weak attachment] in
+      attachment?.updates.checkIsPlanned()
+    }
+    check = (time, timer)
+  }
+
+  private func checkIsPlanned() {
+    guard let due = checkIsDue else { return }
+    check = nil
+    if clock.now < due.time { return planCheck(at: due.time) }
+    if !due.onlyInCompany || hasCompany { sendCheck() }
+    scheduleCheck(after: Self.checkInterval)
+  }
+
+  private func sendCheck() {
+    let buffer = attachment.buffer
+    guard buffer.gate == .notes, !buffer.awaitsFullText, !attachment.isComparing else { return }
+    let text = attachment.clientText
+    let digest = SHA256.hash(data: text).map { byte in
+      String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+    }
+    editor.notify(
+      CheckNotification(
+        uri: attachment.uri, version: buffer.version, rev: buffer.expectedRev, byteCount: text.count,
+        digest: digest.joined()))
+  }
+
+  private var hasCompany: Bool {
+    attachment.service.sharing.peers.contains { $0.isConnected && $0.has(attachment.id) }
+  }
+
+  // MARK: The status
+
+  /// Tells the client, at most a few times a second: every keystroke changes what is stored and which peers have it.
+  func statusChanged() {
+    guard attachment.buffer.gate == .notes, statusTimer == nil else { return }
+    statusTimer = clock.schedule(after: Self.statusDelay) { [weak attachment] in
+      attachment?.updates.sendStatus()
+    }
+  }
+
+  /// Answers a request for the status. A later return to the state told before is then news to the client.
+  func answerStatus() -> JSONValue {
+    let status = NoteStatus(of: attachment).json
+    lastStatus = status
+    return status
+  }
+
+  /// Call when an event has told the client what changes its idea of the status: it is told the whole again, even if that is as
+  /// it was before.
+  func toldOfStatus() {
+    lastStatus = nil
+    statusChanged()
+  }
+
+  private func sendStatus() {
+    statusTimer = nil
+    let status = NoteStatus(of: attachment).json
+    guard status != lastStatus else { return }
+    lastStatus = status
+    editor.notify(StatusChangedNotification(uri: attachment.uri, status: status))
+  }
+}

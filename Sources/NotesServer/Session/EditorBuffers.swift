@@ -1,0 +1,223 @@
+import AutomergeRepo
+import JSONRPC
+
+/// The editor's buffers by URI: plain files, notes that are being opened, and notes that are attached to their documents.
+@AutomergeRepo
+final class EditorBuffers {
+  private static let mostStrangers = 256
+
+  let editor: Editor
+  private(set) lazy var opener = BufferOpener(editor: editor)
+  private var buffers: [String: Buffer] = [:]
+  /// Files whose changes came before their text was known; the full text was requested.
+  private var strangers: Set<String> = []
+  /// More of the editor's messages may be waiting to be read.
+  private(set) var isReceiving = false
+  /// Buffers for which an edit may be due when all messages are read.
+  private var withEdits: Set<String> = []
+
+  var service: Service { editor.service }
+
+  init(editor: Editor) { self.editor = editor }
+
+  // MARK: Finding
+
+  subscript(uri: String) -> Buffer? {
+    get { buffers[uri] }
+    set { buffers[uri] = newValue }
+  }
+
+  var attachments: [Attachment] {
+    buffers.values.compactMap { buffer in
+      if case .attached(let attachment) = buffer { attachment } else { nil }
+    }
+  }
+
+  /// The buffers of plain files.
+  var plainURIs: [String] {
+    buffers.compactMap { uri, buffer in
+      if case .plain = buffer { uri } else { nil }
+    }
+  }
+
+  func attachments(of document: DocumentId) -> [Attachment] { attachments.filter { $0.id == document } }
+
+  func attachment(at key: NoteKey) -> Attachment? { attachments.first { $0.key == key } }
+
+  /// Where a document is shown, or would be.
+  func uri(of document: DocumentId) -> String? {
+    attachments(of: document).map(\.uri).min() ?? service.notebook[document]?.path.map(FileURI.uri(path:))
+  }
+
+  // MARK: Order
+
+  /// Reads messages of the editor. Other people's changes are sent once the editor's are applied: an edit for an outdated
+  /// version would be dropped.
+  func receive(_ messages: () -> Void) {
+    isReceiving = true
+    messages()
+    isReceiving = false
+    for uri in withEdits {
+      if case .attached(let attachment)? = buffers[uri] { attachment.updates.sendEdit() }
+    }
+    withEdits.removeAll()
+  }
+
+  /// Call while messages are being read: an edit of this buffer may be due afterwards.
+  func sendEditLater(_ uri: String) { withEdits.insert(uri) }
+
+  /// Brings everything that the client has sent into the documents.
+  func finishComparing() {
+    for attachment in attachments { attachment.finishComparing() }
+  }
+
+  /// Runs the action at once, or when the document is there; never for a plain buffer.
+  func whenAttached(_ uri: String, _ action: @escaping @AutomergeRepo (Attachment) -> Void) {
+    switch buffers[uri] {
+    case .attached(let attachment): attachment.whenCompared(action)
+    case .opening(var opening):
+      opening.waiting.append(action)
+      buffers[uri] = .opening(opening)
+    case .plain, nil: break
+    }
+  }
+
+  /// Runs the action at once if the buffer's undo history is known, or the buffer is no note's. While the note is being opened,
+  /// the action waits in order with the editor's other messages about it.
+  func whenUndoIsKnown(_ uri: String, _ action: @escaping @AutomergeRepo (Attachment?) -> Void) {
+    switch buffers[uri] {
+    case .opening(let opening):
+      whenOpened(uri, opening) { [weak self] in self?.whenUndoIsKnown(uri, action) }
+    case .attached(let attachment):
+      guard let loading = attachment.undo.loading else { return action(attachment) }
+      Task { @AutomergeRepo in
+        await loading.value
+        if case .attached(let attachment)? = buffers[uri] { action(attachment) } else { action(nil) }
+      }
+    case .plain, nil: action(nil)
+    }
+  }
+
+  /// Runs the action when the note is opened, or cannot be.
+  private func whenOpened(_ uri: String, _ opening: Opening, _ action: @escaping @AutomergeRepo () -> Void) {
+    var isDone = false
+    let once = { @AutomergeRepo in
+      guard !isDone else { return }
+      isDone = true
+      action()
+    }
+    whenAttached(uri) { _ in once() }
+    let task = opener.task(opening)
+    Task { @AutomergeRepo in
+      await task?.value
+      once()
+    }
+  }
+
+  /// Returns when no buffer of the document is being opened: it would be attached while the note is put away. Does not wait for
+  /// one that waits for peers.
+  func settleOpenings(of id: DocumentId) async {
+    for (uri, buffer) in buffers {
+      guard case .opening(let opening) = buffer, opening.key.document == id, opening.waitsFor == nil else { continue }
+      await OneReply<Void>.wait(otherwise: ()) { reply in
+        whenOpened(uri, opening) { reply.resume(returning: ()) }
+      }
+    }
+  }
+
+  /// Returns when what the client wrote into buffers that are still being opened is merged.
+  func finishOpenings() async {
+    for case .opening(let opening) in buffers.values where !opening.waiting.isEmpty || opening.waitsFor != nil {
+      await opener.task(opening)?.value
+    }
+  }
+
+  // MARK: Messages
+
+  /// - Parameters:
+  ///   - reattachment: given if the buffer has outlived a service
+  ///   - note: the id of the note for whose the client takes the file
+  func open(_ uri: String, _ plain: PlainBuffer, _ reattachment: Reattachment?, asNote note: String?) {
+    switch buffers[uri] {
+    case .attached(let attachment): attachment.detach()
+    case .opening(let opening): opener.keepTyped(opening, unlessIn: plain.text)
+    case .plain, nil: break
+    }
+    guard let path = FileURI.path(uri: uri), let record = service.notebook.record(atPath: path) else {
+      buffers[uri] = .plain(plain)
+      if reattachment != nil || note != nil { tellUnlessFound(uri, note.flatMap { DocumentId($0) }) }
+      return
+    }
+    opener.open(record, at: path, uri: uri, plain, reattachment: reattachment)
+  }
+
+  func change(_ uri: String, version: Int, rev: Int?, _ changes: [ContentChange]) {
+    switch buffers[uri] {
+    case .attached(let attachment): attachment.didChange(version: version, rev: rev, changes: changes)
+    case .opening(var opening):
+      opening.plain.apply(changes, version: version, in: editor.client.encoding)
+      opening.waiting.append { $0.didChange(version: version, rev: rev, changes: changes) }
+      buffers[uri] = .opening(opening)
+    case .plain(var buffer):
+      // Emptied first, so that the text is changed in place.
+      buffers[uri] = nil
+      buffer.apply(changes, version: version, in: editor.client.encoding)
+      if let farewell = buffer.farewell { editor.deliver(farewell) }
+      buffer.farewell = nil
+      buffers[uri] = .plain(buffer)
+    case nil:
+      // Never opened, or lost by a service that died: the full text, when it comes, opens it.
+      guard strangers.contains(uri), case .fullText(let text)? = changes.last else {
+        if strangers.count < Self.mostStrangers { strangers.insert(uri) }
+        return requestFullText(uri, reason: "this document is not open here")
+      }
+      strangers.remove(uri)
+      open(uri, PlainBuffer(version: version, text: text), Reattachment(), asNote: nil)
+    }
+  }
+
+  func close(_ uri: String) {
+    guard case .opening(var opening)? = buffers[uri] else {
+      if case .attached(let attachment)? = buffers[uri] { return close(attachment) }
+      return buffers[uri] = nil
+    }
+    // What was typed before it was closed enters the document when that is there.
+    opening.waiting.append { [weak self] attachment in self?.close(attachment) }
+    buffers[uri] = .opening(opening)
+  }
+
+  private func close(_ attachment: Attachment) {
+    buffers[attachment.uri] = nil
+    attachment.finishComparing()
+    attachment.countWords()
+    attachment.detach()
+    closed(attachment.key, attachment.undo.item)
+    service.caretaker.watch(attachment.handle)
+    service.caretaker.plan(attachment.handle, text: attachment.note.content)
+  }
+
+  /// Records what the person has seen of a note, and forgets what the editor had.
+  private func closed(_ key: NoteKey, _ undo: StoredItem?) {
+    Task { @AutomergeRepo in
+      do {
+        try await service.notebook.save(key, withBase: false)
+        if let undo { try await service.notebook.storage.commit([.save(undo)]) }
+        try await service.notebook.forgetClientBase(of: key, run: service.run)
+      } catch {
+        editor.log.warning("The store was not told that a note is closed: \(error)")
+      }
+    }
+  }
+
+  /// A notification about this document could not be understood, so the buffer's text is unknown.
+  func textWentWrong(_ uri: String, reason: String) {
+    switch buffers[uri] {
+    case .attached, .opening: whenAttached(uri) { $0.resync(reason) }
+    case .plain, nil: requestFullText(uri, reason: reason)
+    }
+  }
+
+  private func requestFullText(_ uri: String, reason: String) {
+    editor.notify(ResyncNotification(uri: uri, reason: reason))
+  }
+}

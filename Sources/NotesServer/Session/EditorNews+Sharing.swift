@@ -1,0 +1,120 @@
+import AutomergeRepo
+import JSONRPC
+
+/// Events about people: on the network, nearby, in notes, and with invitations.
+extension EditorNews {
+  func sharingChanged(_ event: SharingEvent) {
+    switch event {
+    case .accessChanged(let peer, let name, let id, let access):
+      accessChanged(.access(access, host: name), id, peer, name)
+    case .unshared(let peer, let name, let id): accessChanged(.unshared(host: name), id, peer, name)
+    case .gaveUp(let peer, let name, let id):
+      accessChanged(.gaveUp(guest: name), id, peer, name)
+      service.company.unshared(id, by: peer)
+    case .moved(let move, _): service.mover.follow(move)
+    case .networkState: service.mover.followAll()
+    default: break
+    }
+    if let notice = notice(of: event) {
+      // Only one process of this person hears of it.
+      service.siblingEvents.tell(notice)
+      editor.deliver(notice)
+    }
+    for attachment in editor.buffers.attachments { attachment.updates.statusChanged() }
+  }
+
+  /// A person has opened the document, or closed it.
+  func arrived(_ person: Presence.Person, in document: DocumentId, isHere: Bool) {
+    let title = service.title(of: document)
+    let message = NoteNews.fitted(person.name, isHere ? " opened " : " closed ", title, "")
+    editor.deliver(
+      notice(
+        isHere ? "joined" : "left", PeerId(person.peer), person.name, message, uri: editor.buffers.uri(of: document)))
+  }
+
+  /// A peer has brought changes in another author's name.
+  func forged(by peer: PeerId, author: PeerId?, in attachment: Attachment) {
+    // If several buffers have the document open, one of them tells.
+    guard editor.buffers.uri(of: attachment.id) == attachment.uri else { return }
+    let name = service.sharing.name(of: peer)
+    let owner = author.map { NoteNews.cut(service.sharing.name(of: $0), to: 12) + "'s" } ?? "your"
+    let message = NoteNews.fitted(name, " writes in \(owner) name in ", service.title(of: attachment.id), "; refused")
+    editor.deliver(notice("forged", peer, name, message, uri: attachment.uri))
+  }
+
+  // MARK: Notices
+
+  /// The message to the person about a network event; nil if there is none.
+  private func notice(of event: SharingEvent) -> JSONValue? {
+    switch event {
+    case .online(let peer, let name): notice("online", peer, name, NoteNews.cut(name, to: 48) + " is online")
+    case .offline(let peer, let name): notice("offline", peer, name, NoteNews.cut(name, to: 48) + " is offline")
+    case .joined(let peer, let name, let document):
+      notice(
+        "accepted", peer, name, NoteNews.fitted(name, " joined ", service.title(of: document), ""),
+        uri: editor.buffers.uri(of: document))
+    case .networkState, .accessChanged, .unshared, .gaveUp, .moved: nil
+    case .nearby, .gone, .invited, .withdrawn, .accepted, .declined, .toBeConfirmed, .offeredAgain, .brokeOff,
+      .closedToStrangers, .namesake, .peersChanged:
+      invitationNotice(of: event)
+    }
+  }
+
+  /// The notice for an event about a person nearby, or an invitation; nil if it is another event.
+  private func invitationNotice(of event: SharingEvent) -> JSONValue? {
+    switch event {
+    case .nearby(let peer, let name): notice("online", peer, name, NoteNews.cut(name, to: 44) + " is nearby")
+    case .gone(let peer, let name): notice("offline", peer, name, NoteNews.cut(name, to: 40) + " is no longer nearby")
+    case .invited(let invitation):
+      // Without the digits: these stand alone, where the person answers, so that no title can pass for them.
+      notice(
+        "invited", invitation.peer, invitation.name,
+        invitation.isNameShared
+          ? "WARNING: " + NoteNews.cut(invitation.name, to: 29) + " is not who you met"
+          : NoteNews.fitted(invitation.name, " invites you to ", invitation.title ?? "", "", within: 55),
+        invitation: invitation.invitation)
+    case .withdrawn(let invitation):
+      notice(
+        "declined", invitation.peer, invitation.name,
+        NoteNews.fitted(invitation.name, " took back the invitation to ", invitation.title ?? "", ""),
+        invitation: invitation.invitation)
+    case .accepted(let peer, let name, let document):
+      notice(
+        "accepted", peer, name, NoteNews.fitted(name, " now shares ", service.title(of: document), " with you"),
+        uri: editor.buffers.uri(of: document))
+    case .declined(let peer, let name, let document):
+      notice(
+        "declined", peer, name, NoteNews.fitted(name, " declined ", service.title(of: document), ""),
+        uri: editor.buffers.uri(of: document))
+    case .toBeConfirmed(let invitation):
+      notice(
+        "accepted", invitation.peer, invitation.name, NoteNews.cut(invitation.name, to: 29) + " accepted.",
+        uri: editor.buffers.uri(of: invitation.document), invitation: invitation.invitation)
+    case .offeredAgain(let peer, let name, let document):
+      notice(
+        "offered", peer, name,
+        NoteNews.fitted(name, " offers ", service.title(of: document), ", which you already have"),
+        uri: editor.buffers.uri(of: document))
+    case .brokeOff(let peer, let name):
+      notice("brokeOff", peer, name, NoteNews.cut(name, to: 29) + " broke off an invitation")
+    case .closedToStrangers:
+      .object(present: [
+        "kind": "brokeOff", "message": "Too many broken-off invitations. Use tickets for an hour",
+      ])
+    case .namesake(let peer, let name):
+      notice(
+        "keyChanged", peer, name, "WARNING: another key calls itself \(NoteNews.cut(name, to: 20))")
+    case .peersChanged: .object(present: ["kind": "peers"])
+    case .online, .offline, .joined, .networkState, .accessChanged, .unshared, .gaveUp, .moved: nil
+    }
+  }
+
+  private func notice(
+    _ kind: String, _ peer: PeerId, _ name: String, _ message: String, uri: String? = nil, invitation: String? = nil
+  ) -> JSONValue {
+    .object(present: [
+      "uri": uri.map(JSONValue.string), "kind": .string(kind), "peer": .string(peer.description),
+      "name": .string(name), "message": .string(message), "invitation": invitation.map(JSONValue.string),
+    ])
+  }
+}

@@ -1,0 +1,112 @@
+import AutomergeRepo
+import JSONRPC
+
+/// Tells the editor what other people and this person's other processes did: makes events of it, and has the buffers follow.
+@AutomergeRepo
+final class EditorNews {
+  let editor: Editor
+  var service: Service { editor.service }
+
+  init(editor: Editor) { self.editor = editor }
+
+  // MARK: Notes
+
+  /// A note was created, renamed, put away or restored, here or in another process: the client should fetch its lists again.
+  func catalogueChanged(_ change: Notebook.Change) {
+    if let path = change.path { editor.buffers.becameNote(path) }
+    guard editor.isRunning, editor.client.speaksNotes else { return }
+    editor.deliver(
+      .object(present: [
+        "kind": .string(change.kind.rawValue), "id": .string(change.id.description),
+        "item": change.item.map(JSONValue.string), "title": .string(change.title),
+        "uri": change.path.map { .string(FileURI.uri(path: $0)) }, "path": change.path.map(JSONValue.string),
+        "peer": .string(service.identity.peer.description), "name": .string(service.identity.name),
+      ]))
+  }
+
+  /// Another person has deleted the note for everyone: open buffers become plain files, and the note can be restored.
+  ///
+  /// - Parameter isNews: whether the person has not been told of it yet
+  func deletedForEveryone(_ handle: DocHandle, isNews: Bool) {
+    let title = service.notebook[handle.id]?.title ?? handle.id.description
+    let open = editor.buffers.attachments(of: handle.id)
+    for attachment in open { editor.buffers.detach(attachment.uri, .deletedForEveryone) }
+    guard isNews, open.isEmpty, editor.isRunning, editor.client.speaksNotes else { return }
+    editor.deliver(
+      [
+        "kind": "deleted", "id": .string(handle.id.description), "title": .string(title),
+        "message": .string(NoteNews.detached(.deletedForEveryone).message(title: title)),
+      ])
+  }
+
+  /// The host of a note has removed a guest, and this person has followed the host to the new document.
+  func followed(_ move: NoteMove) {
+    let host = move.host ?? service.repo.peerId
+    let name = service.sharing.host(of: move.successor)?.name ?? String(host.description.prefix(8))
+    tellOfMove(from: move.document, to: move.successor, peer: host, name: name, isOwn: false)
+  }
+
+  /// This person has removed a guest, and the note goes on in a new document.
+  func removed(_ peer: PeerId, _ name: String, from old: DocumentId, to new: DocumentId) {
+    tellOfMove(from: old, to: new, peer: peer, name: name, isOwn: true)
+  }
+
+  private func tellOfMove(from old: DocumentId, to new: DocumentId, peer: PeerId, name: String, isOwn: Bool) {
+    let title = service.notebook[new]?.title ?? service.title(of: new)
+    let news = NoteNews.moved(from: old, isOwn ? .removed(name) : .host(name))
+    let event = news.parameters(uri: editor.buffers.uri(of: new), id: new, title: title, peer: peer, name: name)
+    service.siblingEvents.tell(event)
+    editor.deliver(event, to: new)
+  }
+
+  // MARK: Access
+
+  /// The network reports that this person's access to a note has changed, or that it is no longer shared.
+  func accessChanged(_ news: NoteNews, _ id: DocumentId, _ peer: PeerId, _ name: String) {
+    let event = news.parameters(
+      uri: editor.buffers.uri(of: id), id: id, title: service.title(of: id), peer: peer, name: name)
+    // Only one process of this person hears of it.
+    service.siblingEvents.tell(event)
+    editor.deliver(event, to: id)
+    service.readOnlyCopies.accessChanged(id)
+  }
+
+  /// Handles an event that another process of this person has heard.
+  func heardFromSibling(_ event: JSONValue) {
+    if service.recoveredTexts.heard(event) { return }
+    guard let kind = event["kind"]?.stringValue, ["access", "unshared", "left", "moved"].contains(kind),
+      let id = event["id"]?.stringValue.flatMap({ DocumentId($0) })
+    else { return editor.deliver(event) }
+    Task { @AutomergeRepo in
+      await service.sharing.refresh()
+      if let old = event["from"]?.stringValue.flatMap({ DocumentId($0) }) {
+        await service.mover.heardOfMove(old, to: id)
+      }
+      editor.deliver(event, to: id)
+    }
+  }
+
+  /// What was typed is not in the note, for this person may only read it.
+  func refused(_ key: NoteKey, uri: String?, _ text: RecoveredText, path: String) {
+    guard editor.isRunning else { return }
+    editor.deliver(refusal(of: key, uri: uri, recovered: path))
+    service.recoveredTexts.told(text)
+  }
+
+  /// What was typed elsewhere or earlier, or written to the file, is not in the note: tells every editor, for the person may
+  /// look at any.
+  func refusedForAll(_ key: NoteKey, _ text: RecoveredText, path: String) {
+    guard editor.isRunning else { return service.recoveredTexts.tellSoon() }
+    let uri = service.notebook[key]?.path.map(FileURI.uri(path:))
+    let event = refusal(of: key, uri: uri, recovered: path)
+    service.siblingEvents.tell(event)
+    editor.deliver(event)
+    service.recoveredTexts.told(text)
+  }
+
+  private func refusal(of key: NoteKey, uri: String?, recovered: String) -> JSONValue {
+    NoteNews.refused(recovered: recovered).parameters(
+      uri: uri, id: key.document, title: service.notebook[key]?.title ?? service.title(of: key.document), peer: nil,
+      name: nil)
+  }
+}

@@ -1,0 +1,33 @@
+import AutomergeRepo
+
+/// Shows this person's other processes that a note is open here.
+@AutomergeRepo
+final class NoteHold {
+  /// The pause before claiming a note again that another process holds.
+  static let interval: Duration = .milliseconds(20)
+
+  private let service: Service
+  private let name: String
+  private var claim: (any NoteClaim)?
+  private var hasEnded = false
+
+  init(_ key: NoteKey, _ service: Service) {
+    (name, self.service) = (key.lockName, service)
+    take()
+  }
+
+  /// Another process may be writing the working file right now; that takes milliseconds.
+  private func take() {
+    claim = service.files.claim(name, exclusively: false)
+    guard claim == nil else { return }
+    service.clock.schedule(after: Self.interval) { [weak self] in
+      guard let self, !self.hasEnded, self.claim == nil else { return }
+      self.take()
+    }
+  }
+
+  func end() {
+    hasEnded = true
+    claim = nil
+  }
+}

@@ -1,0 +1,99 @@
+import AutomergeRepo
+import Foundation
+
+/// Handles typing into a note that this person may only read: leaves the document alone, sends the client its text back, and
+/// keeps the words where the person can find them.
+@AutomergeRepo
+final class RefusedChanges {
+  /// How long to wait for more of the same before the person is told.
+  private static let tellDelay: Duration = .milliseconds(300)
+
+  private unowned let attachment: Attachment
+  private var typing = RefusedTyping()
+  /// When the person is told.
+  private var timer: (any ScheduledAction)?
+
+  init(_ attachment: Attachment) { self.attachment = attachment }
+
+  /// The client has made these changes, and the document refuses them.
+  ///
+  /// - Parameter before: the client's text before it made them
+  func refuse(_ splices: [TextSplice], before: [UInt8]) {
+    let service = attachment.service
+    defer { service.journal.clientHas(attachment.key) }
+    guard !splices.isEmpty else { return }
+    attachment.buffer.documentChanged(by: TextDelta(splices, in: attachment.source.allUTF8).inverted)
+    let text = attachment.clientText
+    let recovered = RecoveredText(
+      id: attachment.id, time: typing.take(before: before, after: text, at: service.clock.date.milliseconds),
+      reason: "it was typed into a note that you may only read", text: text)
+    Task { @AutomergeRepo in _ = await service.recoveredTexts.keepOrHold(recovered) }
+    timer?.cancel()
+    timer = service.clock.schedule(after: Self.tellDelay) { [weak attachment] in
+      if let attachment { attachment.refused.tell(of: recovered) } else { service.recoveredTexts.tellSoon() }
+    }
+    attachment.updates.sendEdit()
+    attachment.updates.textChanged()
+  }
+
+  private func tell(of recovered: RecoveredText) {
+    timer = nil
+    let title = attachment.service.notebook[attachment.key]?.title ?? ""
+    Task { @AutomergeRepo [attachment] in
+      guard let path = await attachment.service.write(recovered, title: title) else {
+        return attachment.service.recoveredTexts.tellSoon()
+      }
+      attachment.editor.news.refused(attachment.key, uri: attachment.uri, recovered, path: path)
+    }
+  }
+}
+
+/// Tells which refused texts of a client are stages of one, growing as the person types.
+struct RefusedTyping {
+  private var last: (time: Int, text: [UInt8])?
+
+  /// The client's text was `before`, and has become `after` by refused typing.
+  ///
+  /// - Returns: the time that identifies the kept text; the same as before if that is a stage of `after`
+  mutating func take(before: [UInt8], after: [UInt8], at now: Int) -> Int {
+    let time = last.map { $0.text == before ? $0.time : max($0.time + 1, now) } ?? now
+    last = (time, after)
+    return time
+  }
+}
+
+extension TextDelta {
+  /// The combined effect of consecutive splices on a text.
+  init(_ splices: [TextSplice], in text: [UInt8]) {
+    var (result, text) = (TextDelta.identity, text)
+    for splice in splices {
+      let start = min(splice.utf8Offset, text.count)
+      let range = start..<min(start + splice.deleteUTF8, text.count)
+      result = result.composed(
+        with: TextDelta(utf8Offset: start, deleted: Array(text[range]), inserted: splice.insert))
+      text.replaceSubrange(range, with: splice.insert)
+    }
+    self = result
+  }
+}
+
+extension Service {
+  /// Writes a kept text to a file that the person can open. Nil on failure, which is logged.
+  func write(_ recovered: RecoveredText, title: String) async -> String? {
+    do {
+      return try await writeCopy(recovered, title: title)
+    } catch {
+      log.error("A recovered text could not be written: \(error)")
+      return nil
+    }
+  }
+
+  /// Writes a kept text to a file that the person can open.
+  ///
+  /// - Returns: the file's path
+  func writeCopy(_ recovered: RecoveredText, title: String) async throws(WorkingFileError) -> String {
+    let path = RecoveredText.path(title: title, time: recovered.time, in: notesDirectory)
+    _ = try await files.write(path, recovered.text, replacing: true)
+    return path
+  }
+}

@@ -1,0 +1,26 @@
+import JSONRPC
+
+/// For commands, which make requests as an editor would, and run beside the service of one.
+extension Session {
+  /// Carries out one request as if the editor had made it.
+  public func perform(_ method: String, _ params: JSONValue) async throws(ResponseError) -> JSONValue {
+    do {
+      return try await editor.perform(method, Parameters(params)).json
+    } catch {
+      throw ResponseError(replyingTo: error)
+    }
+  }
+
+  /// Has the process with the network carry out a request about itself; nil if there is none.
+  public func performInService(_ method: String, _ params: JSONValue) async throws(ResponseError) -> JSONValue? {
+    await editor.service.siblingsAreThere()
+    guard !editor.service.repo.siblings.isEmpty else { return nil }
+    return try await editor.service.siblingRequests.ask(method, params)?.get()
+  }
+
+  /// Whether another process of this person is there.
+  public var isServiceRunning: Bool { !editor.service.repo.siblings.isEmpty }
+
+  /// Waits; false if waiting is over because the process ends.
+  public func pause(for duration: Duration) async -> Bool { await editor.service.clock.pause(for: duration) }
+}

@@ -1,0 +1,119 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+
+/// What this person can undo and redo in a note, also from before the service or the editor was restarted.
+@AutomergeRepo
+final class UndoHistory {
+  /// How far to go.
+  enum Extent {
+    case steps(Int)
+    /// To the text of this many milliseconds before or after the one that is shown.
+    case time(Int)
+  }
+
+  private unowned let attachment: Attachment
+  var groups = UndoGroups()
+  /// What earlier processes stored is being read.
+  private(set) var loading: Task<Void, Never>?
+
+  private var service: Service { attachment.service }
+  private var handle: DocHandle { attachment.handle }
+
+  init(of attachment: Attachment) { self.attachment = attachment }
+
+  /// Undoes or redoes this person's changes. Returns the number of steps.
+  func go(_ direction: UndoGroups.Direction, _ extent: Extent) throws -> Int {
+    try service.checkMayWrite(attachment.id)
+    var count = 0
+    switch extent {
+    case .steps(let steps):
+      while count < steps, try goOnce(direction) { count += 1 }
+    case .time(let milliseconds):
+      let shown = groups.redoable.isEmpty ? service.clock.date.milliseconds : groups.undoable.last?.time ?? .min
+      switch direction {
+      case .undo:
+        guard shown > .min else { return 0 }
+        while let last = groups.undoable.last, last.time > shown - milliseconds, try goOnce(.undo) { count += 1 }
+      case .redo:
+        let until = max(shown, groups.redoable.last?.time ?? shown).addingReportingOverflow(milliseconds).partialValue
+        while let next = groups.redoable.last, next.time <= until, try goOnce(.redo) { count += 1 }
+      }
+    }
+    return count
+  }
+
+  private func goOnce(_ direction: UndoGroups.Direction) throws -> Bool {
+    while let group = groups.next(direction) {
+      let before = handle.document.heads()
+      let (changes, authors) = changes(of: group)
+      let made = try handle.change { try $0.revert(changes, alsoOf: authors, timestamp: service.clock.date) }
+      // No visible trace of it is left: undo the one before it.
+      guard let made else { continue }
+      groups.tookBack(direction, group, by: made)
+      try attachment.undid(since: before)
+      return true
+    }
+    return false
+  }
+
+  /// A group's changes, and their authors: this person, in this process or in an earlier one.
+  private func changes(of group: UndoGroups.Group) -> ([ChangeHash], Set<ActorId>) {
+    guard group.changes.isEmpty else { return (group.changes, []) }
+    let person = service.identity.actor.data.prefix(8)
+    let places = group.places.filter { $0.actor.data.prefix(8) == person }
+    return (places.flatMap { handle.document.changes(by: $0.actor, $0.numbers) }, Set(places.map(\.actor)))
+  }
+
+  // MARK: Storing
+
+  /// The undo history to store; nil where there will never be any. Before the person has typed, it records at which change
+  /// their typing begins: if the service is killed before it stores a group, the words are in the journal, and can still be
+  /// undone.
+  var item: StoredItem? {
+    guard loading == nil, attachment.mayWrite || !groups.undoable.isEmpty || !groups.redoable.isEmpty else {
+      return nil
+    }
+    let document = handle.document
+    groups.locate(in: document)
+    return UndoRecord(
+      groups: groups, time: service.clock.date,
+      written: UndoRecord.Written(actor: document.actor, count: changeCount(of: document.actor)),
+      object: attachment.note.textObject
+    ).item(attachment.key, run: service.run)
+  }
+
+  private func changeCount(of actor: ActorId) -> Int {
+    handle.document.lastChange(by: actor).flatMap { handle.document.authorship(of: $0)?.number } ?? 0
+  }
+
+  /// Takes over this person's changes in earlier processes.
+  func load() {
+    loading = Task { @AutomergeRepo [attachment, key = attachment.key, storage = service.notebook.storage] in
+      let prefix = UndoRecord.prefix(key)
+      do {
+        let items = try await storage.loadRange(prefix).filter { $0.key.count == prefix.count + 1 }
+        let records = items.compactMap { UndoRecord($0.data) }.filter { $0.object == attachment.note.textObject }
+        groups.restore(UndoRecord.merged(records.map(completed)))
+        loading = nil
+        let own = UndoRecord.prefix(key) + [service.run]
+        if let item {
+          try await storage.commit([.save(item)] + items.map(\.key).filter { $0 != own }.map { .remove($0) })
+        }
+      } catch {
+        loading = nil
+        attachment.editor.log.warning("What can be undone in \(key.document) could not be read: \(error)")
+      }
+    }
+  }
+
+  /// Adds what the process did after it had last stored the record: it may have been killed.
+  private func completed(_ record: UndoRecord) -> UndoRecord {
+    var record = record
+    if record.written.actor != handle.document.actor {
+      record.groups.extend(
+        record.written, to: changeCount(of: record.written.actor), date: record.time.milliseconds)
+    }
+    return record
+  }
+}
