@@ -41,6 +41,13 @@ final class OpenFile {
   /// The text object that the buffer has open. A meeting's item that is moved gets another one, and the buffer follows.
   private var content: ObjId
 
+  /// A text that the editor found in the file before it wrote to it.
+  private struct Overwritten {
+    let bytes: [UInt8]
+    /// What the file held before that; nil if the service was just finding that out.
+    let base: TextBase?
+  }
+
   /// What the editor claims to have written or read, and the file was not seen to hold yet.
   private struct Claims {
     var all: [TextBase] = []
@@ -49,7 +56,7 @@ final class OpenFile {
     /// Whether some were not true yet at the last look.
     var hasWaited = false
     /// What the editor found in the file and was about to write over, and the note has not taken in yet. The file has lost it.
-    var overwritten: [[UInt8]] = []
+    var overwritten: [Overwritten] = []
   }
 
   init(_ attachment: Attachment) {
@@ -84,7 +91,8 @@ final class OpenFile {
 
   /// The editor has read a file that another program wrote, and is about to write over it.
   func found(_ bytes: [UInt8]) {
-    claims.overwritten.append(bytes)
+    let isKnown = work == nil && claims.all.isEmpty && claims.overwritten.isEmpty
+    claims.overwritten.append(Overwritten(bytes: bytes, base: isKnown ? service.notebook[key]?.fileBase : nil))
     look()
   }
 
@@ -148,12 +156,12 @@ final class OpenFile {
     }
   }
 
-  /// Merges what the editor wrote over. Claims are about what it wrote then.
+  /// Merges what the editor wrote over: only with what the file held before that, lest the editor's words seem deleted.
   private func takeOverwritten() async throws {
-    while let bytes = claims.overwritten.first {
-      let (digest, read) = await Self.parsed(bytes)
+    while let found = claims.overwritten.first {
+      let (digest, read) = await Self.parsed(found.bytes)
       if let read, digest != self.digest {
-        guard let (merge, note) = await merged(read), note.content == content else { return changed() }
+        guard let (merge, note) = await merged(read, [found.base]), note.content == content else { return changed() }
         try await takeIn(merge.splices, of: note, read.text, digest)
       }
       claims.overwritten.removeFirst()
@@ -191,7 +199,9 @@ final class OpenFile {
       return
     }
     guard handle.document.unknown(service.notebook[key]?.fileBase?.heads ?? []).isEmpty,
-      let (merge, note) = await merged(contents)
+      let (merge, note) = await merged(
+        contents, [service.notebook[key]?.fileBase],
+        possible: claims.all.reversed() + [attachment?.clientTextBase].compactMap(\.self))
     else { return later() }
     // The item was moved, and the buffer is about to follow.
     guard note.content == content else { return attachment == nil ? () : later() }
@@ -237,14 +247,15 @@ final class OpenFile {
     changed()
   }
 
-  private func merged(_ contents: FileContents) async -> (FileMerge, NoteDocument)? {
+  private func merged(
+    _ contents: FileContents, _ bases: [TextBase?], possible: [TextBase] = []
+  ) async -> (FileMerge, NoteDocument)? {
     for _ in 0..<Self.mostComparisons {
       guard let note = NoteDocument(handle.document, item: key.item) else { return nil }
       let heads = handle.document.heads()
-      let recorded = service.notebook[key]?.fileBase
       let merge = OpeningMerge(
-        note: note, bases: [recorded].compactMap(\.self), encoding: .utf8, gate: .plain,
-        possibleBases: claims.all.reversed() + [attachment?.clientTextBase].compactMap(\.self), isFollowed: true)
+        note: note, bases: bases.compactMap(\.self), encoding: .utf8, gate: .plain, possibleBases: possible,
+        isFollowed: true)
       let found = await merge.takeInOffLoop(contents)
       if let found, heads == handle.document.heads() { return (found, note) }
     }
