@@ -96,7 +96,8 @@ extension TextDelta {
     return builder.delta
   }
 
-  private func insertion(behind base: [UInt8]) -> [UInt8]? {
+  /// What is inserted behind all of `base`, whose last line has no end; nil if nothing is, or if that line has one.
+  func insertion(behind base: [UInt8]) -> [UInt8]? {
     guard let last = base.last, last != 0x0A, case .insert(let piece)? = segments.last else { return nil }
     var length = 0
     for segment in segments {

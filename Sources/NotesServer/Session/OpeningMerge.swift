@@ -113,7 +113,7 @@ struct OpeningMerge: Sendable {
     var written: WrittenLines?
     for (index, base) in (bases + possibleBases).enumerated() where best?.distance != 0 {
       for (step, candidate) in candidates(of: base).enumerated() where best?.distance != 0 {
-        let found = compare(text, candidate.way, base, isWholeBase: step == 0)
+        let found = compare(text, isFile: isFile, candidate.way, base, isWholeBase: step == 0)
         let isSure = candidate.isSure && index < bases.count
         if index == 0, step == 0, isFile, !bases.isEmpty { written = WrittenLines(since: old(candidate.way), in: text) }
         guard isSure || found.deletedBytes == 0 || written?.show(old(candidate.way)) ?? false else { continue }
@@ -122,21 +122,22 @@ struct OpeningMerge: Sendable {
     }
     guard let best else { return nil }
     if isDoubtful, best.distance > 0, source.measure.utf8 <= Self.largestSearched {
-      return leastDeleting(bases, text) ?? best
+      return leastDeleting(bases, text, isFile: isFile) ?? best
     }
     guard best.distance > 0, isFile || best.base.actor != nil, source.measure.utf8 <= Self.largestSearched else {
       return best
     }
-    let shown = withShownChanges(best, by: best.base.actor, text)
+    let shown = withShownChanges(best, by: best.base.actor, text, isFile: isFile)
     if best.base.actor != nil || holdsOnlyMoreLines(text, than: shown) { return shown }
     return best
   }
 
   /// For a text that is older than what others wrote: the base that it lacks least of, plus the later changes that it shows.
-  private func leastDeleting(_ bases: [TextBase], _ text: [UInt8]) -> Found? {
+  private func leastDeleting(_ bases: [TextBase], _ text: [UInt8], isFile: Bool) -> Found? {
     bases.compactMap { base -> Found? in
       guard let whole = candidates(of: base).first else { return nil }
-      return withShownChanges(compare(text, whole.way, base, isWholeBase: true), by: nil, text)
+      let found = compare(text, isFile: isFile, whole.way, base, isWholeBase: true)
+      return withShownChanges(found, by: nil, text, isFile: isFile)
     }.min { ($0.deletedBytes, $0.distance) < ($1.deletedBytes, $1.distance) }
   }
 
@@ -153,9 +154,17 @@ struct OpeningMerge: Sendable {
     return TextBase(heads: heads, steps: base.steps.dropLast() + [last], object: now)
   }
 
-  private func compare(_ text: [UInt8], _ way: TextDelta, _ base: TextBase, isWholeBase: Bool) -> Found {
+  private func compare(
+    _ text: [UInt8], isFile: Bool, _ way: TextDelta, _ base: TextBase, isWholeBase: Bool
+  ) -> Found {
     let old = old(way)
-    let delta = old == text ? .identity : TextDiff.delta(from: old, to: text)
+    var (way, delta) = (way, old == text ? .identity : TextDiff.delta(from: old, to: text))
+    if !isFile, delta.insertion(behind: old) == [0x0A] {
+      // Vim takes the last line of a file for ended, though it is not. Nobody has typed that, and another person may be in the
+      // middle of that line.
+      way = TextDelta(utf8Offset: old.count, deleted: [0x0A], inserted: []).composed(with: way)
+      delta = TextDiff.delta(from: old + [0x0A], to: text)
+    }
     return Found(
       way: way, distance: delta.changedBytes, deletedBytes: delta.deletedBytes, base: base, isWholeBase: isWholeBase)
   }
@@ -185,7 +194,7 @@ struct OpeningMerge: Sendable {
   /// Other people's changes since the base was stored reached the client as well, until its service died. The client had those
   /// changes that its text shows: with them its text differs less from what it had, and lacks nothing more of it. Merged as the
   /// client's own, they would appear twice.
-  private func withShownChanges(_ start: Found, by actor: ActorId?, _ text: [UInt8]) -> Found {
+  private func withShownChanges(_ start: Found, by actor: ActorId?, _ text: [UInt8], isFile: Bool) -> Found {
     var (best, shown) = (start, start.base.heads)
     var unshown = 0
     for hash in note.document.getHistory().suffix(Self.mostRecentChanges) where best.distance > 0 {
@@ -193,7 +202,7 @@ struct OpeningMerge: Sendable {
       guard let way = way(from: with, andAllBy: actor) else { break }
       guard way != best.way else { continue }
       let base = TextBase(heads: with, actor: actor, steps: [], object: start.base.object)
-      let found = compare(text, way, base, isWholeBase: false)
+      let found = compare(text, isFile: isFile, way, base, isWholeBase: false)
       guard found.distance < best.distance, found.deletedBytes <= best.deletedBytes else {
         unshown += 1
         if unshown == Self.mostUnshownInARow { break }

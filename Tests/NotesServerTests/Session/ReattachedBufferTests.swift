@@ -85,6 +85,24 @@ import Testing
     #expect(lines == ["bread", "eggs", "milk", "tea"])
   }
 
+  /// Vim takes the last line of every file for ended.
+  @Test(arguments: [false, true]) func aLineThatAnotherIsTypingIsNotEndedByOpeningIt(isReattached: Bool) async throws {
+    let (note, ben) = try await shared("tea\nmi")
+    #expect(ben.files[path] == Array("tea\nmi".utf8))
+    ben.open(uri, "tea\nmi\n", reattach: isReattached, run: "5cd1f9de6aa2aa07e472fa81aec16d69")
+    try await ben.wait(for: "the note") { ben.attachment(uri) != nil }
+    #expect(ben.text(of: note.id) == "tea\nmi")
+    try append("lk\n", to: note)
+    try await ben.wait(for: "the word") { ben.text(of: note.id) == "tea\nmilk\n" }
+  }
+
+  @Test func aLineBehindWhichAnotherOneIsTypedIsEnded() async throws {
+    let (note, ben) = try await shared("tea\nmi")
+    ben.open(uri, "tea\nmi\nbread\n")
+    try await ben.wait(for: "the note") { ben.attachment(uri) != nil }
+    #expect(ben.text(of: note.id) == "tea\nmi\nbread\n")
+  }
+
   @Test func whatAnotherProcessIsTakingInFromTheFileOfANewBufferStandsOnce() async throws {
     let (note, ben) = try await shared("tea\n")
     let key = NoteKey(note.id)
