@@ -111,6 +111,8 @@ public final class Loop: @unchecked Sendable {
   public func runOnNewThread() throws(UVError) {
     var thread = uv_thread_t()
     let retained = Unmanaged.passRetained(self)
+    // The calling thread gives the loop up now, not when the other one has begun to run.
+    let before = threadBits.exchange(0, ordering: .sequentiallyConsistent)
     let status = uv_thread_create(
       &thread,
       { argument in
@@ -120,6 +122,7 @@ public final class Loop: @unchecked Sendable {
         loop.closeHandles()
       }, retained.toOpaque())
     guard status == 0 else {
+      threadBits.store(before, ordering: .sequentiallyConsistent)
       retained.release()
       throw UVError(rawValue: status)
     }
