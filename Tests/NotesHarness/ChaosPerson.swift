@@ -83,7 +83,8 @@ public final class ChaosPerson {
     return try editor.evaluate(code).arrayValue?.compactMap(\.stringValue) ?? []
   }
 
-  /// Saves as a person would, and answers no question that comes of it.
+  /// Saves as a person would, and leaves a question that comes of it. Vim's goes away with the next key; Emacs's stays, and with it
+  /// the news that waits behind a question.
   public func save() throws {
     if editor is VimUnderTest {
       try editor.session.terminal.press("Escape")
@@ -91,6 +92,10 @@ public final class ChaosPerson {
       try editor.session.terminal.press("Enter")
     } else {
       try editor.session.terminal.press("C-x", "C-s")
+      // The answer comes when the keys before it have been taken in.
+      if try editor.evaluate("(if (active-minibuffer-window) t :json-false)") == true {
+        try editor.session.terminal.press("Escape", "Escape", "Escape")
+      }
     }
   }
 
