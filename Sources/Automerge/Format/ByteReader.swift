@@ -30,6 +30,22 @@ struct ByteReader {
     return bytes[offset..<offset + count]
   }
 
+  mutating func skip(count: Int) throws(FormatError) {
+    guard count >= 0, count <= remaining else { throw .truncated(at: offset) }
+    offset += count
+  }
+
+  /// Skips a length and that many bytes.
+  mutating func skipLengthPrefixed() throws(FormatError) { try skip(count: count(itemByteCount: 1)) }
+
+  /// Skips a count and that many hashes, and returns the count.
+  @discardableResult
+  mutating func skipHashes() throws(FormatError) -> Int {
+    let count = try count(itemByteCount: 32)
+    try skip(count: 32 * count)
+    return count
+  }
+
   /// Unsigned LEB128 of at most 64 bits and minimal length.
   @inline(__always)
   mutating func uleb() throws(FormatError) -> UInt64 {

@@ -38,17 +38,31 @@ package enum IncomingWeight {
     }
   }
 
+  /// A keystroke passes here before it is decoded, so this copies nothing. What is irregular in other ways is for the decoder.
   private static func weigh(change: ByteReader, _ left: inout Int) throws(FormatError) {
     var reader = change
-    _ = try reader.hashes()
-    _ = try reader.actor()
+    try reader.skipHashes()
+    try reader.skipLengthPrefixed()
     _ = try reader.uleb()
-    _ = try reader.uleb32()
+    _ = try reader.uleb()
     _ = try reader.sleb()
-    _ = try reader.lengthPrefixed()
-    for _ in 0..<(try reader.count(itemByteCount: 1)) { _ = try reader.actor() }
-    let columns = try ColumnHeader(from: &reader, allowingDeflate: false).readColumns(from: &reader)
-    try count(columns, members: ColumnSpec.Op.predecessorCount, &left)
+    try reader.skipLengthPrefixed()
+    for _ in 0..<(try reader.count(itemByteCount: 1)) { try reader.skipLengthPrefixed() }
+    var columns = reader
+    let columnCount = try reader.count(itemByteCount: 2)
+    for _ in 0..<columnCount {
+      _ = try reader.uleb()
+      _ = try reader.uleb()
+    }
+    // `columns` goes through the list once more, now that `reader` stands at the first column's data.
+    _ = try columns.uleb()
+    for _ in 0..<columnCount {
+      let spec = ColumnSpec(rawValue: try columns.uleb32())
+      let bytes = try reader.bytes(count: columns.count(itemByteCount: 1))
+      guard !spec.isDeflated else { throw .deflatedColumn(spec.rawValue) }
+      if spec == ColumnSpec.Op.action { try take(sum(of: bytes).rows, from: &left) }
+      if spec == ColumnSpec.Op.predecessorCount { try take(sum(of: bytes).total, from: &left) }
+    }
   }
 
   private static func weigh(document: ByteReader, _ left: inout Int) throws(FormatError) {
@@ -60,14 +74,10 @@ package enum IncomingWeight {
     var budget = FormatLimits.inflatedByteCount(stored: 0)
     let changes = try changeHead.readColumns(from: &reader, inflating: &budget)
     let ops = try opHead.readColumns(from: &reader, inflating: &budget)
-    try count(ops, members: ColumnSpec.Op.successorCount, &left)
+    try take(sum(of: ops[ColumnSpec.Op.action]).rows, from: &left)
+    try take(sum(of: ops[ColumnSpec.Op.successorCount]).total, from: &left)
     try take(sum(of: changes[ColumnSpec.Change.dependencyCount]).total, from: &left)
     try take(sum(of: changes[ColumnSpec.Change.actor]).rows, from: &left)
-  }
-
-  private static func count(_ ops: ColumnSet, members: ColumnSpec, _ left: inout Int) throws(FormatError) {
-    try take(sum(of: ops[ColumnSpec.Op.action]).rows, from: &left)
-    try take(sum(of: ops[members]).total, from: &left)
   }
 
   private static func take(_ count: UInt64, from left: inout Int) throws(FormatError) {

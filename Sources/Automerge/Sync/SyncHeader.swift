@@ -1,11 +1,18 @@
 import Foundation
 
-/// What a sync message says before its changes, read without decoding those.
+/// What a sync message says before its changes, read without decoding those. Every keystroke of a peer is looked at in this way
+/// before it is decoded, so nothing is copied out of the message until it is asked for.
 ///
 /// Layout: type, heads, needed hashes, what the sender has (hashes and a filter, several times), changes, flags.
 /// Source: automerge-format, section 7.1.
 package struct SyncHeader {
-  package let heads: [ChangeHash]
+  package var heads: [ChangeHash] {
+    var reader = headList
+    // Their count was checked when the message was opened.
+    return (try? reader.hashes()) ?? []
+  }
+  /// Stands at the count of the heads.
+  private let headList: ByteReader
   /// How many changes the sender asks for.
   package let needCount: Int
   package let changeCount: Int
@@ -20,11 +27,12 @@ package struct SyncHeader {
   private init(reading message: Data) throws(FormatError) {
     var reader = ByteReader(message.withUnsafeBytes { Array($0) })
     guard SyncMessage.Version(rawValue: try reader.byte()) != nil else { throw .invalid(.messageType, at: 0) }
-    heads = try reader.hashes()
-    needCount = try reader.hashes().count
+    headList = reader
+    try reader.skipHashes()
+    needCount = try reader.skipHashes()
     for _ in 0..<(try reader.count(itemByteCount: 2)) {
-      _ = try reader.hashes()
-      _ = try reader.lengthPrefixed()
+      try reader.skipHashes()
+      try reader.skipLengthPrefixed()
     }
     changeCount = try reader.count(itemByteCount: 1)
     changes = reader
