@@ -8,7 +8,7 @@ import Foundation
 struct NoteDocument: Sendable {
   let document: Document
   /// The text that the editor edits.
-  let content: ObjId
+  private(set) var content: ObjId
   /// The agenda item that the text belongs to.
   var item: String?
   /// That item's map.
@@ -45,6 +45,13 @@ struct NoteDocument: Sendable {
 
   /// The text object's id where it may be replaced by another: a meeting's item that is moved gets a new text.
   var textObject: String? { item == nil ? nil : content.description }
+
+  /// The same item with a text that it had before it was moved.
+  func with(earlier content: ObjId) -> NoteDocument {
+    var note = self
+    note.content = content
+    return note
+  }
 
   /// The title, cut to `longestTitle`: titles come from peers, and are listed and shown.
   static let longestTitle = 1000

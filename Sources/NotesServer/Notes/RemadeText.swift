@@ -67,6 +67,11 @@ struct RemadeText {
     return remade.edits(of: old, from: move.before, to: move.before.union(heads))?.isIdentity ?? false
   }
 
+  /// Whether the new text has all that anybody typed into the old one, which may belong to a branch that does not count.
+  static func hasAll(of old: ObjId, new: NoteDocument) -> Bool {
+    RemadeText(old: new.with(earlier: old), new: new, isOwn: { _ in true }).wordsLeftBehind?.isEmpty ?? false
+  }
+
   /// What the person has to bring from a branch that does not count. `counted` was made from the same text.
   private func words(of branch: [Move], beside counted: Move) -> TextDelta? {
     guard let first = branch.first, let last = branch.last else { return nil }

@@ -147,7 +147,7 @@ struct OpeningMerge: Sendable {
     guard let object = base.object, let now = note.textObject, object != now else { return base }
     guard note.document.unknown(base.heads).isEmpty, let old = ObjId(description: object),
       let text = try? note.document.textAt(obj: old, heads: base.heads),
-      isFollowed || RemadeText.knows(base.heads, of: old, new: note)
+      isFollowed || RemadeText.knows(base.heads, of: old, new: note) || RemadeText.hasAll(of: old, new: note)
     else { return nil }
     let move = TextDiff.delta(from: Array(text.utf8), to: source.allUTF8)
     let last = base.steps.last.map { $0.composed(with: move) } ?? move

@@ -195,6 +195,32 @@ import Testing
       splices.map { String(decoding: $0.insert, as: UTF8.self) }.joined() == "sour ", "what Ana typed is hers to bring")
   }
 
+  /// The editor says what it has when the item has been moved in its process and, at the same moment, in another one.
+  @Test func aBufferFromTheMoveThatDoesNotCountHasNothingToAdd() throws {
+    for _ in 0..<3 {
+      try moveCake(in: ana)
+      try moveCake(in: bob)
+    }
+    let texts = try [ana, bob].map { try #require(NoteDocument($0, item: "cake")) }
+    let heads = [ana.heads(), bob.heads()]
+    let merged = ana.fork()
+    try merged.merge(other: bob)
+    let counted = try #require(NoteDocument(merged, item: "cake"))
+    let lost = try #require(texts.firstIndex { $0.content != counted.content })
+    try type("fresh ", at: 0, in: merged)
+    func splices(_ text: String) -> [TextSplice] {
+      let base = TextBase(heads: heads[lost], steps: [], object: texts[lost].textObject)
+      let merge = OpeningMerge(note: counted, bases: [base], encoding: .utf8, gate: .plain)
+      return merge.open(version: 1, text: Array(text.utf8)).splices
+    }
+    #expect(splices("apple\n") == [])
+    #expect(splices("apple\npie\n").map { String(decoding: $0.insert, as: UTF8.self) } == ["pie\n"])
+    // What was typed into the move that does not count, and brought by nobody yet, is not taken for deleted.
+    try merged.spliceText(obj: texts[lost].content, utf8Offset: 0, deleteUTF8: 0, insert: Array("old ".utf8))
+    merged.commitWith()
+    #expect(splices("apple\n").allSatisfy { $0.deleteUTF8 == 0 })
+  }
+
   @Test func anItemThatSomethingElseReplacedIsNotTakenForAMovedOne() throws {
     let meeting = try #require(MeetingDocument(bob))
     try meeting.delete(try #require(meeting.item("cake")))
