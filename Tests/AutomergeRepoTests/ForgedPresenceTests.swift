@@ -121,7 +121,7 @@ import Testing
       company.world.repos["mal"]?.transmit(.ephemeral(message), to: PeerId("ana"))
     }
     company.world.clock.advance(by: .milliseconds(100))
-    #expect(company.words(at: "ana", of: "mal").count <= EphemeralGate.mostAtOnce + EphemeralGate.mostPerSecond)
+    #expect(company.words(at: "ana", of: "mal").count <= EphemeralGate.maximumAtOnce + EphemeralGate.maximumPerSecond)
     company.says("eva", 5)
     #expect(company.words(at: "ana", of: "eva").last == 5)
   }
