@@ -17,6 +17,7 @@ final class Observers<Event> {
   private var handlers: [(id: Int, handler: @AutomergeRepo (Event) -> Void)] = []
   private var nextId = 0
 
+  @discardableResult
   func add(_ handler: @escaping @AutomergeRepo (Event) -> Void) -> Observation {
     let id = nextId
     nextId += 1

@@ -9,9 +9,9 @@ import Synchronization
 final class DatabaseFile: Sendable {
   static let name = "notes.db"
   /// How long to wait for other processes' locks. Source: Storage.md, "When it fails".
-  static let longestWait: TimeInterval = 5
+  static let maximumWait: TimeInterval = 5
   /// The write-ahead log is cut to this after a checkpoint.
-  private static let largestLogByteCount = 64 << 20
+  private static let maximumLogByteCount = 64 << 20
 
   /// The open connection and its file.
   private struct State {
@@ -134,12 +134,12 @@ final class DatabaseFile: Sendable {
   private func configuration(isCopy: Bool) -> Configuration {
     var configuration = Configuration()
     configuration.label = "store"
-    configuration.busyMode = .timeout(DatabaseFile.longestWait)
+    configuration.busyMode = .timeout(DatabaseFile.maximumWait)
     let usesLog = kind == .local || isCopy
     configuration.prepareDatabase { database in
       if usesLog {
         try database.execute(sql: "PRAGMA journal_mode = WAL")
-        try database.execute(sql: "PRAGMA journal_size_limit = \(DatabaseFile.largestLogByteCount)")
+        try database.execute(sql: "PRAGMA journal_size_limit = \(DatabaseFile.maximumLogByteCount)")
       } else {
         try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = TRUNCATE")
       }

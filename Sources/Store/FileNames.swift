@@ -7,7 +7,7 @@ import AutomergeRepo
 enum FileNames {
   static let ending = ".bin"
   /// File systems' common limit, less the ending.
-  static let longestName = 240
+  static let maximumNameBytes = 240
 
   static func file(of key: StorageKey) throws(StorageError) -> String {
     guard let last = key.last else { throw .invalidKey(key) }
@@ -37,7 +37,7 @@ enum FileNames {
         name += "%" + String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
       }
     }
-    guard name.utf8.count <= longestName else { throw .invalidKey(key) }
+    guard name.utf8.count <= maximumNameBytes else { throw .invalidKey(key) }
     return name
   }
 

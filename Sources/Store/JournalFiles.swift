@@ -120,7 +120,7 @@ public final class JournalFiles: Sendable {
   @concurrent
   public func read(_ run: String) async -> [UInt8]? {
     // A living process may replace its segments meanwhile, and another may remove a dead one's.
-    for _ in 0..<Self.mostReadings {
+    for _ in 0..<Self.maximumReadings {
       let numbers = Self.segments(of: run, in: directory)
       guard !numbers.isEmpty else { return nil }
       let segments = numbers.compactMap { FileManager.default.contents(atPath: path(run, String($0))) }
@@ -130,7 +130,7 @@ public final class JournalFiles: Sendable {
     return nil
   }
 
-  private static let mostReadings = 100
+  private static let maximumReadings = 100
 
   /// The dead processes that left a journal.
   @concurrent

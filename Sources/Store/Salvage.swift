@@ -5,7 +5,7 @@ import GRDB
 /// Copies what can still be read of a damaged database, row by row.
 enum Salvage {
   /// This many unreadable rows in a row count as the end, where the database does not say where that is.
-  private static let longestGap = 20_000
+  private static let maximumGap = 20_000
   private static let rowsPerTransaction = 500
 
   static func open(_ path: String) throws -> DatabaseQueue {
@@ -20,7 +20,7 @@ enum Salvage {
   static func copy(from old: DatabaseQueue, to new: DatabaseQueue) throws -> Int {
     let last = try? old.writeWithoutTransaction { try Int64.fetchOne($0, sql: "SELECT max(id) FROM item") } ?? 0
     var (id, gap, count) = (Int64(0), 0, 0)
-    while last.map({ id < $0 }) ?? (gap < longestGap) {
+    while last.map({ id < $0 }) ?? (gap < maximumGap) {
       var rows: [StoredRow] = []
       let from = id
       // Many at once while all is well, then one by one over the damage.

@@ -5,12 +5,12 @@ import AutomergeRepo
 /// In a component `/`, `%` and NUL are `%` and two hexadecimal digits; everything else stands for itself.
 enum StoreKeyText {
   /// The longest key, written out.
-  static let longestByteCount = 4096
+  static let maximumByteCount = 4096
 
   static func encode(_ key: StorageKey) throws(StorageError) -> String {
     guard !key.isEmpty else { throw .invalidKey(key) }
     let text = prefix(key)
-    guard text.utf8.count <= longestByteCount else { throw .invalidKey(key) }
+    guard text.utf8.count <= maximumByteCount else { throw .invalidKey(key) }
     return text
   }
 

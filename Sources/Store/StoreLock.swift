@@ -4,7 +4,7 @@ import Foundation
 /// Keeps the processes of a store apart while one of them makes, imports or rebuilds the database. Lost at death.
 struct StoreLock: ~Copyable {
   /// How long the others may take.
-  static let longestWait: Duration = .seconds(10)
+  static let maximumWait: Duration = .seconds(10)
   private let descriptor: Int32
 
   /// Waits for it. Blocks.
@@ -12,7 +12,7 @@ struct StoreLock: ~Copyable {
     // Not in the property before it is locked: an initializer that throws later runs `deinit` too, which would close it twice.
     let opened = open(directory + "/notes.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard opened >= 0 else { throw StorageError(operation: "open notes.lock", code: errno) }
-    let deadline = ContinuousClock.now + StoreLock.longestWait
+    let deadline = ContinuousClock.now + StoreLock.maximumWait
     while flock(opened, LOCK_EX | LOCK_NB) != 0 {
       guard errno == EWOULDBLOCK || errno == EINTR else {
         let code = errno

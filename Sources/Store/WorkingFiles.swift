@@ -36,7 +36,7 @@ public actor WorkingFiles {
   }
 
   /// Files over this many bytes are not notes.
-  public static let largestByteCount = 64 << 20
+  public static let maximumByteCount = 64 << 20
 
   public init() {}
 
@@ -57,7 +57,7 @@ public actor WorkingFiles {
     var found = try self.mark(of: descriptor, path)
     if found == mark { return .unchanged }
     var bytes = try readAll(descriptor, path, expecting: found.byteCount)
-    for _ in 0..<Self.mostReadings {
+    for _ in 0..<Self.maximumReadings {
       // What was read while another program wrote is neither the text before nor the one after.
       let now = try self.mark(of: descriptor, path)
       if now == found { break }
@@ -69,7 +69,7 @@ public actor WorkingFiles {
   }
 
   /// How often a file is read again that changes while it is read.
-  private static let mostReadings = 5
+  private static let maximumReadings = 5
 
   private func mark(of descriptor: Int32, _ path: String) throws(Failure) -> Mark {
     var info = stat()
@@ -79,7 +79,7 @@ public actor WorkingFiles {
   }
 
   private func readAll(_ descriptor: Int32, _ path: String, expecting count: Int) throws(Failure) -> [UInt8] {
-    guard count <= Self.largestByteCount else { throw .tooLarge(path: path, byteCount: count) }
+    guard count <= Self.maximumByteCount else { throw .tooLarge(path: path, byteCount: count) }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(count)
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -88,7 +88,7 @@ public actor WorkingFiles {
       if count == 0 { return bytes }
       if count < 0 { throw .system(path: path, operation: "read", code: errno) }
       bytes += buffer[..<count]
-      guard bytes.count <= Self.largestByteCount else { throw .tooLarge(path: path, byteCount: bytes.count) }
+      guard bytes.count <= Self.maximumByteCount else { throw .tooLarge(path: path, byteCount: bytes.count) }
     }
   }
 

@@ -137,7 +137,7 @@ import Testing
     }
     let all = try (0..<2000).map { try AuthorshipTests.actor($0) }
     _ = authorship.receive(.claimed(Set(all), by: bob))
-    #expect(authorship.actors(of: bob).count == Authorship.mostActors)
+    #expect(authorship.actors(of: bob).count == Authorship.maximumActors)
     #expect(authorship.withheldHashes.count == 1)
   }
 }

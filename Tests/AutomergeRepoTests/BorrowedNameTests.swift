@@ -122,7 +122,8 @@ import Testing
   @Test @AutomergeRepo func whatTheAuthorVouchesForIsTakenFromOthers() async throws {
     let company = try await Company(seed: 24)
     company.world.network.isLost = { message, from, to in
-      if case .sync = message { from == PeerId("carol") && to == PeerId("ana") } else { false }
+      guard case .document(let message) = message, case .sync = message.content else { return false }
+      return from == PeerId("carol") && to == PeerId("ana")
     }
     let start = company.world.clock.now
     for word in ["c1 ", "c2 ", "c3 "] { try company.handle("carol").splice(0, word) }
@@ -169,7 +170,9 @@ import Testing
     // Carol's link is slow: only her first words arrive.
     var carolsMessages = 0
     company.world.network.isLost = { message, from, to in
-      guard case .sync = message, from == PeerId("carol"), to == PeerId("ana") else { return false }
+      guard case .document(let message) = message, case .sync = message.content, from == PeerId("carol"),
+        to == PeerId("ana")
+      else { return false }
       carolsMessages += 1
       return carolsMessages > 1
     }
@@ -186,7 +189,7 @@ import Testing
     let company = try await Company(seed: 26)
     let actor = try company.handle("carol").document.actor
     let ana = try company.handle("ana")
-    company.world.repos["bob"]?.send([actor], on: ana.id, to: PeerId("ana"), asks: false)
+    company.world.repos["bob"]?.send(.authors([actor], asks: false, on: ana.id), to: PeerId("ana"))
     company.world.clock.advance(by: .seconds(1))
     #expect(ana.sync.authorship.actors(of: PeerId("carol")) == [actor])
     #expect(ana.sync.authorship.actors(of: PeerId("bob")).isEmpty)

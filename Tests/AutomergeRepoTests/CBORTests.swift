@@ -111,8 +111,10 @@ import Testing
     let data = Data(count: 2 << 20)
     let (ana, ben) = (PeerId("ana"), PeerId("ben"))
     let document = try #require(DocumentId(bytes: Array(1...16)))
-    let message = RepoMessage.DocumentMessage(senderId: ana, targetId: ben, documentId: document, data: data)
-    for good in [RepoMessage.sync(message), .request(message)] { #expect(try RepoMessage(good.encoded()) == good) }
+    for content in [RepoMessage.Content.sync(data), .request(data)] {
+      let good = RepoMessage.document(.init(senderId: ana, targetId: ben, documentId: document, content: content))
+      #expect(try RepoMessage(good.encoded()) == good)
+    }
     let long = RepoMessage.other(type: "heads", fields: ["documents": .bytes(data)]).encoded()
     #expect(throws: RepoMessageError.tooLong(type: "heads", byteCount: long.count)) { try RepoMessage(long) }
   }

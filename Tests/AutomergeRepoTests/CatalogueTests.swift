@@ -48,7 +48,7 @@ import Testing
     #expect(StoredHeads.decode(StoredHeads.encode(both)) == both)
     #expect(StoredHeads.decode(Data()) == [])
     #expect(StoredHeads.decode(Data(count: 31)) == nil)
-    #expect(StoredHeads.decode(Data(count: 32 * (StoredHeads.mostHeads + 1))) == nil)
+    #expect(StoredHeads.decode(Data(count: 32 * (StoredHeads.maximumHeads + 1))) == nil)
   }
 
   /// Two who have `count` documents in common, stored and not in memory.

@@ -46,7 +46,7 @@ import Testing
       world.clock.advance(by: .seconds(1))
     }
 
-    func session(of name: String) -> String { world.repos[name]?.sessionId ?? "" }
+    func session(of name: String) -> String { world.repos[name]?.ephemeral.sessionId ?? "" }
 
     /// A forger says something to somebody in the name of another.
     func forges(_ forger: String, as author: String, to victim: String, count: UInt64, _ word: UInt8) {
@@ -54,7 +54,7 @@ import Testing
       let message = RepoMessage.EphemeralMessage(
         senderId: PeerId(author), targetId: PeerId(victim), documentId: note.id, count: count, sessionId: session,
         data: Data([word]))
-      world.repos[forger]?.transmit(.ephemeral(message), to: PeerId(victim))
+      world.repos[forger]?.connections.send(.ephemeral(message), to: PeerId(victim))
       world.clock.advance(by: .seconds(1))
     }
 
@@ -118,10 +118,10 @@ import Testing
       let message = RepoMessage.EphemeralMessage(
         senderId: PeerId("mal"), targetId: PeerId("ana"), documentId: company.note.id, count: count, sessionId: "s",
         data: Data([7]))
-      company.world.repos["mal"]?.transmit(.ephemeral(message), to: PeerId("ana"))
+      company.world.repos["mal"]?.connections.send(.ephemeral(message), to: PeerId("ana"))
     }
     company.world.clock.advance(by: .milliseconds(100))
-    #expect(company.words(at: "ana", of: "mal").count <= EphemeralGate.mostAtOnce + EphemeralGate.mostPerSecond)
+    #expect(company.words(at: "ana", of: "mal").count <= EphemeralGate.maximumAtOnce + EphemeralGate.maximumPerSecond)
     company.says("eva", 5)
     #expect(company.words(at: "ana", of: "eva").last == 5)
   }

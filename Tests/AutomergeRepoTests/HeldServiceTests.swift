@@ -33,9 +33,10 @@ import Testing
     }
 
     func sends(_ data: Data, isRequest: Bool = false) {
-      let message = RepoMessage.DocumentMessage(
-        senderId: PeerId("mal"), targetId: PeerId("ana"), documentId: note.id, data: data)
-      mallory.send(isRequest ? .request(message) : .sync(message), to: PeerId("ana"))
+      let content = isRequest ? RepoMessage.Content.request(data) : .sync(data)
+      mallory.send(
+        .document(.init(senderId: PeerId("mal"), targetId: PeerId("ana"), documentId: note.id, content: content)),
+        to: PeerId("ana"))
     }
 
     var length: Int { (try? note.document.contentId()).flatMap { $0 }.map { Int(note.document.length(obj: $0)) } ?? 0 }
@@ -107,14 +108,16 @@ import Testing
     let held = try await Held()
     var answers = 0
     held.world.network.onDelivery = { message, _, to in
-      guard case .sync(let message) = message, to == PeerId("mal") else { return }
-      if SyncHeader(message.data)?.changeCount ?? 0 > 0 { answers += 1 }
+      guard case .document(let message) = message, case .sync(let data) = message.content, to == PeerId("mal") else {
+        return
+      }
+      if SyncHeader(data)?.changeCount ?? 0 > 0 { answers += 1 }
     }
     for _ in 0..<200 {
       held.sends(HostileChanges.message(heads: [], changes: [], wantsAll: true), isRequest: true)
       held.world.clock.advance(by: .milliseconds(100))
     }
-    #expect(answers > 0 && answers <= 3 * DocumentSync.mostWhole, "\(answers)")
+    #expect(answers > 0 && answers <= 3 * DocumentSync.maximumWholeCount, "\(answers)")
     try await held.bothType()
     // After the next look it is answered again.
     let before = answers

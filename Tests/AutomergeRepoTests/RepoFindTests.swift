@@ -78,7 +78,7 @@ import Testing
     var found: DocHandle?
     Task { @AutomergeRepo in if case .found(let handle) = await repo.find(id) { found = handle } }
     try await world.clock.run(until: "the peer is asked", horizon: .seconds(3)) {
-      repo.slots[id]?.handle?.sync.linkedPeers.isEmpty == false
+      repo.entries[id]?.handle?.sync.linkedPeers.isEmpty == false
     }
     #expect(try repo.make(id, of: kept) != nil)
     try await world.clock.run(until: "it is found", horizon: .seconds(3)) { found != nil }
@@ -141,7 +141,10 @@ import Testing
         Issue.record("found")
         return
       }
-      #expect(answers == [.docUnavailable(senderId: PeerId("a"), targetId: PeerId("b"), documentId: id)])
+      #expect(
+        answers == [
+          .document(.init(senderId: PeerId("a"), targetId: PeerId("b"), documentId: id, content: .unavailable))
+        ])
     }
   }
 

@@ -15,9 +15,10 @@ import Testing
       versions: ["1"]),
     .peer(senderId: PeerId("b"), targetId: PeerId("a"), metadata: PeerMetadata(isEphemeral: true), version: "1"),
     .leave(senderId: PeerId("a")), .error(senderId: PeerId("a"), targetId: nil, message: "no"),
-    .request(.init(senderId: PeerId("a"), targetId: PeerId("b"), documentId: document, data: Data([1]))),
-    .sync(.init(senderId: PeerId("a"), targetId: PeerId("b"), documentId: document, data: Data([0x42, 0, 0]))),
-    .docUnavailable(senderId: PeerId("a"), targetId: PeerId("b"), documentId: document),
+    .document(.init(senderId: PeerId("a"), targetId: PeerId("b"), documentId: document, content: .request(Data([1])))),
+    .document(
+      .init(senderId: PeerId("a"), targetId: PeerId("b"), documentId: document, content: .sync(Data([0x42, 0, 0])))),
+    .document(.init(senderId: PeerId("a"), targetId: PeerId("b"), documentId: document, content: .unavailable)),
     .ephemeral(
       .init(
         senderId: PeerId("a"), targetId: PeerId("b"), documentId: document, count: 1 << 40, sessionId: "s",

@@ -38,7 +38,9 @@ import Testing
     }
     try handle.splice(0, "x")
     #expect(
-      sent.contains { if case .sync = $0 { true } else { false } }, "it is on its way before anything else happens")
+      sent.contains { message in
+        if case .document(let message) = message, case .sync = message.content { true } else { false }
+      }, "it is on its way before anything else happens")
     var heard: [TextEdit] = []
     let other = try #require(world.repos["b"]?.handle(of: handle.id))
     other.observe { event in
@@ -161,13 +163,14 @@ import Testing
           ? killers[index]
           : [0x42] + (0..<Int.random(in: 0...80, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
       )
-      let message = RepoMessage.DocumentMessage(
-        senderId: PeerId("bad"), targetId: PeerId("a"), documentId: handle.id, data: data)
-      bad.send(index % 3 == 0 ? .request(message) : .sync(message), to: PeerId("a"))
-      if index % 50 == 0 {
+      func send(_ content: RepoMessage.Content) {
+        let id = handle.id
         bad.send(
-          .docUnavailable(senderId: PeerId("bad"), targetId: PeerId("a"), documentId: handle.id), to: PeerId("a"))
+          .document(.init(senderId: PeerId("bad"), targetId: PeerId("a"), documentId: id, content: content)),
+          to: PeerId("a"))
       }
+      send(index % 3 == 0 ? .request(data) : .sync(data))
+      if index % 50 == 0 { send(.unavailable) }
     }
     world.clock.advance(by: .seconds(10))
     #expect(handle.document.heads() == heads, "seed \(seed)")

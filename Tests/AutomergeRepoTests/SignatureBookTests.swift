@@ -90,7 +90,7 @@ import Testing
     var book = SignatureBook()
     let peer = PeerId("mallory")
     #expect(book.admit(2000, from: peer, now: .zero) == 2000)
-    #expect(book.admit(2000, from: peer, now: .seconds(30)) == SignatureBook.mostOffersPerMinute - 2000)
+    #expect(book.admit(2000, from: peer, now: .seconds(30)) == SignatureBook.maximumOffersPerMinute - 2000)
     #expect(book.admit(1, from: peer, now: .seconds(59)) == 0)
     #expect(book.admit(1, from: PeerId("ben"), now: .seconds(59)) == 1)
     #expect(book.admit(7, from: peer, now: .seconds(60)) == 7)

@@ -95,7 +95,7 @@ import Testing
       let now = Duration.milliseconds(number * 2)
       #expect(gate.accepts(try message("a", "\(number)", 1), via: link, at: now))
     }
-    #expect(gate.streamCount <= 4 * EphemeralGate.mostStreams)
+    #expect(gate.streamCount <= 4 * EphemeralGate.maximumStreams)
     #expect(!gate.accepts(try message("a", "19999", 1), via: link, at: .seconds(50)))
   }
 
@@ -103,7 +103,7 @@ import Testing
     var gate = EphemeralGate()
     var heard = 0
     for count in 1...5000 where gate.accepts(try message("a", "s", UInt64(count)), via: link, at: .zero) { heard += 1 }
-    #expect(heard == EphemeralGate.mostAtOnce)
+    #expect(heard == EphemeralGate.maximumAtOnce)
     #expect(gate.accepts(try message("b", "s", 1), via: PeerId("other"), at: .zero))
     #expect(gate.accepts(try message("a", "s", 5001), via: link, at: .seconds(1)))
   }

@@ -154,7 +154,8 @@ public final class Besiegers {
     switch kind {
     case .inflation:
       send(
-        .sync(.init(senderId: attacker.peer, targetId: host, documentId: document, data: attacker.bomb)), by: attacker)
+        .document(.init(senderId: attacker.peer, targetId: host, documentId: document, content: .sync(attacker.bomb))),
+        by: attacker)
     case .values:
       send(.other(type: "x", fields: ["x": .array(Array(repeating: .array([]), count: 60_000))]), by: attacker)
     case .presence:
@@ -171,14 +172,17 @@ public final class Besiegers {
     case .requests:
       let data = HostileChanges.message(heads: [], changes: [], wantsAll: true)
       for _ in 0..<10 {
-        send(.request(.init(senderId: attacker.peer, targetId: host, documentId: document, data: data)), by: attacker)
+        send(
+          .document(.init(senderId: attacker.peer, targetId: host, documentId: document, content: .request(data))),
+          by: attacker)
       }
     case .pings: ping(attacker)
     case .rubbish:
       let bytes = Data((0..<4096).map { UInt8(truncatingIfNeeded: ($0 &* 31) ^ Int(truncatingIfNeeded: number)) })
       for start in [Data([0x42, 0, 0, 0, 1]), Data([0x43, 1]), Data()] {
         send(
-          .sync(.init(senderId: attacker.peer, targetId: host, documentId: document, data: start + bytes)),
+          .document(
+            .init(senderId: attacker.peer, targetId: host, documentId: document, content: .sync(start + bytes))),
           by: attacker)
       }
     }

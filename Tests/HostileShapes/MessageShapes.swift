@@ -33,11 +33,11 @@ public enum MessageShapes {
     try Broken.unless(again.encoded() == encoded, "\(message) becomes another message")
     switch message {
     case .ephemeral(let message): try checkPresence(message.data)
-    case .sync(let message), .request(let message): try checkSync(message.data)
+    case .document(let message): if let data = message.content.data { try checkSync(data) }
     case .other(let type, let fields): try check(type, fields)
     case .join(_, let metadata, _), .peer(_, _, let metadata, _):
       try Broken.unless(metadata.addresses.count <= 8, "\(metadata.addresses.count) addresses")
-    case .leave, .error, .docUnavailable: break
+    case .leave, .error: break
     }
   }
 

@@ -35,6 +35,6 @@ public enum PresenceShapes {
       try Broken.unless(
         gate.accepts(message("ana", "s", honestCount), via: PeerId("ana"), at: now), "the honest one is not heard")
     }
-    try Broken.unless(gate.streamCount <= 4 * EphemeralGate.mostStreams + 1, "\(gate.streamCount) streams")
+    try Broken.unless(gate.streamCount <= 4 * EphemeralGate.maximumStreams + 1, "\(gate.streamCount) streams")
   }
 }

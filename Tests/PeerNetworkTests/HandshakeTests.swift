@@ -93,7 +93,7 @@ import Testing
     _ = handshake.receive(.received(.join(senderId: them, metadata: metadata, versions: ["1"])))
     let document = try #require(DocumentId(bytes: Array(1...16)))
     func sync(_ sender: PeerId, _ target: PeerId) -> RepoMessage {
-      .sync(.init(senderId: sender, targetId: target, documentId: document, data: Data([1])))
+      .document(.init(senderId: sender, targetId: target, documentId: document, content: .sync(Data([1]))))
     }
     func ephemeral(_ author: PeerId, _ target: PeerId) -> RepoMessage {
       .ephemeral(
@@ -102,12 +102,12 @@ import Testing
     let other = PeerId("other")
     for message in [
       sync(them, us.peerId), ephemeral(other, us.peerId),
-      .docUnavailable(senderId: them, targetId: us.peerId, documentId: document),
+      .document(.init(senderId: them, targetId: us.peerId, documentId: document, content: .unavailable)),
       .other(type: "ticket", fields: [:]), .other(type: "x", fields: ["senderId": "them", "targetId": "us"]),
     ] { #expect(handshake.receive(.received(message)) == [.deliver(message)]) }
     for message in [
       sync(other, us.peerId), sync(them, other), ephemeral(them, other), .leave(senderId: other),
-      .docUnavailable(senderId: other, targetId: us.peerId, documentId: document),
+      .document(.init(senderId: other, targetId: us.peerId, documentId: document, content: .unavailable)),
       .other(type: "x", fields: ["senderId": "other"]), .join(senderId: them, metadata: metadata, versions: ["1"]),
     ] { #expect(handshake.receive(.received(message)) == []) }
   }

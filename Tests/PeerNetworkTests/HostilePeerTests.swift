@@ -94,9 +94,9 @@ import UV
     return [
       .join(senderId: sender, metadata: PeerMetadata(name: "x"), versions: ["1"]),
       .peer(senderId: sender, targetId: target, metadata: PeerMetadata(name: "x"), version: "1"),
-      .sync(.init(senderId: sender, targetId: target, documentId: document, data: sync)),
-      .request(.init(senderId: sender, targetId: target, documentId: document, data: sync)),
-      .docUnavailable(senderId: sender, targetId: target, documentId: document),
+      .document(.init(senderId: sender, targetId: target, documentId: document, content: .sync(sync))),
+      .document(.init(senderId: sender, targetId: target, documentId: document, content: .request(sync))),
+      .document(.init(senderId: sender, targetId: target, documentId: document, content: .unavailable)),
       .ephemeral(
         .init(
           senderId: sender, targetId: target, documentId: document, count: 1, sessionId: "s",
@@ -290,7 +290,10 @@ import UV
           total += try await siege.cost(of: { try await siege.send(try Frame.encode(message.encoded()), by: raw) })
           let answers = raw.messages.filter { if case .other(TicketMessage.type, _) = $0 { true } else { false } }
           #expect(answers.count <= 1)
-          #expect(raw.messages.allSatisfy { if case .sync = $0 { false } else { true } })
+          #expect(
+            raw.messages.allSatisfy { message in
+              if case .document(let message) = message, case .sync = message.content { false } else { true }
+            })
           #expect(siege.ana.grants.access(siege.note.id, for: raw.peerId) == .none)
           raw.stream.close()
         }

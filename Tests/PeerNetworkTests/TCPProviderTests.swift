@@ -35,10 +35,10 @@ import UV
       let (one, two) = (try Station(loop), try Station(loop))
       two.provider.isKnown = { $0 == one.peerId }
       _ = try await one.provider.connect(to: two.address, expecting: two.peerId)
-      let message = RepoMessage.sync(
+      let message = RepoMessage.document(
         .init(
           senderId: one.peerId, targetId: two.peerId, documentId: try #require(DocumentId(bytes: Array(1...16))),
-          data: Data((0..<(5 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) })))
+          content: .sync(Data((0..<(5 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }))))
       one.provider.send(message, to: two.peerId)
       try await eventually("it arrives", on: loop) { two.heard.messages == [message] }
       one.provider.stop()

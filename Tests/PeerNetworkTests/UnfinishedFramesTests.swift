@@ -40,10 +40,10 @@ import UV
       try await eventually("it has come", on: loop) { host.provider.unfinished.byteCount >= 9 << 20 }
       clock.ahead = .seconds(20)
 
-      let message = RepoMessage.sync(
+      let message = RepoMessage.document(
         .init(
           senderId: friend.peerId, targetId: host.peerId, documentId: try #require(DocumentId(bytes: Array(1...16))),
-          data: Data(count: 8 << 20)))
+          content: .sync(Data(count: 8 << 20))))
       friend.provider.send(message, to: host.peerId)
       try await eventually("the friend's message arrives", on: loop) { host.heard.messages == [message] }
       try await eventually("the other one is cut off", on: loop) { raw.isClosed }
@@ -61,7 +61,8 @@ import UV
         _ = try await friend.provider.connect(to: host.address, expecting: host.peerId)
         let id = try #require(DocumentId(bytes: Array(1...16)))
         friend.provider.send(
-          .sync(.init(senderId: friend.peerId, targetId: host.peerId, documentId: id, data: Data(count: 6 << 20))),
+          .document(
+            .init(senderId: friend.peerId, targetId: host.peerId, documentId: id, content: .sync(Data(count: 6 << 20)))),
           to: host.peerId)
       }
       try await eventually("all arrive", on: loop) { host.heard.messages.count == 3 }

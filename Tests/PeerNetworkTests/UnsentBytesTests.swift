@@ -32,7 +32,9 @@ import UV
     func send(_ byteCount: Int, to reader: Station) throws {
       let id = try #require(DocumentId(bytes: Array(1...16)))
       sender.provider.send(
-        .sync(.init(senderId: sender.peerId, targetId: reader.peerId, documentId: id, data: Data(count: byteCount))),
+        .document(
+          .init(
+            senderId: sender.peerId, targetId: reader.peerId, documentId: id, content: .sync(Data(count: byteCount)))),
         to: reader.peerId)
     }
 

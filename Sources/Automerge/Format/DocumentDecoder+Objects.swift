@@ -152,7 +152,7 @@ struct ObjectBuilder {
   private mutating func insertText(
     _ start: Int, byteCount: Int, count: Int, id: OpId, reference: OpId, deletion: OpRows.Id?
   ) throws(FormatError) {
-    let perRun = TextRun.largestByteCount / byteCount
+    let perRun = TextRun.maximumByteCount / byteCount
     var row = 0
     while row < count {
       let rows = min(perRun, count - row), units = byteCount == 4 ? 2 : 1

@@ -7,8 +7,8 @@ struct ChangeQueue {
 
   /// Bounds the changes whose dependencies never arrive: a peer may send any number. Source: PeerProtocol.md, "Expensive
   /// changes".
-  private static let mostWaiting = 4096
-  private static let mostWaitingBytes = 16 << 20
+  private static let maximumWaiting = 4096
+  private static let maximumWaitingBytes = 16 << 20
 
   var isEmpty: Bool { waiting.isEmpty }
 
@@ -25,9 +25,9 @@ struct ChangeQueue {
   mutating func trim() {
     var byteCount = 0
     var kept = 0
-    for change in waiting.prefix(Self.mostWaiting) {
+    for change in waiting.prefix(Self.maximumWaiting) {
       byteCount += change.text.count + 128 * (1 + change.runs.count)
-      if byteCount > Self.mostWaitingBytes, kept > 0 { break }
+      if byteCount > Self.maximumWaitingBytes, kept > 0 { break }
       kept += 1
     }
     guard kept < waiting.count else { return }

@@ -20,7 +20,7 @@ final class RunLog: OpSource {
   let actors: ActorTable
 
   /// Runs of wider text than ASCII are cut by counting its scalars, so they stay short.
-  private static let largestWideByteCount = 512
+  private static let maximumWideByteCount = 512
 
   init(bytes: TextBytes, actors: ActorTable) { (self.bytes, self.actors) = (bytes, actors) }
 
@@ -62,7 +62,7 @@ final class RunLog: OpSource {
     opCount += Int(run.count)
     if let last = logged.last, last.id.actor == id.actor, last.id.counter &+ last.run.count == id.counter,
       last.run.byteCount == last.run.count && run.byteCount == run.count
-        || Int(last.run.byteCount) + Int(run.byteCount) <= Self.largestWideByteCount,
+        || Int(last.run.byteCount) + Int(run.byteCount) <= Self.maximumWideByteCount,
       logged[logged.count - 1].run.merge(run, id: last.id)
     {
       return

@@ -12,7 +12,7 @@ final class TextBytes {
     var size = 8
   }
 
-  private static let largestLane = 512
+  private static let maximumLane = 512
 
   init() {
     bytesCell = Cell([])
@@ -37,7 +37,7 @@ final class TextBytes {
   /// The most text a document can hold: offsets are 32 bits wide.
   static let limit = Int(Int32.max)
 
-  func hasRoom(for count: Int) -> Bool { count <= Self.limit - bytes.count - Self.largestLane }
+  func hasRoom(for count: Int) -> Bool { count <= Self.limit - bytes.count - Self.maximumLane }
 
   /// Stores `text` and returns where it begins. The caller has asked `hasRoom`.
   func append(_ text: some Collection<UInt8>, actor: UInt32) -> Int {
@@ -54,7 +54,7 @@ final class TextBytes {
     }
     if lanes[lane].end - lanes[lane].next < count {
       let start = bytes.count
-      lanes[lane].size = min(lanes[lane].size * 2, Self.largestLane)
+      lanes[lane].size = min(lanes[lane].size * 2, Self.maximumLane)
       let room = max(count, lanes[lane].size)
       bytes.append(contentsOf: text)
       bytes.append(contentsOf: repeatElement(0, count: room - count))

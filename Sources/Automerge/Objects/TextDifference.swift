@@ -11,10 +11,10 @@ struct TextDifference {
 
   /// Texts that differ by more clusters than this are compared line by line first, so that time and memory stay within
   /// this number times the length, and its square.
-  private static let largestDistance = 1000
+  private static let maximumDistance = 1000
 
   /// - Complexity: O(n) in the texts, plus O(n d) in the part that differs, where d is how much is inserted and deleted,
-  ///   as long as that is less than `largestDistance`.
+  ///   as long as that is less than `maximumDistance`.
   init(from old: String, to new: String) {
     let old = Clusters(old), new = Clusters(new)
     var prefix = 0, suffix = 0
@@ -73,9 +73,9 @@ struct TextDifference {
   }
 
   /// The shortest way to get from one sequence to the other, by Myers' greedy algorithm (An O(ND) Difference Algorithm
-  /// and Its Variations, 1986); nil if it is longer than `largestDistance`.
+  /// and Its Variations, 1986); nil if it is longer than `maximumDistance`.
   private static func shortest(_ old: [Int], _ new: [Int]) -> [Edit]? {
-    let limit = min(old.count + new.count, largestDistance)
+    let limit = min(old.count + new.count, maximumDistance)
     // For each distance how far along `old` each diagonal, -distance...distance, gets.
     var reach = [Int32](repeating: 0, count: 2 * limit + 3), trace: [[Int32]] = []
     let middle = limit + 1

@@ -18,7 +18,7 @@ struct TextRun: BitwiseCopyable, Equatable {
   var isOdd = false
 
   /// Longer text makes several runs, so that splitting one stays cheap.
-  static let largestByteCount = 1024
+  static let maximumByteCount = 1024
 
   init(id: OpId, origin: OpId, text: Int, measure: TextMeasure) {
     self.id = id
@@ -58,7 +58,7 @@ struct TextRun: BitwiseCopyable, Equatable {
   /// Whether `next`, standing directly behind, continues this run in every respect.
   func canMerge(_ next: TextRun) -> Bool {
     guard !isOdd, !next.isOdd, next.id.actor == id.actor, next.id.counter == id.counter + UInt32(count),
-      next.origin == lastId, Int(next.text) == textEnd, Int(utf8) + Int(next.utf8) <= Self.largestByteCount
+      next.origin == lastId, Int(next.text) == textEnd, Int(utf8) + Int(next.utf8) <= Self.maximumByteCount
     else { return false }
     return joinedStep(next) != nil
   }

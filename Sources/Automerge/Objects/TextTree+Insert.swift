@@ -119,7 +119,7 @@ extension TextTree {
 
   /// The end of the longest piece of whole scalars from `start` on that fits one run.
   private func cut(_ start: Int, _ text: Range<Int>) -> Int {
-    var end = min(start + TextRun.largestByteCount, text.upperBound)
+    var end = min(start + TextRun.maximumByteCount, text.upperBound)
     while end < text.upperBound, bytes.bytes[end] & 0xC0 == 0x80 { end -= 1 }
     return end
   }

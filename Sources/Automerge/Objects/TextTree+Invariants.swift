@@ -45,7 +45,7 @@ extension TextTree {
       sums += self.sums(of: run)
       let least = leaves[Int(leaf)].least
       if !least.isZero, actors.precedes(run.id, least) { return "least id of leaf \(leaf)" }
-      if run.count == 0 || Int(run.utf8) > TextRun.largestByteCount { return "size of run \(run.id)" }
+      if run.count == 0 || Int(run.utf8) > TextRun.maximumByteCount { return "size of run \(run.id)" }
       if run.isOdd {
         if run.count != 1 || slots[Int(run.text)].slot.ops.first?.id != run.id { return "odd run \(run.id)" }
       } else {

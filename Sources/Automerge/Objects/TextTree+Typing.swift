@@ -14,7 +14,7 @@ extension TextTree {
     let count = Int(run.pointee.count)
     guard run.pointee.isVisible, !run.pointee.isOdd, run.pointee.id.actor == id.actor,
       Int(run.pointee.id.counter) + count == Int(id.counter), run.pointee.textEnd == text,
-      Int(run.pointee.utf8) + measure.utf8 <= TextRun.largestByteCount,
+      Int(run.pointee.utf8) + measure.utf8 <= TextRun.maximumByteCount,
       amount == hint.runStart[unit] + run.pointee.units(unit)
     else { return nil }
     run.pointee.count += UInt16(measure.scalars)
@@ -38,7 +38,7 @@ extension TextTree {
       !next.pointee.isOdd, !next.pointee.isVisible, next.pointee.id.actor == run.pointee.id.actor,
       Int(next.pointee.id.counter) == Int(run.pointee.id.counter) + count,
       next.pointee.origin == run.pointee.lastId, next.pointee.textStart == run.pointee.textEnd,
-      Int(next.pointee.utf8) < TextRun.largestByteCount,
+      Int(next.pointee.utf8) < TextRun.maximumByteCount,
       next.pointee.deletion.actor == deletion.actor, next.pointee.deletion.counter == deletion.counter - 1,
       next.pointee.count == 1 || next.pointee.step == -1
     else { return nil }

@@ -5,13 +5,13 @@ extension SyncProgress {
 
   /// A peer that has so many changes to confirm is told nothing more until it answers: then it gets all there is, at once. So
   /// one that never does costs nothing. Source: PeerProtocol.md, "Expensive changes".
-  static let mostUnconfirmed = 128
+  static let maximumUnconfirmed = 128
 
   /// The next message to the peer, or nil if there is nothing to say now.
   /// - Complexity: O(n) in the changes that one side has and the other may lack, not in the history.
   ///   Source of the rules: automerge-format, section 7.4.
   mutating func generateMessage(from history: inout some SyncableHistory) -> SyncMessage? {
-    if inFlight, sentHashes.count > SyncProgress.mostUnconfirmed { return nil }
+    if inFlight, sentHashes.count > SyncProgress.maximumUnconfirmed { return nil }
     let ourHeads = history.syncHeads
     let need = isReadOnly ? [] : missing(in: &history)
     if mustStartOver(&history) { return resetMessage(heads: ourHeads) }

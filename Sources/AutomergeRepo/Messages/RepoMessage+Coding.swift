@@ -35,12 +35,11 @@ extension RepoMessage {
         senderId: fields.optionalPeer("senderId"), targetId: fields.optionalPeer("targetId"),
         message: value["message"]?.text ?? "")
     case "request":
-      self = .request(try fields.documentMessage())
+      self = .document(try fields.documentMessage { (fields) throws(RepoMessageError) in .request(try fields.data()) })
     case "sync":
-      self = .sync(try fields.documentMessage())
+      self = .document(try fields.documentMessage { (fields) throws(RepoMessageError) in .sync(try fields.data()) })
     case "doc-unavailable":
-      self = .docUnavailable(
-        senderId: try fields.peer("senderId"), targetId: try fields.peer("targetId"), documentId: try fields.document())
+      self = .document(try fields.documentMessage { _ in .unavailable })
     case "ephemeral":
       guard let count = value["count"]?.unsigned else { throw .badField(type: type, field: "count") }
       guard let sessionId = value["sessionId"]?.text else { throw .badField(type: type, field: "sessionId") }
@@ -69,14 +68,8 @@ extension RepoMessage {
       .record(["type": "leave", "senderId": senderId.cbor])
     case .error(let senderId, let targetId, let message):
       .record(["type": "error", "senderId": senderId?.cbor, "targetId": targetId?.cbor, "message": .text(message)])
-    case .request(let message):
-      message.cbor(type: "request")
-    case .sync(let message):
-      message.cbor(type: "sync")
-    case .docUnavailable(let senderId, let targetId, let documentId):
-      .record([
-        "type": "doc-unavailable", "senderId": senderId.cbor, "targetId": targetId.cbor, "documentId": documentId.cbor,
-      ])
+    case .document(let message):
+      message.cbor
     case .ephemeral(let message):
       .record([
         "type": "ephemeral", "senderId": message.senderId.cbor, "targetId": message.targetId.cbor,
@@ -115,9 +108,12 @@ extension RepoMessage {
       return data
     }
 
-    func documentMessage() throws(RepoMessageError) -> DocumentMessage {
+    func documentMessage(
+      _ content: (Fields) throws(RepoMessageError) -> Content
+    ) throws(RepoMessageError) -> DocumentMessage {
       DocumentMessage(
-        senderId: try peer("senderId"), targetId: try peer("targetId"), documentId: try document(), data: try data())
+        senderId: try peer("senderId"), targetId: try peer("targetId"), documentId: try document(),
+        content: try content(self))
     }
 
     /// The README of automerge-repo calls it `metadata`, its code `peerMetadata`.
@@ -143,10 +139,16 @@ extension RepoMessage {
 }
 
 extension RepoMessage.DocumentMessage {
-  fileprivate func cbor(type: String) -> CBOR {
-    .record([
-      "type": .text(type), "senderId": senderId.cbor, "targetId": targetId.cbor, "documentId": documentId.cbor,
-      "data": .bytes(data),
+  fileprivate var cbor: CBOR {
+    let type: CBOR =
+      switch content {
+      case .request: "request"
+      case .sync: "sync"
+      case .unavailable: "doc-unavailable"
+      }
+    return .record([
+      "type": type, "senderId": senderId.cbor, "targetId": targetId.cbor, "documentId": documentId.cbor,
+      "data": content.data.map { .bytes($0) },
     ])
   }
 }

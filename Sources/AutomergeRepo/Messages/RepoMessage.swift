@@ -6,24 +6,43 @@ public enum RepoMessage: Hashable, Sendable {
   case peer(senderId: PeerId, targetId: PeerId?, metadata: PeerMetadata, version: String?)
   case leave(senderId: PeerId)
   case error(senderId: PeerId?, targetId: PeerId?, message: String)
-  /// The first sync message of a peer that has nothing of the document: asks for an answer in any case.
-  case request(DocumentMessage)
-  case sync(DocumentMessage)
-  case docUnavailable(senderId: PeerId, targetId: PeerId, documentId: DocumentId)
+  /// `request`, `sync` or `doc-unavailable`.
+  case document(DocumentMessage)
   case ephemeral(EphemeralMessage)
   /// Any other type, ours or a later version's, with all its fields but `type`.
   case other(type: String, fields: [String: CBOR])
 
-  /// A sync message with its sender and receiver.
+  /// What a peer says about its copy of a document.
+  public enum Content: Hashable, Sendable {
+    /// The first sync message of a peer that has nothing of the document: asks for an answer in any case.
+    case request(Data)
+    /// An Automerge sync message.
+    case sync(Data)
+    /// The peer does not have the document, or does not share it.
+    case unavailable
+
+    /// The Automerge sync message; nil for `unavailable`.
+    public var data: Data? {
+      switch self {
+      case .request(let data), .sync(let data): data
+      case .unavailable: nil
+      }
+    }
+
+    var byteCount: Int { data?.count ?? 0 }
+
+    var isRequest: Bool { if case .request = self { true } else { false } }
+  }
+
+  /// What a peer says about a document, with its sender and receiver.
   public struct DocumentMessage: Hashable, Sendable {
     public var senderId: PeerId
     public var targetId: PeerId
     public var documentId: DocumentId
-    /// An Automerge sync message.
-    public var data: Data
+    public var content: Content
 
-    public init(senderId: PeerId, targetId: PeerId, documentId: DocumentId, data: Data) {
-      (self.senderId, self.targetId, self.documentId, self.data) = (senderId, targetId, documentId, data)
+    public init(senderId: PeerId, targetId: PeerId, documentId: DocumentId, content: Content) {
+      (self.senderId, self.targetId, self.documentId, self.content) = (senderId, targetId, documentId, content)
     }
   }
 

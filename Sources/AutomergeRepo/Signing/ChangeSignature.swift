@@ -15,7 +15,7 @@ public struct ChangeSignature: Hashable, Sendable {
   private static let signatureByteCount = 64
   private static let fixedByteCount = keyByteCount + signatureByteCount + 32 + 8
   /// Actors are random; we never make longer ones.
-  private static let mostActorBytes = 64
+  private static let maximumActorBytes = 64
   /// Cannot be mistaken for what TLS signs with the same key: that begins with blanks.
   private static let purpose = Array("notes-lsp change 1\0".utf8)
 
@@ -48,7 +48,7 @@ public struct ChangeSignature: Hashable, Sendable {
 
   /// Whether the owner of the key may write as the actor.
   static func fits(_ actor: ActorId, _ key: Data) -> Bool {
-    (personByteCount...mostActorBytes).contains(actor.bytes.count)
+    (personByteCount...maximumActorBytes).contains(actor.bytes.count)
       && actor.bytes.prefix(personByteCount).elementsEqual(SHA256.hash(data: key).prefix(personByteCount))
   }
 }
@@ -61,7 +61,7 @@ extension ChangeSignature {
   init?(encoded: Data) {
     let bytes = Array(encoded)
     guard bytes.count >= Self.fixedByteCount + Self.personByteCount,
-      bytes.count <= Self.fixedByteCount + Self.mostActorBytes
+      bytes.count <= Self.fixedByteCount + Self.maximumActorBytes
     else { return nil }
     var place = 0
     func take(_ count: Int) -> [UInt8] {

@@ -8,7 +8,7 @@ import Foundation
 final class DocumentSignatures {
   /// At most this many signatures wait to be verified. The rest are dropped; peers send them again when they compare books.
   /// Source: PeerProtocol.md, "Signatures".
-  private static let mostWaiting = 4096
+  private static let maximumWaiting = 4096
   private static let storeDelay: Duration = .milliseconds(200)
 
   weak var handle: DocHandle?
@@ -163,7 +163,7 @@ final class DocumentSignatures {
   private func tellDigest(to peer: PeerId) {
     guard let handle else { return }
     told[peer] = book.digest
-    handle.repo?.send(digest: book.digest, on: handle.id, to: peer)
+    handle.repo?.send(.signatureDigest(book.digest, on: handle.id), to: peer)
   }
 
   func heard(digest theirs: Data, from peer: PeerId) {
@@ -179,7 +179,7 @@ final class DocumentSignatures {
     guard let handle, let repo = handle.repo, handle.sync.linkedPeers.contains(peer) else { return }
     settle()
     let news = signatures.filter { book.isNews($0) && handle.document.changeCount(by: $0.actor) > 0 }
-    let room = max(0, Self.mostWaiting - waiting.count)
+    let room = max(0, Self.maximumWaiting - waiting.count)
     waiting += news.prefix(book.admit(min(news.count, room), from: peer, now: repo.clock.now)).map { ($0, peer) }
     checkNext()
   }
@@ -222,7 +222,7 @@ final class DocumentSignatures {
   private func take(_ news: [ChangeSignature], from peer: PeerId?) {
     guard let handle, !news.isEmpty else { return }
     unstored.formUnion(news.map(\.actor))
-    let listeners = peer.map { handle.listeners(to: $0, via: $0) } ?? handle.peers
+    let listeners = peer.map { handle.reports.listeners(to: $0, via: $0) } ?? handle.peers
     for listener in listeners { handle.repo?.send(news, on: handle.id, to: listener) }
     storeSoon()
   }

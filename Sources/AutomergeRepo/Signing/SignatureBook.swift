@@ -10,7 +10,7 @@ import Foundation
 /// Only proven signatures are stored and passed on.
 struct SignatureBook {
   /// At most this many signatures are verified per peer and minute. Source: PeerProtocol.md, "Signatures".
-  static let mostOffersPerMinute = 2048
+  static let maximumOffersPerMinute = 2048
   static let emptyDigest = Data(SHA256.hash(data: Data()))
   private static let minute: Duration = .seconds(60)
 
@@ -47,7 +47,7 @@ struct SignatureBook {
   mutating func admit(_ count: Int, from peer: PeerId, now: Duration) -> Int {
     var offer = offers[peer] ?? (now, 0)
     if now - offer.start >= Self.minute { offer = (now, 0) }
-    let admitted = min(count, Self.mostOffersPerMinute - offer.count)
+    let admitted = min(count, Self.maximumOffersPerMinute - offer.count)
     offer.count += admitted
     offers[peer] = offer
     return admitted

@@ -4,7 +4,7 @@
 struct SigningSchedule {
   static let tickInterval: Duration = .seconds(1)
   /// Typing without a pause is signed after this many ticks.
-  static let mostTicks = 4
+  static let maximumTicks = 4
 
   enum Event {
     /// This person has changed the document.
@@ -37,7 +37,7 @@ struct SigningSchedule {
       isTicking = false
       guard isUnsigned else { return nil }
       tickCount += 1
-      if !hasChangedSinceTick || tickCount >= Self.mostTicks { return .sign }
+      if !hasChangedSinceTick || tickCount >= Self.maximumTicks { return .sign }
       (isTicking, hasChangedSinceTick) = (true, false)
       return .startTimer
     case .signed:

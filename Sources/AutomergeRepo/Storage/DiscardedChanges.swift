@@ -7,7 +7,7 @@ import Foundation
 /// Each removal is a row of its own, named by its content, so that several processes write side by side.
 enum DiscardedChanges {
   /// More than one person's changes of years. Source: Storage.md, "Compaction".
-  static let mostChanges = 1 << 20
+  static let maximumChanges = 1 << 20
 
   static func prefix(_ id: DocumentId) -> StorageKey { [id.description, "discarded"] }
 
@@ -17,7 +17,7 @@ enum DiscardedChanges {
   }
 
   static func decode(_ item: StoredItem) -> Set<ChangeHash> {
-    StoredHeads.decode(item.data, atMost: mostChanges) ?? []
+    StoredHeads.decode(item.data, atMost: maximumChanges) ?? []
   }
 }
 

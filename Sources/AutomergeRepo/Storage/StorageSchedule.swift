@@ -4,6 +4,8 @@
 ///                                                     ▲ │ failed
 ///                                                     │ ▼
 ///                                                  backingOff
+///
+/// Once closed, nothing is written any more.
 struct StorageSchedule {
   /// How long changes are gathered. Source: Storage.md, "Write path".
   static let gatheringTime: Duration = .milliseconds(50)
@@ -11,7 +13,7 @@ struct StorageSchedule {
   /// Storage.md, "When it fails".
   static let retryInterval: Duration = .seconds(1)
 
-  enum Event { case changed, timerFired, flushRequested, saved, failed }
+  enum Event { case changed, timerFired, flushRequested, saved, failed, closed }
   enum Effect: Equatable { case startTimer(Duration), cancelTimer, write }
 
   private enum State {
@@ -19,12 +21,19 @@ struct StorageSchedule {
     case waiting
     case writing(changed: Bool)
     case backingOff
+    case closed
   }
 
   private var state = State.idle
 
+  var isClosed: Bool { if case .closed = state { true } else { false } }
+
   mutating func receive(_ event: Event) -> [Effect] {
     switch (state, event) {
+    case (.closed, _): return []
+    case (_, .closed):
+      state = .closed
+      return [.cancelTimer]
     case (.idle, .changed):
       state = .waiting
       return [.startTimer(StorageSchedule.gatheringTime)]

@@ -21,8 +21,8 @@ struct Authorship {
   /// another process of the same person.
   static let patience = 12
   /// At most this many actors per peer: one for each process of the person, and some to spare.
-  static let mostActors = 64
-  private static let mostAttestations = 64
+  static let maximumActors = 64
+  private static let maximumAttestations = 64
 
   enum Event {
     /// A peer claims the actors it writes as. Replaces its earlier claim.
@@ -140,7 +140,7 @@ struct Authorship {
     absent.remove(peer)
     var taken: Set<ActorId> = []
     var effects: [Effect] = []
-    for actor in actors.sorted(by: { $0.description < $1.description }).prefix(Authorship.mostActors) {
+    for actor in actors.sorted(by: { $0.description < $1.description }).prefix(Authorship.maximumActors) {
       if claims.contains(where: { $0.key != peer && $0.value.contains(actor) }) {
         effects = [.refusedClaim(peer)]
       } else {
@@ -197,7 +197,7 @@ struct Authorship {
     for (key, change) in withheld where own.contains(key.actor) && !change.isForged {
       if known.contains(change.hash) {
         withheld[key] = nil
-        attested[key.actor] = (attested[key.actor] ?? []).suffix(Authorship.mostAttestations - 1) + [change.hash]
+        attested[key.actor] = (attested[key.actor] ?? []).suffix(Authorship.maximumAttestations - 1) + [change.hash]
         effects.append(.wantAgain(key.peer))
       } else if unknown.contains(change.hash) {
         withheld[key]?.isDenied = true

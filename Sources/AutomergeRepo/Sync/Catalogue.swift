@@ -52,7 +52,7 @@ enum StoredHeads {
   static let prefix: StorageKey = ["heads"]
   static let hashByteCount = 32
   /// More than the number of people who write at the same time.
-  static let mostHeads = 1024
+  static let maximumHeads = 1024
 
   static func key(_ document: DocumentId) -> StorageKey { prefix + [document.description] }
 
@@ -66,7 +66,7 @@ enum StoredHeads {
   }
 
   /// Nil unless these are whole hashes, and not too many.
-  static func decode(_ data: Data) -> Set<ChangeHash>? { decode(data, atMost: mostHeads) }
+  static func decode(_ data: Data) -> Set<ChangeHash>? { decode(data, atMost: maximumHeads) }
 
   static func decode(_ data: Data, atMost count: Int) -> Set<ChangeHash>? {
     guard data.count % hashByteCount == 0, data.count / hashByteCount <= count else { return nil }

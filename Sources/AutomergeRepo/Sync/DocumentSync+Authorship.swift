@@ -8,7 +8,7 @@ extension DocumentSync {
     // We take the first copy of a document whole, from any peer that has it.
     guard phase == .ready, !document.heads().isEmpty else { return AuthorFilter(refusing: document.actor) }
     return authorship.filter(for: peer, own: document.actor) { author in
-      links.first { $0.peer == author && $0.access == .write }.map { $0.theirHeads ?? [] }
+      links.first { $0.peer == author && $0.access == .write }.map { $0.heads ?? [] }
     }
   }
 
@@ -42,12 +42,12 @@ extension DocumentSync {
       switch effect {
       case .startTimer, .ask, .refusedClaim, .forged: effects.append(.authorship(effect))
       case .wantAgain(let peer):
-        guard let index = links.firstIndex(where: { $0.peer == peer }), phase == .ready else { continue }
-        links[index].state.askAgain()
-        links[index].lastEmpty = nil
+        guard let index = index(of: peer), phase == .ready else { continue }
+        links[index].shared.askAgain()
+        links[index].exchange?.lastEmpty = nil
         effects += send(to: index, document)
       case .settled(let peer):
-        guard let index = links.firstIndex(where: { $0.peer == peer }), phase == .ready else { continue }
+        guard let index = index(of: peer), phase == .ready else { continue }
         effects += send(to: index, document)
       }
     }
@@ -57,12 +57,14 @@ extension DocumentSync {
   /// Whether a message only repeats what the peer was told, while the peer brings changes that we refuse. Otherwise the two
   /// would answer each other forever, as fast as the network allows.
   mutating func repeats(_ data: Data, at index: Int) -> Bool {
-    guard links[index].hasUnusable || authorship.isWithholding(from: links[index].peer) else {
-      links[index].lastEmpty = nil
+    guard var exchange = links[index].exchange else { return false }
+    defer { links[index].exchange = exchange }
+    guard exchange.hasUnusable || authorship.isWithholding(from: links[index].peer) else {
+      exchange.lastEmpty = nil
       return false
     }
     guard SyncHeader(data)?.changeCount == 0 else { return false }
-    defer { links[index].lastEmpty = data }
-    return links[index].lastEmpty == data
+    defer { exchange.lastEmpty = data }
+    return exchange.lastEmpty == data
   }
 }

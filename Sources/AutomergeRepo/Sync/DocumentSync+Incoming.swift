@@ -4,12 +4,12 @@ import Foundation
 /// Messages that are applied in portions.
 extension DocumentSync {
   /// Call when another thread begins to read a message of a peer with write access. Returns false if it is not a sync message.
-  mutating func begin(_ payload: Payload, from peer: PeerId) -> Bool {
-    guard let data = payload.data, let header = SyncHeader(data) else { return false }
+  mutating func begin(_ content: RepoMessage.Content, from peer: PeerId) -> Bool {
+    guard let data = content.data, let header = SyncHeader(data) else { return false }
     _ = authorship.receive(.heard(peer))
     let index = link(to: peer, .write)
     // The search waits for it.
-    if !header.heads.isEmpty { links[index].stance = .has }
+    if !header.heads.isEmpty { links[index].beginExchange(awaitsAnswer: links[index].awaitsAnswer) }
     return true
   }
 
@@ -20,7 +20,7 @@ extension DocumentSync {
     _ portion: ChangePortion, of message: IncomingMessage, filter: inout AuthorFilter, from peer: PeerId,
     _ document: Document
   ) -> [Effect] {
-    guard let index = links.firstIndex(where: { $0.peer == peer }), links[index].access == .write else { return [] }
+    guard let index = index(of: peer), links[index].access == .write else { return [] }
     let before = document.heads()
     let edits = document.takeIn(portion, of: message, filter: &filter).edits
     guard document.heads() != before else { return [] }
@@ -32,25 +32,25 @@ extension DocumentSync {
 
   /// Call when all portions have been applied: the rest of the message counts now.
   mutating func finish(
-    _ message: IncomingMessage, _ payload: Payload, filter: AuthorFilter, from peer: PeerId, access: Access,
+    _ message: IncomingMessage, _ content: RepoMessage.Content, filter: AuthorFilter, from peer: PeerId, access: Access,
     since before: Set<ChangeHash>, _ document: Document
   ) -> [Effect] {
-    guard let data = payload.data, let header = SyncHeader(data) else { return malformed(from: peer) }
+    guard let data = content.data, let header = SyncHeader(data) else { return malformed(from: peer) }
     let index: Int
-    switch open(header, isRequest: payload.isRequest, from: peer, access: access) {
+    switch open(header, isRequest: content.isRequest, from: peer, access: access) {
     case .answered(let effects): return effects
     case .link(let place): index = place
     }
     do {
-      try document.finish(message, state: links[index].state)
-      links[index].theirHeads = links[index].state.theirHeads
+      try document.finish(message, state: links[index].shared)
+      links[index].heads = links[index].shared.theirHeads
       let fault = document.fault(of: message)
-      links[index].hasUnusable = fault != nil
+      links[index].exchange?.hasUnusable = fault != nil
       let effects = withhold(filter.leftOut, fault: fault, at: index, document)
       return effects + settleMessage(at: index, before: before, edits: [], document)
     } catch {
-      links[index].hasUnusable = true
-      links[index].state = DocumentSync.state(links[index].state.encode(), access)
+      links[index].exchange?.hasUnusable = true
+      links[index].restart()
       return [.refused(peer, .rejected("\(error)"))]
     }
   }

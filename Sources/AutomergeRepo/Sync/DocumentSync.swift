@@ -8,21 +8,13 @@ import Foundation
 ///     searching ──a peer's changes──► ready
 ///         └──all who were asked have answered no──► notFound
 ///
-/// Each peer on the document has a link. A peer that answers "unavailable" hears nothing more of the document until it speaks
-/// of it itself, or connects anew. A message is only ever answered when there is something to say, so two of these fall silent
+/// Each peer on the document has a `Link`. A message is only ever answered when there is something to say, so two of these fall silent
 /// when they are equal.
 struct DocumentSync {
   enum Phase: Equatable {
     /// No peer has given us anything of it yet.
     case searching
     case ready
-  }
-
-  /// What one peer's message to another says about a document.
-  enum Payload: Equatable {
-    case sync(Data)
-    case request(Data)
-    case unavailable
   }
 
   enum Event {
@@ -35,7 +27,7 @@ struct DocumentSync {
     case changed
     /// The document has gone back to an earlier state, so what the other side has is uncertain.
     case rewound
-    case received(Payload, from: PeerId, access: Access)
+    case received(RepoMessage.Content, from: PeerId, access: Access)
     /// A peer has told its heads, outside of the exchange of changes.
     case told(heads: Set<ChangeHash>, by: PeerId)
     /// These peers are sent nothing unless they ask or are found to lack something: relays bring them our changes.
@@ -53,7 +45,7 @@ struct DocumentSync {
   }
 
   enum Effect {
-    case send(Payload, to: PeerId)
+    case send(RepoMessage.Content, to: PeerId)
     /// The edits that a peer's message has made to the document's texts.
     case edited([TextEdit], from: PeerId)
     case headsChanged(by: PeerId)
@@ -74,7 +66,7 @@ struct DocumentSync {
     }
 
     /// What the peer has to send.
-    var byteCount: Int { if case .send(let payload, _) = self { payload.byteCount } else { 0 } }
+    var byteCount: Int { if case .send(let content, _) = self { content.byteCount } else { 0 } }
   }
 
   enum Refusal: Error, Equatable {
@@ -85,53 +77,23 @@ struct DocumentSync {
     case rejected(String)
   }
 
-  struct Link {
-    let peer: PeerId
-    var state: SyncState
-    var access: Access
-    var stance: Stance = .unknown
-    /// It asked, and has had no answer.
-    var awaitsAnswer = false
-    /// Relays bring it our changes.
-    var isIdle = false
-    /// Much waits to be sent to it.
-    var isCrowded = false
-    /// It has not been told of the last changes yet; the peer with the lowest number has waited longest.
-    var owedSince: Int?
-    /// Its last heads; nil if it has told none.
-    var theirHeads: Set<ChangeHash>?
-    /// The last check's finding; nil if the heads were equal.
-    var difference: Difference?
-    /// Its last changes were unusable.
-    var hasUnusable = false
-    /// How often it has asked for everything since the last check.
-    var wholeCount = 0
-    /// The last message without changes that we sent it while it brought changes that we refuse.
-    var lastEmpty: Data?
-  }
-
-  /// A peer's heads differ from ours; and for how many checks these have stayed the same.
-  struct Difference {
-    var ours: Set<ChangeHash>
-    var theirs: Set<ChangeHash>?
-    var checkCount = 0
-  }
-
   /// One turn sends this much; the remaining peers get theirs in later turns.
   /// Source: PeerProtocol.md, "Expensive changes".
   static let byteCountOfTurn = 256 << 10
 
   /// How often a peer may ask for everything between two checks. Source: PeerProtocol.md, "Expensive changes".
-  static let mostWhole = 8
-
-  enum Stance { case unknown, asked, has, lacks }
+  static let maximumWholeCount = 8
 
   var phase: Phase
   /// Some peers are still to be asked, so a search cannot end.
   private var isAsking: Bool
   var links: [Link] = []
+  /// Peers that get our changes from relays, so that they are sent nothing unless they speak themselves.
+  private(set) var idlePeers: Set<PeerId> = []
   /// How many peers have ever had to wait for their turn.
-  private var owedCount = 0
+  private var turnCount = 0
+  /// `later` has not been answered yet.
+  private var isTurnDue = false
   /// The actors that peers write as, and the changes withheld because of them.
   var authorship = Authorship()
   /// What was shared with peers that are gone, encoded by `SyncState.encode`.
@@ -143,32 +105,34 @@ struct DocumentSync {
   }
 
   /// The peers on the document: all with a link that have not said that they lack it.
-  var peers: [PeerId] { links.filter { $0.stance != .lacks }.map(\.peer) }
+  var peers: [PeerId] { links.filter { !$0.isLacking }.map(\.peer) }
 
   var linkedPeers: [PeerId] { links.map(\.peer) }
 
   /// The peers on the document whose changes we take.
-  var writers: [PeerId] { links.filter { $0.stance != .lacks && $0.access == .write }.map(\.peer) }
+  var writers: [PeerId] { links.filter { !$0.isLacking && $0.access == .write }.map(\.peer) }
 
-  func isPeer(_ peer: PeerId) -> Bool { links.contains { $0.peer == peer && $0.stance != .lacks } }
+  func isPeer(_ peer: PeerId) -> Bool { links.contains { $0.peer == peer && !$0.isLacking } }
 
   func isWriter(_ peer: PeerId) -> Bool {
-    links.contains { $0.peer == peer && $0.stance != .lacks && $0.access == .write }
+    links.contains { $0.peer == peer && !$0.isLacking && $0.access == .write }
   }
 
   /// The peers that wait for the search's result.
   var awaitingPeers: [PeerId] { links.filter(\.awaitsAnswer).map(\.peer) }
 
-  /// Whether a peer has said that it has something.
-  var isBeingSent: Bool { links.contains { $0.stance == .has } }
+  /// Whether a peer has begun to send the document.
+  var isBeingSent: Bool { links.contains(where: \.isExchanging) }
 
   /// The peers to tell when the search is given up: those that wait, and those that have begun to send the document.
-  var engagedPeers: [PeerId] { links.filter { $0.awaitsAnswer || $0.stance == .has }.map(\.peer) }
+  var engagedPeers: [PeerId] { links.filter { $0.awaitsAnswer || $0.isExchanging }.map(\.peer) }
 
   /// A peer's last heads; nil if it has told none.
   func heads(of peer: PeerId) -> Set<ChangeHash>? {
-    links.firstIndex { $0.peer == peer }.flatMap { links[$0].theirHeads }
+    index(of: peer).flatMap { links[$0].heads }
   }
+
+  func index(of peer: PeerId) -> Int? { links.firstIndex { $0.peer == peer } }
 
   mutating func receive(_ event: Event, document: Document) -> [Effect] {
     switch event {
@@ -176,15 +140,17 @@ struct DocumentSync {
     case .disconnected(let peer), .accessChanged(let peer, .none): return drop(peer) + tell(.left(peer), document)
     case .accessChanged(let peer, let access): return changeAccess(of: peer, to: access, document)
     case .checked: return check(document)
-    case .turned: return phase == .ready ? speak(to: owed, document) : []
+    case .turned:
+      isTurnDue = false
+      return phase == .ready ? speak(to: waiting, document) : []
     case .told(let heads, let peer):
-      if let index = links.firstIndex(where: { $0.peer == peer }) { links[index].theirHeads = heads }
+      if let index = index(of: peer) { links[index].heads = heads }
       return []
     case .idle(let peers): return setIdle(peers, document)
     case .crowded(let peer, let isCrowded):
-      guard let index = links.firstIndex(where: { $0.peer == peer }) else { return [] }
-      links[index].isCrowded = isCrowded
-      return isCrowded || phase != .ready || links[index].stance == .lacks ? [] : send(to: index, document)
+      guard let index = index(of: peer) else { return [] }
+      links[index].outlet = isCrowded ? .crowded : .open
+      return isCrowded || phase != .ready || links[index].isLacking ? [] : send(to: index, document)
     case .changed: return changed(document)
     case .rewound: return startOver(document)
     case .authorship(let event): return tell(event, document)
@@ -212,8 +178,8 @@ struct DocumentSync {
     let index = link(to: peer, access)
     switch phase {
     case .searching:
-      links[index].stance = .asked
-      guard let data = document.generateSyncMessage(state: links[index].state) else { return [] }
+      links[index].state = .asked
+      guard let data = document.generateSyncMessage(state: links[index].shared) else { return [] }
       return [.send(.request(data), to: peer)]
     case .ready:
       return send(to: index, document)
@@ -226,23 +192,22 @@ struct DocumentSync {
 
   @discardableResult
   private mutating func drop(_ peer: PeerId, settles: Bool) -> [Effect] {
-    guard let index = links.firstIndex(where: { $0.peer == peer }) else { return [] }
-    remembered[peer] = links[index].state.encode()
+    guard let index = index(of: peer) else { return [] }
+    remembered[peer] = links[index].shared.encode()
     links.remove(at: index)
+    idlePeers.remove(peer)
     return settles ? settle() : []
   }
 
   private mutating func unavailable(_ peer: PeerId) -> [Effect] {
-    guard let index = links.firstIndex(where: { $0.peer == peer }) else { return [] }
-    links[index].stance = .lacks
+    guard let index = index(of: peer) else { return [] }
+    links[index].state = .lacking(awaitsAnswer: links[index].awaitsAnswer)
     return settle()
   }
 
   /// Ends a search when no peer is left to answer.
   private mutating func settle() -> [Effect] {
-    guard phase == .searching, !isAsking, !links.contains(where: { $0.stance == .asked || $0.stance == .has }) else {
-      return []
-    }
+    guard phase == .searching, !isAsking, links.allSatisfy(\.isLacking) else { return [] }
     var effects: [Effect] = []
     for index in links.indices where links[index].awaitsAnswer {
       links[index].awaitsAnswer = false
@@ -252,33 +217,27 @@ struct DocumentSync {
   }
 
   private mutating func changeAccess(of peer: PeerId, to access: Access, _ document: Document) -> [Effect] {
-    guard let index = links.firstIndex(where: { $0.peer == peer }), links[index].access != access else { return [] }
+    guard let index = index(of: peer), links[index].access != access else { return [] }
     links[index].access = access
-    links[index].state.isReadOnly = access < .write
-    return phase == .ready && links[index].stance != .lacks ? send(to: index, document) : []
+    links[index].shared.isReadOnly = access < .write
+    return phase == .ready && !links[index].isLacking ? send(to: index, document) : []
   }
 
   /// The link to `peer`, created if there is none. Of an earlier connection only what was surely shared survives: messages may
   /// have been lost with it.
   mutating func link(to peer: PeerId, _ access: Access) -> Int {
-    if let index = links.firstIndex(where: { $0.peer == peer }) { return index }
-    let state = DocumentSync.state(remembered.removeValue(forKey: peer), access)
-    links.append(Link(peer: peer, state: state, access: access))
+    if let index = index(of: peer) { return index }
+    let shared = Link.shared(remembered.removeValue(forKey: peer), access)
+    links.append(Link(to: peer, access: access, shared: shared))
     return links.count - 1
-  }
-
-  /// A peer with read access is told so, and its changes are refused.
-  static func state(_ encoded: Data?, _ access: Access) -> SyncState {
-    let state = encoded.flatMap { try? SyncState(bytes: $0) } ?? SyncState()
-    state.isReadOnly = access < .write
-    return state
   }
 
   private mutating func startOver(_ document: Document) -> [Effect] {
     remembered = [:]
     for index in links.indices {
-      links[index].state = DocumentSync.state(nil, links[index].access)
-      (links[index].lastEmpty, links[index].difference) = (nil, nil)
+      links[index].forget()
+      links[index].exchange?.lastEmpty = nil
+      links[index].exchange?.difference = nil
     }
     return phase == .ready ? sendToAll(document) : []
   }
@@ -295,7 +254,7 @@ struct DocumentSync {
   mutating func open(_ header: SyncHeader, isRequest: Bool, from peer: PeerId, access: Access) -> Opening {
     _ = authorship.receive(.heard(peer))
     let index = link(to: peer, access)
-    if isRequest, phase == .searching, links[index].stance == .lacks, !links[index].awaitsAnswer {
+    if isRequest, phase == .searching, case .lacking(awaitsAnswer: false) = links[index].state {
       // It told us that it lacks the document, and now begins a search of its own: if each waited for the others' answers
       // before giving its own, none would ever come.
       return .answered([.send(.unavailable, to: peer)])
@@ -303,21 +262,24 @@ struct DocumentSync {
     if isRequest || header.heads.isEmpty {
       links[index].wholeCount += 1
       // A document is expensive to send, and a peer that has received it does not ask again.
-      if links[index].wholeCount > DocumentSync.mostWhole { return .answered([]) }
-    }
-    if isRequest {
-      // It has nothing, whatever it had before.
-      links[index].state = DocumentSync.state(nil, access)
-      links[index].awaitsAnswer = true
-    } else if links[index].stance == .lacks {
-      links[index].state = DocumentSync.state(links[index].state.encode(), access)
-    } else if links[index].access != access {
-      links[index].state.isReadOnly = access < .write
+      if links[index].wholeCount > DocumentSync.maximumWholeCount { return .answered([]) }
     }
     links[index].access = access
+    if isRequest {
+      // It has nothing, whatever it had before.
+      links[index].forget()
+    } else if links[index].isLacking {
+      links[index].restart()
+    } else {
+      links[index].shared.isReadOnly = access < .write
+    }
+    let awaitsAnswer = isRequest || links[index].awaitsAnswer
     // During a search, a peer whose changes we refuse is as good as one without any.
-    let hasSomething = !header.heads.isEmpty && (phase == .ready || access == .write)
-    links[index].stance = hasSomething ? .has : phase == .searching ? .lacks : .unknown
+    if phase == .ready || (!header.heads.isEmpty && access == .write) {
+      links[index].beginExchange(awaitsAnswer: awaitsAnswer)
+    } else {
+      links[index].state = .lacking(awaitsAnswer: awaitsAnswer)
+    }
     return .link(index)
   }
 
@@ -335,14 +297,14 @@ struct DocumentSync {
     var filter = filter(for: peer, document)
     do {
       let edits = try document.receiveSyncMessageWithTextEdits(
-        state: links[index].state, message: data, filter: &filter)
-      links[index].theirHeads = links[index].state.theirHeads
-      if header.changeCount > 0 { links[index].hasUnusable = filter.fault != nil }
+        state: links[index].shared, message: data, filter: &filter)
+      links[index].heads = links[index].shared.theirHeads
+      if header.changeCount > 0 { links[index].exchange?.hasUnusable = filter.fault != nil }
       refusals += withhold(filter.leftOut, fault: filter.fault, at: index, document)
       return refusals + settleMessage(at: index, before: before, edits: edits, document)
     } catch {
-      links[index].hasUnusable = true
-      links[index].state = DocumentSync.state(links[index].state.encode(), access)
+      links[index].exchange?.hasUnusable = true
+      links[index].restart()
       return refusals + [.refused(peer, .rejected("\(error)"))]
     }
   }
@@ -353,7 +315,7 @@ struct DocumentSync {
     let peer = links[index].peer
     let heads = document.heads()
     guard heads != before else {
-      if phase == .searching, links[index].stance == .lacks { return settle() }
+      if phase == .searching, links[index].isLacking { return settle() }
       return send(to: index, document)
     }
     var effects = found(by: index)
@@ -363,32 +325,33 @@ struct DocumentSync {
   }
 
   /// Ends a search, as there is something now.
-  mutating func found(by index: Int?) -> [Effect] {
+  mutating func found(by finder: Int?) -> [Effect] {
     guard phase == .searching else { return [] }
     phase = .ready
-    offerToThoseWithout(except: index)
-    return [.found]
-  }
-
-  /// Offers what was found to the peers that said during the search that they have nothing.
-  private mutating func offerToThoseWithout(except finder: Int?) {
-    for index in links.indices where index != finder && links[index].stance == .lacks && !links[index].awaitsAnswer {
-      links[index].stance = .unknown
-      links[index].state = DocumentSync.state(nil, links[index].access)
+    for index in links.indices {
+      switch links[index].state {
+      case .asked: links[index].state = .exchanging(Link.Exchange())
+      case .lacking(awaitsAnswer: false) where index != finder:
+        // It is offered what was found.
+        links[index].state = .exchanging(Link.Exchange())
+        links[index].forget()
+      case .lacking, .exchanging: break
+      }
     }
+    return [.found]
   }
 
   /// What to tell one peer now.
   mutating func send(to index: Int, _ document: Document) -> [Effect] {
+    if links[index].turn != nil { links[index].outlet = .open }
     let link = links[index]
-    links[index].owedSince = nil
     if phase == .ready, document.heads().isEmpty {
       // Nothing to give yet: only a peer that asks is told so.
       guard link.awaitsAnswer else { return [] }
       links[index].awaitsAnswer = false
       return [.send(.unavailable, to: link.peer)]
     }
-    guard !link.isCrowded, let data = document.generateSyncMessage(state: link.state) else { return [] }
+    guard !link.isCrowded, let data = document.generateSyncMessage(state: link.shared) else { return [] }
     links[index].awaitsAnswer = false
     return repeats(data, at: index) ? [] : [.send(.sync(data), to: link.peer)]
   }
@@ -402,22 +365,22 @@ struct DocumentSync {
     let heads = document.heads()
     guard !heads.isEmpty else { return [] }
     return links.indices.flatMap { index -> [Effect] in
-      let theirs = links[index].theirHeads
-      guard links[index].stance != .lacks, theirs != heads else {
-        links[index].difference = nil
+      let theirs = links[index].heads
+      guard let exchange = links[index].exchange, theirs != heads else {
+        links[index].exchange?.difference = nil
         return []
       }
-      var difference = links[index].difference ?? Difference(ours: heads, theirs: theirs)
+      var difference = exchange.difference ?? Difference(ours: heads, theirs: theirs)
       if difference.ours != heads || difference.theirs != theirs {
         difference = Difference(ours: heads, theirs: theirs)
       }
       let count = difference.checkCount
       difference.checkCount += 1
-      links[index].difference = difference
+      links[index].exchange?.difference = difference
       // After 1, 2, 4, 8 … checks.
       guard count > 0, count & (count - 1) == 0 else { return [] }
-      links[index].state = DocumentSync.state(links[index].state.encode(), links[index].access)
-      links[index].lastEmpty = nil
+      links[index].restart()
+      links[index].exchange?.lastEmpty = nil
       return send(to: index, document)
     }
   }
@@ -430,43 +393,45 @@ struct DocumentSync {
   ) -> [Effect] {
     let indices = links.indices.filter { index in
       let link = links[index]
-      guard link.peer != left, !link.awaitsAnswer else { return link.peer != left }
-      return link.stance != .lacks && (!link.isIdle || link.peer == answered)
+      if link.peer == left { return false }
+      return link.awaitsAnswer || !link.isLacking && (!idlePeers.contains(link.peer) || link.peer == answered)
     }
     return speak(to: indices, document)
   }
 
   /// The peers that wait for their turn, and still want it.
-  private var owed: [Int] {
-    links.indices.filter { links[$0].owedSince != nil && (links[$0].stance != .lacks || links[$0].awaitsAnswer) }
+  private var waiting: [Int] {
+    links.indices.filter { links[$0].turn != nil && (!links[$0].isLacking || links[$0].awaitsAnswer) }
   }
 
   /// Tells these peers what is due, longest waiting first, within the limit of one turn.
   private mutating func speak(to indices: [Int], _ document: Document) -> [Effect] {
-    var (effects, byteCount, isOwing): ([Effect], Int, Bool) = ([], 0, false)
-    let waiting = indices.filter { links[$0].owedSince != nil }
-      .sorted { links[$0].owedSince ?? 0 < links[$1].owedSince ?? 0 }
-    for index in waiting + indices.filter({ links[$0].owedSince == nil }) {
-      guard byteCount < DocumentSync.byteCountOfTurn else {
-        isOwing = true
-        guard links[index].owedSince == nil else { continue }
-        owedCount += 1
-        links[index].owedSince = owedCount
+    var (effects, byteCount, isOver): ([Effect], Int, Bool) = ([], 0, false)
+    let waiting = indices.filter { links[$0].turn != nil }.sorted { links[$0].turn ?? 0 < links[$1].turn ?? 0 }
+    for index in waiting + indices.filter({ links[$0].turn == nil }) {
+      guard byteCount < DocumentSync.byteCountOfTurn || links[index].isCrowded else {
+        isOver = true
+        guard links[index].turn == nil else { continue }
+        turnCount += 1
+        links[index].outlet = .waiting(turnCount)
         continue
       }
       let new = send(to: index, document)
       byteCount += new.reduce(0) { $0 + $1.byteCount }
       effects += new
     }
-    return isOwing ? effects + [.later] : effects
+    guard isOver, !isTurnDue else { return effects }
+    isTurnDue = true
+    return effects + [.later]
   }
 
   /// A peer that we speak to again is told at once what it may have missed.
   private mutating func setIdle(_ peers: Set<PeerId>, _ document: Document) -> [Effect] {
-    links.indices.flatMap { index -> [Effect] in
-      let wasIdle = links[index].isIdle
-      links[index].isIdle = peers.contains(links[index].peer)
-      guard wasIdle, !links[index].isIdle, phase == .ready, links[index].stance != .lacks else { return [] }
+    let wereIdle = idlePeers
+    idlePeers = peers
+    return links.indices.flatMap { index -> [Effect] in
+      let peer = links[index].peer
+      guard wereIdle.contains(peer), !peers.contains(peer), phase == .ready, !links[index].isLacking else { return [] }
       return send(to: index, document)
     }
   }

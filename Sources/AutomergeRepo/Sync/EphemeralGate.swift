@@ -8,12 +8,12 @@ struct EphemeralGate {
   static let maximumByteCount = 64 << 10
   static let maximumIdBytes = 256
   /// How many streams of one link are remembered, the most recent ones.
-  static let mostStreams = 256
+  static let maximumStreams = 256
   /// How far a count may be ahead of the last one. It counts the messages on all documents of its author.
-  static let longestLeap: UInt64 = 1 << 14
+  static let maximumLeap: UInt64 = 1 << 14
   /// The rate limit of one link: this many at once, and this many more each second.
-  static let mostAtOnce = 1000
-  static let mostPerSecond = 500
+  static let maximumAtOnce = 1000
+  static let maximumPerSecond = 500
   /// How many of a stream's last counts are remembered, to recognise them when they come over another link.
   private static let windowCount = 64
 
@@ -33,7 +33,7 @@ struct EphemeralGate {
   private struct Link {
     var streams: [Stream: Progress] = [:]
     /// How many messages the link may bring, as of a moment.
-    var allowance = Double(EphemeralGate.mostAtOnce)
+    var allowance = Double(EphemeralGate.maximumAtOnce)
     var countedAt: Duration
   }
 
@@ -63,7 +63,7 @@ struct EphemeralGate {
     let stream = Stream(author: message.senderId, sessionId: message.sessionId, document: message.documentId)
     seen += 1
     guard Self.goesOn(&record, stream, message.count, seen) else { return false }
-    if record.streams.count > Self.mostStreams { record.streams = Self.recentHalf(of: record.streams, by: \.seen) }
+    if record.streams.count > Self.maximumStreams { record.streams = Self.recentHalf(of: record.streams, by: \.seen) }
     return isFirst(message.count, of: stream)
   }
 
@@ -73,7 +73,7 @@ struct EphemeralGate {
   private static func allows(_ link: inout Link, at now: Duration) -> Bool {
     let (seconds, attoseconds) = (now - link.countedAt).components
     let passed = Double(seconds) + Double(attoseconds) / 1e18
-    link.allowance = min(Double(mostAtOnce), link.allowance + passed * Double(mostPerSecond))
+    link.allowance = min(Double(maximumAtOnce), link.allowance + passed * Double(maximumPerSecond))
     link.countedAt = now
     guard link.allowance >= 1 else { return false }
     link.allowance -= 1
@@ -86,7 +86,7 @@ struct EphemeralGate {
       link.streams[stream] = Progress(last: count, seen: seen)
       return true
     }
-    func follows(_ earlier: UInt64) -> Bool { count > earlier && count - earlier <= longestLeap }
+    func follows(_ earlier: UInt64) -> Bool { count > earlier && count - earlier <= maximumLeap }
     guard follows(known.last) || known.leap.map(follows) == true else {
       link.streams[stream] = Progress(last: known.last, leap: count, seen: seen)
       return false
@@ -103,7 +103,7 @@ struct EphemeralGate {
     window.counts.append(count)
     window.seen = seen
     windows[stream] = window
-    if windows.count > 4 * Self.mostStreams { windows = Self.recentHalf(of: windows, by: \.seen) }
+    if windows.count > 4 * Self.maximumStreams { windows = Self.recentHalf(of: windows, by: \.seen) }
     return true
   }
 

@@ -7,7 +7,7 @@ final class IncomingTurns {
   static let excessByteCount = 4 << 20
   static let excessOfAll = 8 << 20
   /// A peer waits for what it owes at most this many minutes.
-  static let mostMinutes = 4
+  static let maximumMinutes = 4
 
   private struct Account {
     var left: Int
@@ -89,6 +89,6 @@ final class IncomingTurns {
     let minutes = (Double(seconds) + Double(attoseconds) / 1e18) / 60
     let earned = Int(min(minutes, 10) * Double(limit))
     let left = min(limit, account.left + earned) - excess
-    return Account(left: max(left, -Self.mostMinutes * limit), at: clock.now)
+    return Account(left: max(left, -Self.maximumMinutes * limit), at: clock.now)
   }
 }

@@ -13,7 +13,7 @@ struct Relays {
   static let meshLimit = 8
   static let relayCount = 3
   /// More than a service has links.
-  static let mostPeers = 128
+  static let maximumPeers = 128
 
   /// What a peer has told about its links on the document.
   struct Report: Equatable {

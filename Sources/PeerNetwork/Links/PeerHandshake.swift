@@ -139,10 +139,8 @@ public struct PeerHandshake {
       guard sender == peer else { return [] }
       state = .closed
       return [.close(nil)]
-    case .request(let inner), .sync(let inner):
+    case .document(let inner):
       return inner.senderId == peer && inner.targetId == local.peerId ? [.deliver(message)] : []
-    case .docUnavailable(let sender, let target, _):
-      return sender == peer && target == local.peerId ? [.deliver(message)] : []
     case .ephemeral(let inner):
       return inner.targetId == local.peerId ? [.deliver(message)] : []
     case .error:

@@ -182,11 +182,6 @@ extension RepoMessage {
   /// The same message with one peer id for another, as its sender and as its target.
   func exchanging(_ old: PeerId, for new: PeerId) -> RepoMessage {
     func exchanged(_ peer: PeerId) -> PeerId { peer == old ? new : peer }
-    func exchanged(_ message: DocumentMessage) -> DocumentMessage {
-      var message = message
-      (message.senderId, message.targetId) = (exchanged(message.senderId), exchanged(message.targetId))
-      return message
-    }
     switch self {
     case .join(let sender, let metadata, let versions):
       return .join(senderId: exchanged(sender), metadata: metadata, versions: versions)
@@ -196,10 +191,9 @@ extension RepoMessage {
     case .leave(let sender): return .leave(senderId: exchanged(sender))
     case .error(let sender, let target, let text):
       return .error(senderId: sender.map(exchanged), targetId: target.map(exchanged), message: text)
-    case .request(let message): return .request(exchanged(message))
-    case .sync(let message): return .sync(exchanged(message))
-    case .docUnavailable(let sender, let target, let id):
-      return .docUnavailable(senderId: exchanged(sender), targetId: exchanged(target), documentId: id)
+    case .document(var message):
+      (message.senderId, message.targetId) = (exchanged(message.senderId), exchanged(message.targetId))
+      return .document(message)
     case .ephemeral(var message):
       (message.senderId, message.targetId) = (exchanged(message.senderId), exchanged(message.targetId))
       return .ephemeral(message)

@@ -28,35 +28,17 @@ public final class Repo {
   /// Signs this person's changes; nil leaves them unsigned.
   public var signer: ChangeSigner?
 
-  /// Called before anything is sent to a peer, and after each change of a document was handled. A program that holds journal
-  /// entries in memory until then writes them now.
-  public var beforeSending: (@AutomergeRepo () -> Void)?
-
   let policy: any SharePolicy
   let logger: Logger
   let observers = Observers<Event>()
-  /// How we introduce ourselves to peers.
-  public internal(set) var metadata: PeerMetadata
-  var slots: [DocumentId: Slot] = [:]
-  var networks: [any NetworkProvider] = []
-  var connections: [PeerId: Connection] = [:]
-  var handlers: [String: @AutomergeRepo ([String: CBOR], PeerId) -> Void] = [:]
-  var gate = EphemeralGate()
+  let connections: PeerConnections
+  /// The documents that are in memory, being loaded, or searched for.
+  var entries: [DocumentId: DocumentEntry] = [:]
+  let catalogues = CatalogueExchange()
+  var ephemeral: EphemeralStream
   let turns: IncomingTurns
-  /// Identifies this run of the program in ephemeral messages.
-  let sessionId: String
-  var ephemeralCount: UInt64 = 0
-  /// The stored heads of documents that are not in memory. Nil until there is a peer to compare with.
-  var storedHeads: [DocumentId: Set<ChangeHash>]?
-  /// The hashes of documents in catalogues, valid while the heads are these.
-  var catalogueHashes: [DocumentId: (heads: Set<ChangeHash>, hash: UInt64)] = [:]
-  var comparisons: [PeerId: Comparison] = [:]
+  private var commits: CommitLog
   private var random: RandomSource
-  private var knownLossCount: Int
-  /// How long the last commits of documents took, at most `mostCommitTimes`, in no particular order.
-  public private(set) var commitTimes: [Duration] = []
-  private static let mostCommitTimes = 4096
-  private var commitCount = 0
 
   /// - Parameters:
   ///   - storage: without one, all documents are gone when the program ends.
@@ -66,11 +48,13 @@ public final class Repo {
     sharePolicy: any SharePolicy = ShareNothing(), clock: any RepoClock = SystemClock(),
     random: RandomSource = RandomSource(), logger: Logger = Logger(label: "repo")
   ) {
-    (self.peerId, self.metadata, self.storage, self.policy) = (peerId, metadata, storage, sharePolicy)
+    (self.peerId, self.storage, self.policy) = (peerId, storage, sharePolicy)
     (self.clock, self.random, self.logger) = (clock, random, logger)
+    connections = PeerConnections(local: LocalPeer(peerId: peerId, metadata: metadata), logger: logger)
     turns = IncomingTurns(clock: clock)
-    knownLossCount = storage?.lossCount ?? 0
-    sessionId = String(self.random.next(), radix: 36)
+    commits = CommitLog(lossCount: storage?.lossCount ?? 0)
+    ephemeral = EphemeralStream(sessionId: String(self.random.next(), radix: 36))
+    catalogues.repo = self
   }
 
   // MARK: Documents
@@ -78,12 +62,12 @@ public final class Repo {
   /// Adds a new document, or one created elsewhere. Throws if a document with this id is already in memory.
   public func create(_ document: Document = Document(), id: DocumentId? = nil) throws(RepoError) -> DocHandle {
     let id = id ?? newId()
-    guard slots[id] == nil else { throw .alreadyOpen(id) }
+    guard entries[id] == nil else { throw .alreadyOpen(id) }
     document.commitWith(message: nil, timestamp: clock.date)
-    let slot = Slot(id: id)
+    let entry = DocumentEntry(id: id)
     let handle = DocHandle(id: id, document: document, phase: .ready, repo: self)
-    slot.handle = handle
-    slots[id] = slot
+    entry.handle = handle
+    entries[id] = entry
     attachStore(to: handle, loaded: nil)
     handle.store?.storeWhole()
     handle.signatures.changed()
@@ -95,12 +79,12 @@ public final class Repo {
 
   /// The documents in memory, in no particular order.
   public var handles: [DocHandle] {
-    slots.values.compactMap { slot in slot.isReady ? slot.handle : nil }
+    entries.values.compactMap { $0.isReady ? $0.handle : nil }
   }
 
   /// The document if it is in memory.
   public func handle(of id: DocumentId) -> DocHandle? {
-    slots[id].flatMap { $0.isReady ? $0.handle : nil }
+    entries[id].flatMap { $0.isReady ? $0.handle : nil }
   }
 
   /// The ids of all documents, in memory or in the store.
@@ -118,13 +102,12 @@ public final class Repo {
 
   /// Removes the document for good: from memory, from the store, and for later attempts to find it. Peers keep theirs.
   public func delete(_ id: DocumentId) async throws(StorageError) {
-    let slot = slots.removeValue(forKey: id)
-    storedHeads?.removeValue(forKey: id)
-    catalogueHashes.removeValue(forKey: id)
-    slot?.end(with: .deleted)
-    if let handle = slot?.handle {
+    let entry = entries.removeValue(forKey: id)
+    catalogues.forget(id)
+    entry?.end(with: .deleted)
+    if let handle = entry?.handle {
       handle.deliver(.deleted)
-      handle.withdrawAuthors()
+      handle.claims.withdraw()
       handle.detach()
       await handle.store?.close()
     }
@@ -142,13 +125,13 @@ public final class Repo {
   ///
   /// - Returns: whether it is out of memory now.
   public func release(_ id: DocumentId) -> Bool {
-    guard let slot = slots[id], slot.isReady, !slot.isAwaited, slot.isOnlyOwner, let handle = slot.handle,
+    guard let entry = entries[id], entry.isReady, !entry.isAwaited, entry.isOnlyOwner, let handle = entry.handle,
       handle.isStored, handle.signatures.isStored, !handle.isCompacting, handle.companions == nil,
       handle.sync.linkedPeers.allSatisfy({ handle.inSync(with: $0) })
     else { return false }
-    handle.withdrawAuthors()
+    handle.claims.withdraw()
     handle.detach()
-    slots[id] = nil
+    entries[id] = nil
     observers.send(.documentReleased(id))
     return true
   }
@@ -175,7 +158,7 @@ public final class Repo {
 
   /// Stores everything and leaves the network.
   public func shutDown() async throws(StorageError) {
-    defer { for network in networks { network.stop() } }
+    defer { connections.stop() }
     try await flush()
   }
 
@@ -189,27 +172,21 @@ public final class Repo {
     guard let storage else { return }
     let store = DocumentStore(
       id: handle.id, document: handle.document, loaded: loaded, storage: storage, clock: clock)
-    store.onWritten = { [weak self] time in
-      self?.noteCommit(time)
+    store.observers.add { [weak self] event in
+      guard case .written(let time) = event else { return }
+      self?.commits.note(time)
       self?.storeAnewAfterLoss()
     }
     handle.attach(store)
     storeAnewAfterLoss()
   }
 
-  private func noteCommit(_ time: Duration) {
-    if commitTimes.count < Self.mostCommitTimes {
-      commitTimes.append(time)
-    } else {
-      commitTimes[commitCount % Self.mostCommitTimes] = time
-    }
-    commitCount += 1
-  }
+  /// How long the last commits of documents took, in no particular order.
+  public var commitTimes: [Duration] { commits.times }
 
   /// Stores everything in memory again, for a store that had to be rebuilt may have lost some of it.
   private func storeAnewAfterLoss() {
-    guard let storage, storage.lossCount != knownLossCount else { return }
-    knownLossCount = storage.lossCount
+    guard let storage, commits.isLoss(storage.lossCount) else { return }
     logger.warning("The store had to be rebuilt; everything in memory is stored anew.")
     for handle in handles { handle.store?.storeWhole() }
   }

@@ -39,40 +39,27 @@ public final class DocHandle {
   /// The repo, while the document belongs to it.
   private(set) weak var repo: Repo?
   var sync: DocumentSync
-  /// The peers' large messages that are being read.
-  var incoming: [PeerId: Incoming] = [:]
+  let incoming = LargeMessages()
   private(set) var store: DocumentStore?
   let signatures = DocumentSignatures()
-  private var heads: Set<ChangeHash>
-  /// The heads that the journal has.
-  private var journaledHeads: Set<ChangeHash> = []
-  private var status: [PeerId: PeerStatus] = [:]
-  /// How often the document has changed in memory, and how often it had when each peer last had all of it.
-  private var changeNumber = 0
-  private var equalAt: [PeerId: Int] = [:]
-  private var relays: Relays
-  /// Peers that get our changes from relays.
-  private(set) var idlePeers: Set<PeerId> = []
-  /// What we have told each peer about our links; a new peer has no entry.
-  private var told: [PeerId: Relays.Report] = [:]
-  /// The actors that we have told each peer we write as.
-  var authorsTold: [PeerId: Set<ActorId>] = [:]
-  private var toldActor: ActorId?
+  let reports: LinkReports
+  let claims = AuthorClaims()
+  private var progress: PeerProgress
+  private var journalFeed = JournalFeed()
   /// Changes that were removed here; their authors still have them.
   public internal(set) var discarded: Set<ChangeHash> = []
-  private var writers: [PeerId] = []
-  private var reportTimer: (any ScheduledAction)?
-  private var quietTimer: (any ScheduledAction)?
-  private var turnTimer: (any ScheduledAction)?
   private let observers = Observers<Event>()
   private var watch: DocumentWatch?
 
   init(id: DocumentId, document: Document, phase: DocumentSync.Phase, repo: Repo) {
     (self.id, self.document, self.repo) = (id, document, repo)
     sync = DocumentSync(phase: phase)
-    relays = Relays(document: id, local: repo.peerId)
-    heads = document.heads()
+    reports = LinkReports(id, local: repo.peerId)
+    progress = PeerProgress(heads: document.heads())
+    incoming.handle = self
     signatures.handle = self
+    reports.handle = self
+    claims.handle = self
     watch = DocumentWatch(document) { [weak self] in
       Task { @AutomergeRepo in self?.publishOutsideChanges() }
     }
@@ -109,7 +96,7 @@ public final class DocHandle {
     watch.settle()
     document.commitWith(message: nil, timestamp: now)
     // Changes in between may already have taken it to the store, though not to all peers.
-    if document.heads() == heads { perform(sync.receive(.changed, document: document)) } else { publishChange() }
+    if document.heads() == currentHeads { perform(sync.receive(.changed, document: document)) } else { publishChange() }
   }
 
   /// Merges another copy of the document, as if a peer had sent it.
@@ -161,26 +148,25 @@ public final class DocHandle {
 
   private func publishChange() {
     let now = document.heads()
-    guard now != heads else { return }
-    heads = now
+    guard now != currentHeads else { return }
+    progress.changed(to: now)
     keepJournal()
-    changeNumber += 1
     perform(sync.receive(.changed, document: document))
     store?.changed()
     signatures.changed()
     observers.send(.headsChanged(by: nil))
-    tellWhenQuiet()
+    reports.documentChanged()
     refreshStatus()
   }
 
   /// Call when changes were removed from the document's history.
   func contentReplaced(without gone: Set<ChangeHash>) {
-    endAllIncoming()
-    heads = document.heads()
-    journaledHeads = heads
-    changeNumber += 1
+    incoming.endAll()
+    let heads = document.heads()
+    progress.changed(to: heads)
+    journalFeed.restart(at: heads)
     store?.discard(gone)
-    repo?.rememberHeads(of: self)
+    repo?.catalogues.remember(self)
     perform(sync.receive(.rewound, document: document))
     refreshStatus()
   }
@@ -220,20 +206,17 @@ public final class DocHandle {
   /// Called with every change as chunks, our own or a peer's, before any peer or observer hears of it; first with what is not
   /// stored yet. For programs that must not show anything that a crash would make them forget: see `Repo.beforeSending`.
   public var journal: (@AutomergeRepo (Data) -> Void)? {
-    didSet {
-      guard journal != nil, oldValue == nil else { return }
-      journaledHeads = store.map(\.storedHeads) ?? heads
-      keepJournal()
+    get { journalFeed.handler }
+    set {
+      let isFirst = newValue != nil && journalFeed.handler == nil
+      journalFeed.set(newValue, from: store?.storedHeads ?? currentHeads)
+      if isFirst { keepJournal() }
     }
   }
 
   private func keepJournal() {
-    guard let journal else { return }
-    let now = document.heads()
-    guard now != journaledHeads else { return }
-    let changes = (try? document.encodeChangesSince(heads: journaledHeads)) ?? Data()
-    journaledHeads = now
-    journal(changes)
+    guard let changes = journalFeed.takeNews(of: document) else { return }
+    journalFeed.handler?(changes)
   }
 
   /// Chunks in the store that could not be used. They are kept; peers supply their content.
@@ -265,35 +248,25 @@ public final class DocHandle {
   }
 
   /// The document's heads when the repo last heard of a change.
-  var currentHeads: Set<ChangeHash> { heads }
+  var currentHeads: Set<ChangeHash> { progress.heads }
 
   /// The peers that are on the document now.
   public var peers: [PeerId] { sync.peers }
 
   /// Whether the peer has told exactly our heads.
   public func inSync(with peer: PeerId) -> Bool {
-    sync.heads(of: peer) == heads
-  }
-
-  private struct PeerStatus: Equatable {
-    var isEqual: Bool
-    /// Lacks something that is here, and refuses our changes.
-    var refuses: Bool
-  }
-
-  private func peerStatus(at index: Int) -> PeerStatus {
-    PeerStatus(isEqual: sync.links[index].theirHeads == heads, refuses: isRefused(at: index))
+    sync.heads(of: peer) == currentHeads
   }
 
   /// How many times the document has changed since the peer had all of it; 0 if it has.
   public func pendingCount(for peer: PeerId) -> Int {
-    inSync(with: peer) ? 0 : max(1, changeNumber - (equalAt[peer] ?? 0))
+    inSync(with: peer) ? 0 : progress.pendingCount(for: peer)
   }
 
   // MARK: What the repo does
 
   func receive(_ event: DocumentSync.Event) {
-    if !defers(event) { deal(with: event) }
+    if !incoming.defers(event) { deal(with: event) }
   }
 
   func deal(with event: DocumentSync.Event) {
@@ -307,35 +280,33 @@ public final class DocHandle {
 
   func attach(_ store: DocumentStore) {
     self.store = store
-    store.onChange = { [weak self] in self?.observers.send(.storageChanged) }
+    store.observers.add { [weak self] event in
+      if case .stateChanged = event, let self, self.repo != nil { self.observers.send(.storageChanged) }
+    }
   }
 
   /// Detaches the handle from the repo.
   func detach() {
-    endAllIncoming()
+    incoming.endAll()
     watch?.stop()
     watch = nil
     repo = nil
-    store?.onChange = nil
-    reportTimer?.cancel()
-    quietTimer?.cancel()
-    turnTimer?.cancel()
+    reports.stop()
   }
 
   func perform(_ effects: [DocumentSync.Effect]) {
     if effects.contains(where: \.isChange) { keepJournal() }
     for effect in effects {
       switch effect {
-      case .send(let payload, let peer):
-        repo?.send(payload, on: id, to: peer)
+      case .send(let content, let peer):
+        repo?.send(content, on: id, to: peer)
       case .edited(let edits, let peer):
         observers.send(.textEdits(edits, from: peer))
       case .headsChanged(let peer):
-        heads = document.heads()
-        changeNumber += 1
+        progress.changed(to: document.heads())
         store?.changed()
         observers.send(.headsChanged(by: peer))
-        tellWhenQuiet()
+        reports.documentChanged()
       case .found:
         repo?.found(self)
       case .notFound:
@@ -343,7 +314,7 @@ public final class DocHandle {
       case .refused(let peer, let refusal):
         repo?.refused(refusal, from: peer, on: self)
       case .later:
-        goOnLater()
+        finishTurnLater()
       case .authorship(let effect):
         perform(effect)
       }
@@ -351,68 +322,39 @@ public final class DocHandle {
     repo?.beforeSending?()
   }
 
+  /// The pause for other work.
+  static let turnDelay: Duration = .milliseconds(1)
+
   /// Sends the rest after other work has run.
-  private func goOnLater() {
-    guard turnTimer == nil else { return }
-    turnTimer = repo?.clock.schedule(after: DocHandle.turnDelay) { [weak self] in
-      self?.turnTimer = nil
-      self?.receive(.turned)
+  private func finishTurnLater() {
+    repo?.clock.schedule(after: Self.turnDelay) { [weak self] in
+      if let self, self.repo != nil { self.receive(.turned) }
     }
   }
 
   func refreshStatus() {
-    let indices = sync.links.indices.filter { sync.links[$0].stance != .lacks }
-    var isSame = indices.count == status.count, areSamePeers = isSame
-    for index in indices {
-      let peer = sync.links[index].peer, now = peerStatus(at: index), before = status[peer]
-      if now.isEqual { equalAt[peer] = changeNumber }
-      if before == nil { areSamePeers = false }
-      if before != now { isSame = false }
-    }
-    if !areSamePeers || sync.writers != writers {
-      refreshRelays()
-      signatures.peersChanged()
-    }
+    let heads = currentHeads
+    let (peerCount, areSamePeers, isSame) = progress.compare(sync.links) { peerStatus(at: $0, heads) }
+    if reports.refresh(areSamePeers: areSamePeers) { signatures.peersChanged() }
     signatures.refreshAuthors()
-    if toldActor != document.actor || authorsTold.count != indices.count {
-      toldActor = document.actor
-      tellAuthors()
-    }
+    claims.refresh(peerCount: peerCount)
     guard !isSame else { return }
-    let present = sync.links.indices.filter { sync.links[$0].stance != .lacks }
-    status = Dictionary(uniqueKeysWithValues: present.map { (sync.links[$0].peer, peerStatus(at: $0)) })
+    let now = currentHeads
+    progress.note(sync.links) { peerStatus(at: $0, now) }
     signatures.compare()
     observers.send(.peersChanged)
   }
 
+  private func peerStatus(at index: Int, _ heads: Set<ChangeHash>) -> PeerProgress.Status {
+    PeerProgress.Status(isEqual: sync.links[index].heads == heads, refuses: isRefused(at: index, heads))
+  }
+
   // MARK: Many peers
 
-  /// How long a document's peers must have stayed the same before each is told of them.
-  /// Source: PeerProtocol.md, "Many peers".
-  static let reportDelay: Duration = .milliseconds(200)
-  /// The pause for other work.
-  static let turnDelay: Duration = .milliseconds(1)
-  /// How long nothing must have changed before peers on idle links are told our heads.
-  static let quietDelay: Duration = .seconds(2)
+  /// Peers that get our changes from relays.
+  var idlePeers: Set<PeerId> { sync.idlePeers }
 
-  /// A peer has told its links on this document.
-  func heard(_ report: Relays.Report, from peer: PeerId) {
-    guard sync.linkedPeers.contains(peer) else { return }
-    relays.heard(report, from: peer)
-    if let repo {
-      let isSilent = report.idle.contains(repo.peerId)
-      receive(.authorship(.relayed(peer, by: isSilent ? report.peers.subtracting(report.idle) : nil)))
-    }
-    refreshRelays()
-  }
-
-  /// The peers to which a peer's message is passed on: not those that hear it from its author, or from `via`.
-  func listeners(to author: PeerId, via: PeerId) -> [PeerId] {
-    sync.peers.filter { peer in
-      peer != via && peer != author && !idlePeers.contains(peer) && !relays.reaches(author, peer)
-        && (via == author || !relays.reaches(via, peer))
-    }
-  }
+  func setIdle(_ peers: Set<PeerId>) { perform(sync.receive(.idle(peers), document: document)) }
 
   /// Whether what a peer passes on as the word of an author counts. An author that is linked to us here speaks for itself, or
   /// through the relays that it has named to us; a peer with read access speaks for no other; and for us only our own processes
@@ -420,51 +362,6 @@ public final class DocHandle {
   func maySpeak(_ peer: PeerId, for author: PeerId) -> Bool {
     guard let repo, !repo.isSibling(peer), author != peer else { return repo != nil }
     guard author != repo.peerId, sync.isWriter(peer) else { return false }
-    return !sync.isPeer(author) || relays.carries(peer, author)
-  }
-
-  private func refreshRelays() {
-    let linked = Set(sync.peers)
-    writers = sync.writers
-    relays.keep(linked)
-    told = told.filter { linked.contains($0.key) }
-    let idle = relays.idlePeers(linked: linked, writers: Set(writers))
-    if idle != idlePeers {
-      idlePeers = idle
-      perform(sync.receive(.idle(idle), document: document))
-    }
-    guard reportTimer == nil, !peersToTell.isEmpty else { return }
-    reportTimer = repo?.clock.schedule(after: DocHandle.reportDelay) { [weak self] in self?.sendReport() }
-  }
-
-  /// Our links, as we tell them to peers. Empty between two peers, where there is nothing to relay.
-  private var report: Relays.Report {
-    sync.peers.count < 2
-      ? Relays.Report() : Relays.Report(peers: Set(writers.prefix(Relays.mostPeers)), idle: idlePeers)
-  }
-
-  private var peersToTell: [PeerId] {
-    let report = report
-    return sync.peers.filter { told[$0, default: Relays.Report()] != report }
-  }
-
-  private func sendReport() {
-    reportTimer = nil
-    let report = report
-    for peer in peersToTell {
-      told[peer] = report
-      repo?.send(report, on: id, to: peer)
-    }
-  }
-
-  private func tellWhenQuiet() {
-    guard !idlePeers.isEmpty, quietTimer == nil, let repo else { return }
-    let seen = heads
-    quietTimer = repo.clock.schedule(after: DocHandle.quietDelay) { [weak self] in
-      guard let self else { return }
-      self.quietTimer = nil
-      guard self.heads == seen else { return self.tellWhenQuiet() }
-      for peer in self.idlePeers { self.repo?.sendHeads(of: [(self.id, seen)], to: peer) }
-    }
+    return !sync.isPeer(author) || reports.carries(peer, author)
   }
 }

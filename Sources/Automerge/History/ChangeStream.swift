@@ -169,12 +169,12 @@ private struct SingleRunHead {
   private let seq: UInt32
   private let time: Int64
 
-  private static let largestDepCount = 8
+  private static let maximumDepCount = 8
 
   /// Nil if the change does not fit the document or has something that few changes have.
   init?(_ reader: inout MemoryReader, core: DocumentCore) {
     let depCount = reader.uleb()
-    guard depCount > 0, depCount <= Self.largestDepCount else { return nil }
+    guard depCount > 0, depCount <= Self.maximumDepCount else { return nil }
     var greatest: UInt32 = 0
     for _ in 0..<depCount {
       guard let hash = reader.hash() else { return nil }

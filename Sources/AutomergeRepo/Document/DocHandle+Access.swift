@@ -4,19 +4,19 @@ import Automerge
 extension DocHandle {
   /// Whether the peer has read access only, and changes that we refuse.
   public func refuses(_ peer: PeerId) -> Bool {
-    guard let link = sync.links.first(where: { $0.peer == peer }), link.access < .write, let theirs = link.theirHeads
+    guard let link = sync.links.first(where: { $0.peer == peer }), link.access < .write, let theirs = link.heads
     else { return false }
     return !document.unknown(theirs).isEmpty
   }
 
   /// Whether the peer refuses our changes, and lacks some of them.
   public func isRefused(by peer: PeerId) -> Bool {
-    sync.links.firstIndex { $0.peer == peer }.map { isRefused(at: $0) } ?? false
+    sync.index(of: peer).map { isRefused(at: $0, currentHeads) } ?? false
   }
 
   /// The same for the peer of a link. Asked after every message for all links, so it copies none of them.
-  func isRefused(at index: Int) -> Bool {
-    guard let theirs = sync.links[index].theirHeads, theirs != currentHeads, sync.links[index].state.isPeerReadOnly
+  func isRefused(at index: Int, _ heads: Set<ChangeHash>) -> Bool {
+    guard let theirs = sync.links[index].heads, theirs != heads, sync.links[index].shared.isPeerReadOnly
     else { return false }
     return document.unknown(theirs).isEmpty
   }

@@ -11,9 +11,9 @@ extension Repo {
     let document = Document()
     try document.applyEncodedChanges(encoded: changes)
     guard !document.heads().isEmpty, StoredChunks.isComplete(document) else { return nil }
-    guard let slot = slots[id] else { return try create(document, id: id) }
-    guard let handle = slot.handle else { return nil }
+    guard let entry = entries[id] else { return try create(document, id: id) }
+    guard let handle = entry.handle else { return nil }
     try handle.take(changes)
-    return slot.isReady ? handle : nil
+    return entry.isReady ? handle : nil
   }
 }

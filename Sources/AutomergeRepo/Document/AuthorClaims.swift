@@ -1,0 +1,92 @@
+import Automerge
+
+/// Exchanges with each peer on a document which actors it and we write as there.
+@AutomergeRepo
+final class AuthorClaims {
+  weak var handle: DocHandle?
+  /// The actors that we have told each peer we write as.
+  private var told: [PeerId: Set<ActorId>] = [:]
+  /// Our own actor when the peers were last told.
+  private var toldActor: ActorId?
+
+  /// The actors that we tell a peer we write as: our own, and those of our other processes that the peer reaches through us.
+  private func actorsToTell(_ peer: PeerId, _ handle: DocHandle, _ repo: Repo) -> Set<ActorId> {
+    var actors: Set<ActorId> = []
+    if repo.fits(handle.document.actor, repo.peerId) { actors.insert(handle.document.actor) }
+    for sibling in repo.siblings where sibling != peer {
+      actors.formUnion(handle.sync.authorship.actors(of: sibling))
+    }
+    return actors
+  }
+
+  /// Call when the peers on the document, or our actor, may have changed.
+  func refresh(peerCount: Int) {
+    guard let handle, toldActor != handle.document.actor || told.count != peerCount else { return }
+    toldActor = handle.document.actor
+    tell()
+  }
+
+  /// Sends each peer on the document our actors, if they have changed since we last told it.
+  func tell() {
+    guard let handle, let repo = handle.repo, handle.sync.phase == .ready else { return }
+    let peers = handle.peers
+    told = told.filter { peers.contains($0.key) }
+    for peer in peers {
+      let actors = actorsToTell(peer, handle, repo)
+      let last = told[peer]
+      guard last != actors else { continue }
+      told[peer] = actors
+      repo.send(.authors(actors, asks: last == nil, on: handle.id), to: peer)
+    }
+  }
+
+  /// Takes a peer's claim of the actors it writes as here.
+  func heard(_ actors: Set<ActorId>, from peer: PeerId, asks: Bool) {
+    guard let handle, let repo = handle.repo, handle.sync.linkedPeers.contains(peer) else { return }
+    let fitting = actors.filter { repo.fits($0, peer) }
+    if fitting.count < actors.count { repo.complain(of: peer, "claims an actor of another peer on \(handle.id)") }
+    handle.receive(.authorship(.claimed(fitting, by: peer)))
+    if repo.isSibling(peer) { tell() }
+    if asks {
+      let own = actorsToTell(peer, handle, repo)
+      told[peer] = own
+      repo.send(.authors(own, asks: false, on: handle.id), to: peer)
+    }
+  }
+
+  /// Withdraws our claims when this process stops writing here.
+  func withdraw() {
+    guard let handle else { return }
+    for (peer, actors) in told where !actors.isEmpty {
+      handle.repo?.send(.authors([], asks: false, on: handle.id), to: peer)
+    }
+    told = [:]
+  }
+}
+
+extension DocHandle {
+  /// Peers that have brought changes which their author denies, or changes in our own actor's name.
+  public var forgers: Set<PeerId> { sync.authorship.forgers }
+
+  /// Whether a peer on the document now claims to write as this actor.
+  public func isWritten(by actor: ActorId) -> Bool {
+    sync.peers.contains { sync.authorship.actors(of: $0).contains(actor) }
+  }
+
+  func perform(_ effect: Authorship.Effect) {
+    switch effect {
+    case .startTimer:
+      repo?.clock.schedule(after: Authorship.tickInterval) { [weak self] in
+        self?.receive(.authorship(.ticked))
+      }
+    case .ask(let author, let changes):
+      repo?.send(.vouchRequest(Set(changes.prefix(PrivateMessage.maximumChanges)), on: id), to: author)
+    case .refusedClaim(let peer): repo?.complain(of: peer, "claims an actor of another peer on \(id)")
+    case .forged(let peer, let author):
+      let name = author.map { "of \($0)" } ?? "that is ours"
+      repo?.complain(of: peer, "brought changes of \(id) in a name \(name), who did not make them; they are not taken")
+      deliver(.forgedChanges(from: peer, author: author))
+    case .wantAgain, .settled: break
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import Logging
+
+/// The connected peers of a repo, and the providers that reach them.
+@AutomergeRepo
+final class PeerConnections {
+  /// A connected peer, and the provider that reaches it.
+  private struct Connection {
+    let provider: any NetworkProvider
+    let metadata: PeerMetadata
+    /// How many of its violations were logged.
+    var complaintCount = 0
+    /// How much of its messages waits, and whether reading is paused because of that.
+    var waitingByteCount = 0
+    var isHeld = false
+    /// Much waits to be sent to it.
+    var isCrowded = false
+  }
+
+  /// Beyond this much waiting from one peer nothing is read from it until less than half of that waits.
+  /// Source: PeerProtocol.md, "Expensive changes".
+  static let maximumWaitingBytes = 1 << 20
+  private static let maximumComplaints = 10
+
+  /// How we introduce ourselves to peers.
+  private(set) var local: LocalPeer
+  /// Called before anything is sent.
+  var beforeSending: (@AutomergeRepo () -> Void)?
+  private let logger: Logger
+  private var providers: [any NetworkProvider] = []
+  private var connections: [PeerId: Connection] = [:]
+  /// What a program does with messages of its own types.
+  private var handlers: [String: @AutomergeRepo ([String: CBOR], PeerId) -> Void] = [:]
+
+  nonisolated init(local: LocalPeer, logger: Logger) { (self.local, self.logger) = (local, logger) }
+
+  // MARK: Providers
+
+  func add(_ provider: any NetworkProvider, delegate: any NetworkDelegate) {
+    providers.append(provider)
+    provider.start(as: local, delegate: delegate)
+  }
+
+  func stop() { for provider in providers { provider.stop() } }
+
+  /// How networks that are added from now on introduce us.
+  func update(_ metadata: PeerMetadata) { local.metadata = metadata }
+
+  // MARK: Peers
+
+  func opened(_ peer: PeerId, _ metadata: PeerMetadata, by provider: any NetworkProvider) {
+    connections[peer] = Connection(provider: provider, metadata: metadata)
+  }
+
+  func closed(_ peer: PeerId) { connections[peer] = nil }
+
+  /// The connected peers, siblings among them, in order.
+  var all: [PeerId] { connections.keys.sorted() }
+
+  /// The connected peers with what they tell about themselves. Other processes of this person are not among them.
+  var peers: [PeerId: PeerMetadata] {
+    connections.filter { !$0.value.provider.isSiblings }.mapValues(\.metadata)
+  }
+
+  /// The connected processes of the same person on the same store.
+  var siblings: [PeerId] { connections.filter { $0.value.provider.isSiblings }.keys.sorted() }
+
+  func isConnected(_ peer: PeerId) -> Bool { connections[peer] != nil }
+
+  func isConnected(_ peer: PeerId, by provider: any NetworkProvider) -> Bool {
+    connections[peer]?.provider === provider
+  }
+
+  func isSibling(_ peer: PeerId) -> Bool { connections[peer]?.provider.isSiblings ?? false }
+
+  func isCrowded(_ peer: PeerId) -> Bool { connections[peer]?.isCrowded ?? false }
+
+  func setCrowded(_ isCrowded: Bool, _ peer: PeerId) { connections[peer]?.isCrowded = isCrowded }
+
+  func disconnect(_ peer: PeerId) { connections[peer]?.provider.disconnect(peer) }
+
+  // MARK: Messages
+
+  /// Sends a message; it is dropped if the peer is not connected.
+  func send(_ message: RepoMessage, to peer: PeerId) {
+    beforeSending?()
+    connections[peer]?.provider.send(message, to: peer)
+  }
+
+  func handle(_ type: String, _ handler: @escaping @AutomergeRepo ([String: CBOR], PeerId) -> Void) {
+    handlers[type] = handler
+  }
+
+  /// A message of a type that the repo does not know.
+  func received(_ type: String, _ fields: [String: CBOR], from peer: PeerId) { handlers[type]?(fields, peer) }
+
+  /// Adds to the bytes of a peer's messages that wait; reading from the peer pauses while there are too many.
+  func hold(_ byteCount: Int, of peer: PeerId) {
+    guard let connection = connections[peer] else { return }
+    let count = max(0, connection.waitingByteCount + byteCount)
+    connections[peer]?.waitingByteCount = count
+    let isHeld = connection.isHeld ? count > Self.maximumWaitingBytes / 2 : count > Self.maximumWaitingBytes
+    guard isHeld != connection.isHeld else { return }
+    connections[peer]?.isHeld = isHeld
+    connection.provider.setReading(!isHeld, from: peer)
+  }
+
+  /// Logs a peer's violations, at most a few times per connection, so that a hostile peer cannot fill the disk.
+  func complain(of peer: PeerId, _ what: String) {
+    guard let count = connections[peer]?.complaintCount, count < Self.maximumComplaints else { return }
+    connections[peer]?.complaintCount = count + 1
+    let isLast = count + 1 == Self.maximumComplaints
+    logger.warning("\(peer) \(what)\(isLast ? "; the log says no more of it" : "")")
+  }
+}

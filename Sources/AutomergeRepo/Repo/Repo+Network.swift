@@ -1,0 +1,138 @@
+import Automerge
+import Foundation
+import Logging
+
+/// The repo's dealings with peers.
+extension Repo {
+  /// Called before anything is sent to a peer, and after each change of a document was handled. A program that holds journal
+  /// entries in memory until then writes them now.
+  public var beforeSending: (@AutomergeRepo () -> Void)? {
+    get { connections.beforeSending }
+    set { connections.beforeSending = newValue }
+  }
+
+  /// How we introduce ourselves to peers.
+  public var metadata: PeerMetadata { connections.local.metadata }
+
+  /// How networks that are added from now on introduce us.
+  public func update(_ metadata: PeerMetadata) { connections.update(metadata) }
+
+  /// Starts to use a network, for the life of the repo.
+  public func add(_ network: any NetworkProvider) { connections.add(network, delegate: self) }
+
+  /// The connected peers, with what they tell about themselves. Other processes of this person are not among them.
+  public var peers: [PeerId: PeerMetadata] { connections.peers }
+
+  /// The connected processes of the same person on the same store.
+  public var siblings: [PeerId] { connections.siblings }
+
+  public func disconnect(_ peer: PeerId) { connections.disconnect(peer) }
+
+  /// Calls `handler` with the fields of each message of a type that the repo does not know itself.
+  public func onMessage(
+    ofType type: String, _ handler: @escaping @AutomergeRepo ([String: CBOR], PeerId) -> Void
+  ) {
+    connections.handle(type, handler)
+  }
+
+  /// Sends a message of a program's own type. It is dropped if the peer is not connected.
+  public func send(type: String, fields: [String: CBOR], to peer: PeerId) {
+    var fields = fields
+    fields["senderId"] = .text(peerId.description)
+    fields["targetId"] = .text(peer.description)
+    connections.send(.other(type: type, fields: fields), to: peer)
+  }
+
+  /// Logs a peer's violations, at most a few times per connection, so that a hostile peer cannot fill the disk.
+  public func complain(of peer: PeerId, _ what: String) { connections.complain(of: peer, what) }
+
+  // MARK: Access
+
+  func isSibling(_ peer: PeerId) -> Bool { connections.isSibling(peer) }
+
+  /// A peer's access to a document.
+  func access(_ document: DocumentId, for peer: PeerId) -> Access {
+    isSibling(peer) ? .write : policy.access(document, for: peer)
+  }
+
+  func announces(_ document: DocumentId, to peer: PeerId) -> Bool {
+    isSibling(peer) || policy.announce(document, to: peer)
+  }
+
+  /// Whether a peer may write as an actor.
+  func fits(_ actor: ActorId, _ peer: PeerId) -> Bool {
+    policy.fits(actor, isSibling(peer) ? peerId : peer)
+  }
+
+  /// In the same order in every run.
+  var sortedEntries: [DocumentEntry] { entries.values.sorted { $0.id.description < $1.id.description } }
+
+  /// Evaluates the share policy again, for one document or for all, and begins or ends sharing accordingly.
+  public func policyChanged(for document: DocumentId? = nil) {
+    for entry in sortedEntries {
+      guard document == nil || document == entry.id, let handle = entry.handle else { continue }
+      let linked = handle.sync.linkedPeers
+      for peer in linked { handle.receive(.accessChanged(peer, access(entry.id, for: peer))) }
+      for peer in connections.all where !linked.contains(peer) { introduce(peer, to: handle) }
+    }
+  }
+
+  /// Repairs syncs that a lost message has stopped; call at regular intervals. A document whose heads differ from a peer's,
+  /// when neither's have changed since the last call, is compared with that peer anew.
+  public func checkForStalls() {
+    defer { catalogues.compareAll() }
+    for entry in sortedEntries {
+      entry.handle?.receive(.checked)
+      entry.handle?.signatures.checked()
+    }
+  }
+
+  /// Announces a document to a peer, or asks the peer for it, if the policy allows.
+  func introduce(_ peer: PeerId, to handle: DocHandle) {
+    guard announces(handle.id, to: peer) else { return }
+    handle.receive(.connected(peer, access: access(handle.id, for: peer)))
+    if connections.isCrowded(peer) { handle.receive(.crowded(peer, true)) }
+  }
+
+  // MARK: Sending
+
+  func send(_ content: RepoMessage.Content, on id: DocumentId, to peer: PeerId) {
+    connections.send(
+      .document(.init(senderId: peerId, targetId: peer, documentId: id, content: content)), to: peer)
+  }
+
+  func send(_ message: PrivateMessage, to peer: PeerId) {
+    send(type: message.type, fields: message.fields, to: peer)
+  }
+
+  /// Tells a peer the heads of documents, in as many messages as it takes.
+  func sendHeads(of documents: [(DocumentId, Set<ChangeHash>)], to peer: PeerId) {
+    for start in stride(from: 0, to: documents.count, by: PrivateMessage.maximumDocuments) {
+      let part = documents[start..<min(documents.count, start + PrivateMessage.maximumDocuments)]
+      send(.heads(part.map { (document: $0.0, heads: $0.1) }), to: peer)
+    }
+  }
+
+  /// Sends signatures, in as many messages as it takes.
+  func send(_ signatures: [ChangeSignature], on document: DocumentId, to peer: PeerId) {
+    for start in stride(from: 0, to: signatures.count, by: PrivateMessage.maximumSignatures) {
+      let part = signatures[start..<min(signatures.count, start + PrivateMessage.maximumSignatures)]
+      send(.signatures(Array(part), on: document), to: peer)
+    }
+  }
+
+  func broadcast(_ data: Data, on handle: DocHandle) {
+    let listeners = handle.peers.filter { !handle.isIdle(with: $0) && !connections.isCrowded($0) }
+    for message in ephemeral.messages(data, on: handle.id, from: peerId, to: listeners) {
+      connections.send(.ephemeral(message), to: message.targetId)
+    }
+  }
+
+  func refused(_ refusal: DocumentSync.Refusal, from peer: PeerId, on handle: DocHandle) {
+    switch refusal {
+    case .readOnly: handle.deliver(.refusedChanges(from: peer))
+    case .malformed: complain(of: peer, "sent a malformed sync message for \(handle.id)")
+    case .rejected(let reason): complain(of: peer, "sent changes for \(handle.id) that were refused: \(reason)")
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/// What a repo has seen of its store: how long the last commits of documents took, and how often the store was rebuilt.
+struct CommitLog {
+  private static let maximumTimes = 4096
+
+  /// In no particular order.
+  private(set) var times: [Duration] = []
+  private var commitCount = 0
+  private var lossCount: Int
+
+  init(lossCount: Int) { self.lossCount = lossCount }
+
+  mutating func note(_ time: Duration) {
+    if times.count < Self.maximumTimes {
+      times.append(time)
+    } else {
+      times[commitCount % Self.maximumTimes] = time
+    }
+    commitCount += 1
+  }
+
+  /// Whether the store was rebuilt since this was last asked.
+  mutating func isLoss(_ lossCount: Int) -> Bool {
+    defer { self.lossCount = lossCount }
+    return lossCount != self.lossCount
+  }
+}

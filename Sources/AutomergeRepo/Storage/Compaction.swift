@@ -1,0 +1,82 @@
+import Automerge
+
+/// Merges a document's chunks in the store when there are many.
+@AutomergeRepo
+final class Compaction {
+  /// Below this size the number of chunks does not matter. Source: Storage.md, "Compaction".
+  static let minimumByteCount = 64 << 10
+
+  private let id: DocumentId
+  private let storage: any StorageProvider
+  private var snapshotByteCount: Int
+  private var incrementalByteCount: Int
+  private var work: Task<Void, Never>?
+
+  init(id: DocumentId, storage: any StorageProvider, loaded: StoredChunks?) {
+    (self.id, self.storage) = (id, storage)
+    snapshotByteCount = loaded?.snapshotByteCount ?? 0
+    incrementalByteCount = loaded?.incrementalByteCount ?? 0
+  }
+
+  /// Whether chunks are being merged in the background.
+  var isRunning: Bool { work != nil }
+
+  func finish() async { await work?.value }
+
+  func wrote(_ chunks: [StoredItem]) {
+    for chunk in chunks {
+      if chunk.key.dropLast().last == StoredChunks.Kind.snapshot.rawValue {
+        snapshotByteCount += chunk.data.count
+      } else {
+        incrementalByteCount += chunk.data.count
+      }
+    }
+  }
+
+  /// A snapshot may be many times smaller than its text, all of which is read and written again.
+  func isDue(textByteCount: Int) -> Bool {
+    work == nil && incrementalByteCount >= max(Self.minimumByteCount, snapshotByteCount, textByteCount / 2)
+  }
+
+  /// Merges in the background.
+  ///
+  /// - Parameter ended: called at the end; with false if a chunk is damaged or waits for another, so that everything stays
+  func start(ended: @escaping @AutomergeRepo (Result<Bool, StorageError>) -> Void) {
+    work = Task {
+      let result: Result<Bool, StorageError>
+      do throws(StorageError) {
+        let isMerged = try await self.run()
+        // Retry when as much has been added again.
+        if !isMerged { self.snapshotByteCount = max(self.snapshotByteCount, self.incrementalByteCount * 2) }
+        result = .success(isMerged)
+      } catch {
+        result = .failure(error)
+      }
+      self.work = nil
+      ended(result)
+    }
+  }
+
+  /// Merges now. False if a chunk is damaged or waits for another: then everything stays.
+  func run() async throws(StorageError) -> Bool {
+    guard let merged = try await Self.merge(id, in: storage) else { return false }
+    snapshotByteCount = merged.snapshotByteCount
+    incrementalByteCount = max(0, incrementalByteCount - merged.mergedByteCount)
+    return true
+  }
+
+  /// Merges the chunks in the store, whichever process wrote them, and removes exactly those that were merged. The live
+  /// document is not touched.
+  @concurrent
+  private static func merge(
+    _ id: DocumentId, in storage: any StorageProvider
+  ) async throws(StorageError) -> (snapshotByteCount: Int, mergedByteCount: Int)? {
+    let chunks = try await StoredChunks.load(id, from: storage)
+    guard chunks.isComplete, let document = chunks.document else { return nil }
+    let snapshot = document.save()
+    let key = StoredChunks.key(.snapshot, id, snapshot)
+    let merged = chunks.used.keys.filter { $0 != key }.map { StorageChange.remove($0) }
+    try await storage.commit([.save(StoredItem(key: key, data: snapshot))] + merged)
+    return (snapshot.count, chunks.incrementalByteCount)
+  }
+}

@@ -1,0 +1,149 @@
+import Automerge
+import Foundation
+
+/// Compares all that is shared with each peer, so that documents which neither side has in memory are found to differ as well.
+/// Processes of one person share a store, so they have nothing to compare.
+@AutomergeRepo
+final class CatalogueExchange {
+  /// The state of the comparison with a peer.
+  private struct Comparison {
+    /// The digest that the peer was last told.
+    var told: Data?
+    /// The last pair of digests, ours and the peer's, that was compared.
+    var examined: [Data] = []
+  }
+
+  weak var repo: Repo?
+  /// The stored heads of documents that are not in memory. Nil until there is a peer to compare with.
+  private var storedHeads: [DocumentId: Set<ChangeHash>]?
+  /// The hashes of documents in catalogues, valid while the heads are these.
+  private var hashes: [DocumentId: (heads: Set<ChangeHash>, hash: UInt64)] = [:]
+  private var comparisons: [PeerId: Comparison] = [:]
+
+  // MARK: Stored heads
+
+  /// Reads the stored heads, for other processes may have written since the last time.
+  private func readStoredHeads() async {
+    guard let repo, let storage = repo.storage else { return storedHeads = [:] }
+    do throws(StorageError) {
+      let items = try await storage.loadRange(StoredHeads.prefix)
+      var found: [DocumentId: Set<ChangeHash>] = [:]
+      for item in items {
+        guard let id = item.key.last.flatMap({ DocumentId($0) }), let heads = StoredHeads.decode(item.data) else {
+          continue
+        }
+        found[id] = heads
+      }
+      storedHeads = found
+    } catch {
+      repo.logger.warning("what the store has cannot be compared with what peers have: \(error)")
+    }
+  }
+
+  /// Stores a document's heads where the store does not have them yet.
+  func remember(_ handle: DocHandle) {
+    let heads = handle.currentHeads
+    guard let repo, let storage = repo.storage, let known = storedHeads, known[handle.id] != heads else { return }
+    storedHeads?[handle.id] = heads
+    let item = StoredHeads.item(handle.id, heads)
+    Task { [logger = repo.logger] in
+      do throws(StorageError) {
+        try await storage.commit([.save(item)])
+      } catch {
+        logger.debug("\(handle.id): its heads were not stored: \(error)")
+      }
+    }
+  }
+
+  /// The document was deleted.
+  func forget(_ document: DocumentId) {
+    storedHeads?.removeValue(forKey: document)
+    hashes.removeValue(forKey: document)
+  }
+
+  // MARK: Comparing
+
+  /// Tells a new peer the digest of all that we share with it.
+  func begin(with peer: PeerId) {
+    comparisons[peer] = Comparison()
+    Task {
+      await self.readStoredHeads()
+      self.sendDigest(to: peer)
+    }
+  }
+
+  func end(with peer: PeerId) { comparisons[peer] = nil }
+
+  /// Tells every peer the digest, unless it was the last one told.
+  func compareAll() {
+    guard storedHeads != nil else { return }
+    for peer in comparisons.keys.sorted() { sendDigest(to: peer) }
+  }
+
+  private func sendDigest(to peer: PeerId) {
+    guard let repo, repo.connections.isConnected(peer), let comparison = comparisons[peer] else { return }
+    let catalogue = catalogue(for: peer)
+    // With no document to share we say nothing, and the peer needs no answer.
+    guard !catalogue.heads.isEmpty else { return }
+    let digest = catalogue.digest
+    guard comparison.told != digest else { return }
+    comparisons[peer]?.told = digest
+    repo.send(.catalogueDigest(digest), to: peer)
+  }
+
+  /// - Complexity: O(n) in the documents that are shared with the peer.
+  private func catalogue(for peer: PeerId) -> Catalogue {
+    var catalogue = Catalogue()
+    guard let repo else { return catalogue }
+    let all =
+      repo.policy.documents(sharedWith: peer)
+      ?? Array(Set(storedHeads.map { Array($0.keys) } ?? []).union(repo.entries.keys))
+    for id in all where repo.announces(id, to: peer) {
+      let heads = repo.entries[id]?.handle?.currentHeads ?? storedHeads?[id] ?? []
+      catalogue.add(id, heads, hash: hash(of: id, heads))
+    }
+    return catalogue
+  }
+
+  private func hash(of id: DocumentId, _ heads: Set<ChangeHash>) -> UInt64 {
+    if let known = hashes[id], known.heads == heads { return known.hash }
+    let hash = Catalogue.hash(id, heads)
+    hashes[id] = (heads, hash)
+    return hash
+  }
+
+  // MARK: Receiving
+
+  func received(digest: Data, from peer: PeerId) {
+    guard storedHeads != nil, comparisons[peer] != nil else { return }
+    let ours = catalogue(for: peer)
+    guard !ours.heads.isEmpty, digest != ours.digest, comparisons[peer]?.examined != [ours.digest, digest] else {
+      return
+    }
+    comparisons[peer]?.examined = [ours.digest, digest]
+    repo?.send(.catalogueBuckets(ours.buckets), to: peer)
+  }
+
+  func received(buckets: Data, from peer: PeerId) {
+    guard storedHeads != nil, comparisons[peer] != nil else { return }
+    let ours = catalogue(for: peer)
+    repo?.sendHeads(of: ours.documents(differingFrom: buckets).map { ($0, ours.heads[$0] ?? []) }, to: peer)
+  }
+
+  /// A document in memory is kept equal by its own sync; another one is loaded if the peer's heads differ.
+  func received(_ documents: [(document: DocumentId, heads: Set<ChangeHash>)], from peer: PeerId) {
+    guard let repo else { return }
+    var toLoad: [DocumentId] = []
+    for (id, heads) in documents where repo.access(id, for: peer) > .none {
+      if let handle = repo.entries[id]?.handle {
+        handle.receive(.told(heads: heads, by: peer))
+      } else if storedHeads?[id] != heads {
+        toLoad.append(id)
+      }
+    }
+    guard !toLoad.isEmpty else { return }
+    Task {
+      for id in toLoad where repo.entries[id] == nil && repo.connections.isConnected(peer) { _ = await repo.find(id) }
+    }
+  }
+}
