@@ -30,7 +30,7 @@ import UV
         #expect(!raw.isClosed)
         idle.append(raw)
       }
-      #expect(ana.provider.linkCount <= StrangerLinks.maximumPerAddress)
+      #expect(ana.provider.links.count <= StrangerLinks.maximumPerAddress)
 
       let ben = try await Person.start("Ben", on: loop, storage: InMemoryStorage())
       let copy = try await ben.find(try await ben.directory.join(ticket))
@@ -56,7 +56,7 @@ import UV
       let (idle, awaited) = (
         try await RawPeer.connect(to: one.address, on: loop), try await RawPeer.connect(to: one.address, on: loop)
       )
-      one.provider.isAwaited = { $0 == awaited.peerId }
+      one.provider.policy.isAwaited = { $0 == awaited.peerId }
       for raw in [idle, awaited] {
         try raw.join()
         try await eventually("joined", on: loop) { one.provider.isConnected(raw.peerId) }
@@ -85,7 +85,7 @@ import UV
         try raw.join()
         try await eventually("let in", on: loop) { one.heard.connected.count == round }
         raw.stream.close()
-        try await eventually("gone", on: loop) { one.provider.linkCount == 0 }
+        try await eventually("gone", on: loop) { one.provider.links.count == 0 }
       }
       #expect(clock.plannedCount <= 2)
       // One that comes now has its whole minute.
@@ -105,7 +105,7 @@ import UV
   @Test(arguments: [false, true]) func pingsWhoseAnswersAreNotReadCostNoMemory(isKnown: Bool) async throws {
     try await TestLoop.run { loop in
       let one = try Station(loop)
-      one.provider.isKnown = { _ in isKnown }
+      one.provider.policy.isKnown = { _ in isKnown }
       let frame = try Frame.encode(RepoMessage.other(type: "ping", fields: [:]).encoded())
       let pings = Array(repeatElement(frame, count: (80 << 10) / frame.count).joined())
       var raws: [RawPeer] = []

@@ -35,7 +35,7 @@ final class FakeLinks: PeerLinking {
   var wanted: [PeerId: [PeerAddress]] = [:]
   var calledNow: [PeerId] = []
   var disconnected: [PeerId] = []
-  var doubted: [PeerId] = []
+  var probed: [PeerId] = []
   /// Addresses where somebody answers.
   var answering: Set<PeerAddress> = []
 
@@ -57,7 +57,7 @@ final class FakeLinks: PeerLinking {
   func forget(_ peer: PeerId) { wanted[peer] = nil }
   func callNow(_ peer: PeerId) { calledNow.append(peer) }
   func trust(_ peer: PeerId) {}
-  func doubt(_ peer: PeerId, heardAt addresses: [PeerAddress]) { doubted.append(peer) }
+  func probe(_ peer: PeerId, heardAt addresses: [PeerAddress]) { probed.append(peer) }
 }
 
 /// A registry and what it needs, without a socket.

@@ -12,15 +12,15 @@ import Testing
 
   private func opened(_ role: PeerHandshake.Role) -> PeerHandshake {
     var handshake = PeerHandshake(role: role, local: us)
-    _ = handshake.receive(.opened)
+    _ = handshake.receive(.opened(.sameUser))
     return handshake
   }
 
   @Test func dialerAndListenerMeet() {
     var dialer = PeerHandshake(role: .dialer(expecting: them), local: us)
     var listener = PeerHandshake(role: .listener, local: LocalPeer(peerId: them, metadata: metadata))
-    #expect(listener.receive(.opened) == [])
-    guard case .send(let join)? = dialer.receive(.opened).first else {
+    #expect(listener.receive(.opened(.sameUser)) == [])
+    guard case .send(let join)? = dialer.receive(.opened(.sameUser)).first else {
       Issue.record("no join")
       return
     }
@@ -289,11 +289,11 @@ extension Reconnect {
 
   @Test func whoeverIsInDoubtHasFiveSeconds() {
     var keepalive = Keepalive(now: .zero)
-    keepalive.doubt(at: .seconds(3))
+    keepalive.probe(at: .seconds(3))
     let course = KeepaliveTests.course(of: &keepalive, from: 3) { _ in false }
     #expect(course == [-8])
     var alive = Keepalive(now: .zero)
-    alive.doubt(at: .seconds(3))
+    alive.probe(at: .seconds(3))
     alive.heard(at: .seconds(4))
     let longer = KeepaliveTests.course(of: &alive, from: 4) { _ in false }
     #expect(longer == [19, 34, -49])

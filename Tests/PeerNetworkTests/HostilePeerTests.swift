@@ -266,7 +266,7 @@ import UV
           if count % 2 == 0 { raw.stream.shutdownThenClose(within: .seconds(5)) } else { raw.stream.close() }
         }
       }
-      try await eventually("they are gone", on: loop) { siege.ana.provider.linkCount == 1 }
+      try await eventually("they are gone", on: loop) { siege.ana.provider.links.count == 1 }
       try await siege.checkThatTheOthersAreWell()
       try await siege.end()
     }
@@ -310,10 +310,10 @@ import UV
       let address = try #require(siege.ana.directory.listening)
       var callers: [RawPeer] = []
       for _ in 0..<200 { callers.append(try await RawPeer.connect(to: address, on: loop, isEncrypted: false)) }
-      #expect(siege.ana.provider.linkCount <= TCPProvider.maximumConnections)
+      #expect(siege.ana.provider.links.count <= TCPProvider.maximumConnections)
       try await siege.checkThatTheOthersAreWell()
       for caller in callers { caller.stream.close() }
-      try await eventually("all gone", on: loop) { siege.ana.provider.linkCount == 1 }
+      try await eventually("all gone", on: loop) { siege.ana.provider.links.count == 1 }
       _ = try await siege.attacker(mayWrite: false)
       try await siege.end()
     }

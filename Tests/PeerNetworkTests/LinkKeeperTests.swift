@@ -53,7 +53,7 @@ import UV
       for peer in [ben, stranger] {
         scene.links.movedPerhaps(.init(peer: peer, name: "Peer", addresses: [DirectoryFixture.address(9)]))
       }
-      #expect(scene.provider.doubted == [ben])
+      #expect(scene.provider.probed == [ben])
     }
   }
 }

@@ -33,7 +33,7 @@ import UV
   @Test func aMessageOfManyMegabytesArrivesWhole() async throws {
     try await TestLoop.run { loop in
       let (one, two) = (try Station(loop), try Station(loop))
-      two.provider.isKnown = { $0 == one.peerId }
+      two.provider.policy.isKnown = { $0 == one.peerId }
       _ = try await one.provider.connect(to: two.address, expecting: two.peerId)
       let message = RepoMessage.document(
         .init(
@@ -54,17 +54,17 @@ import UV
       for station in [one, two] { station.provider.crossingTime = .zero }
       _ = try await one.provider.connect(to: two.address, expecting: two.peerId)
       try await eventually("both know", on: loop) { two.provider.isConnected(one.peerId) }
-      let old = try #require(one.provider.linkOfPeer[two.peerId])
-      if isNeeded { one.provider.rescues[two.peerId] = Rescue() }
+      let old = try #require(one.provider.links[two.peerId])
+      if isNeeded { one.provider.redials.begin(two.peerId) }
       let result = await withCheckedContinuation { continuation in
         one.provider.call(two.address, expecting: two.peerId, replaces: true) { continuation.resume(returning: $0) }
       }
       #expect(result == .success(two.peerId))
-      #expect((one.provider.linkOfPeer[two.peerId] === old) == !isNeeded)
+      #expect((one.provider.links[two.peerId] === old) == !isNeeded)
       #expect(old.isOpen == !isNeeded)
-      #expect(one.provider.rescues.isEmpty && one.provider.isConnected(two.peerId))
+      #expect(one.provider.redials.isEmpty && one.provider.isConnected(two.peerId))
       try await eventually("the other side has one", on: loop) {
-        two.provider.isConnected(one.peerId) && two.provider.linkCount == 1
+        two.provider.isConnected(one.peerId) && two.provider.links.count == 1
       }
       for station in [one, two] { station.provider.stop() }
     }
@@ -99,8 +99,8 @@ import UV
         try await eventually("one connection is left", on: loop) {
           one.provider.isConnected(two.peerId) && two.provider.isConnected(one.peerId)
             && one.heard.connected.count - one.heard.disconnected.count == 1
-            && two.heard.connected.count - two.heard.disconnected.count == 1 && one.provider.linkCount == 1
-            && two.provider.linkCount == 1
+            && two.heard.connected.count - two.heard.disconnected.count == 1 && one.provider.links.count == 1
+            && two.provider.links.count == 1
         }
         one.provider.send(.other(type: "x", fields: [:]), to: two.peerId)
         two.provider.send(.other(type: "y", fields: [:]), to: one.peerId)
@@ -109,7 +109,7 @@ import UV
         }
         one.provider.stop()
         two.provider.stop()
-        try await eventually("gone", on: loop) { one.provider.linkCount == 0 && two.provider.linkCount == 0 }
+        try await eventually("gone", on: loop) { one.provider.links.count == 0 && two.provider.links.count == 0 }
       }
     }
   }
@@ -124,7 +124,7 @@ import UV
         #expect(address.isCallable && address.port == one.address.port)
         #expect(try await two.provider.connect(to: address, expecting: one.peerId) == one.peerId)
         two.provider.disconnect(one.peerId)
-        try await eventually("gone", on: loop) { two.provider.linkCount == 0 }
+        try await eventually("gone", on: loop) { two.provider.links.count == 0 }
       }
       one.provider.stop()
       two.provider.stop()
@@ -164,7 +164,7 @@ import UV
       let (one, two) = (try Station(loop), try Station(loop))
       let raw = try await RawPeer.connect(to: one.address, on: loop)
       try raw.join(as: two.peerId)
-      try await eventually("cut off", on: loop) { raw.isClosed && one.provider.linkCount == 0 }
+      try await eventually("cut off", on: loop) { raw.isClosed && one.provider.links.count == 0 }
       #expect(one.heard.connected.isEmpty && raw.messages.isEmpty)
       one.provider.stop()
       two.provider.stop()
@@ -182,7 +182,7 @@ import UV
       let one = try Station(loop)
       let raw = try await RawPeer.connect(to: one.address, on: loop, isEncrypted: isEncrypted)
       raw.send(bytes + [UInt8](repeating: 0, count: 16))
-      try await eventually("cut off", on: loop) { raw.isClosed && one.provider.linkCount == 0 }
+      try await eventually("cut off", on: loop) { raw.isClosed && one.provider.links.count == 0 }
       #expect(one.heard.connected.isEmpty)
       // Unencrypted: a TLS alert at most.
       if !isEncrypted { #expect(raw.receivedByteCount <= 7 && raw.messages.isEmpty) }
@@ -194,10 +194,10 @@ import UV
     try await TestLoop.run { loop in
       let clock = ManualClock()
       let one = try Station(loop, clock: clock)
-      one.provider.isAwaited = { _ in true }
+      one.provider.policy.isAwaited = { _ in true }
       let mute = try await RawPeer.connect(to: one.address, on: loop, isEncrypted: false)
       let wordless = try await RawPeer.connect(to: one.address, on: loop)
-      try await eventually("accepted", on: loop) { one.provider.linkCount == 2 }
+      try await eventually("accepted", on: loop) { one.provider.links.count == 2 }
       clock.advance(by: .milliseconds(4900))
       let peer = try await RawPeer.connect(to: one.address, on: loop)
       try peer.join()
@@ -245,7 +245,7 @@ import UV
   func badMessagesOfAPeerAreDropped(isKnown: Bool) async throws {
     try await TestLoop.run { loop in
       let one = try Station(loop)
-      one.provider.isKnown = { _ in isKnown }
+      one.provider.policy.isKnown = { _ in isKnown }
       let raw = try await RawPeer.connect(to: one.address, on: loop)
       try raw.join()
       raw.send(try Frame.encode([0xff]))
@@ -284,7 +284,7 @@ import UV
   @Test func aPeerThatDoesNotReadIsDroppedAndOthersAreNot() async throws {
     try await TestLoop.run { loop in
       let one = try Station(loop)
-      one.provider.isKnown = { _ in true }
+      one.provider.policy.isKnown = { _ in true }
       let slow = try await RawPeer.connect(to: one.address, on: loop, reads: false)
       try slow.join()
       let quick = try await RawPeer.connect(to: one.address, on: loop)

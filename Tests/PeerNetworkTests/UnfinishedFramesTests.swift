@@ -27,8 +27,8 @@ import UV
     try await TestLoop.run { loop in
       let clock = SetClock(loop)
       let (host, friend) = (try Station(loop, clock: clock), try Station(loop))
-      host.provider.isKnown = { _ in true }
-      host.provider.unfinished.limit = 12 << 20
+      host.provider.policy.isKnown = { _ in true }
+      host.provider.links.unfinished.limit = 12 << 20
       _ = try await friend.provider.connect(to: host.address, expecting: host.peerId)
 
       // The beginning of a message of 20 MiB, and nothing more.
@@ -37,7 +37,7 @@ import UV
       try await eventually("joined", on: loop) { !raw.messages.isEmpty }
       raw.send([1, 64, 0, 0])
       for _ in 0..<9 { raw.send([UInt8](repeating: 0, count: 1 << 20)) }
-      try await eventually("it has come", on: loop) { host.provider.unfinished.byteCount >= 9 << 20 }
+      try await eventually("it has come", on: loop) { host.provider.links.unfinished.byteCount >= 9 << 20 }
       clock.ahead = .seconds(20)
 
       let message = RepoMessage.document(
@@ -47,7 +47,7 @@ import UV
       friend.provider.send(message, to: host.peerId)
       try await eventually("the friend's message arrives", on: loop) { host.heard.messages == [message] }
       try await eventually("the other one is cut off", on: loop) { raw.isClosed }
-      #expect(host.provider.isConnected(friend.peerId) && host.provider.unfinished.byteCount == 0)
+      #expect(host.provider.isConnected(friend.peerId) && host.provider.links.unfinished.byteCount == 0)
       for station in [host, friend] { station.provider.stop() }
     }
   }
@@ -55,7 +55,7 @@ import UV
   @Test func messagesThatComeAtTheSameTimeArrive() async throws {
     try await TestLoop.run { loop in
       let host = try Station(loop)
-      host.provider.isKnown = { _ in true }
+      host.provider.policy.isKnown = { _ in true }
       let friends = try (0..<3).map { _ in try Station(loop) }
       for friend in friends {
         _ = try await friend.provider.connect(to: host.address, expecting: host.peerId)

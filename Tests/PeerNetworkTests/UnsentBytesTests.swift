@@ -19,9 +19,9 @@ import UV
       self.loop = loop
       sender = try Station(loop)
       readers = try (0..<count).map { _ in try Station(loop) }
-      sender.provider.isKnown = { _ in true }
+      sender.provider.policy.isKnown = { _ in true }
       for reader in readers {
-        reader.provider.isKnown = { _ in true }
+        reader.provider.policy.isKnown = { _ in true }
         _ = try await sender.provider.connect(to: reader.address, expecting: reader.peerId)
         let sender = sender
         try await eventually("both know", on: loop) { reader.provider.isConnected(sender.peerId) }
@@ -38,7 +38,7 @@ import UV
         to: reader.peerId)
     }
 
-    func unsent(to reader: Station) -> Int { sender.provider.linkOfPeer[reader.peerId]?.unsentByteCount ?? 0 }
+    func unsent(to reader: Station) -> Int { sender.provider.links[reader.peerId]?.unsentByteCount ?? 0 }
 
     /// Sends a little at a time until something waits.
     func fill(_ reader: Station) async throws {
@@ -57,14 +57,14 @@ import UV
       let (first, second, third) = (crowd.readers[0], crowd.readers[1], crowd.readers[2])
       try await crowd.fill(first)
       try crowd.send(256 << 10, to: first)
-      try await eventually("sent", on: loop) { crowd.unsent(to: first) > PeerLink.crowdLimitOfMany }
-      #expect(crowd.unsent(to: first) < PeerLink.crowdLimit)
+      try await eventually("sent", on: loop) { crowd.unsent(to: first) > BackPressure.crowdedByteCountAmongMany }
+      #expect(crowd.unsent(to: first) < BackPressure.crowdedByteCount)
       #expect(crowd.sender.heard.crowded[first.peerId] == nil, "a little waits, and for nobody else")
       try await crowd.fill(second)
       try crowd.send(UnsentBytes.muchByteCount, to: second)
       try await crowd.fill(third)
       try crowd.send(256 << 10, to: third)
-      #expect(crowd.unsent(to: third) < PeerLink.crowdLimit)
+      #expect(crowd.unsent(to: third) < BackPressure.crowdedByteCount)
       try await eventually("the third is told nothing new", on: loop) {
         crowd.sender.heard.crowded[third.peerId] == true && crowd.sender.heard.crowded[second.peerId] == true
       }
@@ -81,14 +81,14 @@ import UV
   @Test func ofAllThatDoNotReadTheSlowestIsCutOffAndTheOthersStay() async throws {
     try await TestLoop.run { loop in
       let crowd = try await Crowd(3, on: loop)
-      crowd.sender.provider.unsent.limit = 24 << 20
+      crowd.sender.provider.links.unsent.limit = 24 << 20
       try crowd.send(9 << 20, to: crowd.readers[0])
       try crowd.send(13 << 20, to: crowd.readers[1])
       try crowd.send(256 << 10, to: crowd.readers[2])
       #expect(crowd.readers.allSatisfy { crowd.sender.provider.isConnected($0.peerId) })
       try crowd.send(16 << 20, to: crowd.readers[1])
       try await eventually("one is cut off", on: loop) { !crowd.sender.heard.disconnected.isEmpty }
-      #expect(crowd.sender.provider.unsent.byteCount <= 24 << 20)
+      #expect(crowd.sender.provider.links.unsent.byteCount <= 24 << 20)
       #expect(crowd.sender.heard.disconnected == [crowd.readers[1].peerId])
       #expect([0, 2].allSatisfy { crowd.sender.provider.isConnected(crowd.readers[$0].peerId) })
       crowd.stop()

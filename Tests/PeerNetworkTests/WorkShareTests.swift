@@ -39,7 +39,7 @@ import Testing
 
   @Test func linksThatRestGoOnOneAfterTheOther() async throws {
     try await TestLoop.run { _ in
-      let share = WorkShare()
+      let share = WorkShare(clock: ManualClock())
       var links = [LinkWork](repeating: LinkWork(), count: 4)
       var rests = links.indices.map { share.worked(.milliseconds(10), by: &links[$0], at: .seconds(1)) }
       #expect(rests == [.milliseconds(10), .milliseconds(20), .milliseconds(30), .milliseconds(40)])
@@ -50,7 +50,7 @@ import Testing
 
   @Test func manyLinksTogetherHaveHardlyMoreAtOnceThanOne() async throws {
     try await TestLoop.run { _ in
-      let share = WorkShare()
+      let share = WorkShare(clock: ManualClock())
       var links = [LinkWork](repeating: LinkWork(), count: 28)
       // One turn of the loop, in which all of them have much to say.
       var (now, worked) = (Duration.seconds(1), Duration.zero)
@@ -77,7 +77,7 @@ import Testing
 
   @Test func aCrowdOfNewcomersWaitsAndOneDoesNot() async throws {
     try await TestLoop.run { _ in
-      let share = WorkShare()
+      let share = WorkShare(clock: ManualClock())
       let rests = (0..<40).map { _ in
         var link = LinkWork()
         return share.worked(.milliseconds(1), by: &link, isNew: true, at: .seconds(1))

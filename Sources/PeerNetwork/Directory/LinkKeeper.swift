@@ -101,6 +101,6 @@ final class LinkKeeper {
       links.isConnected(nearby.peer)
     else { return }
     links.keepConnected(to: nearby.peer, at: registry.addresses(of: nearby.peer))
-    links.doubt(nearby.peer, heardAt: nearby.addresses)
+    links.probe(nearby.peer, heardAt: nearby.addresses)
   }
 }

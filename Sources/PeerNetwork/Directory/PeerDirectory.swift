@@ -84,10 +84,10 @@ public final class PeerDirectory {
   }
 
   private func begin() {
-    provider.isKnown = { [weak self] peer in self?.registry.isTrusted(peer) ?? false }
-    provider.isNearby = { [weak self] peer in self?.registry.nearby[peer]?.addresses.isEmpty == false }
-    provider.isAwaited = { [weak self] peer in self?.isAwaited(peer) ?? false }
-    provider.isBlocked = { [weak self] peer in self?.registry.isBlocked(peer) ?? false }
+    provider.policy.isKnown = { [weak self] peer in self?.registry.isTrusted(peer) ?? false }
+    provider.policy.isNearby = { [weak self] peer in self?.registry.nearby[peer]?.addresses.isEmpty == false }
+    provider.policy.isAwaited = { [weak self] peer in self?.isAwaited(peer) ?? false }
+    provider.policy.isBlocked = { [weak self] peer in self?.registry.isBlocked(peer) ?? false }
     for type in [InviteMessage.inviteType, InviteMessage.answerType] {
       repo.onMessage(ofType: type) { [weak self] fields, peer in
         guard let self else { return }

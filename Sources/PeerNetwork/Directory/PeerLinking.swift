@@ -17,8 +17,8 @@ protocol PeerLinking: AnyObject {
   func callNow(_ peer: PeerId)
   /// Lets a connected peer send long messages from now on.
   func trust(_ peer: PeerId)
-  /// A peer was heard at other addresses than that of its link.
-  func doubt(_ peer: PeerId, heardAt addresses: [PeerAddress])
+  /// A peer was heard at other addresses than that of its link, which may be gone.
+  func probe(_ peer: PeerId, heardAt addresses: [PeerAddress])
 }
 
 extension TCPProvider: PeerLinking {}

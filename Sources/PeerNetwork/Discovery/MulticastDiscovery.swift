@@ -27,7 +27,6 @@ public final class MulticastDiscovery {
   public private(set) var nearby: NearbyPeers
 
   let logger: Logger
-  private let loop: Loop
   private let clock: any RepoClock
   private var announcement: Announcement
   private let avahiLoop: AvahiLoop
@@ -44,7 +43,7 @@ public final class MulticastDiscovery {
   public init(
     loop: Loop, clock: any RepoClock, announcement: Announcement, logger: Logger = Logger(label: "discovery")
   ) {
-    (self.loop, self.clock, self.announcement, self.logger) = (loop, clock, announcement, logger)
+    (self.clock, self.announcement, self.logger) = (clock, announcement, logger)
     avahiLoop = AvahiLoop(loop)
     nearby = NearbyPeers(local: announcement.peer)
   }

@@ -34,7 +34,7 @@ struct Keepalive {
   }
 
   /// There is reason to believe that the other end is gone. To be followed by a ping, and `nextCheck`.
-  mutating func doubt(at now: Duration) {
+  mutating func probe(at now: Duration) {
     lastPing = now
     probeEnd = now + Keepalive.probeTime
   }

@@ -16,7 +16,7 @@ public enum HandshakeError: Error, Hashable, Sendable {
   case refused(String)
 }
 
-/// Identifies the peer at the other end of a connection, and holds it to that identity.
+/// Identifies the peer at the other end of a connection, and holds it to that identity and to its proof.
 ///
 ///     dialer:    opened ─(join)─► awaitingPeer ──peer──► established ──leave──► closed
 ///     listener:  awaitingJoin ──join─(peer)──► established
@@ -33,7 +33,7 @@ public struct PeerHandshake {
   }
 
   public enum Event {
-    case opened
+    case opened(PeerProof)
     case received(RepoMessage)
     /// The timeout has passed since the connection opened.
     case timedOut
@@ -56,15 +56,15 @@ public struct PeerHandshake {
     case closed
   }
 
-  private let role: Role
+  let role: Role
   private let local: LocalPeer
-  private let certified: PeerId?
+  private var proof: PeerProof?
   private var state = State.idle
 
-  /// - Parameter certified: the peer that the other side has proved to be; it may claim no other. Nil where no proof is needed.
-  public init(role: Role, local: LocalPeer, certified: PeerId? = nil) {
-    (self.role, self.local, self.certified) = (role, local, certified)
-  }
+  public init(role: Role, local: LocalPeer) { (self.role, self.local) = (role, local) }
+
+  /// Whether the other side has shown its proof.
+  var isOpened: Bool { proof != nil }
 
   /// The peer at the other end, once known.
   public var peer: PeerId? {
@@ -73,7 +73,8 @@ public struct PeerHandshake {
 
   public mutating func receive(_ event: Event) -> [Effect] {
     switch (state, event) {
-    case (.idle, .opened):
+    case (.idle, .opened(let proof)):
+      self.proof = proof
       switch role {
       case .dialer:
         state = .awaitingPeer
@@ -127,7 +128,7 @@ public struct PeerHandshake {
 
   private func problem(with sender: PeerId) -> HandshakeError? {
     if sender == local.peerId { return .ownPeerId }
-    if let certified, sender != certified { return .wrongPeer }
+    if proof?.permits(sender) != true { return .wrongPeer }
     return sender.description.utf8.count > PeerHandshake.longestPeerId ? .unusablePeerId : nil
   }
 

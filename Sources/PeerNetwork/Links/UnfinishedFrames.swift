@@ -14,13 +14,13 @@ final class UnfinishedFrames {
 
   var byteCount: Int { long.reduce(0) { $0 + $1.unfinishedByteCount } }
 
-  private var long: [PeerLink] { links().filter { $0.isOpen && $0.unfinishedSince != nil } }
+  private var long: [PeerLink] { links().filter { $0.isOpen && $0.hasUnfinished } }
 
   /// Call when more of a long message has come.
   /// - Complexity: O(n) in the links
   func grew(at now: Duration) {
     while byteCount > limit, let slowest = long.min(by: { $0.frameRate(at: now) < $1.frameRate(at: now) }) {
-      slowest.close(.unreachable(slowest.address, reason: "its message does not come to an end"), politely: false)
+      slowest.close(.lost(reason: "its message does not come to an end"), politely: false)
     }
   }
 }

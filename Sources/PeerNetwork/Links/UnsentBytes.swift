@@ -20,16 +20,16 @@ final class UnsentBytes {
 
   /// Call when more waits to be sent over a link.
   func added(by link: PeerLink) {
-    guard link.unsentByteCount > PeerLink.crowdLimit else { return }
+    guard link.unsentByteCount > BackPressure.crowdedByteCount else { return }
     while byteCount > limit, let slowest = slowest {
-      slowest.close(.unreachable(slowest.address, reason: "it does not read what it is sent"), politely: false)
+      slowest.close(.lost(reason: "it does not read what it is sent"), politely: false)
     }
   }
 
   private var slowest: PeerLink? {
-    let candidates = links().filter { $0.isOpen && $0.unsentByteCount > PeerLink.crowdLimit }
+    let candidates = links().filter { $0.isOpen && $0.unsentByteCount > BackPressure.crowdedByteCount }
     return candidates.max { one, other in
-      (one.isStuck ? 1 : 0, one.unsentByteCount) < (other.isStuck ? 1 : 0, other.unsentByteCount)
+      (one.isStalled ? 1 : 0, one.unsentByteCount) < (other.isStalled ? 1 : 0, other.unsentByteCount)
     }
   }
 }

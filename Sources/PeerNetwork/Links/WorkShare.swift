@@ -43,7 +43,10 @@ final class WorkShare {
   /// Links whose other side has not said yet who it is. To such a link nothing can be charged: it is new.
   private var newcomers = LinkWork()
 
-  nonisolated init() {}
+  /// Measures the links' work, and ends their rests.
+  let clock: any RepoClock
+
+  nonisolated init(clock: any RepoClock) { self.clock = clock }
 
   /// Notes that a link has worked. Returns how long it has to rest; nil if it may go on.
   ///

@@ -18,17 +18,15 @@ public final class UnixSocketProvider: NetworkProvider {
   private let loop: Loop
   private let clock: any RepoClock
   private let socket: SiblingSocket
+  private let election: HubElection
   private let logger: Logger
   private let token: String
   private weak var delegate: (any NetworkDelegate)?
   /// Nil until started and after stopping.
   private var repoPeer: LocalPeer?
-  private var election = SiblingElection()
-  private var lock: FileLock?
   private var listener: UnixListener?
-  private var timer: (any ScheduledAction)?
-  private var links: [ObjectIdentifier: SiblingLink] = [:]
-  private var linkOfPeer: [PeerId: SiblingLink] = [:]
+  private var links: [ObjectIdentifier: PeerLink] = [:]
+  private var linkOfPeer: [PeerId: PeerLink] = [:]
 
   /// - Parameter home: the store's directory.
   public init(
@@ -37,6 +35,7 @@ public final class UnixSocketProvider: NetworkProvider {
   ) throws(UVError) {
     socket = try SiblingSocket(home: home)
     (self.loop, self.clock, self.logger) = (loop, clock, logger)
+    election = HubElection(socket, clock: clock)
     var random = random
     token = String(random.next(), radix: 16)
   }
@@ -50,20 +49,24 @@ public final class UnixSocketProvider: NetworkProvider {
 
   public func start(as local: LocalPeer, delegate: any NetworkDelegate) {
     (repoPeer, self.delegate) = (local, delegate)
-    tell(.started)
+    election.start { [weak self] task in
+      switch task {
+      case .call: self?.call()
+      case .listen: self?.listen()
+      }
+    }
   }
 
   public func stop() {
     guard let local else { return }
     repoPeer = nil
-    timer?.cancel()
     listener?.close()
     listener = nil
     for link in links.values {
       if link.peer != nil { link.send(.leave(senderId: local.peerId)) }
-      link.close()
+      link.close(.stopped)
     }
-    lock = nil
+    election.stop()
   }
 
   public func send(_ message: RepoMessage, to peer: PeerId) {
@@ -73,29 +76,14 @@ public final class UnixSocketProvider: NetworkProvider {
     }
   }
 
-  public func disconnect(_ peer: PeerId) { linkOfPeer[peer]?.close() }
+  public func disconnect(_ peer: PeerId) { linkOfPeer[peer]?.close(.stopped) }
 
   /// How we introduce ourselves to siblings.
   private var local: LocalPeer? {
     repoPeer.map { LocalPeer(peerId: PeerId("\($0.peerId)/\(token)"), metadata: $0.metadata) }
   }
 
-  // MARK: Election
-
-  private func tell(_ event: SiblingElection.Event) {
-    guard repoPeer != nil else { return }
-    for effect in election.receive(event) {
-      switch effect {
-      case .tryLock:
-        lock = socket.tryLock()
-        tell(lock == nil ? .refused : .locked)
-      case .call: call()
-      case .listen: listen()
-      case .startTimer(let pause):
-        timer = clock.schedule(after: pause) { [weak self] in self?.tell(.timerFired) }
-      }
-    }
-  }
+  // MARK: The hub
 
   private func listen() {
     // Left by a hub that has died: the lock shows that no process listens there.
@@ -115,66 +103,71 @@ public final class UnixSocketProvider: NetworkProvider {
   }
 
   private func accept(_ stream: PipeStream) {
-    guard links.count < UnixSocketProvider.maximumConnections, stream.isOfThisUser else { return stream.close() }
-    add(stream, .listener)
+    guard links.count < Self.maximumConnections, let transport = UnixSocketTransport(stream) else {
+      return stream.close()
+    }
+    add(transport, .listener)
   }
 
   private func call() {
     PipeStream.connect(on: loop, path: socket.path) { [weak self] result in
       nonisolated(unsafe) let result = result
       AutomergeRepo.assumeIsolated {
-        switch result {
-        case .failure: self?.tell(.failed)
-        case .success(let stream):
-          guard let self, self.repoPeer != nil, stream.isOfThisUser else {
-            stream.close()
-            self?.tell(.failed)
-            return
-          }
-          self.add(stream, .dialer(expecting: nil))
+        guard case .success(let stream) = result else {
+          self?.election.tell(.failed)
+          return
         }
+        guard let self, self.repoPeer != nil, let transport = UnixSocketTransport(stream) else {
+          stream.close()
+          self?.election.tell(.failed)
+          return
+        }
+        self.add(transport, .dialer(expecting: nil))
       }
     }
   }
 
   // MARK: Links
 
-  private func add(_ stream: PipeStream, _ role: PeerHandshake.Role) {
-    guard let local else { return stream.close() }
-    let link = SiblingLink(stream: stream, role: role, local: local, clock: clock) { [weak self] link, event in
+  private func add(_ transport: UnixSocketTransport, _ role: PeerHandshake.Role) {
+    guard let local else { return transport.close() }
+    let link = PeerLink(transport, as: role, local: local, clock: clock) { [weak self] link, event in
       self?.handle(event, of: link)
     }
     links[ObjectIdentifier(link)] = link
     link.open()
   }
 
-  private func handle(_ event: SiblingLink.Event, of link: SiblingLink) {
+  private func handle(_ event: PeerLink.Event, of link: PeerLink) {
     switch event {
     case .established(let peer, let metadata): established(link, peer, metadata)
     case .received(let message):
       guard let peer = link.peer, linkOfPeer[peer] === link, let repoPeer, let local else { return }
       delegate?.network(self, received: message.exchanging(local.peerId, for: repoPeer.peerId), from: peer)
+    // A sibling is told everything, however slowly it reads.
+    case .proven, .crowded, .stalled: break
     case .closed: closed(link)
     }
   }
 
-  private func established(_ link: SiblingLink, _ peer: PeerId, _ metadata: PeerMetadata) {
+  private func established(_ link: PeerLink, _ peer: PeerId, _ metadata: PeerMetadata) {
     // Of another store, or a second connection of the same process.
     guard let repoPeer, linkOfPeer[peer] == nil, peer.description.hasPrefix(repoPeer.peerId.description + "/") else {
-      return link.close()
+      return link.close(.stopped)
     }
     linkOfPeer[peer] = link
-    tell(.reached)
+    link.isTrusted = true
+    election.tell(.reached)
     delegate?.network(self, connected: peer, metadata: metadata)
   }
 
-  private func closed(_ link: SiblingLink) {
+  private func closed(_ link: PeerLink) {
     links[ObjectIdentifier(link)] = nil
     if let peer = link.peer, linkOfPeer[peer] === link {
       linkOfPeer[peer] = nil
       delegate?.network(self, disconnected: peer)
     }
-    if links.isEmpty { tell(.lost) }
+    if links.isEmpty { election.tell(.lost) }
   }
 }
 

@@ -2,12 +2,12 @@ import Testing
 
 @testable import PeerNetwork
 
-@Suite struct TransitTests {
+@Suite struct StallDetectionTests {
   /// When it calls anew, in milliseconds, looking twice a second for two minutes.
   private func calls(waiting: (Int) -> Int?, isAnswered: (Int) -> Bool) -> [Int] {
-    var transit = Transit()
+    var detection = StallDetection()
     return stride(from: 0, through: 120_000, by: 500).filter { time in
-      transit.look(waiting: waiting(time), isAnswered: isAnswered(time), at: .milliseconds(time))
+      detection.look(waiting: waiting(time), isAnswered: isAnswered(time), at: .milliseconds(time))
     }
   }
 

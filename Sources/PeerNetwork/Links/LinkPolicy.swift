@@ -1,0 +1,15 @@
+import AutomergeRepo
+
+/// What a provider asks about a peer, because only the directory knows.
+struct LinkPolicy {
+  typealias Question = @AutomergeRepo (PeerId) -> Bool
+
+  /// Whether we know a peer, so that it may send long messages.
+  var isKnown: Question = { _ in false }
+  /// Whether a peer is announced on a network of this machine.
+  var isNearby: Question = { _ in false }
+  /// Whether our person waits for an answer from a peer that may be a stranger.
+  var isAwaited: Question = { _ in false }
+  /// Whether a peer is to get no answers, as when it is blocked.
+  var isBlocked: Question = { _ in false }
+}

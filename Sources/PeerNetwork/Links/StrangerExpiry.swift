@@ -1,0 +1,35 @@
+import AutomergeRepo
+
+/// Closes strangers' links after a while, unless our person waits for the peer. One timer serves for all of them: thousands of
+/// callers may come and go within that while.
+@AutomergeRepo
+final class StrangerExpiry {
+  private let clock: any RepoClock
+  private let strangers: @AutomergeRepo () -> [StrangerLinks.Link]
+  private let close: @AutomergeRepo (ObjectIdentifier) -> Void
+  private var timer: (any ScheduledAction)?
+
+  init(
+    clock: any RepoClock, strangers: @escaping @AutomergeRepo () -> [StrangerLinks.Link],
+    close: @escaping @AutomergeRepo (ObjectIdentifier) -> Void
+  ) {
+    (self.clock, self.strangers, self.close) = (clock, strangers, close)
+  }
+
+  /// Call when there is another stranger.
+  func schedule() {
+    let strangers = strangers()
+    guard timer == nil, !strangers.isEmpty else { return }
+    let now = clock.now
+    let next = strangers.map { $0.openedAt + StrangerLinks.idleLimit }.filter { $0 > now }.min()
+    timer = clock.schedule(after: next.map { $0 - now } ?? StrangerLinks.idleLimit) { [weak self] in
+      guard let self else { return }
+      self.timer = nil
+      let due = self.clock.now - StrangerLinks.idleLimit
+      for stranger in self.strangers() where stranger.openedAt <= due && !stranger.isAwaited { self.close(stranger.id) }
+      self.schedule()
+    }
+  }
+
+  func stop() { timer?.cancel() }
+}
