@@ -102,6 +102,11 @@ let package = Package(
     .target(
       name: "RepoTestSupport", dependencies: ["AutomergeRepo", "Automerge", "UV", "TestSupport"],
       path: "Tests/RepoTestSupport", swiftSettings: strict),
+    // Whole services of several people in one process, on simulated disks and networks, in virtual time.
+    .target(
+      name: "ServiceSimulation",
+      dependencies: ["NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "RepoTestSupport", "NotesHarness"],
+      path: "Tests/ServiceSimulation", swiftSettings: strict),
     // Peers that do their worst, for tests and measures.
     .target(
       name: "HostilePeers",
@@ -137,8 +142,9 @@ let package = Package(
       ], swiftSettings: strict),
     .testTarget(
       name: "NotesServerTests",
-      dependencies: ["NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "RepoTestSupport", "TestSupport"],
-      swiftSettings: strict),
+      dependencies: [
+        "NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "RepoTestSupport", "ServiceSimulation", "TestSupport",
+      ], swiftSettings: strict),
     .testTarget(
       name: "Interop", dependencies: ["Automerge", "TestSupport"], path: "Tests/Interop",
       exclude: ["reference_peer.py"], swiftSettings: strict),

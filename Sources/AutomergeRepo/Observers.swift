@@ -13,19 +13,21 @@ public final class Observation {
 
 /// The observers of events, in the order in which they were added.
 @AutomergeRepo
-final class Observers<Event> {
+public final class Observers<Event> {
   private var handlers: [(id: Int, handler: @AutomergeRepo (Event) -> Void)] = []
   private var nextId = 0
 
+  public nonisolated init() {}
+
   @discardableResult
-  func add(_ handler: @escaping @AutomergeRepo (Event) -> Void) -> Observation {
+  public func add(_ handler: @escaping @AutomergeRepo (Event) -> Void) -> Observation {
     let id = nextId
     nextId += 1
     handlers.append((id, handler))
     return Observation { [weak self] in self?.handlers.removeAll { $0.id == id } }
   }
 
-  func send(_ event: Event) {
+  public func send(_ event: Event) {
     for (_, handler) in handlers { handler(event) }
   }
 }

@@ -31,13 +31,17 @@ final class Program {
   private var session: Session?
   private var input: StandardInput?
   private var output: StandardOutput?
-  private var provider: TCPProvider?
-  private var directory: PeerDirectory?
+  private var network: Network?
   private var siblings: UnixSocketProvider?
   private var signals: [SignalWatcher] = []
   private var editor: ProcessWatcher?
-  private var networkLock: FileLock?
-  private var traffic: TrafficRecord?
+
+  /// The person's network, which one process has at a time.
+  private struct Network {
+    let lock: FileLock
+    let provider: TCPProvider
+    var directory: PeerDirectory?
+  }
 
   init(settings: Settings, loop: Loop) {
     (self.settings, self.loop) = (settings, loop)
@@ -75,11 +79,10 @@ final class Program {
       notesDirectory: settings.notes, identity: own, name: person,
       journal: JournalFiles(home: settings.home, run: own.actor.description))
     if isRenamed { service.keepName() }
-    service.hasSettled = { [weak self] in self?.siblings.map { $0.isHub || !$0.siblings.isEmpty } ?? true }
     // The editor is answered now. Its requests wait until the notes are read and the network is up.
     let session = try serve(service)
     let loading = Task { @AutomergeRepo in try await service.load(watching: FolderWatchingAdapter(loop: loop)) }
-    joinSiblings(repo)
+    joinSiblings(repo, of: service)
     if settings.hasNetwork, !person.isGiven { await initialized(session) }
     if let directory = try await openNetwork(repo, identity, grants, storage) {
       sharing.take(directory)
@@ -127,7 +130,7 @@ final class Program {
             return sharing.take(directory)
           }
         } catch {
-          self.networkLock = nil
+          self.network = nil
           self.log.error("The network could not be taken over: \(error)")
         }
         self.seekNetwork(for: sharing, openNetwork)
@@ -136,9 +139,11 @@ final class Program {
   }
 
   /// Starts to share everything with the other processes of this store.
-  private func joinSiblings(_ repo: Repo) {
+  private func joinSiblings(_ repo: Repo, of service: Service) {
     do {
       let siblings = try UnixSocketProvider(home: settings.home, loop: loop, clock: clock)
+      service.seeksSiblings()
+      siblings.onHub = { [weak service] in service?.becameHub() }
       repo.add(siblings)
       self.siblings = siblings
     } catch {
@@ -151,9 +156,8 @@ final class Program {
     _ repo: Repo, _ identity: PeerNetwork.Identity, _ grants: Grants, _ storage: any StorageProvider
   ) async throws -> PeerDirectory? {
     guard settings.hasNetwork, let lock = FileLock.network(of: settings.home) else { return nil }
-    networkLock = lock
     let provider = try TCPProvider(loop: loop, clock: clock, identity: identity)
-    self.provider = provider
+    network = Network(lock: lock, provider: provider)
     repo.add(provider)
     let directory = try await PeerDirectory.open(repo: repo, provider: provider, grants: grants, storage: storage)
     do {
@@ -169,7 +173,7 @@ final class Program {
     }
     directory.watchNetwork()
     if settings.hasDiscovery { directory.startDiscovery() }
-    self.directory = directory
+    network?.directory = directory
     return directory
   }
 
@@ -204,7 +208,7 @@ final class Program {
       signals.append(
         try SignalWatcher(on: loop, signal: signal) { AutomergeRepo.assumeIsolated { session.inputEnded() } })
     }
-    (self.input, self.output, self.session, self.traffic) = (input, output, session, traffic)
+    (self.input, self.output, self.session) = (input, output, session)
     input.resumeReading()
     return session
   }
@@ -218,8 +222,8 @@ final class Program {
   /// Everything is stored. Sends what is still on its way to the editor and the peers, for a moment at most.
   private func end(_ code: Int32) {
     exitCode = code
-    directory?.stopDiscovery()
-    provider?.stop()
+    network?.directory?.stopDiscovery()
+    network?.provider.stop()
     siblings?.stop()
     editor?.close()
     for signal in signals { signal.close() }

@@ -1,33 +1,9 @@
 import Foundation
 import JSONRPC
 
-/// A buffer that keeps the client's rules of the version gate to the letter, and complains of a service that breaks its own.
-public final class ModelClient {
-  public let uri: String
-  public let id: String
+/// A model buffer whose service is a process.
+public final class ModelClient: ModelBuffer {
   public private(set) var process: NotesProcess
-  public internal(set) var text: ModelText
-  public private(set) var version: Int
-  public private(set) var rev = 0
-  /// What the service did that the protocol does not allow.
-  public internal(set) var complaints: [String] = []
-  /// While true, what arrives stays in the queue, as in an editor that waits in the middle of a command.
-  public var isUnsafe = false { didSet { drain() } }
-  /// The last `notes/check` that was for this very state and right.
-  public private(set) var lastCheck: (version: Int, rev: Int)?
-  public private(set) var appliedCount = 0
-  public private(set) var droppedCount = 0
-  /// The others' carets, as last told.
-  public private(set) var peers: [JSONValue] = []
-
-  private var pending: [JSONValue] = []
-  private var queue: [(method: String, params: JSONValue)] = []
-  private var lastSeenRev = 0
-  /// What this buffer had of the services that it has known, the last one first: the version that it was opened with and the
-  /// last edit that it applied.
-  private var had: [(run: String, version: Int, rev: Int)] = []
-  /// Whether the services are told that when the buffer is shown to a new one, as the plugins do.
-  public var tellsWhatItHad = true
 
   /// Opens the note's working file in the buffer.
   ///
@@ -37,171 +13,25 @@ public final class ModelClient {
   ) throws {
     guard let uri = note["uri"]?.stringValue, let id = note["id"]?.stringValue, let path = note["path"]?.stringValue
     else { throw NotesProcess.Refusal(method: "open", error: note) }
-    (self.uri, self.id, self.process, self.version) = (uri, id, process, version)
-    self.text = ModelText(try text ?? String(contentsOfFile: path, encoding: .utf8), encoding: encoding)
+    self.process = process
+    super.init(
+      uri: uri, id: id, text: try text ?? String(contentsOfFile: path, encoding: .utf8), encoding: encoding,
+      version: version)
     attach(reattach: false)
   }
 
   /// Goes on with another process after the one before has died.
   public func reattach(to process: NotesProcess) {
-    let run = self.process.run
     self.process = process
-    attach(reattach: true, run: run)
+    attach(reattach: true)
   }
 
-  private func attach(reattach: Bool, run: String? = nil) {
-    pending = []
-    queue = []
-    if !had.isEmpty { had[0].rev = rev }
-    (rev, lastSeenRev, lastCheck) = (0, 0, nil)
+  private func attach(reattach: Bool) {
     process.onNotification = { [weak self, uri, before = process.onNotification] method, params in
       // Another buffer of the same editor may be open.
       if let other = params["uri"]?.stringValue, other != uri { return before(method, params) }
       self?.receive(method, params)
     }
-    var params: JSONObject = [
-      "textDocument": [
-        "uri": .string(uri), "languageId": "markdown", "version": JSONValue(version), "text": .string(text.string),
-      ]
-    ]
-    if reattach {
-      let memories = had.map { had -> JSONValue in
-        ["run": .string(had.run), "version": JSONValue(had.version), "rev": JSONValue(had.rev)]
-      }
-      params["notes"] = .object(present: [
-        "reattach": true, "run": run.map(JSONValue.string), "had": tellsWhatItHad ? .array(memories) : nil,
-      ])
-    }
-    process.notify("textDocument/didOpen", .object(params))
-    had = ([(process.run ?? "", version, 0)] + had).prefix(4).map { $0 }
+    attach(to: process.run, reattach: reattach) { [process] method, params in process.notify(method, params) }
   }
-
-  public func close() {
-    flush()
-    process.notify("textDocument/didClose", ["textDocument": ["uri": .string(uri)]])
-  }
-
-  // MARK: Local changes
-
-  /// Whether nothing waits to be sent or applied.
-  public var isSynced: Bool { pending.isEmpty && queue.isEmpty }
-  /// How many messages wait for the end of the unsafe state.
-  public var queuedCount: Int { queue.count }
-  /// How many of them are edits.
-  public var queuedEditCount: Int { queue.count { $0.method == "notes/edit" } }
-  /// Whether the service has proved that it knows exactly this text.
-  public var isChecked: Bool { isSynced && lastCheck.map { $0 == (version, rev) } ?? false }
-
-  /// Changes the buffer; the service is told at the next `flush`.
-  public func edit(_ range: Range<Int>, with newText: String) {
-    pending.append(["range": text.jsonRange(range), "text": .string(newText)])
-    text.replace(range, with: newText)
-  }
-
-  /// Sends what was changed as one batch.
-  public func flush(asFullText: Bool = false) {
-    if pending.isEmpty, !asFullText { return }
-    version += 1
-    let changes: [JSONValue] = asFullText ? [["text": .string(text.string)]] : pending
-    pending = []
-    sendChanges(.array(changes))
-  }
-
-  /// Sends these changes as they are and applies them as the protocol says, positions off the text clamped.
-  public func sendRaw(_ changes: JSONValue) {
-    flush()
-    version += 1
-    text.applyContentChanges(changes)
-    sendChanges(changes)
-  }
-
-  private func sendChanges(_ changes: JSONValue) {
-    process.notify(
-      "textDocument/didChange",
-      [
-        "textDocument": ["uri": .string(uri), "version": JSONValue(version)], "contentChanges": changes,
-        "notes": ["rev": JSONValue(rev)],
-      ])
-  }
-
-  /// Tells where the caret is.
-  public func sendCursor(at offset: Int) {
-    flush()
-    process.notify(
-      "notes/cursor",
-      [
-        "uri": .string(uri), "version": JSONValue(version), "rev": JSONValue(rev),
-        "ranges": [text.jsonRange(offset..<offset)],
-      ])
-  }
-
-  public func acknowledge() {
-    process.notify(
-      "notes/ack", ["uri": .string(uri), "version": JSONValue(version), "rev": JSONValue(rev)])
-  }
-
-  // MARK: What the service says
-
-  private func receive(_ method: String, _ params: JSONValue) {
-    guard params["uri"]?.stringValue == uri else { return }
-    switch method {
-    case "notes/edit":
-      let edit = params["rev"]?.intValue ?? 0
-      if edit != lastSeenRev + 1 { complain("edit \(edit) follows edit \(lastSeenRev)") }
-      lastSeenRev = edit
-      queue.append((method, params))
-    case "notes/check", "notes/cursors": queue.append((method, params))
-    case "notes/resync":
-      complain("asked for the full text: \(params)")
-      flush(asFullText: true)
-    default: break
-    }
-    drain()
-  }
-
-  private func drain() {
-    while !isUnsafe, !queue.isEmpty {
-      flush()
-      let (method, params) = queue.removeFirst()
-      let isCurrent = params["version"]?.intValue == version
-      switch method {
-      case "notes/edit":
-        if isCurrent { apply(params) } else { droppedCount += 1 }
-      case "notes/check":
-        if isCurrent, params["rev"]?.intValue == rev { check(params) }
-      default:
-        if isCurrent, params["rev"]?.intValue == rev { show(params) }
-      }
-    }
-  }
-
-  private func apply(_ params: JSONValue) {
-    let problem = text.applyServerEdit(params)
-    rev = params["rev"]?.intValue ?? rev
-    appliedCount += 1
-    if let problem {
-      complain(problem)
-      flush(asFullText: true)
-    }
-  }
-
-  private func check(_ params: JSONValue) {
-    if params["bytes"]?.intValue == text.bytes.count, params["sha256"]?.stringValue == text.sha256 {
-      lastCheck = (version, rev)
-    } else {
-      complain("the text is not what \(params) says, but \(text.bytes.count) bytes with \(text.sha256)")
-      flush(asFullText: true)
-    }
-  }
-
-  private func show(_ params: JSONValue) {
-    peers = params["peers"]?.arrayValue ?? []
-    for peer in peers {
-      for range in peer["ranges"]?.arrayValue ?? [] where text.byteRange(range) == nil {
-        complain("a caret off the text: \(params)")
-      }
-    }
-  }
-
-  private func complain(_ text: String) { complaints.append(String(text.prefix(2000))) }
 }

@@ -10,7 +10,14 @@ import Foundation
 /// record without a document nor a file without a record.
 @AutomergeRepo
 struct WorkingFileMaker {
-  let service: Service
+  private let environment: ServiceEnvironment
+  private let caretaker: Caretaker
+
+  private var notebook: Notebook { environment.notebook }
+
+  init(_ environment: ServiceEnvironment, _ caretaker: Caretaker) {
+    (self.environment, self.caretaker) = (environment, caretaker)
+  }
 
   /// Finds a free name in `directory`, writes the note's text there, and stores the record.
   func make(
@@ -21,23 +28,23 @@ struct WorkingFileMaker {
     }
     let key = NoteKey(handle.id, item: note.item)
     // Another process of this person may be creating it: this avoids one file for each.
-    let turn = await service.turn("make-" + key.lockName)
+    let turn = await environment.turn("make-" + key.lockName)
     defer { withExtendedLifetime(turn) {} }
-    try await service.notebook.refresh(key)
-    if let made = service.notebook[key], made.path != nil || made.successor != nil {
-      if made.path != nil { service.caretaker.watch(handle) }
+    try await notebook.refresh(key)
+    if let made = notebook[key], made.path != nil || made.successor != nil {
+      if made.path != nil { caretaker.watch(handle) }
       return made
     }
     // A buffer may still show what the file held before the note was put away.
-    if service.notebook[key] != nil { try await service.notebook.loadBase(of: key) }
-    let taken = Set(try await service.files.names(in: directory) ?? [])
-    let now = service.clock.date
+    if notebook[key] != nil { try await notebook.loadBase(of: key) }
+    let taken = Set(try await environment.files.names(in: directory) ?? [])
+    let now = environment.clock.date
     var record =
-      service.notebook[key]
+      notebook[key]
       ?? NoteRecord(id: handle.id, item: note.item, title: title, created: note.created ?? now, modified: now)
     for name in FileName.candidates(for: title) where !taken.contains(name) {
       let path = (directory as NSString).appendingPathComponent(name)
-      if service.notebook.record(atPath: path) != nil { continue }
+      if notebook.record(atPath: path) != nil { continue }
       let text = DocumentText(note).allUTF8
       let heads = handle.document.heads()
       let bytes = FileContents(text: text, shape: record.shape).bytes
@@ -47,10 +54,10 @@ struct WorkingFileMaker {
       record.deletionSeen = record.deletionSeen ?? NoteDocument.deletion(of: handle.document)
       record.words = Words.count(text)
       guard try await placed(record, bytes, handle) else { continue }
-      service.caretaker.watch(handle)
+      caretaker.watch(handle)
       // Changes from peers that arrived while the file was being created were not observed.
-      if handle.document.heads() != heads { service.caretaker.plan(handle, text: note.content) }
-      return service.notebook[key] ?? record
+      if handle.document.heads() != heads { caretaker.plan(handle, text: note.content) }
+      return notebook[key] ?? record
     }
     throw NotesError(.conflict, "No free file name was found for \"\(title)\" in \(directory).")
   }
@@ -60,13 +67,13 @@ struct WorkingFileMaker {
   private func placed(_ record: NoteRecord, _ bytes: [UInt8], _ handle: DocHandle) async throws -> Bool {
     guard let path = record.path else { return false }
     // While we hold the lock no other code in this process creates the file, which all code does that follows the record.
-    let claim = service.files.claim(record.key.lockName, exclusively: true)
+    let claim = environment.files.claim(record.key.lockName, exclusively: true)
     defer { withExtendedLifetime(claim) {} }
-    let before = service.notebook[record.key]
-    service.notebook.remember(record)
+    let before = notebook[record.key]
+    notebook.remember(record)
     do {
-      try await service.notebook.save(record.key, with: handle)
-      let isMade = try await service.files.create(path, bytes)
+      try await notebook.save(record.key, with: handle)
+      let isMade = try await environment.files.create(path, bytes)
       if !isMade { try await takeBack(record, before) }
       return isMade
     } catch {
@@ -76,8 +83,8 @@ struct WorkingFileMaker {
   }
 
   private func takeBack(_ record: NoteRecord, _ before: NoteRecord?) async throws(StorageError) {
-    guard let before else { return try await service.notebook.remove(record.key) }
-    service.notebook.remember(before)
-    try await service.notebook.save(record.key)
+    guard let before else { return try await notebook.remove(record.key) }
+    notebook.remember(before)
+    try await notebook.save(record.key)
   }
 }

@@ -40,7 +40,7 @@ extension Editor {
   func forward(_ request: some NetworkRequest, _ params: Parameters) async throws -> (any RequestResult)? {
     guard service.sharing.asksSiblings else { return nil }
     // This process may have started a moment ago.
-    await service.siblingsAreThere()
+    await service.siblings.settle()
     guard service.sharing.asksSiblings, !service.repo.siblings.isEmpty else { return nil }
     var members = params.value.objectValue ?? JSONObject()
     if let request = request as? any SharedNoteRequest {
@@ -51,11 +51,11 @@ extension Editor {
       members["uri"] = nil
       members["id"] = .string(record.id.description)
     }
-    guard let answer = await service.siblingRequests.ask(type(of: request).method, .object(members)) else { return nil }
+    guard let answer = await service.siblings.requests.ask(type(of: request).method, .object(members)) else { return nil }
     let result = try answer.get()
     if let id = result["id"]?.stringValue.flatMap({ DocumentId($0) }) {
       try await service.notebook.refresh(id)
-      await service.learnAccess(to: id, saidToBe: result["access"]?.stringValue.flatMap(Access.init))
+      await service.siblings.learnAccess(to: id, saidToBe: result["access"]?.stringValue.flatMap(Access.init))
     }
     return ForwardedResult(json: result)
   }

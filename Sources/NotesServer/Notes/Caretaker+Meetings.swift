@@ -29,7 +29,7 @@ extension Caretaker {
   func examineAll(of id: DocumentId) { unsettled[id] = .all }
 
   func textsChanged(_ edits: [TextEdit], in handle: DocHandle) {
-    guard service.notebook[handle.id]?.folder != nil else { return }
+    guard notebook[handle.id]?.folder != nil else { return }
     for edit in edits { unsettled[handle.id, default: .some([])].insert(edit.object) }
   }
 
@@ -38,17 +38,17 @@ extension Caretaker {
   /// - Complexity: O(n) in the items, without the files of those that did not change
   func synchronizeMeeting(_ handle: DocHandle, makingFiles: Bool = true) async throws {
     let id = handle.id
-    try await service.notebook.refresh(NoteKey(id))
-    guard let meeting = MeetingDocument(handle.document), let folder = service.notebook[id]?.folder else { return }
+    try await notebook.refresh(NoteKey(id))
+    guard let meeting = MeetingDocument(handle.document), let folder = notebook[id]?.folder else { return }
     let items = meeting.items
     noteAgenda(of: id, items)
     let due = unsettled.removeValue(forKey: id) ?? .some([])
     do {
-      var count = service.notebook.items(of: id).count { $0.path != nil }
+      var count = notebook.items(of: id).count { $0.path != nil }
       for item in items {
         guard let text = item.discussion else { continue }
         let key = NoteKey(id, item: item.id)
-        if let record = service.notebook[key], let path = record.path {
+        if let record = notebook[key], let path = record.path {
           let isDue = due.contains(text) || record.textObject != text.description
           guard isDue || !FileName.isName((path as NSString).lastPathComponent, forTitle: record.title) else {
             continue
@@ -66,36 +66,36 @@ extension Caretaker {
       throw error
     }
     let present = Set(items.map(\.id))
-    for record in service.notebook.items(of: id) where record.item.map({ !present.contains($0) }) ?? false {
+    for record in notebook.items(of: id) where record.item.map({ !present.contains($0) }) ?? false {
       try await retire(record, handle)
     }
-    service.notebook.update(id) { record in
+    notebook.update(id) { record in
       if !meeting.title.isEmpty { record.title = meeting.title }
-      record.words = service.notebook.items(of: id).reduce(0) { $0 + $1.words }
+      record.words = notebook.items(of: id).reduce(0) { $0 + $1.words }
     }
-    try await service.notebook.save(id, withBase: false)
+    try await notebook.save(id, withBase: false)
     try await followTitle(ofMeeting: handle)
   }
 
   /// Updates lists and buffers to the agenda: the items' order and titles.
   func noteAgenda(of id: DocumentId, _ items: [MeetingDocument.Item]) {
-    service.notebook.update(id) { $0.agenda = items.map { AgendaEntry(id: $0.id, title: $0.title) } }
+    notebook.update(id) { $0.agenda = items.map { AgendaEntry(id: $0.id, title: $0.title) } }
     for item in items {
       let key = NoteKey(id, item: item.id)
-      guard let title = service.notebook[key]?.title, title != item.title, !item.title.isEmpty else { continue }
-      service.notebook.update(key) { $0.title = item.title }
+      guard let title = notebook[key]?.title, title != item.title, !item.title.isEmpty else { continue }
+      notebook.update(key) { $0.title = item.title }
     }
   }
 
   /// When several people moved an item at the same moment, keeps one copy: each person's process removes its own other copies.
   /// A title given to a copy that goes is given to the one that stays.
   func tidyAgenda(_ meeting: MeetingDocument, _ items: [MeetingDocument.Item], _ handle: DocHandle) {
-    let before = service.notebook[handle.id]
+    let before = notebook[handle.id]
     defer {
       noteAgenda(of: handle.id, MeetingDocument(handle.document)?.items ?? items)
-      if service.notebook[handle.id]?.agenda != before?.agenda { saveSoon(handle.id) }
+      if notebook[handle.id]?.agenda != before?.agenda { saveSoon(handle.id) }
     }
-    guard service.mayWrite(handle.id) else { return }
+    guard environment.mayWrite(handle.id) else { return }
     let author = handle.document.actor
     let isOwn = items.filter { item in item.object.actor == author || item.copies.contains { $0.object.actor == author }
     }
@@ -130,7 +130,7 @@ extension Caretaker {
   private func saveSoon(_ id: DocumentId) {
     Task { @AutomergeRepo in
       do {
-        try await service.notebook.save(id, withBase: false)
+        try await notebook.save(id, withBase: false)
       } catch {
         log.warning("The agenda of \(id) was not stored: \(error)")
       }
@@ -139,8 +139,8 @@ extension Caretaker {
 
   /// An unused name for a meeting's folder.
   func freeFolder(for title: String, in directory: String) async throws -> String {
-    let names = Set(try await service.files.names(in: directory) ?? [])
-    let taken = Set(service.notebook.records.values.compactMap(\.folder))
+    let names = Set(try await environment.files.names(in: directory) ?? [])
+    let taken = Set(notebook.records.values.compactMap(\.folder))
     for name in FileName.candidates(for: title, ending: "") {
       let path = (directory as NSString).appendingPathComponent(name)
       if !names.contains(name), !taken.contains(path) { return path }
@@ -151,29 +151,29 @@ extension Caretaker {
   /// Renames the folder to fit the meeting's title; later, if an editor of this person has one of its files open.
   private func followTitle(ofMeeting handle: DocHandle) async throws {
     let id = handle.id
-    guard let record = service.notebook[id], let old = record.folder, !service.isOpen(id),
+    guard let record = notebook[id], let old = record.folder, !environment.openNotes.contains(id),
       !FileName.isName((old as NSString).lastPathComponent, forTitle: record.title)
     else { return }
-    let items = service.notebook.items(of: id)
+    let items = notebook.items(of: id)
     let claims = (items.map(\.key) + [NoteKey(id)]).map { claim($0, handle) }
     defer { withExtendedLifetime(claims) {} }
     guard claims.allSatisfy({ $0 != nil }) else { return }
     let new = try await freeFolder(for: record.title, in: (old as NSString).deletingLastPathComponent)
-    guard try await service.files.moveFolder(old, to: new) else { return }
-    service.notebook.update(id) { $0.folder = new }
+    guard try await environment.files.moveFolder(old, to: new) else { return }
+    notebook.update(id) { $0.folder = new }
     for item in items {
-      service.notebook.update(item.key) { item in
+      notebook.update(item.key) { item in
         guard let path = item.path as NSString?, path.deletingLastPathComponent == old else { return }
         item.path = (new as NSString).appendingPathComponent(path.lastPathComponent)
       }
-      try await service.notebook.save(item.key, withBase: false)
+      try await notebook.save(item.key, withBase: false)
     }
-    try await service.notebook.save(id, withBase: false)
+    try await notebook.save(id, withBase: false)
   }
 
   /// Makes sure that the item has a file, and records its path; does nothing if there is no such item.
   func makeFile(of key: NoteKey, _ handle: DocHandle) async throws {
-    guard service.notebook[key]?.path == nil, let folder = service.notebook[key.document]?.folder,
+    guard notebook[key]?.path == nil, let folder = notebook[key.document]?.folder,
       let item = key.item.flatMap({ MeetingDocument(handle.document)?.item($0) })
     else { return }
     try await makeFile(of: item, key, in: folder, handle)
@@ -184,38 +184,38 @@ extension Caretaker {
   ) async throws {
     guard let claim = claim(key, handle) else { return }
     defer { withExtendedLifetime(claim) {} }
-    try await service.notebook.refresh(key)
-    guard service.notebook[key]?.path == nil, let note = NoteDocument(handle.document, item: item) else { return }
-    try await service.makeWorkingFile(
+    try await notebook.refresh(key)
+    guard notebook[key]?.path == nil, let note = NoteDocument(handle.document, item: item) else { return }
+    _ = try await WorkingFileMaker(environment, self).make(
       for: handle, note, title: item.title.isEmpty ? "Item" : item.title, directory: folder)
   }
 
   /// Removes the file of an item that is no longer in the agenda. Its text is kept as a recovered text.
   func retire(_ record: NoteRecord, _ handle: DocHandle) async throws {
-    guard !service.isOpen(record.key), let claim = claim(record.key, handle) else { return }
+    guard !isOpen(record.key), let claim = claim(record.key, handle) else { return }
     defer { withExtendedLifetime(claim) {} }
     if let path = record.path {
-      let bytes = try await service.files.read(path) ?? []
-      let isKept = await service.recoveredTexts.hasKept(bytes, ofDeleted: record.key)
+      let bytes = try await environment.files.read(path) ?? []
+      let isKept = await recoveredTexts.hasKept(bytes, ofDeleted: record.key)
       if !bytes.isEmpty, !isKept {
-        try await service.recoveredTexts.keep(
+        try await recoveredTexts.keep(
           RecoveredText(
-            id: record.id, time: service.clock.date.milliseconds,
+            id: record.id, time: environment.clock.date.milliseconds,
             reason: "its agenda item \"\(record.title)\" was deleted", text: bytes))
-        service.recoveredTexts.tellSoon()
+        recoveredTexts.tellSoon()
       }
-      try await service.files.remove(path)
+      try await environment.files.remove(path)
     }
-    try await service.notebook.remove(record.key)
+    try await notebook.remove(record.key)
   }
 
   /// Removes the files of all items; the meeting itself stays in the store.
   func putAwayItems(of handle: DocHandle) async throws {
-    for record in service.notebook.items(of: handle.id) {
+    for record in notebook.items(of: handle.id) {
       let claim = try await claimToRemove(record.key, "\"\(record.title)\"")
       defer { withExtendedLifetime(claim) {} }
-      if let path = record.path { try await service.files.remove(path) }
-      try await service.notebook.remove(record.key)
+      if let path = record.path { try await environment.files.remove(path) }
+      try await notebook.remove(record.key)
     }
   }
 }

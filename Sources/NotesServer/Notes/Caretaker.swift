@@ -6,7 +6,7 @@ import Logging
 /// Looks after the working files of notes that no client has open: takes in what other programs wrote to them, and writes what
 /// other people changed in the note.
 @AutomergeRepo
-final class Caretaker {
+final class Caretaker: WorkingFilePlanner {
   /// The pause between a change and writing the file; more changes in between cost nothing.
   static let writeDelay: Duration = .milliseconds(500)
   /// The longer pause for a large text, per megabyte, so that one that keeps growing is not written all the time.
@@ -19,7 +19,9 @@ final class Caretaker {
   /// The pause after a failure, such as a full disk.
   private static let retryDelay: Duration = .seconds(5)
 
-  unowned let service: Service
+  let environment: ServiceEnvironment
+  let recoveredTexts: RecoveredTexts
+  private let openFiles: OpenFiles
   private var watched: [DocumentId: Observation] = [:]
   private var planned: [DocumentId: any ScheduledAction] = [:]
   /// When each file began to wait.
@@ -36,7 +38,13 @@ final class Caretaker {
   var settledTitles: [DocumentId: [ObjId: [ObjId: String]]] = [:]
   let log = Logger(label: "files")
 
-  init(service: Service) { self.service = service }
+  var notebook: Notebook { environment.notebook }
+
+  init(_ environment: ServiceEnvironment, _ recoveredTexts: RecoveredTexts, _ openFiles: OpenFiles) {
+    (self.environment, self.recoveredTexts, self.openFiles) = (environment, recoveredTexts, openFiles)
+  }
+
+  func isOpen(_ key: NoteKey) -> Bool { environment.openNotes.contains(key) }
 
   /// Keeps the note's file up to date from now on. Further calls do nothing.
   func watch(_ handle: DocHandle) {
@@ -54,19 +62,19 @@ final class Caretaker {
   private func noteChanged(_ handle: DocHandle) {
     let id = handle.id
     if isDeletedForEveryone(handle) { return followDeletion(of: handle) }
-    let isMeeting = service.notebook[id]?.folder != nil
-    if isMeeting { service.onMeetingChange?(handle) }
-    let isOpen = service.isOpen(id)
+    let isMeeting = notebook[id]?.folder != nil
+    if isMeeting { environment.events.send(.agendaChanged(handle)) }
+    let isOpen = environment.openNotes.contains(id)
     guard isMeeting || !isOpen else { return }
-    service.notebook.update(id) {
-      $0.modified = service.clock.date
+    notebook.update(id) {
+      $0.modified = environment.clock.date
       if !isOpen { $0.isUnread = true }
     }
     plan(handle)
   }
 
   private func isDeletedForEveryone(_ handle: DocHandle) -> Bool {
-    guard let record = service.notebook[handle.id], record.deletedSince == nil,
+    guard let record = notebook[handle.id], record.deletedSince == nil,
       let date = NoteDocument.deletion(of: handle.document)
     else { return false }
     return record.deletionSeen.map { $0.milliseconds < date.milliseconds } ?? true
@@ -75,12 +83,13 @@ final class Caretaker {
   /// Puts away a note that another person has deleted for everyone. First takes in what other programs wrote to its file.
   private func followDeletion(of handle: DocHandle) {
     let date = NoteDocument.deletion(of: handle.document)
-    service.onDeletion?(handle, followed.updateValue(date, forKey: handle.id) != date)
+    let isNews = followed.updateValue(date, forKey: handle.id) != date
+    environment.events.send(.deletedForEveryone(handle, isNews: isNews))
     Task { @AutomergeRepo in
       do {
         try await putAway(handle)
-        service.notebook.update(handle.id) { $0.deletionSeen = date }
-        try await service.notebook.save(handle.id, withBase: false)
+        notebook.update(handle.id) { $0.deletionSeen = date }
+        try await notebook.save(handle.id, withBase: false)
       } catch {
         // Another process of this person has the note open, and is about to close it.
         plan(handle)
@@ -102,10 +111,12 @@ final class Caretaker {
   /// Synchronizes note and file a little later.
   ///
   /// - Parameter text: which text has changed, if the document has several
-  func plan(_ handle: DocHandle, text: ObjId? = nil) {
+  func plan(_ handle: DocHandle, text: ObjId?) {
     if let text { unsettled[handle.id, default: .some([])].insert(text) }
     plan(handle, after: delay(before: handle))
   }
+
+  func plan(_ handle: DocHandle) { plan(handle, text: nil) }
 
   /// Retries after a failure.
   func planAgain(_ handle: DocHandle, _ error: any Error) {
@@ -116,7 +127,7 @@ final class Caretaker {
   private func plan(_ handle: DocHandle, after delay: Duration) {
     let id = handle.id
     planned[id]?.cancel()
-    planned[id] = service.clock.schedule(after: delay) { [weak self] in
+    planned[id] = environment.clock.schedule(after: delay) { [weak self] in
       self?.planned[id] = nil
       self?.plannedSince[id] = nil
       Task { @AutomergeRepo in
@@ -133,7 +144,7 @@ final class Caretaker {
   /// The exclusive claim on a file. Nil if another process has it, which then looks after the file. If another call of this
   /// process has it, also plans the note: that call may have read the text before its last change.
   func claim(_ key: NoteKey, _ handle: DocHandle) -> (any NoteClaim)? {
-    guard let claim = service.files.claim(key.lockName, exclusively: true) else {
+    guard let claim = environment.files.claim(key.lockName, exclusively: true) else {
       if claims[key]?.claim != nil { plan(handle, text: NoteDocument(handle.document, item: key.item)?.content) }
       return nil
     }
@@ -143,7 +154,7 @@ final class Caretaker {
 
   /// How long the note's file waits for more changes.
   private func delay(before handle: DocHandle) -> Duration {
-    let now = service.clock.now, since = plannedSince[handle.id] ?? now
+    let now = environment.clock.now, since = plannedSince[handle.id] ?? now
     plannedSince[handle.id] = since
     let byteCount = NoteDocument(handle.document).map { DocumentText($0).measure.utf8 } ?? 0
     let delay = min(Self.writeDelay + Self.writeDelayOfMegabyte * (byteCount >> 20), Self.mostWriteDelay)
@@ -152,7 +163,7 @@ final class Caretaker {
 
   /// Plans every note in memory: a process that had some of them open has ended.
   func planAll() {
-    for handle in service.repo.handles where service.notebook[handle.id]?.hasPlace ?? false {
+    for handle in environment.repo.handles where notebook[handle.id]?.hasPlace ?? false {
       examineAll(of: handle.id)
       plan(handle)
     }
@@ -166,7 +177,7 @@ final class Caretaker {
   func synchronize(_ handle: DocHandle, makingFiles: Bool = true) async throws {
     watch(handle)
     if isDeletedForEveryone(handle) { return followDeletion(of: handle) }
-    if service.notebook[handle.id]?.folder != nil {
+    if notebook[handle.id]?.folder != nil {
       return try await synchronizeMeeting(handle, makingFiles: makingFiles)
     }
     try await synchronize(NoteKey(handle.id), handle, makingFiles: makingFiles)
@@ -181,18 +192,18 @@ final class Caretaker {
     _ key: NoteKey, _ handle: DocHandle, item: MeetingDocument.Item? = nil, makingFiles: Bool = true,
     holding held: (any NoteClaim)? = nil
   ) async throws {
-    await service.openFiles.settle(key)
-    guard service.notebook[key]?.path != nil, !service.isOpen(key), let claim = held ?? claim(key, handle) else {
+    await openFiles.settle(key)
+    guard notebook[key]?.path != nil, !isOpen(key), let claim = held ?? claim(key, handle) else {
       return
     }
     defer { withExtendedLifetime(claim) {} }
     // The file may hold what a killed process had taken in, or one that has ended since we read the document.
-    if let storage = service.repo.storage { await service.journal.recover(service.repo, storage) }
+    if let storage = environment.repo.storage { await environment.journal.recover(environment.repo, storage) }
     try await handle.takeStored()
     // Another process may have written the file since we last did.
-    try await service.notebook.refresh(key)
+    try await notebook.refresh(key)
     let note = item.map { NoteDocument(handle.document, item: $0) } ?? NoteDocument(handle.document, item: key.item)
-    guard let record = service.notebook[key], let path = record.path, let note else { return }
+    guard let record = notebook[key], let path = record.path, let note else { return }
     // That process also sends what it wrote there.
     guard handle.document.unknown(record.fileBase?.heads ?? []).isEmpty else {
       return plan(handle, text: note.content)
@@ -203,36 +214,36 @@ final class Caretaker {
     case .found(let bytes, _): contents = try await .reading(bytes)
     case .missing, .unchanged: contents = nil
     }
-    guard !service.isOpen(key) else { return }
+    guard !isOpen(key) else { return }
     // Comparing a large text with another one takes several times its memory.
     if let contents, await written[key]?.isStill(contents, record.fileBase, of: note) != true {
       guard try await takeIn(contents, record.fileBase, note, handle) else { return }
     }
     if contents == nil, !makingFiles, holdsNothingNew(note, record.base(for: note)) { return }
-    guard !service.isOpen(key) else { return }
+    guard !isOpen(key) else { return }
     let text = DocumentText(note).allUTF8
     let heads = handle.document.heads()
     let file = await FileComparison.of(text, contents, orElse: record.shape)
-    guard !service.isOpen(key) else { return }
+    guard !isOpen(key) else { return }
     if let step = file.step {
       // If this process dies between writing the file and recording that, the file holds one of the two.
       let base = TextBase(heads: heads, steps: [step, file.finalNewlineStep], object: note.textObject)
-      service.notebook.update(key) { $0.fileBase = base }
+      notebook.update(key) { $0.fileBase = base }
       try await handle.flush()
-      try await service.notebook.save(key)
+      try await notebook.save(key)
     }
-    if !file.isSame, let others = try await service.files.replace(path, file.bytes, of: contents?.bytes) {
+    if !file.isSame, let others = try await environment.files.replace(path, file.bytes, of: contents?.bytes) {
       try await takeIn(others, thatReplaced: contents, of: note, key, handle)
     }
     let base = TextBase(writing: text, file.finalNewlineStep, at: heads, of: note)
-    service.notebook.update(key) {
+    notebook.update(key) {
       $0.fileBase = base
       $0.textObject = note.textObject
       $0.shape = file.shape
       $0.words = file.wordCount
       $0.title = note.title ?? $0.title
     }
-    try await service.notebook.save(key)
+    try await notebook.save(key)
     written[key] = text.count < FileComparison.largestAtOnce ? nil : await WrittenFile(file.bytes, base)
     try await followTitle(key)
   }
@@ -241,10 +252,10 @@ final class Caretaker {
   /// unfinished: it is read again until it has settled.
   private func settledFile(_ path: String, _ base: TextBase?, _ note: NoteDocument) async throws -> FileSight {
     while true {
-      let sight = try await service.files.look(path, since: nil)
-      guard case .found(let bytes, let mark) = sight, let rest = mark.timeUntilSettled(at: service.clock.date),
+      let sight = try await environment.files.look(path, since: nil)
+      guard case .found(let bytes, let mark) = sight, let rest = mark.timeUntilSettled(at: environment.clock.date),
         let contents = try? await FileContents.reading(bytes), !holds(contents, base, note),
-        await service.clock.pause(for: .seconds(rest))
+        await environment.clock.pause(for: .seconds(rest))
       else { return sight }
     }
   }
@@ -275,11 +286,11 @@ final class Caretaker {
     _ bytes: [UInt8], thatReplaced contents: FileContents?, of note: NoteDocument, _ key: NoteKey, _ handle: DocHandle
   ) async throws {
     guard let others = try? FileContents(reading: bytes) else {
-      try await service.recoveredTexts.keep(
+      try await recoveredTexts.keep(
         RecoveredText(
-          id: key.document, time: service.clock.date.milliseconds, reason: "another program wrote it to the file",
+          id: key.document, time: environment.clock.date.milliseconds, reason: "another program wrote it to the file",
           text: bytes))
-      return service.recoveredTexts.tellSoon()
+      return recoveredTexts.tellSoon()
     }
     let now = DocumentText(note).allUTF8
     let way = contents.map { TextDiff.delta(from: $0.text, to: now) }
@@ -290,16 +301,16 @@ final class Caretaker {
 
   /// Renames the file to fit the note's title.
   private func followTitle(_ key: NoteKey) async throws {
-    guard let record = service.notebook[key], let path = record.path else { return }
+    guard let record = notebook[key], let path = record.path else { return }
     let old = path as NSString
     guard !FileName.isName(old.lastPathComponent, forTitle: record.title) else { return }
     let ending = FileName.ending(ofFile: old.lastPathComponent)
     for name in FileName.candidates(for: record.title, ending: ending, atMost: 1000) {
       let new = (old.deletingLastPathComponent as NSString).appendingPathComponent(name)
-      guard service.notebook.record(atPath: new) == nil else { continue }
-      guard try await service.files.move(path, to: new) else { continue }
-      service.notebook.update(key) { $0.path = new }
-      return try await service.notebook.save(key)
+      guard notebook.record(atPath: new) == nil else { continue }
+      guard try await environment.files.move(path, to: new) else { continue }
+      notebook.update(key) { $0.path = new }
+      return try await notebook.save(key)
     }
   }
 
@@ -309,43 +320,30 @@ final class Caretaker {
     let id = handle.id
     let claim = try await claimToRemove(NoteKey(id), "The note")
     defer { withExtendedLifetime(claim) {} }
-    if service.notebook[id]?.folder == nil {
+    if notebook[id]?.folder == nil {
       try await synchronize(NoteKey(id), handle, holding: claim)
     } else {
       try await synchronizeMeeting(handle)
     }
-    if service.notebook[id]?.folder != nil { try await putAwayItems(of: handle) }
+    if notebook[id]?.folder != nil { try await putAwayItems(of: handle) }
     planned.removeValue(forKey: id)?.cancel()
     plannedSince[id] = nil
     watched.removeValue(forKey: id)?.cancel()
-    let path = service.notebook[id]?.path
-    service.notebook.update(id) {
-      ($0.deletedSince, $0.path, $0.folder) = (service.clock.date, nil, nil)
+    let path = notebook[id]?.path
+    notebook.update(id) {
+      ($0.deletedSince, $0.path, $0.folder) = (environment.clock.date, nil, nil)
       $0.fileBase = nil
     }
     try await handle.flush()
-    try await service.notebook.save(id, withBase: false)
-    if let path { try await service.files.remove(path) }
+    try await notebook.save(id, withBase: false)
+    if let path { try await environment.files.remove(path) }
   }
 
   /// The exclusive claim on a file that is to be removed. Another process that brings it up to date has the claim for a moment,
   /// one that has it open keeps it.
   func claimToRemove(_ key: NoteKey, _ name: String) async throws -> any NoteClaim {
-    if let claim = await service.claim(key.lockName, within: .seconds(2)) { return claim }
+    if let claim = await environment.claim(key.lockName, within: .seconds(2)) { return claim }
     throw NotesError(.conflict, "\(name) is open in another editor of yours; close it there first.")
-  }
-
-  /// Keeps as a recovered text what another program wrote to the file of a note that this person may only read.
-  func refuse(_ text: [UInt8], _ key: NoteKey) async throws {
-    let kept = RecoveredText(
-      id: key.document, time: service.clock.date.milliseconds,
-      reason: "it was written to the file of a note that you may only read", text: text)
-    try await service.recoveredTexts.keep(kept)
-    if let path = await service.write(kept, title: service.notebook[key]?.title ?? "") {
-      service.onRefusal?(key, kept, path)
-    } else {
-      service.recoveredTexts.tellSoon()
-    }
   }
 
   /// Merges the file's text. False if the note was opened meanwhile.
@@ -359,16 +357,16 @@ final class Caretaker {
     for _ in 0..<Self.mostComparisons where found == nil && contents.text.count >= FileComparison.largestAtOnce {
       let heads = handle.document.heads()
       let merged = await merge().takeInOffLoop(contents)
-      guard !service.isOpen(NoteKey(handle.id, item: note.item)) else { return false }
+      guard !isOpen(NoteKey(handle.id, item: note.item)) else { return false }
       if heads == handle.document.heads() { found = merged }
     }
     let splices = (found ?? merge().takeIn(contents)).splices
     guard !splices.isEmpty else { return true }
-    guard service.mayWrite(handle.id) else {
-      try await refuse(contents.text, NoteKey(handle.id, item: note.item))
+    guard environment.mayWrite(handle.id) else {
+      try await recoveredTexts.refuse(contents.text, NoteKey(handle.id, item: note.item))
       return true
     }
-    service.keepIfEmptied(note, by: contents.text, of: handle.id)
+    recoveredTexts.keepIfEmptied(note, by: contents.text, of: handle.id)
     try handle.change { _ in try note.make(splices) }
     log.notice("Took in what another program wrote to the working file of \(handle.id).")
     return true

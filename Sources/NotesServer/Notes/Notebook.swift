@@ -11,12 +11,9 @@ final class Notebook {
   /// The notes and meetings that are not deleted, newest first; nil if the order has to be computed again.
   private var newestFirst: [NoteKey]?
   let storage: any StorageProvider
-  /// Called when the list of notes has changed.
-  var onChange: ((Change) -> Void)?
-  /// Called when a change of the list is stored, where other processes find it.
-  var onStored: ((DocumentId) -> Void)?
-  /// Called with each new working file.
-  var onPath: ((String) -> Void)?
+  /// Whether the records have been read.
+  private(set) var isLoaded = false
+  var onEvent: ((Event) -> Void)?
   /// The documents whose changes of the list are not stored yet.
   private var unstored: Set<NoteKey> = []
   /// The records that were changed here, as this process last read or stored them.
@@ -24,6 +21,15 @@ final class Notebook {
   /// How often records of a document have changed in memory.
   private var changeCounts: [DocumentId: Int] = [:]
   private static let mostReads = 3
+
+  enum Event {
+    /// The list of notes has changed.
+    case changed(Change)
+    /// A change of the list is stored, where other processes find it.
+    case stored(DocumentId)
+    /// A note has its working file at this path from now on.
+    case placed(path: String)
+  }
 
   /// How the list of notes has changed.
   struct Change: Hashable {
@@ -52,6 +58,7 @@ final class Notebook {
       items = items.dropFirst(Self.slice)
       for record in found where records[record.key] == nil { put(record) }
     }
+    isLoaded = true
   }
 
   /// Off the loop: there may be many.
@@ -198,13 +205,14 @@ final class Notebook {
     let key = record.key
     let old = put(record)
     if !isStored, shared[key] == nil { shared[key] = SharedRecord(old?.encoded()) }
-    if let path = record.path, path != old?.path { onPath?(path) }
+    if let path = record.path, path != old?.path { onEvent?(.placed(path: path)) }
     guard let kind = Self.change(from: old, to: record) else { return }
     unstored.insert(key)
     // A meeting's agenda names its items; but a buffer shows its own item's name, and an editor may have opened its file as a
     // plain one.
     if record.item == nil || kind == .renamed || record.path != nil {
-      onChange?(Change(kind: kind, id: record.id, item: record.item, title: record.title, path: record.path))
+      onEvent?(
+        .changed(Change(kind: kind, id: record.id, item: record.item, title: record.title, path: record.path)))
     }
   }
 
@@ -293,7 +301,7 @@ final class Notebook {
       .removeRange([UndoRecord.collection, id.description]),
       .removeRange([ClientBase.leftCollection, id.description]),
     ])
-    onStored?(id)
+    onEvent?(.stored(id))
   }
 
   /// Removes one item of a meeting, here and in the store.
@@ -344,8 +352,8 @@ final class Notebook {
     try await storage.commit(items.map { .save($0) } + changes)
     unstored.remove(NoteKey(old))
     unstored.remove(NoteKey(new))
-    onStored?(old)
-    onStored?(new)
+    onEvent?(.stored(old))
+    onEvent?(.stored(new))
   }
 
   func save(_ id: DocumentId, withBase: Bool = true) async throws(StorageError) {
@@ -367,7 +375,7 @@ final class Notebook {
   }
 
   private func noteStored(_ key: NoteKey) {
-    if unstored.remove(key) != nil { onStored?(key.document) }
+    if unstored.remove(key) != nil { onEvent?(.stored(key.document)) }
   }
 
   /// What stores the record, beside what other processes have changed in it.

@@ -9,15 +9,15 @@ import Logging
 final class NotesElsewhere {
   static let fileName = ".elsewhere"
 
-  private unowned let service: Service
+  private let environment: ServiceEnvironment
   private var written: [UInt8]?
   private var work: Task<Void, Never>?
   private var isOutdated = false
   private let log = Logger(label: "files")
 
-  init(service: Service) { self.service = service }
+  init(_ environment: ServiceEnvironment) { self.environment = environment }
 
-  private var path: String { service.notesDirectory + "/" + Self.fileName }
+  private var path: String { environment.notesDirectory + "/" + Self.fileName }
 
   /// Updates the file if it is out of date.
   func refresh() {
@@ -40,19 +40,19 @@ final class NotesElsewhere {
   private func write() async {
     let list = list
     do {
-      if written == nil { written = try await service.files.read(path) ?? [] }
+      if written == nil { written = try await environment.files.read(path) ?? [] }
       guard list != written else { return }
-      _ = try await service.files.write(path, list, replacing: true)
+      _ = try await environment.files.write(path, list, replacing: true)
       written = list
     } catch {
-      log.warning("Editors cannot find the notes outside \(service.notesDirectory): \(error)")
+      log.warning("Editors cannot find the notes outside \(environment.notesDirectory): \(error)")
     }
   }
 
   private var list: [UInt8] {
-    let prefix = service.notesDirectory + "/"
+    let prefix = environment.notesDirectory + "/"
     var lines: [String] = []
-    for record in service.notebook.records.values where record.deletedSince == nil {
+    for record in environment.notebook.records.values where record.deletedSince == nil {
       guard let path = record.path, !path.hasPrefix(prefix), !path.utf8.contains(0x0A) else { continue }
       lines.append("\(record.id) \(path)\n")
     }

@@ -13,7 +13,9 @@ final class OutsideChanges {
   /// The most folders watched at a time; in further folders changes are only noticed later.
   static let mostFolders = 256
 
-  private unowned let service: Service
+  private let environment: ServiceEnvironment
+  private let openFiles: OpenFiles
+  private let caretaker: Caretaker
   private let folders: any FolderWatching
   private var watches: [String: any FolderWatch] = [:]
   private var planned: [String: any ScheduledAction] = [:]
@@ -21,7 +23,11 @@ final class OutsideChanges {
   private var work: Task<Void, Never>?
   private let log = Logger(label: "files")
 
-  init(service: Service, folders: any FolderWatching) { (self.service, self.folders) = (service, folders) }
+  init(
+    _ environment: ServiceEnvironment, _ openFiles: OpenFiles, _ caretaker: Caretaker, _ folders: any FolderWatching
+  ) {
+    (self.environment, self.openFiles, self.caretaker, self.folders) = (environment, openFiles, caretaker, folders)
+  }
 
   /// Watches the folder of this working file from now on.
   ///
@@ -36,9 +42,9 @@ final class OutsideChanges {
   }
 
   func changed(_ path: String) {
-    guard let record = service.notebook.record(atPath: path), !service.openFiles.changed(record.key) else { return }
+    guard let record = environment.notebook.record(atPath: path), !openFiles.changed(record.key) else { return }
     planned[path]?.cancel()
-    planned[path] = service.clock.schedule(after: Self.quietTime) { [weak self] in
+    planned[path] = environment.clock.schedule(after: Self.quietTime) { [weak self] in
       guard let self else { return }
       self.planned[path] = nil
       self.waiting.append(path)
@@ -55,14 +61,14 @@ final class OutsideChanges {
   }
 
   private func takeIn(_ path: String) async {
-    guard let record = service.notebook.record(atPath: path), !service.isOpen(record.key) else { return }
+    guard let record = environment.notebook.record(atPath: path), !environment.openNotes.contains(record.key) else { return }
     do {
       // A removed or renamed file is written again only when the note is next opened or changed.
-      guard try await service.files.read(path) != nil, case .found(let handle) = await service.repo.find(record.id)
+      guard try await environment.files.read(path) != nil, case .found(let handle) = await environment.repo.find(record.id)
       else {
         return
       }
-      try await service.caretaker.synchronize(record.key, handle)
+      try await caretaker.synchronize(record.key, handle)
     } catch {
       log.warning("What another program wrote to \(path) was not taken in: \(error)")
     }

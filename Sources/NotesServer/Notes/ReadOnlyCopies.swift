@@ -19,7 +19,10 @@ final class ReadOnlyCopies {
   private static let longestDetour: Duration = .seconds(10)
   private static let messageType = "notes-discard"
 
-  unowned let service: Service
+  private let environment: ServiceEnvironment
+  private let author: LocalAuthor
+  private let recoveredTexts: RecoveredTexts
+  private let caretaker: Caretaker
   private var watched: [DocumentId: Observation] = [:]
   private var timers: [DocumentId: any ScheduledAction] = [:]
   /// Since when a copy has changes that its host lacks and may still get through other peers.
@@ -30,16 +33,21 @@ final class ReadOnlyCopies {
   private var relayed: Set<ChangeHash> = []
   private let log = Logger(label: "notes")
 
-  init(service: Service) {
-    self.service = service
-    service.repo.observe { [weak self] event in
+  private var notebook: Notebook { environment.notebook }
+
+  init(
+    _ environment: ServiceEnvironment, _ author: LocalAuthor, _ recoveredTexts: RecoveredTexts, _ caretaker: Caretaker
+  ) {
+    (self.environment, self.author, self.recoveredTexts) = (environment, author, recoveredTexts)
+    self.caretaker = caretaker
+    environment.repo.observe { [weak self] event in
       switch event {
       case .documentOpened(let handle): self?.watch(handle)
       case .documentReleased(let id), .documentDeleted(let id): self?.forget(id)
       case .peerConnected, .peerDisconnected, .siblingConnected, .siblingDisconnected: break
       }
     }
-    service.repo.onMessage(ofType: Self.messageType) { [weak self] fields, peer in self?.heard(fields, from: peer) }
+    environment.repo.onMessage(ofType: Self.messageType) { [weak self] fields, peer in self?.heard(fields, from: peer) }
   }
 
   private func watch(_ handle: DocHandle) {
@@ -60,14 +68,14 @@ final class ReadOnlyCopies {
 
   /// The host of a document has changed what this person may do.
   func accessChanged(_ id: DocumentId) {
-    guard !service.mayWrite(id) else { return }
-    Task { @AutomergeRepo in if case .found(let handle) = await service.repo.find(id) { look(handle) } }
+    guard !environment.mayWrite(id) else { return }
+    Task { @AutomergeRepo in if case .found(let handle) = await environment.repo.find(id) { look(handle) } }
   }
 
   /// Checks whether the copy has changes that its host refuses.
   private func look(_ handle: DocHandle) {
     let id = handle.id
-    guard !service.mayWrite(id) else { return }
+    guard !environment.mayWrite(id) else { return }
     timers.removeValue(forKey: id)?.cancel()
     switch difference(of: handle) {
     case .none: differing[id] = nil
@@ -84,7 +92,7 @@ final class ReadOnlyCopies {
   }
 
   private func lookAgain(_ handle: DocHandle, after time: Duration) {
-    timers[handle.id] = service.clock.schedule(after: time) { [weak self, weak handle] in
+    timers[handle.id] = environment.clock.schedule(after: time) { [weak self, weak handle] in
       if let handle { self?.look(handle) }
     }
   }
@@ -102,7 +110,7 @@ final class ReadOnlyCopies {
   private func difference(of handle: DocHandle) -> Difference {
     let id = handle.id
     // Only heads that the host tells while it refuses our changes show all that it will ever take.
-    guard !service.mayWrite(id), let host = service.sharing.host(of: id)?.peer, handle.peers.contains(host),
+    guard !environment.mayWrite(id), let host = environment.sharing.host(of: id)?.peer, handle.peers.contains(host),
       let heads = handle.heads(of: host), !heads.isEmpty, handle.isRefused(by: host)
     else { return .none }
     var own = handle.ownChanges(since: heads)
@@ -114,16 +122,16 @@ final class ReadOnlyCopies {
     }
     guard !own.isEmpty else { return .none }
     guard handle.isIdle(with: host) else { return .refused(own) }
-    let since = differing[id] ?? service.clock.now
+    let since = differing[id] ?? environment.clock.now
     differing[id] = since
-    let left = Self.longestDetour - (service.clock.now - since)
+    let left = Self.longestDetour - (environment.clock.now - since)
     return left > .zero ? .onItsWay(left) : .refused(own)
   }
 
   private func others(on handle: DocHandle, besides host: PeerId) -> [(id: PeerId, mayWrite: Bool)] {
-    let peers = handle.peers.filter { $0 != host && !service.repo.siblings.contains($0) }
+    let peers = handle.peers.filter { $0 != host && !environment.repo.siblings.contains($0) }
     guard !peers.isEmpty else { return [] }
-    let writers = service.sharing.people(on: handle.id).filter { $0.access == .write }.map(\.peer)
+    let writers = environment.sharing.people(on: handle.id).filter { $0.access == .write }.map(\.peer)
     return peers.map { ($0, writers.contains($0)) }
   }
 
@@ -146,11 +154,11 @@ final class ReadOnlyCopies {
   private func keepAndDiscard(
     _ handle: DocHandle, announced: Set<ChangeHash>, _ changes: () -> Set<ChangeHash>
   ) async -> Bool {
-    let keys = service.notebook.keys(of: handle.id).filter { service.notebook[$0] != nil }
+    let keys = notebook.keys(of: handle.id).filter { notebook[$0] != nil }
     var kept: [NoteKey: RecoveredText] = [:]
     var stored: Set<ChangeHash> = []
     do {
-      for key in keys { try await service.notebook.loadBase(of: key) }
+      for key in keys { try await notebook.loadBase(of: key) }
       while true {
         handle.prepareToDiscard()
         let changes = changes()
@@ -158,7 +166,7 @@ final class ReadOnlyCopies {
           if !stored.isEmpty { try await handle.keepAnnounced(stored) }
           return true
         }
-        let all = service.notebook.keys(of: handle.id)
+        let all = notebook.keys(of: handle.id)
         let lost = try KeptWords.lost(changes, of: handle.document, all, announced)
         if let (key, words) = lost.first(where: { kept[$0.key]?.text != $0.value.text }) {
           kept[key] = try await keep(words, of: key, insteadOf: kept[key])
@@ -169,34 +177,28 @@ final class ReadOnlyCopies {
         guard stored == going else {
           if !stored.isEmpty { try await handle.keepAnnounced(stored) }
           // In one turn: the bases of the working files must match the document's state.
-          let records = keys.compactMap { service.notebook[$0] }.flatMap { record in
-            service.notebook.storing(record, withBase: true)
+          let records = keys.compactMap { notebook[$0] }.flatMap { record in
+            notebook.storing(record, withBase: true)
           }
           try await handle.announceDiscarding(going, with: records)
           stored = going
           continue
         }
         tellSiblings(of: handle.id, going, except: nil)
-        let gone = try handle.discard(going, goingOnAs: service.actor(for: handle.id))
+        let gone = try handle.discard(going, goingOnAs: author.actor(for: handle.id))
         log.notice("\(gone.count) changes of \(handle.id) were removed, which its host does not take.")
         break
       }
       handle.storeSoon()
       for key in keys {
-        try await service.notebook.save(key)
-        if !service.isOpen(key) { service.caretaker.plan(handle) }
+        try await notebook.save(key)
+        if !environment.openNotes.contains(key) { caretaker.plan(handle) }
       }
     } catch {
       log.error("The changes of \(handle.id) that its host does not take could not be removed: \(error)")
       return false
     }
-    for (key, text) in kept {
-      if let path = await service.write(text, title: title(of: key)) {
-        service.onRefusal?(key, text, path)
-      } else {
-        service.recoveredTexts.tellSoon()
-      }
-    }
+    for (key, text) in kept { await recoveredTexts.tellRefused(text, of: key, title: title(of: key)) }
     return true
   }
 
@@ -204,7 +206,7 @@ final class ReadOnlyCopies {
   private func rebase(_ keys: [NoteKey], of handle: DocHandle, to heads: Set<ChangeHash>) {
     for key in keys {
       guard let note = NoteDocument(handle.document, item: key.item) else { continue }
-      service.notebook.update(key) { record in
+      notebook.update(key) { record in
         if let seen = record.seen, seen != heads { record.seen = heads }
         guard record.isBaseAbout(note), let base = record.fileBase?.rebased(to: heads, in: note) else { return }
         record.fileBase = base
@@ -217,20 +219,20 @@ final class ReadOnlyCopies {
     _ words: KeptWords, of key: NoteKey, insteadOf earlier: RecoveredText?
   ) async throws(StorageError) -> RecoveredText {
     let reason = "the host took the right to write away before it had this"
-    var time = earlier?.time ?? service.clock.date.milliseconds
+    var time = earlier?.time ?? environment.clock.date.milliseconds
     if earlier == nil {
-      let found = try await service.notebook.storage.loadRange([RecoveredText.collection, key.document.description])
+      let found = try await notebook.storage.loadRange([RecoveredText.collection, key.document.description])
         .compactMap(RecoveredText.init)
       if let same = found.first(where: { $0.reason == reason && $0.text == words.text }) { return same }
       while found.contains(where: { $0.time == time }) { time += 1 }
     }
     let kept = RecoveredText(id: key.document, time: time, reason: reason, text: words.text)
-    try await service.recoveredTexts.keep(kept)
+    try await recoveredTexts.keep(kept)
     return kept
   }
 
   private func title(of key: NoteKey) -> String {
-    service.notebook[key]?.title ?? service.notebook[key.document]?.title ?? ""
+    notebook[key]?.title ?? notebook[key.document]?.title ?? ""
   }
 
   // MARK: Other processes
@@ -239,17 +241,17 @@ final class ReadOnlyCopies {
     let fields: [String: CBOR] = [
       "documentId": .text(id.description), "changes": .array(changes.sorted().map { .bytes(Data($0.bytes)) }),
     ]
-    for sibling in service.repo.siblings where sibling != teller {
-      service.repo.send(type: Self.messageType, fields: fields, to: sibling)
+    for sibling in environment.repo.siblings where sibling != teller {
+      environment.repo.send(type: Self.messageType, fields: fields, to: sibling)
     }
   }
 
   private func heard(_ fields: [String: CBOR], from sibling: PeerId) {
-    guard service.repo.siblings.contains(sibling), let id = fields["documentId"]?.text.flatMap({ DocumentId($0) })
+    guard environment.repo.siblings.contains(sibling), let id = fields["documentId"]?.text.flatMap({ DocumentId($0) })
     else { return }
     let hashes = (fields["changes"]?.array ?? []).compactMap { $0.bytes.flatMap { ChangeHash(bytes: Array($0)) } }
     let changes = Set(hashes)
-    if let handle = service.repo.handle(of: id), handle.document.unknown(changes) != changes {
+    if let handle = environment.repo.handle(of: id), handle.document.unknown(changes) != changes {
       discard(changes, of: handle)
     }
     guard !changes.isSubset(of: relayed) else { return }
@@ -263,11 +265,11 @@ final class ReadOnlyCopies {
   /// Removes what another process has removed and kept: at once, unless other changes depend on it and have to be kept first.
   private func discard(_ changes: Set<ChangeHash>, of handle: DocHandle) {
     handle.prepareToDiscard()
-    let keys = service.notebook.keys(of: handle.id).filter { service.notebook[$0] != nil }
+    let keys = notebook.keys(of: handle.id).filter { notebook[$0] != nil }
     if handle.document.changesOnTop(of: changes).isSubset(of: changes) {
       rebase(keys, of: handle, to: handle.document.heads(without: changes))
       do {
-        try handle.discard(changes, goingOnAs: service.actor(for: handle.id))
+        try handle.discard(changes, goingOnAs: author.actor(for: handle.id))
         return handle.storeSoon()
       } catch {
         log.error("What another process removed from \(handle.id) could not be removed here: \(error)")

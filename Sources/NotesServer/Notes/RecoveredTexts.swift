@@ -17,7 +17,8 @@ final class RecoveredTexts {
   /// By this time a living process has told its own editor.
   static let startDelay: Duration = .seconds(1)
 
-  private unowned let service: Service
+  let environment: ServiceEnvironment
+  private let siblings: SiblingEvents
   /// The pause before a retry after the store or the file has failed.
   private static let retryInterval: Duration = .seconds(1)
 
@@ -38,14 +39,14 @@ final class RecoveredTexts {
   private var hasWarned = false
   private var planned: (any ScheduledAction)?
   /// Whether an editor is attached that shows notices.
-  var hasEditor: () -> Bool = { false }
-  /// Called with the parameters of a `notes/event` for that editor.
-  var onNews: ((JSONValue) -> Void)?
-  /// Called when `holds` may have changed for a document.
-  var onHeld: ((DocumentId) -> Void)?
-  private let log = Logger(label: "notes")
+  var hasEditor = false
+  let log = Logger(label: "notes")
 
-  init(service: Service) { self.service = service }
+  private var notebook: Notebook { environment.notebook }
+
+  init(_ environment: ServiceEnvironment, _ siblings: SiblingEvents) {
+    (self.environment, self.siblings) = (environment, siblings)
+  }
 
   private static func mark(_ text: RecoveredText) -> StorageKey {
     [collection, text.id.description, String(text.time)]
@@ -56,7 +57,7 @@ final class RecoveredTexts {
 
   /// Stores a text. Afterwards the caller either tells the person and calls `told`, or calls `tellSoon`.
   func keep(_ text: RecoveredText) async throws(StorageError) {
-    try await service.notebook.storage.commit([
+    try await notebook.storage.commit([
       .save(text.item), .save(StoredItem(key: Self.mark(text), data: Data([1]))),
     ])
   }
@@ -89,16 +90,16 @@ final class RecoveredTexts {
     for (mark, entry) in held {
       do {
         if entry.isTold {
-          try await service.notebook.storage.commit([.save(entry.text.item)])
+          try await notebook.storage.commit([.save(entry.text.item)])
         } else {
           try await keep(entry.text)
         }
         guard let now = held[mark], now.text.text == entry.text.text else { continue }
         if now.isTold, !entry.isTold { await forget([mark]) }
         held[mark] = nil
-        onHeld?(entry.text.id)
+        environment.events.send(.heldTextsChanged(entry.text.id))
       } catch {
-        onHeld?(entry.text.id)
+        environment.events.send(.heldTextsChanged(entry.text.id))
         retry(entry.text, after: error, isFull: error == .full)
         return false
       }
@@ -110,13 +111,14 @@ final class RecoveredTexts {
     plan(after: Self.retryInterval)
     if !hasFailed { log.error("A recovered text could not be stored, and is tried again each second: \(error)") }
     hasFailed = true
-    guard !hasWarned, hasEditor() else { return }
+    guard !hasWarned, hasEditor else { return }
     hasWarned = true
     let news = NoteNews.notStored(isFull: isFull)
-    onNews?(
-      news.parameters(
-        uri: service.notebook[text.id]?.path.map(FileURI.uri(path:)), id: text.id,
-        title: service.notebook[text.id]?.title ?? text.id.description, peer: nil, name: nil))
+    environment.events.send(
+      .recovered(
+        news.parameters(
+          uri: notebook[text.id]?.path.map(FileURI.uri(path:)), id: text.id,
+          title: notebook[text.id]?.title ?? text.id.description, peer: nil, name: nil)))
   }
 
   /// Call when the person has been told of this text.
@@ -128,7 +130,7 @@ final class RecoveredTexts {
 
   private func forget(_ marks: [StorageKey]) async {
     do {
-      try await service.notebook.storage.commit(marks.map { .remove($0) })
+      try await notebook.storage.commit(marks.map { .remove($0) })
     } catch {
       log.warning("A recovered text may be announced twice: \(error)")
     }
@@ -137,13 +139,13 @@ final class RecoveredTexts {
   /// Tells the person of every recovered text that no editor has mentioned yet, here or in another process.
   func tellSoon(after delay: Duration = tellDelay) {
     // A process without an editor may end at any moment.
-    guard hasEditor() else { return service.siblingEvents.tell(["kind": .string(Self.collection)]) }
+    guard hasEditor else { return siblings.tell(["kind": .string(Self.collection)]) }
     plan(after: delay)
   }
 
   private func plan(after delay: Duration) {
     guard planned == nil else { return }
-    planned = service.clock.schedule(after: delay) { [weak self] in
+    planned = environment.clock.schedule(after: delay) { [weak self] in
       self?.planned = nil
       Task { @AutomergeRepo in await self?.tell() }
     }
@@ -152,35 +154,35 @@ final class RecoveredTexts {
   /// Takes another process's request to tell the person, if there is an editor here.
   func heard(_ event: JSONValue) -> Bool {
     guard event["kind"] == .string(Self.collection) else { return false }
-    if hasEditor() { tellSoon(after: .zero) }
+    if hasEditor { tellSoon(after: .zero) }
     return true
   }
 
   private func tell() async {
     let wasHeld = !held.isEmpty
     guard await storeHeld() else { return }
-    guard hasEditor() else { return wasHeld ? tellSoon() : () }
-    guard service.isLoaded, let claim = service.files.claim(Self.collection, exclusively: true) else {
+    guard hasEditor else { return wasHeld ? tellSoon() : () }
+    guard notebook.isLoaded, let claim = environment.files.claim(Self.collection, exclusively: true) else {
       return tellSoon(after: Self.startDelay)
     }
     defer { withExtendedLifetime(claim) {} }
     do {
-      let marks = try await service.notebook.storage.loadRange([Self.collection]).map(\.key).filter { $0.count == 3 }
+      let marks = try await notebook.storage.loadRange([Self.collection]).map(\.key).filter { $0.count == 3 }
       var event: JSONObject?
       for mark in marks {
         guard let text = try await text(of: mark) else { continue }
-        let title = service.notebook[text.id]?.title ?? text.id.description
+        let title = notebook[text.id]?.title ?? text.id.description
         let path: String
         do {
-          path = try await service.writeCopy(text, title: title)
+          path = try await writeCopy(text, title: title)
         } catch {
           return retry(text, after: error, isFull: error.isDiskFull)
         }
         event = marks.count == 1 ? news(of: text, title, path) : Self.event("copies of \(marks.count) texts")
       }
-      guard hasEditor() else { return }
+      guard hasEditor else { return }
       (hasFailed, hasWarned) = (false, false)
-      if let event { onNews?(.object(event)) }
+      if let event { environment.events.send(.recovered(.object(event))) }
       if !marks.isEmpty { await forget(marks) }
     } catch {
       log.error("Recovered texts could not be announced: \(error)")
@@ -189,13 +191,13 @@ final class RecoveredTexts {
 
   private func text(of mark: StorageKey) async throws -> RecoveredText? {
     let key = [RecoveredText.collection] + mark.dropFirst()
-    return try await service.notebook.storage.load(key).flatMap { RecoveredText(StoredItem(key: key, data: $0)) }
+    return try await notebook.storage.load(key).flatMap { RecoveredText(StoredItem(key: key, data: $0)) }
   }
 
   private func news(of text: RecoveredText, _ title: String, _ path: String) -> JSONObject {
     var event = Self.event("a copy of \"\(NoteNews.cut(title, to: Self.longestTitle))\"")
     event["id"] = .string(text.id.description)
-    event["uri"] = service.notebook[text.id]?.path.map { .string(FileURI.uri(path: $0)) }
+    event["uri"] = notebook[text.id]?.path.map { .string(FileURI.uri(path: $0)) }
     event["recovered"] = .string(path)
     return event
   }

@@ -26,6 +26,8 @@ final class RunJournal {
   private var held: [UInt8] = []
   private var isBroken = false
   private var isChangingSegment = false
+  /// The journals of killed processes are being read.
+  private var recovery: Task<Void, Never>?
 
   /// A segment of more than this many bytes is followed by a new one.
   static let largestSegment = 256 << 10
@@ -192,6 +194,14 @@ final class RunJournal {
 
   @concurrent
   private static func content(_ bytes: [UInt8]) async -> JournalContent { JournalContent(JournalFrame.all(in: bytes)) }
+
+  /// The same without waiting; one run after another.
+  func recoverSoon(_ repo: Repo, _ storage: any StorageProvider) {
+    recovery = Task { @AutomergeRepo [recovery] in
+      await recovery?.value
+      await recover(repo, storage)
+    }
+  }
 
   /// Stores what killed processes had not stored, and removes their journals. A journal with words of a document that is
   /// unavailable now stays: it is read again when the document arrives, and when the next process starts.

@@ -110,7 +110,7 @@ extension Attachment {
   func keepRecovered(before splices: [TextSplice]) {
     guard splices.contains(where: { $0.deleteUTF8 > 0 }) else { return }
     let text = source.allUTF8
-    service.keepSoon(id, "the editor's full text replaced parts of it", text)
+    service.recoveredTexts.keepSoon(id, "the editor's full text replaced parts of it", text)
   }
 
   // MARK: From other people
@@ -183,7 +183,7 @@ extension Attachment {
     let delta = TextDiff.delta(from: before, to: source.allUTF8)
     // What other people left behind, their own services bring, if they still run.
     if delta.deletedBytes > 0, words == nil || remade.isBranch || !mayWrite {
-      service.keepSoon(id, "its agenda item was moved by somebody else while it was open", before)
+      service.recoveredTexts.keepSoon(id, "its agenda item was moved by somebody else while it was open", before)
     }
     buffer.documentChanged(by: delta)
     file.follow(moved)

@@ -29,7 +29,7 @@ final class Attachment {
   /// Attaches a buffer that `buffer` knows; `splices` are the changes that opening it makes to the document.
   init(uri: String, handle: DocHandle, note: NoteDocument, buffer: OpenBuffer, splices: [TextSplice], editor: Editor) {
     (self.uri, self.handle, self.note, self.buffer, self.editor) = (uri, handle, note, buffer, editor)
-    hold = NoteHold(NoteKey(handle.id, item: note.item), editor.service)
+    hold = NoteHold(NoteKey(handle.id, item: note.item), editor.service.files, editor.service.clock)
     observation = handle.observe { [weak self] event in self?.documentDid(event) }
     service.opened(key, handle) { [weak self] in self?.companions() ?? [] }
     service.journal.opened(key, handle) { [weak self] in self?.clientBase }
@@ -85,11 +85,11 @@ final class Attachment {
   func rememberLeftBuffer() {
     let item = clientBase.leftItem(key, run: service.run)
     service.notebook.update(key) { $0.hasLeftBuffers = true }
-    Task { @AutomergeRepo [service, id] in
+    Task { @AutomergeRepo [service, id, log = editor.log] in
       do {
         try await service.repo.storage?.commit([.save(item)])
       } catch {
-        service.log.warning("What the editor has of \(id) could not be stored: \(error)")
+        log.warning("What the editor has of \(id) could not be stored: \(error)")
       }
     }
   }

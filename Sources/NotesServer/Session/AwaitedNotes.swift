@@ -19,17 +19,18 @@ final class AwaitedNotes {
   /// The pause after a failed search before the next one, if nothing happens.
   static let retryInterval: Duration = .seconds(10)
 
-  private unowned let service: Service
-  private var observation: Observation?
+  private let repo: Repo
+  private let clock: any RepoClock
+  private let siblings: Siblings
   private var waiting: [Int: (id: DocumentId, reply: OneReply<Void>)] = [:]
   private var waitCount = 0
   /// How many peers have connected: each may have the document that a search did not find.
   private var peerCount = 0
   private var hasEnded = false
 
-  init(service: Service) {
-    self.service = service
-    observation = service.repo.observe { [weak self] event in
+  init(repo: Repo, clock: any RepoClock, _ siblings: Siblings) {
+    (self.repo, self.clock, self.siblings) = (repo, clock, siblings)
+    repo.observe { [weak self] event in
       switch event {
       case .peerConnected, .siblingConnected:
         self?.peerCount += 1
@@ -55,11 +56,11 @@ final class AwaitedNotes {
       told = source
       tell(source)
     }
-    let timer = service.clock.schedule(after: Self.patience) { if told == nil { say(.peer) } }
+    let timer = clock.schedule(after: Self.patience) { if told == nil { say(.peer) } }
     defer { timer.cancel() }
     while true {
       let peers = peerCount
-      let outcome = await service.find(id)
+      let outcome = await siblings.find(id)
       switch outcome {
       case .found(let handle): return handle
       case .deleted: throw NotesError(outcome, id)
@@ -67,7 +68,7 @@ final class AwaitedNotes {
       case .unavailable, .timedOut: say(.peer)
       }
       guard !hasEnded, isWanted() else { throw NotesError(outcome, id) }
-      if peers == peerCount, service.repo.handle(of: id) == nil { await nextChance(of: id) }
+      if peers == peerCount, repo.handle(of: id) == nil { await nextChance(of: id) }
       guard !hasEnded, isWanted() else { throw NotesError(outcome, id) }
     }
   }
@@ -88,7 +89,7 @@ final class AwaitedNotes {
   private func nextChance(of id: DocumentId) async {
     waitCount += 1
     let number = waitCount
-    let timer = service.clock.schedule(after: Self.retryInterval) { [weak self] in
+    let timer = clock.schedule(after: Self.retryInterval) { [weak self] in
       self?.waiting.removeValue(forKey: number)?.reply.resume(returning: ())
     }
     await OneReply<Void>.wait(otherwise: ()) { reply in waiting[number] = (id, reply) }

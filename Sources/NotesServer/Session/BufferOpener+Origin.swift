@@ -37,7 +37,7 @@ extension BufferOpener {
     _ text: [UInt8], _ key: NoteKey, _ handle: DocHandle, _ origin: BufferOrigin
   ) async throws -> SavedMeanwhile? {
     guard let path = service.notebook[key]?.path else { return nil }
-    try await service.loadBase(of: key)
+    try await service.environment.loadBase(of: key)
     guard case .found(let bytes, _) = try await service.files.look(path, since: nil),
       let contents = try? FileContents(reading: bytes), let note = NoteDocument(handle.document, item: key.item)
     else { return nil }

@@ -53,17 +53,17 @@ final class BufferOpener {
         defer { withExtendedLifetime(turn) {} }
         let isGuessed = origin == nil
         if isGuessed {
-          turn = await service.reattachingTurn(of: record.key)
-          await service.siblingsAreThere()
+          turn = await service.environment.turn("reattach-" + record.key.lockName)
+          await service.siblings.settle()
           await caughtUp(handle)
         }
         // Another process may be taking in what the file holds. When it has done so, the file shows which words of the buffer the
         // note has.
-        var claim = await service.claim(
+        var claim = await service.environment.claim(
           record.key.lockName, exclusively: false, within: .seconds(isReattached ? 4 : 1))
-        await service.followSiblings(to: handle)
+        await service.siblings.follow(to: handle)
         await service.openFiles.settle(record.key)
-        try await service.loadBase(of: record.key)
+        try await service.environment.loadBase(of: record.key)
         if isGuessed {
           let bases = try await service.notebook.clientBases(of: record.key, run: reattachment?.run)
           origin = bases.isEmpty ? .stayed(early.map { $0.withChanges(of: reattachment?.run) }) : .oneOf(bases)
@@ -132,7 +132,7 @@ final class BufferOpener {
   /// The buffer is reopened while its document has not arrived. What was typed since may exist nowhere else.
   func keepTyped(_ opening: Opening, unlessIn text: [UInt8]) {
     guard opening.plain.text != opening.text, opening.plain.text != text else { return }
-    service.keepSoon(opening.key.document, "the file was read again before the note arrived", opening.plain.text)
+    service.recoveredTexts.keepSoon(opening.key.document, "the file was read again before the note arrived", opening.plain.text)
   }
 
   // MARK: Merging
@@ -220,7 +220,7 @@ final class BufferOpener {
       (buffer, splices) = merge(note, handle, item, origin).open(version: opening.version, text: opening.text)
     }
     if origin.isDoubtful, splices.contains(where: { $0.deleteUTF8 > 0 }) {
-      service.keepSoon(handle.id, "an old buffer of it replaced parts of it", DocumentText(note).allUTF8)
+      service.recoveredTexts.keepSoon(handle.id, "an old buffer of it replaced parts of it", DocumentText(note).allUTF8)
     }
     let attachment = Attachment(
       uri: uri, handle: handle, note: note, buffer: buffer, splices: splices, editor: editor)

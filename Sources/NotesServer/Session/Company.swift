@@ -5,27 +5,18 @@ import Foundation
 /// All carets in this process's documents: carries out what `Presence` decides.
 @AutomergeRepo
 final class Company {
-  /// Called with the document in which the list of people, or their places, has changed.
-  var onChange: ((DocumentId) -> Void)?
-  /// Called when a person comes to a document, or leaves it.
-  var onArrival: ((DocumentId, Presence.Person, _ isHere: Bool) -> Void)?
-
-  /// The name to show for a peer that claims one; nil if the person has blocked it.
-  var naming: (PeerId, _ claim: String) -> String? = { $1 }
-
   private var presence: Presence
-  private let repo: Repo
-  private let clock: any RepoClock
+  private let environment: ServiceEnvironment
   private var handles: [DocumentId: DocHandle] = [:]
   /// How many buffers of each document are open: a meeting has several.
   private var bufferCounts: [DocumentId: Int] = [:]
   private var peersOn: [DocumentId: Set<PeerId>] = [:]
   private var timer: (deadline: Duration, action: any ScheduledAction)?
 
-  init(name: String, repo: Repo, clock: any RepoClock) {
+  init(name: String, _ environment: ServiceEnvironment) {
     presence = Presence(name: name)
-    (self.repo, self.clock) = (repo, clock)
-    repo.observe { [weak self] event in
+    self.environment = environment
+    environment.repo.observe { [weak self] event in
       switch event {
       case .peerDisconnected(let peer), .siblingDisconnected(let peer):
         self?.receive(.disconnected(peer: peer.description))
@@ -69,8 +60,7 @@ final class Company {
 
   // MARK: Other people
 
-  /// The text has changed, and with it perhaps the places of other people's carets: calls `onChange`, at most twenty times a
-  /// second.
+  /// The text has changed, and with it perhaps the places of other people's carets: reports it, at most twenty times a second.
   func textChanged(in id: DocumentId) {
     let document = id.description
     if presence.tellsWhenTextChanges(in: document) { receive(.textChanged(document: document)) }
@@ -80,7 +70,9 @@ final class Company {
 
   /// The person under the name that belongs to the peer, whatever the peer claims; nil if it is blocked.
   private func named(_ person: Presence.Person) -> Presence.Person? {
-    guard let name = naming(PeerId(person.peer).owner, person.name) else { return nil }
+    let owner = PeerId(person.peer).owner
+    let isOwn = owner == environment.repo.peerId
+    guard let name = isOwn ? person.name : environment.sharing.name(of: owner, claiming: person.name) else { return nil }
     var person = person
     person.name = name
     return person
@@ -110,7 +102,7 @@ final class Company {
   func received(_ message: RepoMessage.EphemeralMessage, via peer: PeerId) {
     guard let cbor = try? CBOR(message.data), let payload = PresencePayload(cbor) else { return }
     let author = message.senderId
-    let isRelayed = author.owner != peer && !repo.siblings.contains(peer)
+    let isRelayed = author.owner != peer && !environment.repo.siblings.contains(peer)
     receive(
       .received(
         document: message.documentId.description, peer: author.description, payload, isRelayed: isRelayed))
@@ -137,7 +129,7 @@ final class Company {
   // MARK: Effects
 
   private func receive(_ event: Presence.Event) {
-    perform(presence.receive(event, at: clock.now))
+    perform(presence.receive(event, at: environment.clock.now))
   }
 
   private func perform(_ effects: [Presence.Effect]) {
@@ -146,7 +138,7 @@ final class Company {
       case .broadcast(let document, let payload):
         if let handle = handle(document) { handle.broadcast(Data(payload.cbor.encoded())) }
       case .cursorsChanged(let document):
-        if let handle = handle(document) { onChange?(handle.id) }
+        if let handle = handle(document) { environment.events.send(.caretsChanged(handle.id)) }
       case .joined(let document, let person):
         tellArrival(of: person, in: document, isHere: true)
       case .left(let document, let person):
@@ -157,7 +149,8 @@ final class Company {
   }
 
   private func tellArrival(of person: Presence.Person, in document: String, isHere: Bool) {
-    if let handle = handle(document), let person = named(person) { onArrival?(handle.id, person, isHere) }
+    guard let handle = handle(document), let person = named(person) else { return }
+    environment.events.send(.arrived(person, in: handle.id, isHere: isHere))
   }
 
   private func handle(_ document: String) -> DocHandle? { DocumentId(document).flatMap { handles[$0] } }
@@ -171,10 +164,10 @@ final class Company {
     // An early check does no harm, and most deadlines only move back.
     if let timer, timer.deadline <= deadline { return }
     timer?.action.cancel()
-    let action = clock.schedule(after: max(.zero, deadline - clock.now)) { [weak self] in
+    let action = environment.clock.schedule(after: max(.zero, deadline - environment.clock.now)) { [weak self] in
       guard let self else { return }
       self.timer = nil
-      self.perform(self.presence.tick(at: self.clock.now))
+      self.perform(self.presence.tick(at: self.environment.clock.now))
     }
     timer = (deadline, action)
   }

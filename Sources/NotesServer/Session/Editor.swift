@@ -6,13 +6,15 @@ import Logging
 ///
 /// Its parts refer back to it, so it lives as long as the process.
 @AutomergeRepo
-final class Editor {
+final class Editor: SiblingRequestPerforming {
   let service: Service
   let connection: Connection
   /// What the client said of itself in `initialize`.
   var client = ClientCapabilities()
   /// Whether it has sent `initialize`, and neither `shutdown` nor `exit`.
-  var isRunning = false
+  var isRunning = false {
+    didSet { service.recoveredTexts.hasEditor = isRunning }
+  }
   /// The handlers for answers to our requests.
   private var awaited: [RequestId: (Result<JSONValue, ResponseError>) -> Void] = [:]
   private(set) lazy var buffers = EditorBuffers(editor: self)
@@ -26,32 +28,28 @@ final class Editor {
       journal.write()
       send(frame)
     }
-    listen()
+    service.siblings.requests.performer = self
+    service.environment.events.add { [weak self] event in self?.serviceDid(event) }
   }
 
-  /// Has the service report what concerns the editor.
-  private func listen() {
-    service.sharing.onChange = { [weak self] event in self?.news.sharingChanged(event) }
-    service.company.onChange = { [weak self] id in
-      for attachment in self?.buffers.attachments(of: id) ?? [] { attachment.sendCursors() }
+  /// Follows what the service reports.
+  private func serviceDid(_ event: ServiceEvent) {
+    switch event {
+    case .sharingChanged(let event): news.sharingChanged(event)
+    case .caretsChanged(let id): for attachment in buffers.attachments(of: id) { attachment.sendCursors() }
+    case .arrived(let person, let id, let isHere): news.arrived(person, in: id, isHere: isHere)
+    case .catalogueChanged(let change): news.catalogueChanged(change)
+    case .heardFromSibling(let event): news.heardFromSibling(event)
+    case .deletedForEveryone(let handle, let isNews): news.deletedForEveryone(handle, isNews: isNews)
+    case .refused(let key, let text, let path): news.refusedForAll(key, text, path: path)
+    case .recovered(let event): deliver(event)
+    case .heldTextsChanged(let id): for attachment in buffers.attachments(of: id) { attachment.updates.statusChanged() }
+    case .renamed: buffers.personIsRenamed()
+    case .moved(let old, let new): buffers.move(from: old, to: new)
+    case .followed(let move): news.followed(move)
+    case .agendaChanged(let handle): buffers.followItems(of: handle)
+    case .recordRead: break
     }
-    service.company.onArrival = { [weak self] in self?.news.arrived($1, in: $0, isHere: $2) }
-    service.onCatalogueChange = { [weak self] change in self?.news.catalogueChanged(change) }
-    service.siblingRequests.perform = { [weak self] method, params in
-      await self?.performForSibling(method, params) ?? .failure(.methodNotFound(method))
-    }
-    service.siblingEvents.onEvent = { [weak self] event in self?.news.heardFromSibling(event) }
-    service.onDeletion = { [weak self] in self?.news.deletedForEveryone($0, isNews: $1) }
-    service.onRefusal = { [weak self] key, text, path in self?.news.refusedForAll(key, text, path: path) }
-    service.recoveredTexts.hasEditor = { [weak self] in self?.isRunning ?? false }
-    service.recoveredTexts.onNews = { [weak self] event in self?.deliver(event) }
-    service.recoveredTexts.onHeld = { [weak self] id in
-      self?.buffers.attachments(of: id).forEach { $0.updates.statusChanged() }
-    }
-    service.onRename = { [weak self] in self?.buffers.personIsRenamed() }
-    service.mover.onMoved = { [weak self] old, new in self?.buffers.move(from: old, to: new) }
-    service.mover.onFollowed = { [weak self] move in self?.news.followed(move) }
-    service.onMeetingChange = { [weak self] handle in self?.buffers.followItems(of: handle) }
   }
 
   // MARK: Messages of ours

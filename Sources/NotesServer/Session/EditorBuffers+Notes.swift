@@ -60,7 +60,7 @@ extension EditorBuffers {
   func tellUnlessFound(_ uri: String, _ id: DocumentId?) {
     guard editor.client.speaksNotes else { return }
     Task { @AutomergeRepo in
-      await service.siblingsAreThere()
+      await service.siblings.settle()
       _ = await service.clock.pause(for: Self.newsTime)
       guard editor.isRunning, case .plain(let plain)? = self[uri], plain.farewell == nil else { return }
       let record = id.flatMap { service.notebook[$0] }
@@ -115,7 +115,7 @@ extension EditorBuffers {
         let text = attachment.clientText
         detach(attachment.uri, .itemDeleted)
         if !text.isEmpty {
-          service.keepSoon(
+          service.recoveredTexts.keepSoon(
             handle.id, "its agenda item was deleted while it was open", text, isTold: editor.isRunning)
           service.recoveredTexts.kept(text, ofDeleted: attachment.key)
         }

@@ -17,7 +17,7 @@ extension EditorNews {
     }
     if let notice = notice(of: event) {
       // Only one process of this person hears of it.
-      service.siblingEvents.tell(notice)
+      service.siblings.events.tell(notice)
       editor.deliver(notice)
     }
     for attachment in editor.buffers.attachments { attachment.updates.statusChanged() }

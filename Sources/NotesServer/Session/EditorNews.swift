@@ -55,7 +55,7 @@ final class EditorNews {
     let title = service.notebook[new]?.title ?? service.title(of: new)
     let news = NoteNews.moved(from: old, isOwn ? .removed(name) : .host(name))
     let event = news.parameters(uri: editor.buffers.uri(of: new), id: new, title: title, peer: peer, name: name)
-    service.siblingEvents.tell(event)
+    service.siblings.events.tell(event)
     editor.deliver(event, to: new)
   }
 
@@ -66,7 +66,7 @@ final class EditorNews {
     let event = news.parameters(
       uri: editor.buffers.uri(of: id), id: id, title: service.title(of: id), peer: peer, name: name)
     // Only one process of this person hears of it.
-    service.siblingEvents.tell(event)
+    service.siblings.events.tell(event)
     editor.deliver(event, to: id)
     service.readOnlyCopies.accessChanged(id)
   }
@@ -78,7 +78,7 @@ final class EditorNews {
       let id = event["id"]?.stringValue.flatMap({ DocumentId($0) })
     else { return editor.deliver(event) }
     Task { @AutomergeRepo in
-      await service.sharing.refresh()
+      await service.siblings.refreshAccess()
       if let old = event["from"]?.stringValue.flatMap({ DocumentId($0) }) {
         await service.mover.heardOfMove(old, to: id)
       }
@@ -99,7 +99,7 @@ final class EditorNews {
     guard editor.isRunning else { return service.recoveredTexts.tellSoon() }
     let uri = service.notebook[key]?.path.map(FileURI.uri(path:))
     let event = refusal(of: key, uri: uri, recovered: path)
-    service.siblingEvents.tell(event)
+    service.siblings.events.tell(event)
     editor.deliver(event)
     service.recoveredTexts.told(text)
   }

@@ -121,11 +121,3 @@ final class NameKeeper {
     }
   }
 }
-
-extension Service {
-  /// Stores a name from an option, and tells the other processes.
-  public func keepName() { nameKeeper.keep() }
-
-  /// Returns when every name given so far is stored.
-  public func settleName() async { await nameKeeper.settle() }
-}

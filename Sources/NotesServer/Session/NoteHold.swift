@@ -6,21 +6,22 @@ final class NoteHold {
   /// The pause before claiming a note again that another process holds.
   static let interval: Duration = .milliseconds(20)
 
-  private let service: Service
+  private let files: any WorkingFileAccess
+  private let clock: any RepoClock
   private let name: String
   private var claim: (any NoteClaim)?
   private var hasEnded = false
 
-  init(_ key: NoteKey, _ service: Service) {
-    (name, self.service) = (key.lockName, service)
+  init(_ key: NoteKey, _ files: any WorkingFileAccess, _ clock: any RepoClock) {
+    (name, self.files, self.clock) = (key.lockName, files, clock)
     take()
   }
 
   /// Another process may be writing the working file right now; that takes milliseconds.
   private func take() {
-    claim = service.files.claim(name, exclusively: false)
+    claim = files.claim(name, exclusively: false)
     guard claim == nil else { return }
-    service.clock.schedule(after: Self.interval) { [weak self] in
+    clock.schedule(after: Self.interval) { [weak self] in
       guard let self, !self.hasEnded, self.claim == nil else { return }
       self.take()
     }

@@ -22,7 +22,8 @@ final class OpenFile {
   private static let mostComparisons = 3
 
   let key: NoteKey
-  private let service: Service
+  /// All open files; they live as long as the process.
+  private unowned let files: OpenFiles
   private let handle: DocHandle
   /// The buffer to notify; nil once it is closed.
   private weak var attachment: Attachment?
@@ -59,8 +60,10 @@ final class OpenFile {
     var overwritten: [Overwritten] = []
   }
 
-  init(_ attachment: Attachment) {
-    (key, service, handle) = (attachment.key, attachment.service, attachment.handle)
+  private var environment: ServiceEnvironment { files.environment }
+
+  init(_ attachment: Attachment, _ files: OpenFiles) {
+    (key, self.files, handle) = (attachment.key, files, attachment.handle)
     content = attachment.note.content
     self.attachment = attachment
   }
@@ -75,7 +78,7 @@ final class OpenFile {
   /// Call when the file may have been written.
   func changed() {
     planned?.cancel()
-    planned = service.clock.schedule(after: Self.quietTime) { [weak self] in self?.look() }
+    planned = environment.clock.schedule(after: Self.quietTime) { [weak self] in self?.look() }
   }
 
   /// The buffer has another text object open now: rebases what the file holds to that.
@@ -92,7 +95,7 @@ final class OpenFile {
   /// The editor has read a file that another program wrote, and is about to write over it.
   func found(_ bytes: [UInt8]) {
     let isKnown = work == nil && claims.all.isEmpty && claims.overwritten.isEmpty
-    claims.overwritten.append(Overwritten(bytes: bytes, base: isKnown ? service.notebook[key]?.fileBase : nil))
+    claims.overwritten.append(Overwritten(bytes: bytes, base: isKnown ? environment.notebook[key]?.fileBase : nil))
     look()
   }
 
@@ -136,14 +139,14 @@ final class OpenFile {
   }
 
   private func lookOnce() async {
-    guard let path = service.notebook[key]?.path else { return }
-    guard let turn = await service.openFiles.turn(of: key) else { return changed() }
+    guard let path = environment.notebook[key]?.path else { return }
+    guard let turn = await files.turn(of: key) else { return changed() }
     defer { withExtendedLifetime(turn) {} }
     do {
-      try await service.loadBase(of: key)
+      try await environment.loadBase(of: key)
       try await takeOverwritten()
       claims.readCount = claims.all.count
-      switch try await service.files.look(path, since: mark) {
+      switch try await environment.files.look(path, since: mark) {
       case .unchanged: forgetClaims()
       case .missing:
         // Nothing to compare with. If another program puts an old file there, that is compared with this.
@@ -171,13 +174,13 @@ final class OpenFile {
 
   private func takeIn(_ splices: [TextSplice], of note: NoteDocument, _ text: [UInt8], _ digest: [UInt8]) async throws {
     guard !splices.isEmpty else { return }
-    guard service.mayWrite(key.document) else { return try await refuse(text, besides: note, digest) }
-    service.keepIfEmptied(note, by: text, of: key.document)
+    guard environment.mayWrite(key.document) else { return try await refuse(text, besides: note, digest) }
+    files.recoveredTexts.keepIfEmptied(note, by: text, of: key.document)
     if let attachment {
       try attachment.takeIn(splices, of: note, file: text)
     } else {
       try handle.change { _ in try note.make(splices) }
-      service.caretaker.plan(handle, text: note.content)
+      files.planner?.plan(handle, text: note.content)
     }
     Self.log.notice("Merged what another program wrote to the working file of \(key.document).")
   }
@@ -198,9 +201,9 @@ final class OpenFile {
       if let claim = claims.all.last { try await know(claim, digest) }
       return
     }
-    guard handle.document.unknown(service.notebook[key]?.fileBase?.heads ?? []).isEmpty,
+    guard handle.document.unknown(environment.notebook[key]?.fileBase?.heads ?? []).isEmpty,
       let (merge, note) = await merged(
-        contents, [service.notebook[key]?.fileBase],
+        contents, [environment.notebook[key]?.fileBase],
         possible: claims.all.reversed() + [attachment?.clientTextBase].compactMap(\.self))
     else { return later() }
     // The item was moved, and the buffer is about to follow.
@@ -211,14 +214,14 @@ final class OpenFile {
         claims.hasWaited = true
         return later()
       }
-      guard mark.timeUntilSettled(at: service.clock.date) == nil else { return later() }
+      guard mark.timeUntilSettled(at: environment.clock.date) == nil else { return later() }
       // The service's caretaker looks after a file that is not open.
       guard attachment != nil else { return }
-      guard service.mayWrite(key.document) else { return try await refuse(contents.text, besides: note, digest) }
+      guard environment.mayWrite(key.document) else { return try await refuse(contents.text, besides: note, digest) }
       try await takeIn(merge.splices, of: note, contents.text, digest)
     }
-    service.notebook.update(key) { $0.shape = contents.shape }
-    if let base = merge.base, base == service.notebook[key]?.fileBase {
+    environment.notebook.update(key) { $0.shape = contents.shape }
+    if let base = merge.base, base == environment.notebook[key]?.fileBase {
       self.digest = digest
       forgetClaims()
     } else {
@@ -232,14 +235,14 @@ final class OpenFile {
   private func refuse(_ text: [UInt8], besides note: NoteDocument, _ digest: [UInt8]) async throws {
     let lacking = TextDiff.delta(from: text, to: DocumentText(note).allUTF8)
     let base = TextBase(heads: handle.document.heads(), steps: [lacking], object: note.textObject)
-    try await service.caretaker.refuse(text, key)
+    try await files.recoveredTexts.refuse(text, key)
     try await know(base, digest)
     tell(digest)
   }
 
   /// Whether a later change of the file would give it another mark.
   private func isSteady(_ mark: FileMark) -> Bool {
-    service.clock.date.timeIntervalSince1970 - Double(mark.nanoseconds) / 1e9 > Self.markGranularity
+    environment.clock.date.timeIntervalSince1970 - Double(mark.nanoseconds) / 1e9 > Self.markGranularity
   }
 
   private func later() {
@@ -271,10 +274,10 @@ final class OpenFile {
   private func know(_ base: TextBase, _ digest: [UInt8]? = nil) async throws {
     self.digest = digest
     forgetClaims()
-    service.notebook.update(key) { ($0.fileBase, $0.textObject) = (base, base.object ?? $0.textObject) }
+    environment.notebook.update(key) { ($0.fileBase, $0.textObject) = (base, base.object ?? $0.textObject) }
     // Stored before another process of this person looks at the file.
     try await handle.flush()
-    try await service.notebook.save(key)
+    try await environment.notebook.save(key)
   }
 
   /// Tells the editor that the note has all that the file with this digest holds, so that it need not ask before it writes.

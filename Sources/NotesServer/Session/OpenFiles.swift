@@ -1,22 +1,35 @@
+import Automerge
 import AutomergeRepo
+
+/// Brings working files up to date that no editor has open.
+@AutomergeRepo
+protocol WorkingFilePlanner: AnyObject {
+  /// Synchronizes this text of the document and its file a little later.
+  func plan(_ handle: DocHandle, text: ObjId?)
+}
 
 /// The working files of the notes that the editor has open, or had open a moment ago.
 @AutomergeRepo
 final class OpenFiles {
-  private unowned let service: Service
+  let environment: ServiceEnvironment
+  let recoveredTexts: RecoveredTexts
+  /// Takes over files whose editor has gone.
+  weak var planner: (any WorkingFilePlanner)?
   private var files: [NoteKey: OpenFile] = [:]
 
-  init(service: Service) { self.service = service }
+  init(_ environment: ServiceEnvironment, _ recoveredTexts: RecoveredTexts) {
+    (self.environment, self.recoveredTexts) = (environment, recoveredTexts)
+  }
 
   func open(_ attachment: Attachment) -> OpenFile {
-    let file = OpenFile(attachment)
+    let file = OpenFile(attachment, self)
     files[attachment.key] = file
     return file
   }
 
   /// Call when this file may have been written. False if the note is not open here.
   func changed(_ key: NoteKey) -> Bool {
-    guard service.isOpen(key), let file = files[key] else { return false }
+    guard environment.openNotes.contains(key), let file = files[key] else { return false }
     file.changed()
     return true
   }
@@ -24,7 +37,7 @@ final class OpenFiles {
   /// Returns when this file's content is known.
   func settle(_ key: NoteKey) async {
     await files[key]?.settle()
-    if !service.isOpen(key) { files[key] = nil }
+    if !environment.openNotes.contains(key) { files[key] = nil }
   }
 
   func settleAll() async {
@@ -36,6 +49,6 @@ final class OpenFiles {
 
   /// The right to record what a working file holds, which one process has at a time. Nil after a while.
   func turn(of key: NoteKey) async -> (any NoteClaim)? {
-    await service.claim("file-" + key.lockName, within: .seconds(1))
+    await environment.claim("file-" + key.lockName, within: .seconds(1))
   }
 }

@@ -40,7 +40,7 @@ final class RefusedChanges {
     timer = nil
     let title = attachment.service.notebook[attachment.key]?.title ?? ""
     Task { @AutomergeRepo [attachment] in
-      guard let path = await attachment.service.write(recovered, title: title) else {
+      guard let path = await attachment.service.recoveredTexts.write(recovered, title: title) else {
         return attachment.service.recoveredTexts.tellSoon()
       }
       attachment.editor.news.refused(attachment.key, uri: attachment.uri, recovered, path: path)
@@ -74,26 +74,5 @@ extension TextDelta {
       text.replaceSubrange(range, with: splice.insert)
     }
     self = result
-  }
-}
-
-extension Service {
-  /// Writes a kept text to a file that the person can open. Nil on failure, which is logged.
-  func write(_ recovered: RecoveredText, title: String) async -> String? {
-    do {
-      return try await writeCopy(recovered, title: title)
-    } catch {
-      log.error("A recovered text could not be written: \(error)")
-      return nil
-    }
-  }
-
-  /// Writes a kept text to a file that the person can open.
-  ///
-  /// - Returns: the file's path
-  func writeCopy(_ recovered: RecoveredText, title: String) async throws(WorkingFileError) -> String {
-    let path = RecoveredText.path(title: title, time: recovered.time, in: notesDirectory)
-    _ = try await files.write(path, recovered.text, replacing: true)
-    return path
   }
 }

@@ -13,9 +13,9 @@ extension Session {
 
   /// Has the process with the network carry out a request about itself; nil if there is none.
   public func performInService(_ method: String, _ params: JSONValue) async throws(ResponseError) -> JSONValue? {
-    await editor.service.siblingsAreThere()
+    await editor.service.siblings.settle()
     guard !editor.service.repo.siblings.isEmpty else { return nil }
-    return try await editor.service.siblingRequests.ask(method, params)?.get()
+    return try await editor.service.siblings.requests.ask(method, params)?.get()
   }
 
   /// Whether another process of this person is there.

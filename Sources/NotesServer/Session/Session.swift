@@ -32,7 +32,7 @@ public final class Session {
   /// - Parameter send: takes whole frames, in order.
   public init(service: Service, send: @escaping ([UInt8]) -> Void) {
     editor = Editor(service: service, send: send)
-    takesEvents = service.isLoaded
+    takesEvents = service.notebook.isLoaded
   }
 
   /// Handles bytes from the editor.
@@ -60,7 +60,7 @@ public final class Session {
     early = []
     for event in waiting where phase != .ended { handle(event) }
     if hasEndedEarly { end() }
-    service.nameKeeper.begin()
+    service.author.nameKeeper.begin()
   }
 
   // MARK: Dispatch
@@ -160,7 +160,7 @@ public final class Session {
 
   private func initialize(_ request: InitializeRequest) -> InitializeRequest.Result {
     editor.client = request.capabilities
-    if let user = request.user { service.nameKeeper.set(user.name, by: .editor(client: user.client)) }
+    if let user = request.user { service.author.nameKeeper.set(user.name, by: .editor(client: user.client)) }
     if let color = request.color { service.company.color(color) }
     if let process = request.process { onClientProcess?(process) }
     phase = .running

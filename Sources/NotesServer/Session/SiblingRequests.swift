@@ -2,6 +2,12 @@ import AutomergeRepo
 import Foundation
 import JSONRPC
 
+/// Carries out requests of this person's other processes.
+@AutomergeRepo
+protocol SiblingRequestPerforming: AnyObject {
+  func performForSibling(_ method: String, _ params: JSONValue) async -> Result<JSONValue, ResponseError>
+}
+
 /// Requests that only the process with the network can carry out, passed to it by this person's other processes.
 ///
 /// A process with the network says at once that it has taken a request, and answers when it is done. One without passes
@@ -26,8 +32,8 @@ final class SiblingRequests {
   private var waiting: [String: Waiter] = [:]
   /// The processes that sent the requests we passed on, oldest first.
   private var origins: [(id: String, peer: PeerId)] = []
-  /// Carries out a request here, if this process has the network.
-  var perform: (@AutomergeRepo (String, JSONValue) async -> Result<JSONValue, ResponseError>)?
+  /// Carries out requests here, if this process has the network.
+  weak var performer: (any SiblingRequestPerforming)?
 
   private final class Waiter {
     let reply: OneReply<Result<JSONValue, ResponseError>?>
@@ -67,7 +73,7 @@ final class SiblingRequests {
     guard repo.siblings.contains(sibling), let id = fields["request"]?.text, let method = fields["method"]?.text,
       let bytes = fields["params"]?.bytes
     else { return }
-    guard sharing.hasNetwork, let perform else {
+    guard sharing.hasNetwork, let performer else {
       origins.append((id, sibling))
       if origins.count > Self.mostPassedOn { origins.removeFirst() }
       return pass(fields, Self.requestType, except: sibling)
@@ -76,7 +82,7 @@ final class SiblingRequests {
     guard let params = try? JSONValue(parsing: Array(bytes)) else { return }
     Task { @AutomergeRepo in
       var answer: [String: CBOR] = ["request": .text(id)]
-      switch await perform(method, params) {
+      switch await performer.performForSibling(method, params) {
       case .success(let result): answer["result"] = .bytes(Data(result.encoded()))
       case .failure(let error):
         answer["code"] = .integer(error.code.rawValue)

@@ -40,7 +40,7 @@ final class ServiceUnderTest {
 
   func start() async throws {
     // On a busy machine minutes pass by this clock.
-    service.releasesIdleDocuments = false
+    service.idle.isEnabled = false
     try await service.load()
     session.serviceIsLoaded()
     send("initialize", ["initializationOptions": ["notes": ["protocol": 1]]], id: 1)

@@ -16,10 +16,10 @@ struct PurgeRequest: EditorRequest {
       throw NotesError(.conflict, "\"\(record.title)\" is not deleted; only a deleted note can be removed for good.")
     }
     await endSharing(editor)
-    try await service.purge(id)
+    try await service.environment.purge(id)
     // The buffers that stayed when it was deleted say that it can be restored.
     let event = NoteNews.detached(.purged).parameters(uri: nil, id: id, title: record.title, peer: nil, name: nil)
-    service.siblingEvents.tell(event)
+    service.siblings.events.tell(event)
     if editor.client.speaksNotes { editor.deliver(event) }
     return NoResult()
   }

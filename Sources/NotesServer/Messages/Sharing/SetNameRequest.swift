@@ -14,7 +14,7 @@ struct SetNameRequest: EditorRequest {
   }
 
   func perform(for editor: Editor) async throws -> NoResult {
-    await editor.service.nameKeeper.choose(name)
+    await editor.service.author.nameKeeper.choose(name)
     return NoResult()
   }
 }

@@ -1,7 +1,4 @@
-import JSONRPC
-import TestSupport
-
-extension ModelClient {
+extension ModelBuffer {
   private static let pieces = [
     "a", "b", "the ", "word", "\n", "\n\n", "é", "ß", "漢字", "😀", "👩‍👩‍👧", "e\u{301}", "- item\n", "# Heading\n", " ", "\t",
     "ال", "x", "y", "z", "🇨🇭",
@@ -42,20 +39,5 @@ extension ModelClient {
     edit(
       start..<text.scalarStart(at: start + random.below(60)), with: Self.pieces[random.below(Self.pieces.count)] + "new"
     )
-  }
-
-  /// Waits until the buffers are equal and, if they are `checked`, each service has proved that it knows its buffer.
-  /// A service proves it only after edits.
-  public static func waitForConvergence(
-    _ clients: [ModelClient], checked: Bool = true, within duration: Duration = Patience.hang
-  ) throws {
-    for client in clients {
-      client.isUnsafe = false
-      client.flush()
-    }
-    try NotesProcess.wait(for: "equal buffers", of: clients.map(\.process), within: duration) {
-      guard let first = clients.first else { return true }
-      return clients.allSatisfy { (checked ? $0.isChecked : $0.isSynced) && $0.text.bytes == first.text.bytes }
-    }
   }
 }

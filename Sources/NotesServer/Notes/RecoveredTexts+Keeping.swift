@@ -1,0 +1,60 @@
+import AutomergeRepo
+import Logging
+
+/// Keeps texts for other parts of the service, and writes copies that the person can open.
+extension RecoveredTexts {
+  /// Stores a text that would be lost otherwise, without waiting, and tells the person.
+  ///
+  /// - Parameter isTold: whether the person has been told already
+  func keepSoon(_ id: DocumentId, _ reason: String, _ text: [UInt8], isTold: Bool = false) {
+    let kept = RecoveredText(id: id, time: environment.clock.date.milliseconds, reason: reason, text: text)
+    log.warning("Keeping a copy of \(id): \(reason).")
+    Task { @AutomergeRepo in
+      let isStored = await keepOrHold(kept)
+      if isTold { told(kept) } else if isStored { tellSoon() }
+    }
+  }
+
+  /// Keeps the note's text when a program empties the file: the program may mean that, or have failed to write it.
+  func keepIfEmptied(_ note: NoteDocument, by file: [UInt8], of id: DocumentId) {
+    let text = DocumentText(note).allUTF8
+    if file.isEmpty, !text.isEmpty { keepSoon(id, "another program emptied its file", text) }
+  }
+
+  /// Keeps what another program wrote to the file of a note that this person may only read.
+  func refuse(_ text: [UInt8], _ key: NoteKey) async throws {
+    let kept = RecoveredText(
+      id: key.document, time: environment.clock.date.milliseconds,
+      reason: "it was written to the file of a note that you may only read", text: text)
+    try await keep(kept)
+    await tellRefused(kept, of: key, title: environment.notebook[key]?.title ?? "")
+  }
+
+  /// Tells the person where words are that a read-only note does not take, which are kept already.
+  func tellRefused(_ kept: RecoveredText, of key: NoteKey, title: String) async {
+    if let path = await write(kept, title: title) {
+      environment.events.send(.refused(key, kept, path: path))
+    } else {
+      tellSoon()
+    }
+  }
+
+  /// Writes a kept text to a file that the person can open. Nil on failure, which is logged.
+  func write(_ recovered: RecoveredText, title: String) async -> String? {
+    do {
+      return try await writeCopy(recovered, title: title)
+    } catch {
+      log.error("A recovered text could not be written: \(error)")
+      return nil
+    }
+  }
+
+  /// Writes a kept text to a file that the person can open.
+  ///
+  /// - Returns: the file's path
+  func writeCopy(_ recovered: RecoveredText, title: String) async throws(WorkingFileError) -> String {
+    let path = RecoveredText.path(title: title, time: recovered.time, in: environment.notesDirectory)
+    _ = try await environment.files.write(path, recovered.text, replacing: true)
+    return path
+  }
+}

@@ -1,0 +1,58 @@
+import AutomergeRepo
+import Logging
+
+/// What all parts of a service work with: the documents, the notes, the files, the network, the time, and the events.
+@AutomergeRepo
+final class ServiceEnvironment {
+  let repo: Repo
+  let notebook: Notebook
+  let journal: RunJournal
+  let sharing: any SharingService
+  let files: any WorkingFileAccess
+  let clock: any RepoClock
+  let notesDirectory: String
+  let openNotes = OpenNotes()
+  let events = Observers<ServiceEvent>()
+
+  init(
+    repo: Repo, notebook: Notebook, journal: RunJournal, sharing: any SharingService, files: any WorkingFileAccess,
+    clock: any RepoClock, notesDirectory: String
+  ) {
+    (self.repo, self.notebook, self.journal, self.sharing) = (repo, notebook, journal, sharing)
+    (self.files, self.clock, self.notesDirectory) = (files, clock, notesDirectory)
+  }
+
+  // MARK: Notes
+
+  func title(of id: DocumentId) -> String { notebook[id]?.title ?? "a note" }
+
+  /// Whether this person may change a document: a change that the host refuses is not made here.
+  func mayWrite(_ id: DocumentId) -> Bool { sharing.access(to: id) == .write }
+
+  /// Loads what the file of a note held; anew if another process may have written to it.
+  func loadBase(of key: NoteKey) async throws {
+    if !repo.siblings.isEmpty { try await notebook.reloadBase(of: key) }
+    try await notebook.loadBase(of: key)
+  }
+
+  /// Removes a note for good.
+  func purge(_ id: DocumentId) async throws(StorageError) {
+    try await repo.delete(id)
+    try await notebook.remove(id)
+  }
+
+  // MARK: Locks
+
+  /// A lock that one process of this person has at a time. Nil after a while.
+  func turn(_ name: String) async -> (any NoteClaim)? { await claim(name, within: .seconds(4)) }
+
+  /// A lock that another process of this person may hold. Nil if it still does after this time. The system reports no release
+  /// of a lock, so the lock is tried again and again.
+  func claim(_ name: String, exclusively: Bool = true, within longest: Duration) async -> (any NoteClaim)? {
+    let end = clock.now + longest
+    while true {
+      if let claim = files.claim(name, exclusively: exclusively) { return claim }
+      guard clock.now < end, await clock.pause(for: NoteHold.interval) else { return nil }
+    }
+  }
+}

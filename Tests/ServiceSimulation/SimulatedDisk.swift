@@ -1,0 +1,67 @@
+import AutomergeRepo
+import Foundation
+import NotesServer
+import RepoTestSupport
+
+/// What outlives a person's processes: the store, the working files, and the journals. Processes use it through access objects,
+/// which end with them.
+@AutomergeRepo
+public final class SimulatedDisk {
+  struct File {
+    var bytes: [UInt8]
+    var mark: FileMark
+  }
+
+  /// What a process has journaled. It is dead once `isLocked` is false.
+  struct Journal {
+    var segments: [Int: [UInt8]] = [1: []]
+    var isLocked = true
+  }
+
+  let clock: ManualClock
+  var items: [StorageKey: Data] = [:]
+  var journals: [String: Journal] = [:]
+  private(set) var files: [String: File] = [:]
+  private var fileCount: UInt64 = 0
+  /// Called with the folder and the name of each file that is created, written or renamed.
+  private var watchers: [Int: (folder: String, action: @AutomergeRepo (String) -> Void)] = [:]
+  private var watcherCount = 0
+  nonisolated let locks = SimulatedLocks()
+
+  init(clock: ManualClock) { self.clock = clock }
+
+  // MARK: Files
+
+  /// The content of a file. A write is one step, as that of a program which renames a new file into place.
+  public subscript(path: String) -> [UInt8]? {
+    get { files[path]?.bytes }
+    set {
+      guard let newValue else { return files[path] = nil }
+      fileCount += 1
+      let nanoseconds = Int((clock.date.timeIntervalSince1970 * 1e9).rounded())
+      let mark = FileMark(inode: fileCount, byteCount: newValue.count, nanoseconds: nanoseconds)
+      files[path] = File(bytes: newValue, mark: mark)
+      changed(path)
+    }
+  }
+
+  func rename(_ path: String, to target: String) {
+    files[target] = files.removeValue(forKey: path)
+    changed(target)
+  }
+
+  private func changed(_ path: String) {
+    let (folder, name) = ((path as NSString).deletingLastPathComponent, (path as NSString).lastPathComponent)
+    for number in watchers.keys.sorted() where watchers[number]?.folder == folder {
+      clock.schedule(after: .milliseconds(1)) { [weak self] in self?.watchers[number]?.action(name) }
+    }
+  }
+
+  func watch(_ folder: String, _ action: @escaping @AutomergeRepo (String) -> Void) -> Int {
+    watcherCount += 1
+    watchers[watcherCount] = (folder, action)
+    return watcherCount
+  }
+
+  func endWatch(_ number: Int) { watchers[number] = nil }
+}

@@ -1,0 +1,71 @@
+import AutomergeRepo
+import Foundation
+import NotesServer
+
+/// One process's access to the working files.
+@AutomergeRepo
+final class SimulatedFiles: WorkingFileAccess {
+  private nonisolated let process: SimulatedProcess
+
+  nonisolated init(_ process: SimulatedProcess) { self.process = process }
+
+  func read(_ path: String) async -> [UInt8]? {
+    await process.waitForFiles()
+    return process.disk[path]
+  }
+
+  func look(_ path: String, since mark: FileMark?) async -> FileSight {
+    await process.waitForFiles()
+    guard let file = process.disk.files[path] else { return .missing }
+    return file.mark == mark ? .unchanged : .found(file.bytes, file.mark)
+  }
+
+  func create(_ path: String, _ bytes: [UInt8]) async -> Bool { await write(path, bytes, replacing: false) }
+
+  func write(_ path: String, _ bytes: [UInt8], replacing: Bool) async -> Bool {
+    await process.waitForFiles()
+    guard process.isAlive, replacing || process.disk[path] == nil else { return false }
+    process.disk[path] = bytes
+    return true
+  }
+
+  func replace(_ path: String, _ bytes: [UInt8], of expected: [UInt8]?) async -> [UInt8]? {
+    await process.waitForFiles()
+    guard process.isAlive else { return nil }
+    let old = process.disk[path]
+    process.disk[path] = bytes
+    return old == expected ? nil : old
+  }
+
+  func names(in folder: String) async -> [String]? {
+    await process.waitForFiles()
+    return process.disk.files.keys.filter { ($0 as NSString).deletingLastPathComponent == folder }
+      .map { ($0 as NSString).lastPathComponent }.sorted()
+  }
+
+  func move(_ path: String, to target: String) async -> Bool {
+    await process.waitForFiles()
+    guard process.isAlive, process.disk[target] == nil, process.disk[path] != nil else { return false }
+    process.disk.rename(path, to: target)
+    return true
+  }
+
+  func moveFolder(_ path: String, to target: String) async -> Bool {
+    await process.waitForFiles()
+    let (old, new) = (path + "/", target + "/")
+    guard process.isAlive, !process.disk.files.keys.contains(where: { $0.hasPrefix(new) }) else { return false }
+    for name in process.disk.files.keys.filter({ $0.hasPrefix(old) }).sorted() {
+      process.disk.rename(name, to: new + name.dropFirst(old.count))
+    }
+    return true
+  }
+
+  func remove(_ path: String) async {
+    await process.waitForFiles()
+    if process.isAlive { process.disk[path] = nil }
+  }
+
+  nonisolated func claim(_ name: String, exclusively: Bool) -> (any NoteClaim)? {
+    AutomergeRepo.assumeIsolated { process.isAlive } ? process.disk.locks.take(name, exclusively: exclusively, by: process.number) : nil
+  }
+}

@@ -1,0 +1,53 @@
+import AutomergeRepo
+import Foundation
+import JSONRPC
+import NotesHarness
+import NotesServer
+import RepoTestSupport
+
+/// A person with a disk and some services, one of which is the hub of the others, and one of which has the network.
+@AutomergeRepo
+final class SimulatedPerson {
+  let name: String
+  let key: [UInt8]
+  let disk: SimulatedDisk
+  let siblingNetwork: SimulatedNetwork
+  private let network: SimulatedNetwork
+  private(set) var services: [SimulatedService] = []
+  private var count = 0
+
+  init(_ name: String, _ network: SimulatedNetwork, clock: ManualClock, random: inout RandomSource) {
+    (self.name, self.network) = (name, network)
+    key = random.bytes(8)
+    disk = SimulatedDisk(clock: clock)
+    siblingNetwork = SimulatedNetwork(
+      clock: clock, random: RandomSource(SplitMix64(seed: random.next())), longestDelay: .milliseconds(3))
+  }
+
+  func start(random: inout RandomSource) -> SimulatedService {
+    count += 1
+    let service = SimulatedService(self, number: count, random: &random)
+    services.append(service)
+    return service
+  }
+
+  func crash(_ service: SimulatedService) {
+    siblingNetwork.disconnectAll(of: service.name)
+    if service.sharing.hasNetwork { network.disconnectAll(of: PeerId(name)) }
+    service.crash()
+    services.removeAll { $0 === service }
+  }
+
+  /// What the processes of a person do about each other now and then: elect a hub, connect to it, and take the network over.
+  func tidy() {
+    guard let hub = services.first else { return }
+    hub.service.becameHub()
+    for other in services.dropFirst() { siblingNetwork.connect(hub.name, other.name) }
+    // A service takes the network over when it has been loaded.
+    guard !services.contains(where: \.sharing.hasNetwork), let heir = services.first(where: \.isLoaded) else { return }
+    heir.repo.add(network.provider())
+    heir.sharing.tookNetwork()
+  }
+
+  var hasNetwork: Bool { services.contains(where: \.sharing.hasNetwork) }
+}

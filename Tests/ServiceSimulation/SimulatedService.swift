@@ -1,0 +1,131 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import JSONRPC
+import NotesHarness
+import NotesServer
+import RepoTestSupport
+
+/// A whole service with its editor in this process: the real session, notes and repo over a simulated disk and network.
+@AutomergeRepo
+final class SimulatedService {
+  let name: PeerId
+  let run: String
+  let repo: Repo
+  let sharing: SimulatedSharing
+  let service: Service
+  private let process: SimulatedProcess
+  private let clock: ManualClock
+  private var session: Session?
+  private var random: RandomSource
+  /// When the last message to the service arrives, and the last one to the editor: pipes keep the order.
+  private var (lastIn, lastOut) = (Duration.zero, Duration.zero)
+  private var answers: [Int: JSONValue] = [:]
+  private var requestCount = 0
+  /// What the editor shows; it outlives the service.
+  private(set) var buffer: ModelBuffer?
+  /// The SHA-256 of what the note is known to have of its file.
+  private(set) var knownDigest: String?
+  private(set) var isLoaded = false
+
+  var isAlive: Bool { process.isAlive }
+
+  init(_ person: SimulatedPerson, number: Int, random: inout RandomSource) {
+    name = PeerId("\(person.name)/\(number)")
+    let actor = ActorId(data: Data(person.key + random.bytes(8))) ?? ActorId()
+    run = actor.description
+    process = SimulatedProcess(number, run: run, disk: person.disk, random: RandomSource(SplitMix64(seed: random.next())))
+    self.random = RandomSource(SplitMix64(seed: random.next()))
+    clock = person.disk.clock
+    let store = SimulatedStore(process)
+    repo = Repo(
+      peerId: PeerId(person.name), metadata: PeerMetadata(name: person.name), storage: store,
+      sharePolicy: ShareEverything(), clock: clock,
+      random: RandomSource(SplitMix64(seed: random.next())))
+    sharing = SimulatedSharing(repo)
+    service = Service(
+      repo: repo, storage: store, sharing: sharing, files: SimulatedFiles(process), clock: clock,
+      notesDirectory: "/notes",
+      identity: Service.Identity(
+        peer: repo.peerId, name: person.name, person: String(run.prefix(16)), actor: actor),
+      name: PersonName(login: person.name), journal: SimulatedJournal(process))
+    service.seeksSiblings()
+    repo.add(SimulatedSibling(name: name, person.siblingNetwork))
+    start()
+  }
+
+  private func start() {
+    let session = Session(service: service) { [weak self] frame in self?.take(frame) }
+    self.session = session
+    send("initialize", ["initializationOptions": ["notes": ["protocol": 1]]], id: 0)
+    Task { @AutomergeRepo in
+      try await service.load(watching: SimulatedFolders(process))
+      session.serviceIsLoaded()
+      isLoaded = true
+    }
+  }
+
+  /// Ends as by a kill: nothing more is sent, stored or answered.
+  func crash() {
+    process.die()
+    session = nil
+  }
+
+  // MARK: The editor
+
+  /// What was written before a kill still reaches the editor.
+  private func take(_ frame: [UInt8]) {
+    guard isAlive, let start = frame.firstIndex(of: UInt8(ascii: "{")),
+      let message = try? JSONValue(parsing: Array(frame[start...]))
+    else { return }
+    lastOut = later(than: lastOut)
+    clock.schedule(after: lastOut - clock.now) { [weak self] in self?.received(message) }
+  }
+
+  private func received(_ message: JSONValue) {
+    if let id = message["id"]?.intValue, message["method"] == nil { return answers[id] = message }
+    guard let method = message["method"]?.stringValue, let params = message["params"] else { return }
+    if method == "notes/file" { knownDigest = params["sha256"]?.stringValue }
+    buffer?.receive(method, params)
+  }
+
+  private func send(_ method: String, _ params: JSONValue, id: Int? = nil) {
+    let message = JSONValue.object(present: [
+      "jsonrpc": "2.0", "id": id.map { JSONValue($0) }, "method": .string(method), "params": params,
+    ])
+    let body = message.encoded()
+    lastIn = later(than: lastIn)
+    clock.schedule(after: lastIn - clock.now) { [weak self] in
+      self?.session?.receive(Array("Content-Length: \(body.count)\r\n\r\n".utf8) + body)
+    }
+  }
+
+  private func later(than last: Duration) -> Duration {
+    max(last, clock.now + .microseconds(Int64.random(in: 20...4_000, using: &random)))
+  }
+
+  func notify(_ method: String, _ params: JSONValue) { send(method, params) }
+
+  /// Sends a request; `answer` has what comes back.
+  func request(_ method: String, _ params: JSONValue) -> Int {
+    requestCount += 1
+    send(method, params, id: requestCount)
+    return requestCount
+  }
+
+  func answer(to request: Int) -> JSONValue? { answers[request] }
+
+  /// The editor shows a buffer, which may have outlived another service.
+  func show(_ buffer: ModelBuffer, reattach: Bool) {
+    self.buffer = buffer
+    buffer.attach(to: run, reattach: reattach) { [weak self] method, params in self?.send(method, params) }
+  }
+
+  /// The editor goes on with another service.
+  func forgetBuffer() { buffer = nil }
+
+  func closeBuffer() {
+    buffer?.close()
+    buffer = nil
+  }
+}

@@ -1,0 +1,75 @@
+import AutomergeRepo
+import Foundation
+import NotesHarness
+
+/// What must hold when nothing disturbs the services any more.
+extension Simulation {
+  func settle() async throws {
+    partitions = []
+    while !orphans.isEmpty { restart() }
+    for person in people where buffers(of: person).isEmpty {
+      let service = person.services.first ?? person.start(random: &random)
+      openBuffer(service, of: person)
+    }
+    for buffer in people.flatMap(buffers) { buffer.flush() }
+    do {
+      try await wait(for: "equal texts", within: Self.settlingTime) {
+        let all = people.flatMap(buffers)
+        return all.allSatisfy { $0.isSynced && $0.text == all[0].text } && hasAllWords(all[0].text.string)
+      }
+    } catch {
+      throw failure(describeTexts())
+    }
+    let text = try checkedText()
+    try await closeAll(text)
+  }
+
+  /// When no editor has the note open, the files get its text.
+  private func closeAll(_ text: [UInt8]) async throws {
+    for service in people.flatMap(\.services) { service.closeBuffer() }
+    for person in people {
+      do {
+        try await wait(for: "the file", within: Self.settlingTime) { person.disk[path] == text }
+      } catch {
+        throw failure(
+          "the file of \(person.name) differs: "
+            + difference(String(decoding: person.disk[path] ?? [], as: UTF8.self)))
+      }
+    }
+  }
+
+  private func hasAllWords(_ text: String) -> Bool { words.isSubset(of: Set(text.split(separator: "\n").map(String.init))) }
+
+  /// The text that all buffers show, once it is known to have every word once.
+  private func checkedText() throws -> [UInt8] {
+    let buffers = people.flatMap(buffers)
+    for buffer in buffers where !buffer.complaints.isEmpty { throw failure("complaints: \(buffer.complaints)") }
+    let problems = difference(buffers[0].text.string)
+    guard problems.isEmpty else { throw failure(problems) }
+    return buffers[0].text.bytes
+  }
+
+  /// What is wrong with the words of a text; empty if nothing is.
+  private func difference(_ text: String) -> String {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+    let counts = Dictionary(lines.map { ($0, 1) }, uniquingKeysWith: +)
+    let problems = [
+      ("lost", words.filter { counts[$0] == nil }), ("twice", Set(counts.filter { $0.value > 1 }.keys)),
+      ("deleted and here", deleted.filter { counts[$0] != nil }),
+      ("not words", Set(counts.keys).subtracting(words).subtracting(deleted)),
+    ]
+    return problems.filter { !$0.1.isEmpty }.map { problem, words in
+      "\(problem): " + words.sorted().map { "\($0) of \(authors[$0] ?? "nobody")" }.joined(separator: ", ")
+    }.joined(separator: "; ")
+  }
+
+  private func describeTexts() -> String {
+    let texts = people.flatMap { person in
+      buffers(of: person).map { buffer in
+        "\(person.name) (\(buffer.isSynced ? "synced" : "not synced"), version \(buffer.version), rev \(buffer.rev)): "
+          + "\(difference(buffer.text.string)) \(buffer.complaints)"
+      }
+    }
+    return "texts did not become equal: \n" + texts.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,148 @@
+import AutomergeRepo
+import Foundation
+import JSONRPC
+import NotesHarness
+import RepoTestSupport
+
+/// What can happen in one step.
+extension Simulation {
+  public enum Step: String, CaseIterable, Sendable {
+    case type, delete, save, writeOutside, crash, restart, startAnother, toggleBuffer, togglePartition
+
+    /// How often it happens, in a hundred.
+    var weight: Int {
+      switch self {
+      case .type: 60
+      case .restart, .save: 8
+      case .delete, .writeOutside: 6
+      case .crash, .togglePartition: 4
+      case .startAnother, .toggleBuffer: 2
+      }
+    }
+  }
+
+  func act() {
+    let person = people[below(people.count)]
+    var left = below(100)
+    for step in Step.allCases {
+      left -= step.weight
+      guard left < 0 else { continue }
+      return without.contains(step) ? () : perform(step, by: person)
+    }
+  }
+
+  private func perform(_ step: Step, by person: SimulatedPerson) {
+    switch step {
+    case .type: type(person)
+    case .delete: delete(person)
+    case .save: save(person)
+    case .writeOutside: writeOutside(person)
+    case .crash: crash(person)
+    case .restart: restart()
+    case .startAnother: startAnother(person)
+    case .toggleBuffer: toggleBuffer(person)
+    case .togglePartition: togglePartition()
+    }
+  }
+
+  /// The buffers that a person's editors show, whether their services live or not.
+  func buffers(of person: SimulatedPerson) -> [ModelBuffer] {
+    person.services.compactMap(\.buffer) + orphans.filter { $0.person === person }.map(\.buffer)
+  }
+
+  private func someBuffer(of person: SimulatedPerson) -> ModelBuffer? {
+    let all = buffers(of: person)
+    return all.isEmpty ? nil : all[below(all.count)]
+  }
+
+  /// The beginnings of all lines.
+  static func lineStarts(_ bytes: [UInt8]) -> [Int] {
+    [0] + bytes.indices.filter { bytes[$0] == 0x0A }.map { $0 + 1 }
+  }
+
+  private func type(_ person: SimulatedPerson) {
+    guard let buffer = someBuffer(of: person) else { return }
+    let starts = Self.lineStarts(buffer.text.bytes)
+    let place = starts[below(starts.count)]
+    buffer.edit(place..<place, with: newWord(of: person.name) + "\n")
+    if below(4) > 0 { buffer.flush(asFullText: below(8) == 0) }
+  }
+
+  /// Deletes a line that the person sees.
+  private func delete(_ person: SimulatedPerson) {
+    guard let buffer = someBuffer(of: person) else { return }
+    let starts = Self.lineStarts(buffer.text.bytes)
+    let index = below(starts.count - 1)
+    guard starts.count > index + 1 else { return }
+    let range = starts[index]..<starts[index + 1]
+    let word = String(decoding: buffer.text.bytes[range].dropLast(), as: UTF8.self)
+    guard words.remove(word) != nil else { return }
+    deleted.insert(word)
+    buffer.edit(range, with: "")
+    buffer.flush()
+    report.deletions += 1
+  }
+
+  /// An editor writes its text to the file, unless another program wrote there what the note may not have: then its person
+  /// thinks better of it.
+  private func save(_ person: SimulatedPerson) {
+    let open = person.services.filter { $0.buffer != nil }
+    guard !open.isEmpty else { return }
+    let service = open[below(open.count)]
+    guard let buffer = service.buffer, let file = person.disk[path] else { return }
+    let found = ModelText(String(decoding: file, as: UTF8.self), encoding: .utf8)
+    guard found.sha256 == service.knownDigest || found.bytes == buffer.text.bytes else { return }
+    buffer.flush()
+    person.disk[path] = buffer.text.bytes
+    service.notify("textDocument/didSave", ["textDocument": ["uri": .string(buffer.uri)]])
+    report.saves += 1
+  }
+
+  /// Another program adds a line to the file.
+  private func writeOutside(_ person: SimulatedPerson) {
+    guard var bytes = person.disk[path] else { return }
+    let starts = Self.lineStarts(bytes)
+    bytes.insert(contentsOf: Array((newWord(of: "file") + "\n").utf8), at: starts[below(starts.count)])
+    person.disk[path] = bytes
+    report.outsideWrites += 1
+  }
+
+  private func crash(_ person: SimulatedPerson) {
+    guard !person.services.isEmpty else { return }
+    let service = person.services[below(person.services.count)]
+    if let buffer = service.buffer { orphans.append((person, buffer, service)) }
+    person.crash(service)
+    report.crashes += 1
+  }
+
+  /// An editor whose service is dead starts another one.
+  func restart() {
+    guard !orphans.isEmpty else { return }
+    let (person, buffer, dead) = orphans.remove(at: below(orphans.count))
+    dead.forgetBuffer()
+    person.start(random: &random).show(buffer, reattach: true)
+  }
+
+  private func startAnother(_ person: SimulatedPerson) {
+    guard buffers(of: person).count < 2, person.services.count < 2 else { return }
+    let service = person.start(random: &random)
+    openBuffer(service, of: person)
+  }
+
+  /// An editor closes the note, or opens it again.
+  private func toggleBuffer(_ person: SimulatedPerson) {
+    guard !person.services.isEmpty else { return }
+    let service = person.services[below(person.services.count)]
+    if service.buffer == nil { openBuffer(service, of: person) } else { service.closeBuffer() }
+  }
+
+  private func togglePartition() {
+    let (one, other) = (people[below(people.count)].name, people[below(people.count)].name)
+    guard one != other else { return }
+    if partitions.remove([one, other]) == nil {
+      partitions.insert([one, other])
+      network.disconnect(PeerId(one), PeerId(other))
+      report.partitions += 1
+    }
+  }
+}
