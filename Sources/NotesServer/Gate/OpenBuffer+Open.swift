@@ -46,10 +46,13 @@ extension OpenBuffer {
   }
 
   /// What the document lacks of the union of both, and what the text lacks of it. Compared by whole lines; if only a line
-  /// feed is missing at the end of one, the last line is still the same.
+  /// feed is missing at the end of one, the last line is still the same. A document that has all words of the text, with more
+  /// between them, lacks nothing, though its lines are different ones.
   private static func union(of document: [UInt8], _ text: [UInt8]) -> (added: TextDelta, lacking: TextDelta) {
     if document == text { return (.identity, .identity) }
     if document.isEmpty || text.isEmpty { return TextDiff.delta(from: document, to: text).keepingBoth }
+    let more = TextDiff.delta(from: text, to: document)
+    if more.keepsWords(of: text) { return (.identity, more) }
     func ending(_ bytes: [UInt8]) -> TextDelta {
       TextDelta(utf8Offset: bytes.count, deleted: [], inserted: bytes.last == 0x0A ? [] : [0x0A])
     }

@@ -19,6 +19,30 @@ struct TextDelta: Hashable, Sendable {
 
   var isIdentity: Bool { segments.isEmpty }
 
+  /// Whether every word of `text` stays a word by itself: nothing is deleted, and nothing inserted splits or prolongs a word.
+  /// - Complexity: O(s) in the segments
+  func keepsWords(of text: [UInt8]) -> Bool {
+    var place = 0
+    for segment in segments {
+      switch segment {
+      case .retain(let count): place += count
+      case .insert(let piece):
+        let (before, after) = (text[..<place].last, text[place...].first)
+        for (left, right) in [(before, after), (before, piece.bytes.first), (piece.bytes.last, after)]
+        where Self.isInWord(left) && Self.isInWord(right) { return false }
+      case .delete: return false
+      }
+    }
+    return true
+  }
+
+  private static func isInWord(_ byte: UInt8?) -> Bool {
+    switch byte ?? 0 {
+    case 0x30...0x39, 0x41...0x5A, 0x5F, 0x61...0x7A, 0x80...: true
+    default: false
+    }
+  }
+
   /// The delta that replaces `deleted`, which stands at `utf8Offset`, by `inserted`.
   init(utf8Offset: Int, deleted: [UInt8], inserted: [UInt8]) {
     var builder = Builder()
