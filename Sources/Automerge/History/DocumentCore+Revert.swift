@@ -14,7 +14,7 @@ extension DocumentCore {
     _ counters: [ClosedRange<UInt32>], of actor: UInt32, rows: [Int]
   ) throws(DocError) -> RestoredCopies {
     var difference = DocumentDifference(
-      self, without: counters, of: actor, rows: rows, copies: undoHistory.copies)
+      self, without: counters, of: actor, rows: rows, copies: lookups.undoHistory.copies)
     var edit = PatchedEdit(self)
     for step in difference.steps() { try edit.apply(step.action, origin: step.origin) }
     return edit.copies

@@ -16,7 +16,7 @@ struct Whereabouts {
   mutating func isInView(_ object: OpId) -> Bool {
     var climbed: [OpId] = [], at = object
     while known[at] == nil {
-      guard let place = core.parents[at], slot(place)?.winner(at: clock)?.id == at else {
+      guard let place = core.lookups.parents[at], slot(place)?.winner(at: clock)?.id == at else {
         known[at] = false
         break
       }
@@ -41,7 +41,7 @@ struct Whereabouts {
   /// The way from the root to an object in view.
   mutating func path(of object: OpId) -> [PathElement] {
     var path: [PathElement] = [], at = object
-    while let place = core.parents[at] {
+    while let place = core.lookups.parents[at] {
       let prop: Prop
       switch place.key {
       case .map(let key): prop = .Key(key.string)
