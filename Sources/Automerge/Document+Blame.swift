@@ -8,7 +8,7 @@ public struct BlameSpan: Hashable, Sendable {
   public let end: UInt64
   /// The change that wrote what stands there now.
   public let change: ChangeHash
-  /// Who made the change.
+  /// The author of the change.
   public let actor: ActorId
   /// When, as the author's clock had it; whole seconds.
   public let timestamp: Date
@@ -19,7 +19,7 @@ public struct BlameSpan: Hashable, Sendable {
 }
 
 extension Document {
-  /// Who wrote what in a text, and when: spans from front to back that cover all of it, neighbours by different changes.
+  /// The authors and times of a text: spans from front to back that cover all of it, neighbours by different changes.
   /// - Complexity: O(n log m) for n runs and spans among m changes.
   public func blame(obj: ObjId) throws -> [BlameSpan] {
     try withCore { core in
@@ -65,10 +65,10 @@ extension DocumentCore {
       }
     }
     tree.forEachRun { run in
-      if run.isOdd {
-        let odd = tree.slots[Int(run.text)]
-        if let winner = odd.slot.winner(), let row = lookups.changeLookup.row(of: winner.id) {
-          add(odd.sums[unit], by: row)
+      if run.isIrregular {
+        let irregular = tree.slots[Int(run.text)]
+        if let winner = irregular.slot.winner(), let row = lookups.changeLookup.row(of: winner.id) {
+          add(irregular.sums[unit], by: row)
         }
         return
       }

@@ -20,7 +20,7 @@ public final class Document: @unchecked Sendable {
   private let changingThread = Cell<UInt>(0)
   /// Held while such a change is made.
   private let turn = Mutex(())
-  /// Those who asked for `updates`.
+  /// The observers that asked for `updates`.
   let observers = UpdateObservers()
 
   private init(core: DocumentCore, textEncoding: TextEncoding) {

@@ -6,7 +6,7 @@ final class DocumentCore {
   let log: RunLog
   private let graphCell: Cell<ChangeGraph>
   private let transactionCell = Cell<Transaction?>(nil)
-  /// The text asked for last: who types, types into one text.
+  /// The text asked for last: a person types into one text at a time.
   private let lastTextCell = Cell<(object: ObjId, id: OpId, tree: TextTree)?>(nil)
   /// This document's own actor, and its index once it is known.
   private let ownCell: Cell<(id: ActorId, index: UInt32?)>

@@ -77,7 +77,7 @@ struct GoneWithCopies {
     var overruled: [OpId] = [], passed = 0
     while passed < piece.count, let (place, element) = tree.find(piece.copy.advanced(by: passed)) {
       let run = tree[place], count = min(Int(run.count) - element, piece.count - passed)
-      if run.isOdd {
+      if run.isIrregular {
         if tree.slots[Int(run.text)].slot.isOverruled(run.id, at: after) { overruled.append(run.id) }
       } else if !run.deletion.isZero {
         for each in element..<element + count where after.covers(run.deletion(of: each)) {

@@ -34,7 +34,7 @@ struct Whereabouts {
     case .element(let element):
       guard let tree = core.store.sequence(place.object), let found = tree.find(element) else { return nil }
       let run = tree[found.place]
-      return run.isOdd ? tree.slots[Int(run.text)].slot : nil
+      return run.isIrregular ? tree.slots[Int(run.text)].slot : nil
     }
   }
 
@@ -63,11 +63,11 @@ struct Whereabouts {
 }
 
 extension TextTree {
-  /// Where the odd elements stood at a past state.
+  /// Where the irregular elements stood at a past state.
   fileprivate func indexesOfObjects(at clock: Clock, _ unit: TextUnit) -> [OpId: Int] {
     var indexes: [OpId: Int] = [:], index = 0
     forEachStretch(at: clock) { stretch in
-      if case .odd(let slot, _) = stretch, let element = slot.ops.first?.id { indexes[element] = index }
+      if case .irregular(let slot, _) = stretch, let element = slot.ops.first?.id { indexes[element] = index }
       index += sums(of: stretch)[unit]
       return true
     }
