@@ -1,6 +1,6 @@
 import Foundation
 
-/// One change of a document, with who made it and when.
+/// One change of a document, with its author and time.
 public struct Change: Hashable, Sendable {
   public let actorId: ActorId
   public let message: String?

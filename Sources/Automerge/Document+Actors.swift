@@ -1,4 +1,4 @@
-/// Who changed the document.
+/// The actors that changed the document.
 extension Document {
   /// The last change that an actor made; nil if it has made none.
   public func lastChange(by actor: ActorId) -> ChangeHash? {
@@ -19,7 +19,7 @@ extension Document {
     }
   }
 
-  /// Who made a change, and the how manieth of its author's it is, from 1; nil if this document does not have it.
+  /// A change's author, and its number among the author's changes, from 1; nil if this document does not have it.
   public func authorship(of change: ChangeHash) -> (actor: ActorId, number: Int)? {
     withCore { core in
       core.commitPending()

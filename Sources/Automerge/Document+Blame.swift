@@ -8,7 +8,7 @@ public struct BlameSpan: Hashable, Sendable {
   public let end: UInt64
   /// The change that wrote what stands there now.
   public let change: ChangeHash
-  /// Who made the change.
+  /// The author of the change.
   public let actor: ActorId
   /// When, as the author's clock had it; whole seconds.
   public let timestamp: Date
@@ -19,7 +19,7 @@ public struct BlameSpan: Hashable, Sendable {
 }
 
 extension Document {
-  /// Who wrote what in a text, and when: spans from front to back that cover all of it, neighbours by different changes.
+  /// The authors and times of a text: spans from front to back that cover all of it, neighbours by different changes.
   /// - Complexity: O(n log m) for n runs and spans among m changes.
   public func blame(obj: ObjId) throws -> [BlameSpan] {
     try withCore { core in
@@ -44,8 +44,8 @@ extension Document {
       core.commitPending()
       guard obj != .ROOT, let id = core.opId(obj) else { return nil }
       core.computeHashes()
-      core.changeLookup.update(from: core.graph)
-      return core.changeLookup.row(of: id).map { core.change(ofRow: $0) }
+      core.lookups.changeLookup.update(from: core.graph)
+      return core.lookups.changeLookup.row(of: id).map { core.change(ofRow: $0) }
     }
   }
 }
@@ -53,7 +53,7 @@ extension Document {
 extension DocumentCore {
   /// Stretches of a text, in some unit, with the row of the change that wrote each. No transaction is pending.
   fileprivate func authors(of tree: TextTree, unit: TextUnit) -> [(start: Int, end: Int, row: Int)] {
-    changeLookup.update(from: graph)
+    lookups.changeLookup.update(from: graph)
     var spans: [(start: Int, end: Int, row: Int)] = [], offset = 0
     func add(_ length: Int, by row: Int) {
       defer { offset += length }
@@ -65,14 +65,18 @@ extension DocumentCore {
       }
     }
     tree.forEachRun { run in
-      if run.isOdd {
-        let odd = tree.slots[Int(run.text)]
-        if let winner = odd.slot.winner(), let row = changeLookup.row(of: winner.id) { add(odd.sums[unit], by: row) }
+      if run.isIrregular {
+        let irregular = tree.slots[Int(run.text)]
+        if let winner = irregular.slot.winner(), let row = lookups.changeLookup.row(of: winner.id) {
+          add(irregular.sums[unit], by: row)
+        }
         return
       }
       guard run.isVisible else { return }
       var element = 0, start = run.textStart
-      while element < Int(run.count), let found = changeLookup.stretch(from: run.id.advanced(by: element), in: graph) {
+      while element < Int(run.count),
+        let found = lookups.changeLookup.stretch(from: run.id.advanced(by: element), in: graph)
+      {
         let count = min(found.count, Int(run.count) - element)
         let end = run.isASCII ? start + count : bytes.advance(start, scalars: count)
         add(run.isASCII ? count : TextSums(bytes.measure(start..<end), elements: count)[unit], by: found.row)

@@ -20,7 +20,7 @@ public struct Burst: Hashable, Sendable {
 }
 
 extension Document {
-  /// The history of a text as a person would tell it: who wrote how much, and when, the oldest first.
+  /// The history of a text as a person would tell it: the authors, how much each wrote, and when, the oldest first.
   ///
   /// Changes with one message are one burst. Others belong together if they are one author's and not more than `pause`
   /// seconds apart.

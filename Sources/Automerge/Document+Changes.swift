@@ -5,11 +5,11 @@ extension Document {
   /// Ends the pending transaction; its operations become one change. Nothing pending makes nothing.
   public func commitWith(message: String? = nil, timestamp: Date = Date()) {
     let time = seconds(of: timestamp)
-    withKeystrokes { keystrokes, core in
-      if message == nil, keystrokes.keepCommit(time: time) { return }
-      core.address.pointee.apply(&keystrokes)
-      core.address.pointee.commit(message: message, time: time)
-      keystrokes.didCommit()
+    withKeystrokes { state in
+      if message == nil, state.keystrokes.keepCommit(time: time) { return }
+      state.core.apply(&state.keystrokes)
+      state.core.commit(message: message, time: time)
+      state.keystrokes.didCommit()
     }
   }
 

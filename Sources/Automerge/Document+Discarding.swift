@@ -29,7 +29,7 @@ extension Document {
   /// Removes changes, and everything that was made on top of them, from this copy of the document. Other copies keep them, and
   /// bring them again when they are merged. Objects that are left keep their ids.
   ///
-  /// - Parameter actor: who writes from now on. It must be new: the numbers of the changes that are gone are not free for others.
+  /// - Parameter actor: the actor that writes from now on. It must be new: the numbers of the changes that are gone are not free for others.
   /// - Returns: the changes that are gone
   /// - Complexity: O(n) in the history, unless nothing is removed
   @discardableResult

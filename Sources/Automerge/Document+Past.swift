@@ -111,7 +111,7 @@ extension DocumentCore {
           for scalar in String(decoding: bytes.bytes[text], as: UTF8.self).unicodeScalars {
             values.append(.Scalar(.String(String(scalar))))
           }
-        case .odd(let slot, let winner): values.append(value(of: winner, in: slot, at: clock))
+        case .irregular(let slot, let winner): values.append(value(of: winner, in: slot, at: clock))
         case .mark: break
         }
         return true

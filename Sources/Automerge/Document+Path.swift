@@ -5,14 +5,14 @@ extension Document {
   public func path(obj: ObjId) throws -> [PathElement] {
     try withCore { core in
       guard let id = core.opId(obj) else { throw DocError.unknownObject(obj) }
-      core.parents.update(from: core)
+      core.lookups.parents.update(from: core)
       let pending = core.pendingPlaces()
       var path: [PathElement] = [], at = id
-      while let place = core.parents[at] ?? pending[at] {
+      while let place = core.lookups.parents[at] ?? pending[at] {
         let prop: Prop =
           switch place.key {
           case .map(let key): .Key(key.string)
-          case .element(let element): .Index(core.index(of: element, in: place.object, textEncoding))
+          case .element(let element): .Index(core.store.index(of: element, in: place.object, textEncoding))
           }
         path.append(PathElement(obj: core.objId(place.object), prop: prop))
         at = place.object
@@ -36,11 +36,13 @@ extension DocumentCore {
     }
     return places
   }
+}
 
+extension ObjectStore {
   /// The index of an element as it is now; of one that is deleted, the index of what comes after it.
   fileprivate func index(of element: OpId, in object: OpId, _ encoding: TextEncoding) -> UInt64 {
-    guard let tree = store.sequence(object), let found = tree.find(element) else { return 0 }
-    let unit = store.type(of: object) == .makeText ? encoding.unit : .elements
+    guard let tree = sequence(object), let found = tree.find(element) else { return 0 }
+    let unit = type(of: object) == .makeText ? encoding.unit : .elements
     return UInt64(tree.start(of: found.place)[unit])
   }
 }

@@ -17,7 +17,8 @@ extension Document {
 
   private func applySplice(obj: ObjId, start: UInt64, delete: Int64, value: inout String) throws {
     let unit = textEncoding.unit
-    try withCore { core in
+    try withState { state in
+      let core = state.core
       let (id, tree) = try core.text(obj)
       guard let first = Int(exactly: start), let count = Int(exactly: delete.magnitude) else {
         throw DocError.outOfBounds(start)
@@ -32,7 +33,7 @@ extension Document {
         try core.spliceClusters(tree, id, at: from, deleting: count, unit: unit, inserting: value)
       } else {
         try value.withUTF8 { try core.splice(tree, id, at: from, deleting: count, unit: unit, inserting: $0) }
-        expectKeystrokes(in: obj, tree, of: core)
+        core.expect(&state.keystrokes, in: obj, tree, unit: unit)
       }
     }
   }
@@ -44,25 +45,27 @@ extension Document {
   ) -> Bool {
     guard (count == 0) != value.isEmpty, count == 0 || count == 1 else { return false }
     let unit = textEncoding.unit, letter = value.onlyASCII
-    return withKeystrokes { keystrokes, core in
-      if count == 0, let letter, keystrokes.keep(nextLetter: letter, in: obj, at: start, unit: unit) { return true }
-      return keep(insertionOf: &value, deleting: count, in: obj, at: start, unit: unit, &keystrokes, core)
+    return withKeystrokes { state in
+      if count == 0, let letter, state.keystrokes.keep(nextLetter: letter, in: obj, at: start, unit: unit) {
+        return true
+      }
+      return keep(insertionOf: &value, deleting: count, in: obj, at: start, unit: unit, &state)
     }
   }
 
   private func keep(
     insertionOf value: inout String, deleting count: Int64, in obj: ObjId, at start: UInt64, unit: TextUnit,
-    _ keystrokes: inout Keystrokes, _ core: borrowing Cell<DocumentCore>
+    _ state: inout DocumentState
   ) -> Bool {
     let isInsertion = count == 0
     func keep(_ value: inout String) -> Keystrokes.Answer {
       isInsertion
-        ? keystrokes.keep(insertionOf: &value, in: obj, at: start, unit: unit)
-        : keystrokes.keep(deletionIn: obj, at: start, unit: unit)
+        ? state.keystrokes.keep(insertionOf: &value, in: obj, at: start, unit: unit)
+        : state.keystrokes.keep(deletionIn: obj, at: start, unit: unit)
     }
     var answer = keep(&value)
     if answer == .afterThese {
-      core.address.pointee.apply(&keystrokes)
+      state.core.apply(&state.keystrokes)
       answer = keep(&value)
     }
     return answer == .kept

@@ -10,8 +10,8 @@ extension Document {
   public var canUndo: Bool {
     withCore { core in
       core.commitPending()
-      core.undoHistory.update(from: core)
-      return core.isolation == nil && !core.undoHistory.undoable.isEmpty
+      core.lookups.undoHistory.update(from: core)
+      return core.isolation == nil && !core.lookups.undoHistory.undoable.isEmpty
     }
   }
 
@@ -19,8 +19,8 @@ extension Document {
   public var canRedo: Bool {
     withCore { core in
       core.commitPending()
-      core.undoHistory.update(from: core)
-      return core.isolation == nil && !core.undoHistory.redoable.isEmpty
+      core.lookups.undoHistory.update(from: core)
+      return core.isolation == nil && !core.lookups.undoHistory.redoable.isEmpty
     }
   }
 
@@ -44,12 +44,12 @@ extension Document {
     try withCore { core in
       guard core.isolation == nil else { throw DocError.isolated }
       core.commitPending()
-      core.undoHistory.update(from: core)
+      core.lookups.undoHistory.update(from: core)
       let heads = core.graph.heads
-      while let row = core.undoHistory.next(direction) {
-        let copies = try core.revert(rows: core.undoHistory.related(to: [row], in: core))
+      while let row = core.lookups.undoHistory.next(direction) {
+        let copies = try core.revert(rows: core.lookups.undoHistory.related(to: [row], in: core))
         if core.commit(message: message, time: seconds(of: timestamp)) {
-          core.undoHistory.didRevert(direction, row, by: core.graph.count - 1, restoring: copies)
+          core.lookups.undoHistory.didRevert(direction, row, by: core.graph.count - 1, restoring: copies)
           break
         }
       }
@@ -73,13 +73,13 @@ extension Document {
     try withCore { core in
       guard core.isolation == nil else { throw DocError.isolated }
       core.commitPending()
-      core.undoHistory.update(from: core)
+      core.lookups.undoHistory.update(from: core)
       let own = Set(actors.union([core.actor]).compactMap { core.actors.find($0) })
       let rows = changes.compactMap { core.row(of: $0) }.filter { own.contains(core.graph.records[$0].actor) }
       guard !rows.isEmpty else { return nil }
-      let copies = try core.revert(rows: core.undoHistory.related(to: rows, in: core))
+      let copies = try core.revert(rows: core.lookups.undoHistory.related(to: rows, in: core))
       guard core.commit(message: message, time: seconds(of: timestamp)) else { return nil }
-      core.undoHistory.didRevert(rows, by: core.graph.count - 1, restoring: copies)
+      core.lookups.undoHistory.didRevert(rows, by: core.graph.count - 1, restoring: copies)
       core.computeHashes()
       return core.graph.hashes[core.graph.count - 1]
     }

@@ -18,7 +18,7 @@ extension Document {
   package func removeObserver(_ number: Int) { observers.remove(number) }
 }
 
-/// Those who want to know of changes of one document or bound value. Safe to use from several threads.
+/// The observers of changes of one document or bound value. Safe to use from several threads.
 final class UpdateObservers: Sendable {
   private struct State {
     var continuations: [Int: AsyncStream<Void>.Continuation] = [:]

@@ -8,24 +8,19 @@ public enum TextEncoding: Hashable, Sendable { case graphemeCluster, unicodeScal
 ///
 /// Edits go into a pending transaction, which `commitWith` turns into a change; whatever needs whole changes (heads,
 /// saving, syncing, merging, taking in changes of others) ends it by itself.
-public final class Document: @unchecked Sendable {
+public final class Document: Sendable {
   public let textEncoding: TextEncoding
 
-  /// Guards `guardedCell`, and through it everything mutable of this document.
-  private let lock = Mutex(())
-  private let guardedCell: Cell<DocumentCore>
-  /// Guarded by the lock as well.
-  private let keystrokes = Cell(Keystrokes())
-  /// The thread that makes a change no other thread may cut in two, else 0. Guarded by the lock as well.
-  private let changingThread = Cell<UInt>(0)
-  /// Held while such a change is made.
+  /// Everything mutable of this document.
+  private let state: Mutex<DocumentState>
+  /// Held while a thread makes a change that no other thread may cut in two.
   private let turn = Mutex(())
-  /// Those who asked for `updates`.
+  /// The observers that asked for `updates`.
   let observers = UpdateObservers()
 
   private init(core: DocumentCore, textEncoding: TextEncoding) {
     self.textEncoding = textEncoding
-    guardedCell = Cell(core)
+    state = Mutex(DocumentState(core: core))
     #if canImport(Combine)
       startPublishing()
     #endif
@@ -71,11 +66,11 @@ public final class Document: @unchecked Sendable {
     }
   }
 
-  /// The keystrokes that are kept, before anything else is done with the document.
+  /// The state as it is, with keystrokes that are kept and not applied yet.
   @inline(__always)
-  func withKeystrokes<Result>(_ body: (inout Keystrokes, borrowing Cell<DocumentCore>) -> Result) -> Result {
+  func withKeystrokes<Result>(_ body: (inout DocumentState) -> Result) -> Result {
     var result: Result?
-    lock.withLock { _ in result = body(&keystrokes.address.pointee, guardedCell) }
+    state.withLock { state in result = body(&state) }
     guard let result else { preconditionFailure("the body has run") }
     return result
   }
@@ -91,18 +86,21 @@ public final class Document: @unchecked Sendable {
   func replacingCore<Result, Failure: Error>(
     _ body: (inout DocumentCore) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    var isChanged = false
-    defer { if isChanged { observers.notify() } }
-    return try lockedCore { (core) throws(Failure) in
-      let count = core.operationCount
-      defer { isChanged = core.operationCount != count }
-      return try body(&core)
-    }
+    try withState { (state) throws(Failure) in try body(&state.core) }
   }
 
-  /// Expects keystrokes after an edit of a text, inside `withCore`.
-  func expectKeystrokes(in object: ObjId, _ tree: TextTree, of core: DocumentCore) {
-    core.expect(&keystrokes.address.pointee, in: object, tree, unit: textEncoding.unit)
+  /// As `withCore`, for edits after which keystrokes may be kept.
+  @inline(__always)
+  func withState<Result, Failure: Error>(
+    _ body: (inout DocumentState) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    var isChanged = false
+    defer { if isChanged { observers.notify() } }
+    return try locked { (state) throws(Failure) in
+      let count = state.core.operationCount
+      defer { isChanged = state.core.operationCount != count }
+      return try body(&state)
+    }
   }
 
   /// Locks two documents at once, in an order that does not depend on the caller's.
@@ -117,9 +115,9 @@ public final class Document: @unchecked Sendable {
       return try body(&core, theirs)
     }
     if ObjectIdentifier(self) < ObjectIdentifier(other) {
-      return try lockedCore { core in try other.lockedCore(waits: false) { try run(&core, $0) } }
+      return try locked { own in try other.locked(waits: false) { theirs in try run(&own.core, theirs.core) } }
     }
-    return try other.lockedCore { theirs in try lockedCore(waits: false) { core in try run(&core, theirs) } }
+    return try other.locked { theirs in try locked(waits: false) { own in try run(&own.core, theirs.core) } }
   }
 
   /// Runs `body` while other threads that use the document wait. Without this, a thread that only asks for the heads
@@ -130,11 +128,11 @@ public final class Document: @unchecked Sendable {
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     let thread = Self.thisThread
-    if lock.withLock({ _ in changingThread.address.pointee }) == thread { return try body() }
+    if state.withLock({ $0.changingThread }) == thread { return try body() }
     var result: Result?
     try turn.withLock { (_) throws(Failure) in
-      lock.withLock { _ in changingThread.address.pointee = thread }
-      defer { lock.withLock { _ in changingThread.address.pointee = 0 } }
+      state.withLock { $0.changingThread = thread }
+      defer { state.withLock { $0.changingThread = 0 } }
       result = try body()
     }
     guard let result else { preconditionFailure("the body has run") }
@@ -152,23 +150,42 @@ public final class Document: @unchecked Sendable {
   /// - Parameter waits: whether a change that another thread makes is waited for. A caller that holds another document's lock
   ///   must not wait.
   @inline(__always)
-  private func lockedCore<Result, Failure: Error>(
-    waits: Bool = true, _ body: (inout DocumentCore) throws(Failure) -> Result
+  private func locked<Result, Failure: Error>(
+    waits: Bool = true, _ body: (inout DocumentState) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     while true {
       var result: Result?
-      try lock.withLock { (_) throws(Failure) in
-        let changing = changingThread.address.pointee
+      try state.withLock { (state) throws(Failure) in
+        let changing = state.changingThread
         guard changing == 0 || !waits || changing == Self.thisThread else { return }
-        if keystrokes.address.pointee.object != nil {
-          guardedCell.address.pointee.apply(&keystrokes.address.pointee)
-          keystrokes.address.pointee.expectNone()
-        }
-        result = try body(&guardedCell.address.pointee)
+        state.applyKeystrokes()
+        result = try body(&state)
       }
       if let result { return result }
       turn.withLock { _ in }
     }
+  }
+}
+
+/// Everything mutable of a document, which its lock hands to one thread at a time.
+///
+/// Unchecked: objects of the core are not `Sendable`, and none of them is known outside of this value but while the document
+/// is locked.
+struct DocumentState: ~Copyable, @unchecked Sendable {
+  var core: DocumentCore
+  /// Keystrokes that are not in the core yet.
+  var keystrokes = Keystrokes()
+  /// The thread that makes a change no other thread may cut in two, else 0.
+  var changingThread: UInt = 0
+
+  init(core: DocumentCore) { self.core = core }
+
+  /// Brings the core up to date, and keeps no keystrokes until they are expected again.
+  @inline(__always)
+  mutating func applyKeystrokes() {
+    guard keystrokes.object != nil else { return }
+    core.apply(&keystrokes)
+    keystrokes.expectNone()
   }
 }
 

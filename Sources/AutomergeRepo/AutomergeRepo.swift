@@ -38,7 +38,7 @@ public actor AutomergeRepo {
   }
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
-    AutomergeRepo.place.withLock { place in
+    Self.place.withLock { place in
       switch place {
       case .undecided:
         let queue = QueueExecutor()

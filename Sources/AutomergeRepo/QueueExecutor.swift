@@ -15,7 +15,7 @@ final class QueueExecutor: SerialExecutor {
   private static let key = DispatchSpecificKey<Bool>()
 
   init() {
-    queue.setSpecific(key: QueueExecutor.key, value: true)
+    queue.setSpecific(key: Self.key, value: true)
   }
 
   func enqueue(_ job: consuming ExecutorJob) {
@@ -68,7 +68,7 @@ final class QueueExecutor: SerialExecutor {
 
   func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 
-  func isIsolatingCurrentContext() -> Bool? { DispatchQueue.getSpecific(key: QueueExecutor.key) == true }
+  func isIsolatingCurrentContext() -> Bool? { DispatchQueue.getSpecific(key: Self.key) == true }
 
   func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
 }

@@ -31,7 +31,7 @@ final class DatabaseFile: Sendable {
     (self.directory, self.kind) = (directory, kind)
   }
 
-  var path: String { directory + "/" + DatabaseFile.name }
+  var path: String { directory + "/" + Self.name }
   var lossCount: Int { losses.load(ordering: .relaxed) }
   var isReadOnly: Bool { state.withLock { $0.copy != nil } }
 
@@ -134,12 +134,12 @@ final class DatabaseFile: Sendable {
   private func configuration(isCopy: Bool) -> Configuration {
     var configuration = Configuration()
     configuration.label = "store"
-    configuration.busyMode = .timeout(DatabaseFile.maximumWait)
+    configuration.busyMode = .timeout(Self.maximumWait)
     let usesLog = kind == .local || isCopy
     configuration.prepareDatabase { database in
       if usesLog {
         try database.execute(sql: "PRAGMA journal_mode = WAL")
-        try database.execute(sql: "PRAGMA journal_size_limit = \(DatabaseFile.maximumLogByteCount)")
+        try database.execute(sql: "PRAGMA journal_size_limit = \(Self.maximumLogByteCount)")
       } else {
         try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = TRUNCATE")
       }
@@ -197,13 +197,13 @@ final class DatabaseFile: Sendable {
     let aside = directory + "/damaged-\(Int64(Date().timeIntervalSince1970 * 1000))"
     guard mkdir(aside, 0o700) == 0 else { throw StorageError(operation: "mkdir \(aside)", code: errno) }
     for ending in ["", "-wal", "-shm"] {
-      guard rename(path + ending, aside + "/" + DatabaseFile.name + ending) == 0 || errno == ENOENT else {
+      guard rename(path + ending, aside + "/" + Self.name + ending) == 0 || errno == ENOENT else {
         throw StorageError(operation: "rename \(path)\(ending)", code: errno)
       }
     }
     let new = try connect(path, isCopy: false)
     do {
-      let old = try Salvage.open(aside + "/" + DatabaseFile.name)
+      let old = try Salvage.open(aside + "/" + Self.name)
       let count = try Salvage.copy(from: old, to: new)
       try? old.close()
       log.error("The damaged store is kept in \(aside); \(count) items of it could be read.")

@@ -31,7 +31,7 @@ public enum FileSystemKind: Hashable, Sendable {
       // Of two mounts at one place the later covers the earlier.
       if point.utf8.count >= best.length { best = (point.utf8.count, fields[dash + 1]) }
     }
-    self = FileSystemKind.networkTypes.contains(String(best.type)) ? .network : .local
+    self = Self.networkTypes.contains(String(best.type)) ? .network : .local
   }
 
   private static let networkTypes: Set<String> = [

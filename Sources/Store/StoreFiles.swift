@@ -22,7 +22,7 @@ struct StoreFiles: Sendable {
     self.root = root.hasSuffix("/") ? root : root + "/"
     do {
       try FileManager.default.createDirectory(
-        atPath: self.root + StoreFiles.temporary, withIntermediateDirectories: true,
+        atPath: self.root + Self.temporary, withIntermediateDirectories: true,
         attributes: [.posixPermissions: 0o700])
     } catch {
       throw StoreFiles.error("mkdir", ((error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError)?.code)
@@ -56,8 +56,8 @@ struct StoreFiles: Sendable {
   }
 
   func write(_ data: Data, to path: String) throws(StorageError) {
-    let number = StoreFiles.counter.wrappingAdd(1, ordering: .relaxed).newValue
-    let temporary = root + StoreFiles.temporary + "/\(getpid())-\(number)"
+    let number = Self.counter.wrappingAdd(1, ordering: .relaxed).newValue
+    let temporary = root + Self.temporary + "/\(getpid())-\(number)"
     do throws(StorageError) {
       try writeSynced(data, to: temporary)
       try publish(temporary, as: path)
@@ -171,7 +171,7 @@ struct StoreFiles: Sendable {
 
   /// Removes what processes that are gone were writing.
   private func removeAbandonedFiles() {
-    let directory = root + StoreFiles.temporary
+    let directory = root + Self.temporary
     for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [] {
       guard let process = name.split(separator: "-").first.flatMap({ pid_t($0) }), process != getpid() else { continue }
       if kill(process, 0) != 0, errno == ESRCH { unlink(directory + "/" + name) }

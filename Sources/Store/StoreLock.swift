@@ -12,7 +12,7 @@ struct StoreLock: ~Copyable {
     // Not in the property before it is locked: an initializer that throws later runs `deinit` too, which would close it twice.
     let opened = open(directory + "/notes.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard opened >= 0 else { throw StorageError(operation: "open notes.lock", code: errno) }
-    let deadline = ContinuousClock.now + StoreLock.maximumWait
+    let deadline = ContinuousClock.now + Self.maximumWait
     while flock(opened, LOCK_EX | LOCK_NB) != 0 {
       guard errno == EWOULDBLOCK || errno == EINTR else {
         let code = errno

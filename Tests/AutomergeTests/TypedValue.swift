@@ -65,11 +65,11 @@ extension DocumentCore {
     tree.forEachStretch(at: clock) { stretch in
       switch stretch {
       case .plain(_, _, let range): add(String(decoding: bytes.bytes[range], as: UTF8.self))
-      case .odd(_, let winner) where winner.action == .makeMap:
+      case .irregular(_, let winner) where winner.action == .makeMap:
         endText()
         hasBlock = true
         spans.append(.object(["block": typedObject(winner.id, at: clock).withoutIds]))
-      case .odd(_, let winner): add(String(decoding: winner.textUTF8, as: UTF8.self))
+      case .irregular(_, let winner): add(String(decoding: winner.textUTF8, as: UTF8.self))
       case .mark(let op): active.pass(op, actors: actors)
       }
       return true
@@ -145,7 +145,7 @@ extension TextTree {
   /// The stories of all elements in document order, deleted ones and marks included.
   func forEachSlot(_ body: (Slot) -> Void) {
     forEachRun { run in
-      if run.isOdd {
+      if run.isIrregular {
         body(slots[Int(run.text)].slot)
       } else {
         for element in 0..<Int(run.count) { body(slot(of: run, element)) }

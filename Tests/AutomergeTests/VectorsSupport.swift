@@ -41,7 +41,7 @@ extension Document {
         case .sequence(let tree):
           guard let index = Int(part), index < tree.total[.elements] else { return nil }
           let run = tree[tree.locate(index + 1, .elements).place]
-          slot = run.isOdd ? tree.slots[Int(run.text)].slot : nil
+          slot = run.isIrregular ? tree.slots[Int(run.text)].slot : nil
         case nil: return nil
         }
         guard let winner = slot?.winner() else { return nil }

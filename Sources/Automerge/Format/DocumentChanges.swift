@@ -1,6 +1,6 @@
 /// A document's table of changes.
 ///
-/// Who types, makes many changes that differ in nothing but their numbers; they are read as one.
+/// Typing makes many changes that differ in nothing but their numbers; they are read as one.
 struct DocumentChanges {
   /// A change, and those behind it that are like it, each on top of the one before it alone.
   struct Stretch: BitwiseCopyable {

@@ -58,7 +58,7 @@ struct LogBuilder {
     add(.other(object: op.object, index: log.keep(op)), id: id)
   }
 
-  /// The operations on a map's key (`key`) or on an odd element, and their deletions.
+  /// The operations on a map's key (`key`) or on an irregular element, and their deletions.
   private mutating func collect(_ slot: Slot, object: OpId, key: MapKey?, origin: OpId = .zero) {
     // What came after which operations; in the end, only the deletions among them.
     var deletions: [OpId: [OpId]] = [:]
@@ -93,7 +93,7 @@ struct LogBuilder {
       }
       recent[next & 3] = run
       next += 1
-      if run.isOdd {
+      if run.isIrregular {
         collect(tree.slots[Int(run.text)].slot, object: object, key: nil, origin: run.origin)
         return
       }

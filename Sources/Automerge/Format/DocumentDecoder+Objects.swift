@@ -112,7 +112,7 @@ struct ObjectBuilder {
         return
       }
       let slot = Slot(ops: [try storedOp(rows, id: id)])
-      builder?.appendOdd(slot, origin: reference)
+      builder?.appendIrregular(slot, origin: reference)
       return
     }
     guard bytes.hasRoom(for: rows.value.bytes.count) else { throw .tooMany(limit: TextBytes.limit, at: 0) }

@@ -47,7 +47,7 @@ struct DocumentEncoder {
     var extra = ValueEncoder()
     var row = 0
     while row < graph.count {
-      // Who types, makes many changes that differ in nothing but their numbers.
+      // Typing makes many changes that differ in nothing but their numbers.
       let end = graph.endOfStretch(from: row), record = graph.records[row], count = end - row
       actor.append(places[Int(record.actor)], count: count)
       sequence.appendAscending(Int64(record.seq), count: count)
@@ -103,7 +103,7 @@ struct DocumentEncoder {
   }
 
   private func append(_ run: TextRun, of tree: TextTree, object: OpId, to table: inout OpColumnWriter) {
-    guard !run.isOdd else {
+    guard !run.isIrregular else {
       for (place, op) in tree.slots[Int(run.text)].slot.ops.enumerated() {
         append(op, object: object, key: .element(place == 0 ? run.origin : run.id), isInsert: place == 0, to: &table)
       }

@@ -150,7 +150,7 @@ struct ChangeCheck {
     case .element(let element):
       guard let tree = core.store.sequence(object), let found = tree.find(resolved(element)) else { return false }
       let run = tree[found.place]
-      return run.isOdd ? tree.slots[Int(run.text)].slot[known] != nil : resolved(element) == known
+      return run.isIrregular ? tree.slots[Int(run.text)].slot[known] != nil : resolved(element) == known
     }
   }
 }

@@ -17,7 +17,7 @@ struct ChangeRecord: BitwiseCopyable {
 
 /// The changes of a document, row by row.
 ///
-/// Who types, makes many changes that differ in nothing but their numbers: each by the author of the one before it and on
+/// Typing makes many changes that differ in nothing but their numbers: each by the author of the one before it and on
 /// top of that alone, in the same second, with as many operations. Such a stretch is kept as its first change
 /// and what that depends on, so typing on makes no record at all.
 struct ChangeRecords: RandomAccessCollection {

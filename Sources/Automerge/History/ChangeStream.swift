@@ -1,7 +1,3 @@
-/// Changes of others as they nearly always come: each one run of typing or deleting.
-///
-/// This is a shortcut through `take`: of a run, nothing is made but its operations in the objects and in the log. It takes
-/// only what `take` would take, with the same outcome, and leaves everything else to that.
 extension DocumentCore {
   /// Takes in changes from the front of some chunks, up to one that `filter` may leave out, and returns how many bytes they
   /// are. No transaction is pending.
@@ -11,14 +7,28 @@ extension DocumentCore {
   ) -> Int {
     guard graph.count > 0, queue.isEmpty, let first = ChangeFrame(memory, at: 0) else { return 0 }
     computeHashes()
-    var encoder = SingleRunEncoder()
-    var gate = filter.map { FrameGate($0, core: self) }
-    func take(_ frame: ChangeFrame, at place: Int, edits: inout TextEditCollector?) -> Bool {
-      if graph.row(of: frame.hash) != nil { return true }
-      gate?.advance(to: place)
-      return takeRun(frame, in: memory, encoder: &encoder, edits: &edits, refused: gate?.closed ?? [])
-        || takeWhole(frame, in: memory, edits: &edits, gate: gate)
-    }
+    var stream = ChangeStream(memory, core: self, filter: filter)
+    return stream.take(from: first, edits: &edits)
+  }
+}
+
+/// Changes of others as they nearly always come: each one run of typing or deleting.
+///
+/// This is a shortcut through `DocumentCore.take`: of a run, nothing is made but its operations in the objects and in the log.
+/// It takes only what `take` would take, with the same outcome, and leaves everything else to that.
+private struct ChangeStream: ~Copyable {
+  private let core: DocumentCore
+  private let memory: UnsafeBufferPointer<UInt8>
+  private var encoder = SingleRunEncoder()
+  private var gate: FrameGate?
+
+  init(_ memory: UnsafeBufferPointer<UInt8>, core: DocumentCore, filter: AuthorFilter?) {
+    (self.memory, self.core) = (memory, core)
+    gate = filter.map { FrameGate($0, core: core) }
+  }
+
+  /// Returns how many bytes were taken.
+  mutating func take(from first: ChangeFrame, edits: inout TextEditCollector?) -> Int {
     if first.body.upperBound == memory.count {
       gate?.open(through: [first])
       return take(first, at: 0, edits: &edits) ? memory.count : 0
@@ -30,7 +40,7 @@ extension DocumentCore {
       frames.append(next)
       last = next
     }
-    graph.reserve(frames.count)
+    core.graph.reserve(frames.count)
     if isOneBranch {
       gate?.open(through: frames)
       var taken = 0
@@ -42,46 +52,49 @@ extension DocumentCore {
     }
     // What is to be left out of several branches is seen only when all of it is read.
     gate?.open(through: [])
-    guard let order = order(of: frames, in: memory) else { return 0 }
-    return order.allSatisfy { take(frames[$0], at: 0, edits: &edits) } ? memory.count : 0
+    guard let order = order(of: frames) else { return 0 }
+    for place in order where !take(frames[place], at: 0, edits: &edits) { return 0 }
+    return memory.count
+  }
+
+  private mutating func take(_ frame: ChangeFrame, at place: Int, edits: inout TextEditCollector?) -> Bool {
+    if core.graph.row(of: frame.hash) != nil { return true }
+    gate?.advance(to: place)
+    return takeRun(frame, edits: &edits) || takeWhole(frame, edits: &edits)
   }
 
   /// The order in which changes of several branches are taken, without those that are known; nil if one of them waits for
   /// what is not there.
-  private func order(of frames: [ChangeFrame], in memory: UnsafeBufferPointer<UInt8>) -> [Int]? {
+  private func order(of frames: [ChangeFrame]) -> [Int]? {
     var hashes: [ChangeHash] = [], places: [Int] = [], deps: [[ChangeHash]] = [], index = HashIndex()
     for (place, frame) in frames.enumerated()
-    where graph.row(of: frame.hash) == nil && index.place(of: frame.hash, in: hashes) == nil {
+    where core.graph.row(of: frame.hash) == nil && index.place(of: frame.hash, in: hashes) == nil {
       guard let named = frame.deps(in: memory) else { return nil }
       hashes.append(frame.hash)
       places.append(place)
       deps.append(named)
       index.insert(place: hashes.count - 1, in: hashes)
     }
-    let order = ReadyOrder.order(of: hashes, index, deps: { deps[$0] }, isKnown: { graph.row(of: $0) != nil })
+    let order = ReadyOrder.order(of: hashes, index, deps: { deps[$0] }, isKnown: { core.graph.row(of: $0) != nil })
     return order.count == hashes.count ? order.map { places[$0] } : nil
   }
 
   /// Takes in one change that is read in full; false if it is not good, and then nothing has happened.
-  private func takeWhole(
-    _ frame: ChangeFrame, in memory: UnsafeBufferPointer<UInt8>, edits: inout TextEditCollector?,
-    gate: FrameGate?
-  ) -> Bool {
+  private func takeWhole(_ frame: ChangeFrame, edits: inout TextEditCollector?) -> Bool {
     let chunk = Chunk(kind: .change, body: Array(memory[frame.body])[...], hash: frame.hash)
     guard let change = try? ChangeDecoder.decode(chunk), gate?.refuses(change.header.actor) != true,
-      change.header.deps.allSatisfy({ graph.row(of: $0) != nil })
+      change.header.deps.allSatisfy({ core.graph.row(of: $0) != nil })
     else { return false }
-    do throws(LoadError) { try applyReady(change, edits: &edits) } catch { return false }
+    do throws(LoadError) { try core.applyReady(change, edits: &edits) } catch { return false }
     return true
   }
 
   /// Takes in one change of one run; false if it is something else, and then nothing has happened.
-  private func takeRun(
-    _ frame: ChangeFrame, in memory: UnsafeBufferPointer<UInt8>, encoder: inout SingleRunEncoder,
-    edits: inout TextEditCollector?, refused: [UInt32]
-  ) -> Bool {
+  private mutating func takeRun(_ frame: ChangeFrame, edits: inout TextEditCollector?) -> Bool {
     var reader = MemoryReader(UnsafeBufferPointer(rebasing: memory[frame.body]))
-    guard let head = SingleRunHead(&reader, core: self), !refused.contains(head.author) else { return false }
+    guard let head = SingleRunHead(&reader, core: core), gate?.closed.contains(head.author) != true else {
+      return false
+    }
     let table = reader.rest, author = head.author
     guard let found = SingleRun(&reader, startOp: head.startOp, actorCount: head.other == nil ? 1 : 2),
       reader.isGood
@@ -97,27 +110,27 @@ extension DocumentCore {
     // What an operation refers to was there when it was made, so it has a smaller counter.
     guard run.object.counter < head.startOp, run.target.counter < head.startOp,
       Int(run.count) <= Int(UInt32.max) - Int(head.startOp),
-      let tree = store.sequence(run.object), log.hasRoom(for: Int(run.count))
+      let tree = core.store.sequence(run.object), core.log.hasRoom(for: Int(run.count))
     else { return false }
     let id = OpId(counter: head.startOp, actor: author)
     if run.kind == .insertText {
-      guard bytes.hasRoom(for: found.text.count), let gap = tree.gap(behind: run.target, inserting: id) else {
+      guard core.bytes.hasRoom(for: found.text.count), let gap = tree.gap(behind: run.target, inserting: id) else {
         return false
       }
-      run.text = UInt32(bytes.append(found.text, actor: author))
-      if edits != nil, store.type(of: run.object) == .makeText {
+      run.text = UInt32(core.bytes.append(found.text, actor: author))
+      if edits != nil, core.store.type(of: run.object) == .makeText {
         edits?.replace(
-          objId(run.object), at: tree.visible(before: gap)[.utf8], deleted: EmptyCollection<UInt8>(),
+          core.objId(run.object), at: tree.visible(before: gap)[.utf8], deleted: EmptyCollection<UInt8>(),
           inserted: found.text)
       }
       tree.insertText(at: gap, id: id, text: run.textRange, scalars: Int(run.count))
     } else {
       guard tree.holds(run.target, count: Int(run.count), step: run.step) else { return false }
-      delete(run, id: id, in: tree, edits: &edits)
+      core.delete(run, id: id, in: tree, edits: &edits)
     }
-    log.append(run, id: id)
-    head.append(run, to: self)
-    graph.appendHash(frame.hash)
+    core.log.append(run, id: id)
+    head.append(run, to: core)
+    core.graph.appendHash(frame.hash)
     return true
   }
 }

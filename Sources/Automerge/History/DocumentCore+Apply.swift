@@ -86,7 +86,7 @@ extension DocumentCore {
       guard let (place, element) = tree.find(target) else { preconditionFailure("the change was checked") }
       let found = tree[place]
       var count = 1, first = element
-      if !found.isOdd, found.isVisible {
+      if !found.isIrregular, found.isVisible {
         count = min(left, run.step > 0 ? Int(found.count) - element : element + 1)
         if run.step < 0 { first = element - count + 1 }
         if edits != nil, store.type(of: run.object) == .makeText {
@@ -100,7 +100,8 @@ extension DocumentCore {
         tree.markDeleted(place, element: first, count: count, by: lowest, step: Int8(run.step))
       } else {
         let op = StoredOp(id: id, action: .delete, value: .null)
-        update(tree, run.object, at: tree.makeOdd(place, element: element), op, predecessors: [target], edits: &edits)
+        update(
+          tree, run.object, at: tree.makeIrregular(place, element: element), op, predecessors: [target], edits: &edits)
       }
       left -= count
       guard left > 0 else { break }
@@ -119,20 +120,20 @@ extension DocumentCore {
       if op.isInsert {
         guard let gap = tree.gap(behind: element, inserting: id) else { preconditionFailure("the change was checked") }
         let offset = edits == nil ? 0 : tree.visible(before: gap)[.utf8]
-        tree.insertOdd(at: gap, op: stored)
+        tree.insertIrregular(at: gap, op: stored)
         if store.type(of: op.object) == .makeText, stored.action != .mark {
           edits?.replace(objId(op.object), at: offset, deleted: [], inserted: stored.textUTF8)
         }
       } else {
         guard let found = tree.find(element) else { preconditionFailure("the change was checked") }
-        let place = tree.makeOdd(found.place, element: found.element)
+        let place = tree.makeIrregular(found.place, element: found.element)
         update(tree, op.object, at: place, stored, predecessors: op.predecessors, edits: &edits)
       }
     }
     if op.action.makesObject { store.make(id, op.action) }
   }
 
-  /// Applies an operation to an odd element and reports what that does to the text.
+  /// Applies an operation to an irregular element and reports what that does to the text.
   private func update(
     _ tree: TextTree, _ object: OpId, at place: TextTree.Place, _ op: StoredOp, predecessors: [OpId],
     edits: inout TextEditCollector?

@@ -141,13 +141,13 @@ extension DocumentCore {
       let (place, before) = tree.locate(at + 1, unit)
       let run = tree[place]
       let inside = at - before[unit]
-      if run.isOdd {
+      if run.isIrregular {
         let width = tree.sums(of: run)[unit]
         if inside > 0 {
           at = before[unit] + width
           continue
         }
-        try deleteOdd(tree, object, place)
+        try deleteIrregular(tree, object, place)
         left -= width
         continue
       }
@@ -168,7 +168,7 @@ extension DocumentCore {
     }
   }
 
-  private func deleteOdd(_ tree: TextTree, _ object: OpId, _ place: TextTree.Place) throws(DocError) {
+  private func deleteIrregular(_ tree: TextTree, _ object: OpId, _ place: TextTree.Place) throws(DocError) {
     let run = tree[place]
     let visible = tree.slots[Int(run.text)].slot.visible().map(\.id)
     let id = try takeIds(1)
@@ -225,7 +225,7 @@ extension TextTree {
   func visible(before gap: Gap) -> TextSums {
     guard leaves[Int(gap.place.leaf)].count > 0 else { return .zero }
     let start = start(of: gap.place), run = self[gap.place]
-    if run.isOdd || !run.isVisible { return gap.element == 0 ? start : start + sums(of: run) }
+    if run.isIrregular || !run.isVisible { return gap.element == 0 ? start : start + sums(of: run) }
     return start + TextSums(measure(ofFirst: gap.element, of: run), elements: gap.element)
   }
 
@@ -234,7 +234,7 @@ extension TextTree {
     if offset == 0 { return (0, []) }
     let (place, start) = locate(offset, .utf8)
     let run = self[place], inside = offset - start[.utf8]
-    guard run.isOdd, inside < sums(of: run)[.utf8] else { return (offset, []) }
+    guard run.isIrregular, inside < sums(of: run)[.utf8] else { return (offset, []) }
     return (start[.utf8], Array(slots[Int(run.text)].shown.prefix(inside)))
   }
 
@@ -243,7 +243,7 @@ extension TextTree {
     if offset == 0 || isStart { return (offset, []) }
     let (place, start) = locate(offset, .utf8)
     let run = self[place], inside = offset - start[.utf8], width = sums(of: run)[.utf8]
-    guard run.isOdd, inside < width else { return (offset, []) }
+    guard run.isIrregular, inside < width else { return (offset, []) }
     return (start[.utf8] + width, Array(slots[Int(run.text)].shown.dropFirst(inside)))
   }
 }

@@ -9,21 +9,22 @@ extension DocumentCore {
   ) throws(LoadError) -> DocumentCore {
     var edits: TextEditCollector?
     let empty = DocumentCore(actor: actor, implicitCommitTime: implicitCommitTime)
-    empty.verification = verification
     var filter: AuthorFilter?
-    let core = try empty.take(data[...], edits: &edits, filter: &filter)
+    let core = try empty.take(data[...], edits: &edits, filter: &filter, verification: verification)
     core.firstNewRow = core.graph.count
     return core
   }
 
   /// Takes in everything good in some chunks. An empty document may come out as another object: the loaded one.
   func take(
-    _ data: ArraySlice<UInt8>, edits: inout TextEditCollector?, filter: inout AuthorFilter?
+    _ data: ArraySlice<UInt8>, edits: inout TextEditCollector?, filter: inout AuthorFilter?,
+    verification: Verification = .immediate
   ) throws(LoadError) -> DocumentCore {
     commitPending()
     let taken = data.withUnsafeBufferPointer { takeRuns($0, edits: &edits, filter: filter) }
     if taken > 0, taken == data.count { return self }
-    return try takeAny(data.dropFirst(taken), edits: &edits, isAnyGood: taken > 0, filter: &filter)
+    return try takeAny(
+      data.dropFirst(taken), edits: &edits, isAnyGood: taken > 0, filter: &filter, verification: verification)
   }
 
   /// As `take`; what can be taken as it stands is not copied.
@@ -37,7 +38,7 @@ extension DocumentCore {
 
   private func takeAny(
     _ data: ArraySlice<UInt8>, edits: inout TextEditCollector?, isAnyGood: Bool,
-    filter: inout AuthorFilter?
+    filter: inout AuthorFilter?, verification: Verification = .immediate
   ) throws(LoadError) -> DocumentCore {
     var core = self
     var changes: [DecodedChange] = []
@@ -54,8 +55,9 @@ extension DocumentCore {
           continue
         case .document:
           if core.graph.count == 0, core.queue.isEmpty, changes.isEmpty {
-            let loaded = try DocumentDecoder.decode(chunk, verification: core.verification)
+            let loaded = try DocumentDecoder.decode(chunk, verification: verification)
             core = try core.adopting(loaded, edits: &edits, filter: filter)
+            if verification == .deferred { core.unverified = (loaded.graph.heads, loaded.heads) }
           } else {
             changes += try core.missingChanges(in: chunk)
           }
@@ -120,7 +122,6 @@ extension DocumentCore {
     self.init(
       actor: other.actor, implicitCommitTime: other.implicitCommitTime, store: loaded.store, log: loaded.log,
       graph: loaded.graph)
-    if other.verification == .deferred { unverified = (loaded.graph.heads, loaded.heads) }
     firstNewRow = 0
     isolation = other.isolation
     guard edits != nil else { return }
@@ -145,29 +146,9 @@ extension DocumentCore {
   /// A change of this document as another replica would read it.
   func decodedChange(ofRow row: Int, atMost limit: Int = .max) throws(LoadError) -> DecodedChange {
     computeHashes()
-    if let change = singleRunChange(ofRow: row) { return change }
+    if let change = DecodedChange(singleRunOfRow: row, in: self) { return change }
     let chunk = Chunk(kind: .change, body: body(ofRow: row)[...], hash: graph.hashes[row])
     return try ChangeDecoder.decode(chunk, atMost: limit)
-  }
-
-  /// A change of one run of typing or deletions, straight from the log; nil if it is something else.
-  private func singleRunChange(ofRow row: Int) -> DecodedChange? {
-    let record = graph.records[row]
-    guard var run = log.singleRun(in: record.ops), run.kind != .other else { return nil }
-    var named = [record.actor]
-    func number(_ id: OpId) -> OpId {
-      if id.isZero { return .zero }
-      let number = named.firstIndex(of: id.actor) ?? named.count
-      if number == named.count { named.append(id.actor) }
-      return OpId(counter: id.counter, actor: UInt32(number))
-    }
-    (run.object, run.target) = (number(run.object), number(run.target))
-    let text = run.kind == .insertText ? Array(bytes.bytes[run.textRange]) : []
-    run.text = 0
-    // A change lists the others in the order of their bytes; with two of them that may not be the order of mention.
-    guard named.count < 3 else { return nil }
-    return DecodedChange(
-      graph.hashes[row], header(ofRow: row), named.map { actors[$0] }, run: run, text: text)
   }
 
   /// The document as one chunk, and behind it the changes that wait for others.
@@ -203,5 +184,26 @@ extension DocumentCore {
       stack += other.graph.deps(of: Int(row))
     }
     return order.reversed()
+  }
+}
+
+extension DecodedChange {
+  /// A change of one run of typing or deletions, straight from the log; nil if it is something else. It has its hash.
+  fileprivate init?(singleRunOfRow row: Int, in core: DocumentCore) {
+    let record = core.graph.records[row]
+    guard var run = core.log.singleRun(in: record.ops), run.kind != .other else { return nil }
+    var named = [record.actor]
+    func number(_ id: OpId) -> OpId {
+      if id.isZero { return .zero }
+      let number = named.firstIndex(of: id.actor) ?? named.count
+      if number == named.count { named.append(id.actor) }
+      return OpId(counter: id.counter, actor: UInt32(number))
+    }
+    (run.object, run.target) = (number(run.object), number(run.target))
+    let text = run.kind == .insertText ? Array(core.bytes.bytes[run.textRange]) : []
+    run.text = 0
+    // A change lists the others in the order of their bytes; with two of them that may not be the order of mention.
+    guard named.count < 3 else { return nil }
+    self.init(core.graph.hashes[row], core.header(ofRow: row), named.map { core.actors[$0] }, run: run, text: text)
   }
 }

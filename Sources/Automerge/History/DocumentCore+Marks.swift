@@ -13,24 +13,26 @@ extension DocumentCore {
     begin.markName = name
     let close = StoredOp(
       id: first.advanced(by: 1), action: .mark, value: .null, expand: expand == .after || expand == .both)
-    let behindBegin = insertOdd(tree, id, at: gap(in: tree, before: start, unit), begin)
+    let behindBegin = insertIrregular(tree, id, at: gap(in: tree, before: start, unit), begin)
     var gap = behindBegin
     if end > start {
       let found = self.gap(in: tree, before: end, unit)
       // If both are in one element, the end would come before the begin.
       if tree.isBehind(found, first) { gap = found }
     }
-    insertOdd(tree, id, at: gap, close)
+    insertIrregular(tree, id, at: gap, close)
   }
 }
 
 extension TextTree {
   /// How the mark with this name and value grows that was set last; nil if there is none.
-  /// - Complexity: O(n) in the marks and other odd elements.
+  /// - Complexity: O(n) in the marks and other irregular elements.
   func expand(ofMark name: String, _ value: RawValue) -> ExpandMark? {
     var begin: StoredOp?
-    for odd in slots {
-      guard let op = odd.slot.ops.first, op.action == .mark, op.markName == name, op.value == value else { continue }
+    for irregular in slots {
+      guard let op = irregular.slot.ops.first, op.action == .mark, op.markName == name, op.value == value else {
+        continue
+      }
       if let found = begin, !actors.precedes(found.id, op.id) { continue }
       begin = op
     }

@@ -14,7 +14,7 @@ extension DocumentCore {
     _ counters: [ClosedRange<UInt32>], of actor: UInt32, rows: [Int]
   ) throws(DocError) -> RestoredCopies {
     var difference = DocumentDifference(
-      self, without: counters, of: actor, rows: rows, copies: undoHistory.copies)
+      self, without: counters, of: actor, rows: rows, copies: lookups.undoHistory.copies)
     var edit = PatchedEdit(self)
     for step in difference.steps() { try edit.apply(step.action, origin: step.origin) }
     return edit.copies
@@ -92,7 +92,7 @@ private struct PatchedEdit {
     if let origin, tree.find(origin.last) != nil {
       let last =
         isOneElement
-        ? try core.insertOdd(tree, id, .set, raw, behind: origin.last)
+        ? try core.insertIrregular(tree, id, .set, raw, behind: origin.last)
         : try core.insertText(tree, id, utf8, behind: origin.last)
       restored(origin, in: id, last: last)
     } else if isOneElement {
@@ -160,14 +160,14 @@ private struct PatchedEdit {
     }
     switch value {
     case .Object(let old, let type):
-      let action = action(old, type), element = try core.insertOdd(tree, id, action, .null, behind: origin)
+      let action = action(old, type), element = try core.insertIrregular(tree, id, action, .null, behind: origin)
       core.store.make(element, action)
       restored(old, as: core.objId(element))
       return element
     case .Scalar(let scalar):
       let raw = try core.checked(scalar)
       if raw.isOneScalar { return try core.insertText(tree, id, raw.bytes[...], behind: origin) }
-      return try core.insertOdd(tree, id, .set, raw, behind: origin)
+      return try core.insertIrregular(tree, id, .set, raw, behind: origin)
     }
   }
 
@@ -211,13 +211,13 @@ extension DocumentCore {
   }
 
   /// Inserts one element that is not a plain scalar directly behind another one.
-  fileprivate func insertOdd(
+  fileprivate func insertIrregular(
     _ tree: TextTree, _ object: OpId, _ action: OpAction, _ value: RawValue, behind element: OpId
   ) throws(DocError) -> OpId {
     let id = try takeIds(1)
     guard var gap = tree.gap(behind: element, inserting: id) else { preconditionFailure("the element was found") }
     gap.reference = element
-    insertOdd(tree, object, at: gap, StoredOp(id: id, action: action, value: value))
+    insertIrregular(tree, object, at: gap, StoredOp(id: id, action: action, value: value))
     return id
   }
 }

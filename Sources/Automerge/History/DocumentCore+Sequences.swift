@@ -27,7 +27,7 @@ extension DocumentCore {
     guard index >= 0, index < tree.total[unit] else { throw .outOfBounds(UInt64(index.magnitude)) }
     let (place, start) = tree.locate(index + 1, unit)
     let run = tree[place]
-    if run.isOdd { return Element(place: place, offset: 0, id: run.id, slot: tree.slots[Int(run.text)].slot) }
+    if run.isIrregular { return Element(place: place, offset: 0, id: run.id, slot: tree.slots[Int(run.text)].slot) }
     let offset = tree.elements(covering: index + 1 - start[unit], unit, of: run).count - 1
     return Element(place: place, offset: offset, id: run.id.advanced(by: offset), slot: tree.slot(of: run, offset))
   }
@@ -36,7 +36,7 @@ extension DocumentCore {
   func element(_ tree: TextTree, _ id: OpId) -> Element? {
     guard let found = tree.find(id) else { return nil }
     let run = tree[found.place]
-    let slot = run.isOdd ? tree.slots[Int(run.text)].slot : tree.slot(of: run, found.element)
+    let slot = run.isIrregular ? tree.slots[Int(run.text)].slot : tree.slot(of: run, found.element)
     return Element(place: found.place, offset: found.element, id: id, slot: slot)
   }
 
@@ -90,7 +90,7 @@ extension DocumentCore {
     _ tree: TextTree, _ object: OpId, _ element: Element, _ action: OpAction, _ value: RawValue, predecessors: [OpId]
   ) throws(DocError) -> OpId {
     let id = try takeIds(1)
-    let place = tree.makeOdd(element.place, element: element.offset)
+    let place = tree.makeIrregular(element.place, element: element.offset)
     tree.apply(StoredOp(id: id, action: action, value: value), predecessors: predecessors, to: place)
     log.append(
       OtherOp(
@@ -137,7 +137,7 @@ extension DocumentCore {
     guard index >= 0, index <= total(of: tree)[unit] else { throw .outOfBounds(UInt64(index.magnitude)) }
     let gap = self.gap(in: tree, before: index, unit)
     let made = try takeIds(1)
-    insertOdd(tree, id, at: gap, StoredOp(id: made, action: action, value: .null))
+    insertIrregular(tree, id, at: gap, StoredOp(id: made, action: action, value: .null))
     store.make(made, action)
     return objId(made)
   }
@@ -147,7 +147,7 @@ extension DocumentCore {
   ) throws(DocError) -> TextTree.Gap {
     guard value.isOneScalar else {
       let id = try takeIds(1)
-      return insertOdd(tree, object, at: gap, StoredOp(id: id, action: .set, value: value))
+      return insertIrregular(tree, object, at: gap, StoredOp(id: id, action: .set, value: value))
     }
     guard bytes.hasRoom(for: value.bytes.count) else { throw .tooLarge }
     let id = try takeIds(1)
@@ -160,8 +160,8 @@ extension DocumentCore {
 
   /// Inserts one element that is not a plain scalar; returns the gap behind it.
   @discardableResult
-  func insertOdd(_ tree: TextTree, _ object: OpId, at gap: TextTree.Gap, _ op: StoredOp) -> TextTree.Gap {
-    let behind = tree.insertOdd(at: gap, op: op)
+  func insertIrregular(_ tree: TextTree, _ object: OpId, at gap: TextTree.Gap, _ op: StoredOp) -> TextTree.Gap {
+    let behind = tree.insertIrregular(at: gap, op: op)
     log.append(
       OtherOp(
         object: object, key: .element(gap.reference), isInsert: true, action: op.action, value: op.value,

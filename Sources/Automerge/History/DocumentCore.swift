@@ -1,27 +1,19 @@
 /// A document's state and what can be done to it. `Document` guards it with a lock.
 final class DocumentCore {
-  var actor: ActorId {
-    didSet { ownActor = nil }
-  }
   let actors: ActorTable
   let bytes: TextBytes
   let store: ObjectStore
   let log: RunLog
   private let graphCell: Cell<ChangeGraph>
   private let transactionCell = Cell<Transaction?>(nil)
-  /// The text asked for last: who types, types into one text.
+  /// The text asked for last: a person types into one text at a time.
   private let lastTextCell = Cell<(object: ObjId, id: OpId, tree: TextTree)?>(nil)
-  private let ownActorCell = Cell<UInt32?>(nil)
-  /// How documents that come in are verified.
-  var verification = Verification.immediate
+  /// This document's own actor, and its index once it is known.
+  private let ownCell: Cell<(id: ActorId, index: UInt32?)>
   /// The rows that are heads of what was loaded, and the hashes that they should have, as long as that is not known.
   var unverified: (rows: [UInt32], heads: [ChangeHash])?
   var queue: ChangeQueue
-  /// Where objects stand; read from the log on demand.
-  var parents = ObjectParents()
-  /// Which change an operation is of; read from the graph on demand.
-  var changeLookup = ChangeLookup()
-  var undoHistory = UndoHistory()
+  let lookups = DocumentLookups()
   /// Set while a past state is worked on.
   var isolation: Isolation?
   /// The first row that `encodeNewChanges` has not given out.
@@ -30,7 +22,7 @@ final class DocumentCore {
   var implicitCommitTime: () -> Int64
 
   init(actor: ActorId, implicitCommitTime: @escaping () -> Int64) {
-    self.actor = actor
+    ownCell = Cell((actor, nil))
     self.implicitCommitTime = implicitCommitTime
     actors = ActorTable()
     bytes = TextBytes()
@@ -42,7 +34,7 @@ final class DocumentCore {
 
   /// The same document, to go on by itself, by another actor.
   init(copying other: DocumentCore, actor: ActorId) {
-    self.actor = actor
+    ownCell = Cell((actor, nil))
     implicitCommitTime = other.implicitCommitTime
     actors = ActorTable(copying: other.actors)
     bytes = TextBytes(copying: other.bytes)
@@ -56,7 +48,7 @@ final class DocumentCore {
   init(
     actor: ActorId, implicitCommitTime: @escaping () -> Int64, store: ObjectStore, log: RunLog, graph: ChangeGraph
   ) {
-    self.actor = actor
+    ownCell = Cell((actor, nil))
     self.implicitCommitTime = implicitCommitTime
     (actors, bytes, self.store, self.log) = (store.actors, store.bytes, store, log)
     graphCell = Cell(graph)
@@ -74,10 +66,17 @@ final class DocumentCore {
     @inline(__always) unsafeMutableAddress { transactionCell.address }
   }
 
-  /// The index of `actor`, once it is known.
-  var ownActor: UInt32? {
-    @inline(__always) unsafeAddress { UnsafePointer(ownActorCell.address) }
-    @inline(__always) unsafeMutableAddress { ownActorCell.address }
+  var actor: ActorId {
+    get { ownCell.address.pointee.id }
+    set { ownCell.address.pointee = (newValue, nil) }
+  }
+
+  /// The index of `actor`; it is given one when it is asked for first.
+  var ownActor: UInt32 {
+    if let index = ownCell.address.pointee.index { return index }
+    let index = actors.index(of: actor)
+    ownCell.address.pointee.index = index
+    return index
   }
 
   // MARK: Names

@@ -32,13 +32,12 @@ extension DocumentCore {
     isolation = Isolation(rows: rows)
   }
 
-  /// Who writes the next transaction, and on top of which rows.
+  /// The actor that writes the next transaction, and on top of which rows.
   ///
   /// An actor's changes follow each other, so what it does on a past state without its own last change is written by
   /// another one, named after it. Source: automerge-format, section 6.3.
   func author() -> (actor: UInt32, deps: [UInt32]?) {
-    let own = ownActor ?? actors.index(of: actor)
-    ownActor = own
+    let own = ownActor
     guard let isolation else { return (own, nil) }
     let clock = view
     func isFree(_ actor: UInt32) -> Bool {

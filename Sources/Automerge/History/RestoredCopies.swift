@@ -77,7 +77,7 @@ struct GoneWithCopies {
     var overruled: [OpId] = [], passed = 0
     while passed < piece.count, let (place, element) = tree.find(piece.copy.advanced(by: passed)) {
       let run = tree[place], count = min(Int(run.count) - element, piece.count - passed)
-      if run.isOdd {
+      if run.isIrregular {
         if tree.slots[Int(run.text)].slot.isOverruled(run.id, at: after) { overruled.append(run.id) }
       } else if !run.deletion.isZero {
         for each in element..<element + count where after.covers(run.deletion(of: each)) {
@@ -105,24 +105,24 @@ extension OpId {
   }
 }
 
-extension DocumentCore {
+extension RestoredCopies {
   /// Whether others did more to copies than a later undo can see to: changed something inside an object that was made
   /// anew, or counted on a counter that was.
   /// - Complexity: O(n) in the runs of the changes since.
-  func isChangedByOthers(_ copies: RestoredCopies, since row: Int) -> Bool {
-    guard !copies.objects.isEmpty || !copies.elements.isEmpty || !copies.entries.isEmpty else { return false }
-    let own = actors.find(actor)
-    parents.update(from: self)
-    var whereabouts = Whereabouts(self, at: .now, isNow: true, encoding: .unicodeScalar)
-    for later in row + 1..<max(row + 1, graph.count) where graph.records[later].actor != own {
-      for run in log.runs(in: graph.records[later].ops) {
-        if copies.objects.contains(run.object), whereabouts.isInView(run.object) { return true }
-        guard run.kind == .other, log.others[Int(run.text)].action == .increment else { continue }
-        switch log.others[Int(run.text)].key {
+  func areChangedByOthers(in core: DocumentCore, since row: Int) -> Bool {
+    guard !objects.isEmpty || !elements.isEmpty || !entries.isEmpty else { return false }
+    let own = core.actors.find(core.actor)
+    core.lookups.parents.update(from: core)
+    var whereabouts = Whereabouts(core, at: .now, isNow: true, encoding: .unicodeScalar)
+    for later in row + 1..<max(row + 1, core.graph.count) where core.graph.records[later].actor != own {
+      for run in core.log.runs(in: core.graph.records[later].ops) {
+        if objects.contains(run.object), whereabouts.isInView(run.object) { return true }
+        guard run.kind == .other, core.log.others[Int(run.text)].action == .increment else { continue }
+        switch core.log.others[Int(run.text)].key {
         case .map(let key):
-          if copies.entries.contains(where: { $0.object == run.object && $0.key == key }) { return true }
+          if entries.contains(where: { $0.object == run.object && $0.key == key }) { return true }
         case .element(let element):
-          if copies.elements.contains(where: { element.offset(from: $0.copy, count: $0.count) != nil }) { return true }
+          if elements.contains(where: { element.offset(from: $0.copy, count: $0.count) != nil }) { return true }
         }
       }
     }

@@ -1,6 +1,6 @@
 /// The operations of all changes of a document, in the order in which they were applied here.
 ///
-/// What one author does in one act is one run, however many changes it makes: who types on, makes the last run longer. Of
+/// What one author does in one act is one run, however many changes it makes: typing on makes the last run longer. Of
 /// which change an operation is, only the graph knows, by its place among all operations.
 final class RunLog: OpSource {
   private struct Logged: BitwiseCopyable {
@@ -14,7 +14,7 @@ final class RunLog: OpSource {
   private let loggedCell = Cell<[Logged]>([])
   private let othersCell = Cell<[OtherOp]>([])
   private let countCell = Cell(0)
-  /// The run looked at last: who reads, reads on.
+  /// The run looked at last: a reader reads on from there.
   private let lastCell = Cell(0)
   let bytes: TextBytes
   let actors: ActorTable

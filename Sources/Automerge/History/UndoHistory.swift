@@ -66,7 +66,7 @@ struct UndoHistory {
     var scope = DifferenceScope(rows: changes.sorted(), of: core).withSurroundings(in: core)
     let first = changes.min() ?? 0
     var open = pairs.filter { pair in
-      pair.change > first && !(copies[pair.by].map { core.isChangedByOthers($0, since: pair.by) } ?? false)
+      pair.change > first && !(copies[pair.by].map { $0.areChangedByOthers(in: core, since: pair.by) } ?? false)
     }
     var isGrowing = true
     while isGrowing {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Who writes: any bytes, at most 128 of them, never used by two writers at a time.
+/// The name of a writer: any bytes, at most 128 of them, never used by two writers at a time.
 public struct ActorId: Hashable, Sendable, CustomStringConvertible {
   public let bytes: [UInt8]
 

@@ -2,7 +2,7 @@
 public struct ObjId: Hashable, Sendable {
   /// The operation that made the object; counter 0 is the root.
   let counter: UInt64
-  /// Who made the object; nil of the root.
+  /// The actor that made the object; nil of the root.
   public let actor: ActorId?
 
   public static let ROOT = ObjId(counter: 0, actor: nil)

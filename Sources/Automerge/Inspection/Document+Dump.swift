@@ -7,38 +7,39 @@ extension Document {
     withCore { core in
       core.commitPending()
       var texts: [(key: String, value: DumpedJSON)] = []
-      let value = DocumentDump(core: core).object(.zero, path: "", texts: &texts)
+      let dump = DocumentDump(core: core)
+      let value = dump.object(.zero, path: "", texts: &texts)
       var members: [(key: String, value: DumpedJSON)] = [
         ("heads", .array(core.heads.map { .string($0.description) })), ("value", value), ("texts", .object(texts)),
-        ("stats", .object([("changes", .number(core.graph.count)), ("ops", .number(core.keptOpCount))])),
+        ("stats", .object([("changes", .number(core.graph.count)), ("ops", .number(dump.keptOpCount))])),
       ]
       if includingChanges {
-        members.append(("changes", .array(core.graph.records.indices.map { core.dumpedChange($0) })))
+        members.append(("changes", .array(core.graph.records.indices.map { dump.change($0) })))
       }
       return .object(members)
     }
   }
 }
 
-extension DocumentCore {
+extension DocumentDump {
   /// How many operations a saved document lists: all but deletions.
   fileprivate var keptOpCount: Int {
     var count = 0
-    log.forEachRun(in: 0..<log.opCount) { run, _ in
+    core.log.forEachRun(in: 0..<core.log.opCount) { run, _ in
       switch run.kind {
       case .insertText: count += Int(run.count)
       case .deleteForward, .deleteBackward: break
-      case .other: count += log.others[Int(run.text)].action == .delete ? 0 : 1
+      case .other: count += core.log.others[Int(run.text)].action == .delete ? 0 : 1
       }
     }
     return count
   }
 
-  fileprivate func dumpedChange(_ row: Int) -> DumpedJSON {
-    let record = graph.records[row], header = header(ofRow: row), raw = chunk(ofRow: row)
+  fileprivate func change(_ row: Int) -> DumpedJSON {
+    let record = core.graph.records[row], header = core.header(ofRow: row), raw = core.chunk(ofRow: row)
     let body = ArraySlice(raw)
     var members: [(key: String, value: DumpedJSON)] = [
-      ("hash", .string(graph.hashes[row].description)), ("actor", .string(header.actor.description)),
+      ("hash", .string(core.graph.hashes[row].description)), ("actor", .string(header.actor.description)),
       ("seq", .number(Int(header.seq))), ("start_op", .number(Int(record.startOp))),
       ("max_op", .number(Int(record.startOp) - 1 + Int(record.opCount))), ("ops", .number(Int(record.opCount))),
       ("time", .number(Int(header.time))), ("message", header.message.map { .string($0) } ?? .null),
@@ -47,7 +48,7 @@ extension DocumentCore {
       ("raw", .string(hexadecimal(raw))),
     ]
     if raw.count > Chunk.compressionThreshold {
-      let compressed = Chunk.encodeCompressed(changeBody: self.body(ofRow: row), hash: graph.hashes[row])
+      let compressed = Chunk.encodeCompressed(changeBody: core.body(ofRow: row), hash: core.graph.hashes[row])
       members.append(("compressed", .string(hexadecimal(compressed))))
     }
     return .object(members)

@@ -38,7 +38,7 @@ struct DocumentDump {
                 ("id", .string(self.name(of: first.advanced(by: place)))),
               ]))
           }
-        case .odd(let slot, _):
+        case .irregular(let slot, _):
           if let shown = value(slot, path: path + "/\(values.count)", texts: &texts) { values.append(shown) }
         case .mark: break
         }
@@ -136,8 +136,8 @@ extension DocumentDump {
     tree.forEachStretch(at: .now) { stretch in
       switch stretch {
       case .plain(_, _, let range): spans.add(core.bytes.bytes[range], active.values)
-      case .odd(_, let winner) where winner.action == .makeMap: spans.add(block: block(winner.id))
-      case .odd(_, let winner): spans.add(winner.textUTF8[...], active.values)
+      case .irregular(_, let winner) where winner.action == .makeMap: spans.add(block: block(winner.id))
+      case .irregular(_, let winner): spans.add(winner.textUTF8[...], active.values)
       case .mark(let op): active.pass(op, actors: core.actors)
       }
       return true

@@ -1,4 +1,4 @@
-/// A place for a value that belongs to one owner, who never uses it while it is being changed.
+/// A place for a value that belongs to one owner, which never uses it while it is being changed.
 ///
 /// Unsafe: Swift checks at run time that accesses to a class's stored properties do not overlap, which costs more than
 /// a keystroke's work on the tree. What stands in a cell is not checked. Its invariants: a cell belongs to one object of

@@ -10,7 +10,7 @@ final class ObjectStore {
   let actors: ActorTable
   private(set) var objects: [OpId: StoredObject]
   private(set) var types: [OpId: OpAction]
-  /// The sequence asked for last: who types, types into one text.
+  /// The sequence asked for last: a person types into one text at a time.
   private let lastSequence = Cell<(id: OpId, tree: TextTree)?>(nil)
 
   init(bytes: TextBytes, actors: ActorTable) {

@@ -179,7 +179,7 @@ struct OpStretches {
       blocks[block].insert(stretch, at: place)
       return
     }
-    // Who types at the end fills blocks.
+    // Typing at the end fills blocks.
     let keep = place == count ? count : count / 2
     var next = Array(blocks[block][keep...])
     blocks[block].removeLast(count - keep)

@@ -2,7 +2,7 @@
 ///
 /// Element `k` has the id `id + k`; the first one was inserted behind `origin`, each later one behind its predecessor.
 /// An element whose story does not fit (another value than a one-scalar string, a mark, an update, a second successor)
-/// is a run of length one with `isOdd`, and `text` is then its place in the tree's `slots`.
+/// is a run of length one with `isIrregular`, and `text` is then its place in the tree's `slots`.
 struct TextRun: BitwiseCopyable, Equatable {
   var id: OpId
   var origin: OpId
@@ -15,7 +15,7 @@ struct TextRun: BitwiseCopyable, Equatable {
   var newlines: UInt16
   /// Element `k` was deleted by `deletion + k * step`; 1 or -1, and 0 if there is only one element.
   var step: Int8 = 0
-  var isOdd = false
+  var isIrregular = false
 
   /// Longer text makes several runs, so that splitting one stays cheap.
   static let maximumByteCount = 1024
@@ -30,9 +30,9 @@ struct TextRun: BitwiseCopyable, Equatable {
     newlines = UInt16(measure.newlines)
   }
 
-  init(odd id: OpId, origin: OpId, slot: Int) {
+  init(irregular id: OpId, origin: OpId, slot: Int) {
     self.init(id: id, origin: origin, text: slot, measure: TextMeasure(scalars: 1))
-    isOdd = true
+    isIrregular = true
   }
 
   @inline(__always) var isVisible: Bool { deletion.isZero }
@@ -57,7 +57,7 @@ struct TextRun: BitwiseCopyable, Equatable {
 
   /// Whether `next`, standing directly behind, continues this run in every respect.
   func canMerge(_ next: TextRun) -> Bool {
-    guard !isOdd, !next.isOdd, next.id.actor == id.actor, next.id.counter == id.counter + UInt32(count),
+    guard !isIrregular, !next.isIrregular, next.id.actor == id.actor, next.id.counter == id.counter + UInt32(count),
       next.origin == lastId, Int(next.text) == textEnd, Int(utf8) + Int(next.utf8) <= Self.maximumByteCount
     else { return false }
     return joinedStep(next) != nil

@@ -25,31 +25,31 @@ struct TextTreeBuilder {
   }
 
   /// Adds an element with a longer story behind all others.
-  mutating func appendOdd(_ slot: Slot, origin: OpId) {
+  mutating func appendIrregular(_ slot: Slot, origin: OpId) {
     guard let id = slot.ops.first?.id else { return }
     if slot.ops.first?.action == .mark { tree.hasMarks = true }
-    tree.slots.append(OddSlot(slot))
+    tree.slots.append(IrregularElement(slot))
     for op in slot.ops.dropFirst() { tree.updates[op.id] = id }
-    append(TextRun(odd: id, origin: origin, slot: tree.slots.count - 1))
+    append(TextRun(irregular: id, origin: origin, slot: tree.slots.count - 1))
   }
 
   /// The last operation on the last element; nil if there is none.
   var lastOp: OpId? {
     guard let last else { return nil }
-    return last.isOdd ? tree.slots[Int(last.text)].slot.ops.last?.id : last.lastId
+    return last.isIrregular ? tree.slots[Int(last.text)].slot.ops.last?.id : last.lastId
   }
 
   /// Adds operations on the last element, behind those that are known.
   mutating func addToLast(_ ops: [StoredOp]) {
     guard var run = last else { return }
-    if !run.isOdd {
+    if !run.isIrregular {
       if run.count > 1 {
         let tail = run.split(at: Int(run.count) - 1, bytes: tree.bytes)
         put(run)
         run = tail
       }
-      tree.slots.append(OddSlot(tree.slot(of: run, 0)))
-      run = TextRun(odd: run.id, origin: run.origin, slot: tree.slots.count - 1)
+      tree.slots.append(IrregularElement(tree.slot(of: run, 0)))
+      run = TextRun(irregular: run.id, origin: run.origin, slot: tree.slots.count - 1)
       last = run
     }
     let slot = Int(run.text)
@@ -60,7 +60,7 @@ struct TextTreeBuilder {
 
   private mutating func put(_ run: TextRun) {
     var run = run
-    if !run.isOdd { run.newlines = UInt16(tree.bytes.measure(run.textStart..<run.textEnd).newlines) }
+    if !run.isIrregular { run.newlines = UInt16(tree.bytes.measure(run.textStart..<run.textEnd).newlines) }
     if held == Self.fill {
       close()
       let next = tree.appendLeaf()

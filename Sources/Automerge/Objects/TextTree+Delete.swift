@@ -77,9 +77,9 @@ extension TextTree {
   }
 
   /// Makes one element a run of its own with its story in `slots`, if it is not yet.
-  func makeOdd(_ place: Place, element: Int) -> Place {
+  func makeIrregular(_ place: Place, element: Int) -> Place {
     var run = self[place]
-    if run.isOdd { return place }
+    if run.isIrregular { return place }
     var place = place
     let old = place.leaf
     var rest: TextRun?
@@ -93,18 +93,18 @@ extension TextTree {
     let text = RawValue(text: bytes.bytes[run.textStart..<run.textEnd])
     var op = StoredOp(id: run.id, action: .set, value: text)
     if !run.deletion.isZero { op.successors = [run.deletion] }
-    slots.append(OddSlot(Slot(ops: [op])))
-    let odd = TextRun(odd: run.id, origin: run.origin, slot: slots.count - 1)
+    slots.append(IrregularElement(Slot(ops: [op])))
+    let irregular = TextRun(irregular: run.id, origin: run.origin, slot: slots.count - 1)
     if hint.leaf != old { hint.leaf = Self.none }
     hint.run = -1
     // Every part shows the same as before, so sums change only where parts move to another leaf.
     let shown = sums(of: self[place])
-    add(sums(of: head ?? odd) - shown, to: old)
-    self[place] = head ?? odd
+    add(sums(of: head ?? irregular) - shown, to: old)
+    self[place] = head ?? irregular
     if head != nil {
       place.run += 1
       openGap(&place, count: rest == nil ? 1 : 2)
-      put(odd, at: place, from: old)
+      put(irregular, at: place, from: old)
     }
     if let rest {
       var behind = Place(leaf: place.leaf, run: place.run + 1)
@@ -118,7 +118,7 @@ extension TextTree {
     return place
   }
 
-  /// Changes the story of an odd element and keeps everything that depends on it right.
+  /// Changes the story of an irregular element and keeps everything that depends on it right.
   func update(_ place: Place, _ change: (inout Slot) -> Void) {
     let slot = Int(self[place].text)
     let before = slots[slot].sums
@@ -132,11 +132,11 @@ extension TextTree {
 
   /// Applies an operation to an element that is there: a new value, an increment, a deletion.
   func apply(_ op: StoredOp, predecessors: [OpId], to place: Place) {
-    let element = self[place].id, odd = Int(self[place].text)
-    if op.action == .increment, predecessors.allSatisfy({ slots[odd].slot.isCounter($0) }) {
+    let element = self[place].id, irregular = Int(self[place].text)
+    if op.action == .increment, predecessors.allSatisfy({ slots[irregular].slot.isCounter($0) }) {
       // A counter that is raised shows the same in a text, and may be raised very often.
-      slots[odd].slot.addSuccessor(op, to: predecessors, actors: actors)
-      slots[odd].slot.add(op, actors: actors)
+      slots[irregular].slot.addSuccessor(op, to: predecessors, actors: actors)
+      slots[irregular].slot.add(op, actors: actors)
       updates[op.id] = element
       return
     }

@@ -53,7 +53,7 @@ extension TextTree {
     if amount - start[unit] <= leaves[Int(leaf)].sums[unit] / 2 {
       var run = UnsafePointer(runs.pointer(to: slot(leaf, 0)))
       while true {
-        if run.pointee.isOdd {
+        if run.pointee.isIrregular {
           let sums = slots[Int(run.pointee.text)].sums
           if amount <= at[unit] + sums[unit] { break }
           at += sums
@@ -69,7 +69,7 @@ extension TextTree {
       at += leaves[Int(leaf)].sums
       var run = UnsafePointer(runs.pointer(to: slot(leaf, place.run)))
       while true {
-        if run.pointee.isOdd {
+        if run.pointee.isIrregular {
           at -= slots[Int(run.pointee.text)].sums
         } else if run.pointee.isVisible {
           at.remove(run)
@@ -110,7 +110,7 @@ extension TextTree {
     var sum = start(ofLeaf: place.leaf)
     var run = UnsafePointer(runs.pointer(to: slot(place.leaf, 0)))
     for _ in 0..<place.run {
-      if run.pointee.isOdd {
+      if run.pointee.isIrregular {
         sum += slots[Int(run.pointee.text)].sums
       } else if run.pointee.isVisible {
         sum.add(run)
@@ -136,7 +136,7 @@ extension TextTree {
   /// How many elements of a visible run it takes to cover `amount` units, and whether they end exactly there.
   func elements(covering amount: Int, _ unit: TextUnit, of run: TextRun) -> (count: Int, isExact: Bool) {
     if amount == 0 { return (0, true) }
-    if run.isOdd { return (1, amount == slots[Int(run.text)].sums[unit]) }
+    if run.isIrregular { return (1, amount == slots[Int(run.text)].sums[unit]) }
     switch unit {
     case .scalars, .elements, .graphemes: return (amount, true)
     case .utf8 where run.isASCII: return (amount, true)
@@ -158,7 +158,7 @@ extension TextTree {
     return (elements, passed == amount)
   }
 
-  /// The measure of the first `count` elements of a visible run that is not odd.
+  /// The measure of the first `count` elements of a visible run that is not irregular.
   func measure(ofFirst count: Int, of run: TextRun) -> TextMeasure {
     if count == Int(run.count) { return run.measure }
     if run.isASCII, run.newlines == 0 { return TextMeasure(utf8: count, scalars: count, utf16: count) }
@@ -172,7 +172,7 @@ extension TextTree {
     let (place, start) = locate(amount, unit)
     let run = self[place]
     let inside = amount - start[unit]
-    if run.isOdd {
+    if run.isIrregular {
       return start.measure + TextMeasure.prefix(of: slots[Int(run.text)].shown, amount: inside, unit)
     }
     let (count, isExact) = elements(covering: inside, unit, of: run)

@@ -34,7 +34,7 @@ extension TextTree {
     }
     while let place = at {
       let run = self[place]
-      if run.isOdd {
+      if run.isIrregular {
         let slot = slots[Int(run.text)]
         if slot.slot.winner(at: clock) != nil { break }
         if let op = slot.slot.ops.first, op.action == .mark, clock.covers(op.id) {
@@ -126,10 +126,10 @@ extension TextTree {
 
   /// Inserts one element that is not a plain scalar. Returns the gap behind it.
   @discardableResult
-  func insertOdd(at gap: Gap, op: StoredOp) -> Gap {
-    slots.append(OddSlot(Slot(ops: [op])))
+  func insertIrregular(at gap: Gap, op: StoredOp) -> Gap {
+    slots.append(IrregularElement(Slot(ops: [op])))
     if op.action == .mark { hasMarks = true }
-    return insert(TextRun(odd: op.id, origin: gap.reference, slot: slots.count - 1), at: gap)
+    return insert(TextRun(irregular: op.id, origin: gap.reference, slot: slots.count - 1), at: gap)
   }
 
   /// Inserts a run and returns the gap behind it.

@@ -24,7 +24,7 @@ extension TextTree {
   /// Adds what the first elements of a run showed.
   private func add(_ run: TextRun, at clock: Clock, to sum: inout TextSums, elements: Int) {
     if elements == 0 { return }
-    if run.isOdd {
+    if run.isIrregular {
       guard let winner = slots[Int(run.text)].slot.winner(at: clock) else { return }
       sum += TextSums(ofElement: winner.textUTF8)
       return
@@ -42,13 +42,13 @@ extension TextTree {
 
   func isVisible(_ place: Place, _ element: Int, at clock: Clock) -> Bool {
     let run = self[place]
-    if run.isOdd { return slots[Int(run.text)].slot.winner(at: clock) != nil }
+    if run.isIrregular { return slots[Int(run.text)].slot.winner(at: clock) != nil }
     return history(of: run, from: element, clock: clock).visible
   }
 
   /// Whether anything of a run, from an element on, was visible.
   func isAnyVisible(_ run: TextRun, from first: Int, at clock: Clock) -> Bool {
-    if run.isOdd { return first == 0 && slots[Int(run.text)].slot.winner(at: clock) != nil }
+    if run.isIrregular { return first == 0 && slots[Int(run.text)].slot.winner(at: clock) != nil }
     var element = first
     while element < Int(run.count) {
       let (isVisible, same) = history(of: run, from: element, clock: clock)
@@ -73,7 +73,7 @@ extension TextTree {
           start = end
         }
         return true
-      case .odd(let slot, let winner):
+      case .irregular(let slot, let winner):
         return slot.ops.first.map { body($0.id, TextSums(ofElement: winner.textUTF8)) } ?? true
       case .mark: return true
       }
@@ -85,7 +85,7 @@ extension TextTree {
     var (from, to) = (range.lowerBound, range.upperBound), head: [UInt8] = [], tail: [UInt8] = [], offset = 0
     forEachStretch(at: clock) { stretch in
       let end = offset + sums(of: stretch)[.utf8]
-      if case .odd(_, let winner) = stretch {
+      if case .irregular(_, let winner) = stretch {
         if offset < range.lowerBound, range.lowerBound < end {
           (from, head) = (offset, Array(winner.textUTF8.prefix(range.lowerBound - offset)))
         }

@@ -11,7 +11,7 @@ extension TextTree {
 
   /// What a run shows.
   func text(of run: TextRun) -> ArraySlice<UInt8> {
-    if run.isOdd { return slots[Int(run.text)].shown[...] }
+    if run.isIrregular { return slots[Int(run.text)].shown[...] }
     return run.isVisible ? bytes.bytes[run.textStart..<run.textEnd] : []
   }
 
@@ -45,13 +45,13 @@ extension TextTree {
       edit = TextEdit(object: object, utf8Offset: offset, deleted: [], inserted: [])
     }
     forEachRun { run in
-      if run.isOdd {
-        let odd = slots[Int(run.text)], before = odd.shown(at: clock)
-        if before == odd.shown {
+      if run.isIrregular {
+        let irregular = slots[Int(run.text)], before = irregular.shown(at: clock)
+        if before == irregular.shown {
           if !before.isEmpty { keep(before.count) }
         } else {
           edit.deleted += before
-          edit.inserted += odd.shown
+          edit.inserted += irregular.shown
         }
         return
       }
@@ -87,7 +87,7 @@ extension TextTree {
   func operation(at amount: Int, _ unit: TextUnit) -> OpId {
     let (place, start) = locate(amount + 1, unit)
     let run = self[place]
-    if run.isOdd { return slots[Int(run.text)].slot.winner()?.id ?? run.id }
+    if run.isIrregular { return slots[Int(run.text)].slot.winner()?.id ?? run.id }
     let (count, _) = elements(covering: amount + 1 - start[unit], unit, of: run)
     return run.id.advanced(by: count - 1)
   }
@@ -98,10 +98,10 @@ extension TextTree {
     guard var (place, element) = find(updates[operation] ?? operation) else { return nil }
     while true {
       let run = self[place]
-      let isShown = run.isOdd ? slots[Int(run.text)].sums.elements > 0 : run.isVisible
+      let isShown = run.isIrregular ? slots[Int(run.text)].sums.elements > 0 : run.isVisible
       if isShown || !movingBefore {
         let before = start(of: place)
-        guard isShown, !run.isOdd else { return before }
+        guard isShown, !run.isIrregular else { return before }
         return before + TextSums(measure(ofFirst: element, of: run), elements: element)
       }
       // Runs are deleted as a whole, so the whole run can be passed.

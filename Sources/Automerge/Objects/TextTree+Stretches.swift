@@ -4,7 +4,7 @@ extension TextTree {
     /// Elements of a plain run, from the one with the id `first` on, that show `text` of the tree's bytes.
     case plain(first: OpId, count: Int, text: Range<Int>)
     /// One element with a longer story, and the operation that wins there.
-    case odd(Slot, winner: StoredOp)
+    case irregular(Slot, winner: StoredOp)
     /// The begin or the end of a mark.
     case mark(StoredOp)
   }
@@ -20,14 +20,14 @@ extension TextTree {
   }
 
   private func forEachStretch(of run: TextRun, at clock: Clock, _ body: (Stretch) -> Bool) -> Bool {
-    if run.isOdd {
+    if run.isIrregular {
       let slot = slots[Int(run.text)].slot
       if let op = slot.ops.first, op.action == .mark {
         let isThere = clock.covers(op.id) && !op.successors.contains { clock.covers($0) }
         return isThere ? body(.mark(op)) : true
       }
       guard let winner = slot.winner(at: clock) else { return true }
-      return body(.odd(slot, winner: winner))
+      return body(.irregular(slot, winner: winner))
     }
     var element = 0, start = run.textStart
     while element < Int(run.count) {
@@ -49,7 +49,7 @@ extension TextTree {
   func sums(of stretch: Stretch) -> TextSums {
     switch stretch {
     case .plain(_, let count, let text): TextSums(bytes.measure(text), elements: count)
-    case .odd(_, let winner): TextSums(ofElement: winner.textUTF8)
+    case .irregular(_, let winner): TextSums(ofElement: winner.textUTF8)
     case .mark: .zero
     }
   }
@@ -69,7 +69,7 @@ extension TextTree {
     forEachStretch(at: clock) { stretch in
       switch stretch {
       case .plain(_, _, let range): text += bytes.bytes[range]
-      case .odd(_, let winner): text += winner.textUTF8
+      case .irregular(_, let winner): text += winner.textUTF8
       case .mark: break
       }
       return true
@@ -92,7 +92,7 @@ extension TextTree {
         let run = TextRun(id: first, origin: .zero, text: text.lowerBound, measure: bytes.measure(text))
         found = slot(of: run, elements(covering: left + 1, unit, of: run).count - 1)
         precondition(count == Int(run.count), "elements of a run are scalars")
-      case .odd(let slot, _): found = slot
+      case .irregular(let slot, _): found = slot
       case .mark: break
       }
       return false

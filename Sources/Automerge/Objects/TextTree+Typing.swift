@@ -12,7 +12,7 @@ extension TextTree {
     guard hint.leaf != Self.none, hint.run >= 0, !hasMarks else { return nil }
     let run = runs.pointer(to: slot(hint.leaf, hint.run))
     let count = Int(run.pointee.count)
-    guard run.pointee.isVisible, !run.pointee.isOdd, run.pointee.id.actor == id.actor,
+    guard run.pointee.isVisible, !run.pointee.isIrregular, run.pointee.id.actor == id.actor,
       Int(run.pointee.id.counter) + count == Int(id.counter), run.pointee.textEnd == text,
       Int(run.pointee.utf8) + measure.utf8 <= TextRun.maximumByteCount,
       amount == hint.runStart[unit] + run.pointee.units(unit)
@@ -33,9 +33,9 @@ extension TextTree {
     guard hint.leaf != Self.none, hint.run >= 0, hint.run + 1 < leaves[Int(hint.leaf)].count else { return nil }
     let run = runs.pointer(to: slot(hint.leaf, hint.run)), next = run + 1
     let count = Int(run.pointee.count)
-    guard count > 1, run.pointee.isVisible, !run.pointee.isOdd, run.pointee.isASCII,
+    guard count > 1, run.pointee.isVisible, !run.pointee.isIrregular, run.pointee.isASCII,
       amount == hint.runStart[unit] + run.pointee.units(unit), unit != .newlines,
-      !next.pointee.isOdd, !next.pointee.isVisible, next.pointee.id.actor == run.pointee.id.actor,
+      !next.pointee.isIrregular, !next.pointee.isVisible, next.pointee.id.actor == run.pointee.id.actor,
       Int(next.pointee.id.counter) == Int(run.pointee.id.counter) + count,
       next.pointee.origin == run.pointee.lastId, next.pointee.textStart == run.pointee.textEnd,
       Int(next.pointee.utf8) < TextRun.maximumByteCount,

@@ -40,7 +40,7 @@ final class TextTree {
     var runStart = TextSums.zero
   }
 
-  /// A change of what a leaf shows that the nodes above it do not know of yet: who types, changes one leaf many times.
+  /// A change of what a leaf shows that the nodes above it do not know of yet: typing changes one leaf many times.
   private struct Pending {
     var leaf = TextTree.none
     var change = TextSums.zero
@@ -48,7 +48,7 @@ final class TextTree {
 
   let bytes: TextBytes
   let actors: ActorTable
-  private let slotsCell = Cell<[OddSlot]>([])
+  private let slotsCell = Cell<[IrregularElement]>([])
   /// Operations that updated an element, and which.
   var updates: [OpId: OpId] = [:]
   /// Whether any mark was ever set; only then does an insertion have to look for sticky ends.
@@ -88,7 +88,7 @@ final class TextTree {
   }
 
   /// Elements whose story is longer than a run can tell.
-  var slots: [OddSlot] {
+  var slots: [IrregularElement] {
     @inline(__always) unsafeAddress { UnsafePointer(slotsCell.address) }
     @inline(__always) unsafeMutableAddress { slotsCell.address }
   }
@@ -127,7 +127,7 @@ final class TextTree {
   /// What a run shows.
   @inline(__always)
   func sums(of run: TextRun) -> TextSums {
-    if run.isOdd { return slots[Int(run.text)].sums }
+    if run.isIrregular { return slots[Int(run.text)].sums }
     guard run.isVisible else { return .zero }
     return TextSums(run.measure, elements: Int(run.count))
   }
@@ -169,7 +169,7 @@ final class TextTree {
   func openGap(_ place: inout Place, count: Int) {
     var held = leaves[Int(place.leaf)].count
     if held + count > Self.leafCapacity {
-      // Who types at the end fills leaves; who types in the middle needs room on both sides.
+      // Typing at the end fills leaves; typing in the middle needs room on both sides.
       let keep = place.run >= held - 1 ? held - 3 : held / 2
       let new = splitLeaf(place.leaf, keeping: keep)
       if place.run > keep {

@@ -44,11 +44,11 @@ extension DifferenceScope {
 
   /// With the places where the objects stand, and those that hold them: what happens there hides or replaces all.
   func withSurroundings(in core: DocumentCore) -> DifferenceScope {
-    core.parents.update(from: core)
+    core.lookups.parents.update(from: core)
     var scope = self
     for object in objects {
       var at = object
-      while let place = core.parents[at] {
+      while let place = core.lookups.parents[at] {
         switch place.key {
         case .map(let key):
           if !scope.keys[place.object, default: []].insert(key).inserted { break }

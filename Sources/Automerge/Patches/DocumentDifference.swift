@@ -28,7 +28,7 @@ struct DocumentDifference {
     let outsideOld = Set(core.graph.rows(notAncestorsOf: old))
     let rows = isToNow ? outsideOld : outsideOld.symmetricDifference(core.graph.rows(notAncestorsOf: new))
     scope = DifferenceScope(rows: rows.sorted(), of: core)
-    if !rows.isEmpty { core.parents.update(from: core) }
+    if !rows.isEmpty { core.lookups.parents.update(from: core) }
     whereabouts = Whereabouts(core, at: after, isNow: isToNow, encoding: encoding)
     whereaboutsBefore = Whereabouts(core, at: before, isNow: false, encoding: encoding)
   }
@@ -44,7 +44,7 @@ struct DocumentDifference {
     after = Clock.now.without(counters, of: actor)
     scope = DifferenceScope(rows: rows, of: core)
     gone = GoneWithCopies(without: rows, copies: copies, in: core, after: after)
-    core.parents.update(from: core)
+    core.lookups.parents.update(from: core)
     whereabouts = Whereabouts(core, at: after, isNow: false, encoding: encoding)
     whereaboutsBefore = Whereabouts(core, at: before, isNow: true, encoding: encoding)
   }

@@ -48,7 +48,7 @@ struct SequenceWalk {
   }
 
   private mutating func visit(_ run: TextRun) {
-    if run.isOdd {
+    if run.isIrregular {
       let slot = tree.slots[Int(run.text)].slot
       if let first = slot.ops.first, first.action == .mark { passMark(first) } else { visit(slot, of: run.id) }
       return

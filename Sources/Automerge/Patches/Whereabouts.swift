@@ -16,7 +16,7 @@ struct Whereabouts {
   mutating func isInView(_ object: OpId) -> Bool {
     var climbed: [OpId] = [], at = object
     while known[at] == nil {
-      guard let place = core.parents[at], slot(place)?.winner(at: clock)?.id == at else {
+      guard let place = core.lookups.parents[at], slot(place)?.winner(at: clock)?.id == at else {
         known[at] = false
         break
       }
@@ -34,14 +34,14 @@ struct Whereabouts {
     case .element(let element):
       guard let tree = core.store.sequence(place.object), let found = tree.find(element) else { return nil }
       let run = tree[found.place]
-      return run.isOdd ? tree.slots[Int(run.text)].slot : nil
+      return run.isIrregular ? tree.slots[Int(run.text)].slot : nil
     }
   }
 
   /// The way from the root to an object in view.
   mutating func path(of object: OpId) -> [PathElement] {
     var path: [PathElement] = [], at = object
-    while let place = core.parents[at] {
+    while let place = core.lookups.parents[at] {
       let prop: Prop
       switch place.key {
       case .map(let key): prop = .Key(key.string)
@@ -63,11 +63,11 @@ struct Whereabouts {
 }
 
 extension TextTree {
-  /// Where the odd elements stood at a past state.
+  /// Where the irregular elements stood at a past state.
   fileprivate func indexesOfObjects(at clock: Clock, _ unit: TextUnit) -> [OpId: Int] {
     var indexes: [OpId: Int] = [:], index = 0
     forEachStretch(at: clock) { stretch in
-      if case .odd(let slot, _) = stretch, let element = slot.ops.first?.id { indexes[element] = index }
+      if case .irregular(let slot, _) = stretch, let element = slot.ops.first?.id { indexes[element] = index }
       index += sums(of: stretch)[unit]
       return true
     }

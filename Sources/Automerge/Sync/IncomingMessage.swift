@@ -10,7 +10,7 @@ import Foundation
 ///     while let portion = incoming.nextPortion() { edits += try document.takeIn(portion, filter: &filter).edits }
 ///     try document.finish(incoming, state: state)
 package final class IncomingMessage: @unchecked Sendable {
-  // Unchecked: it is used by one caller at a time, who may be on another thread each time.
+  // Unchecked: it is used by one caller at a time, which may be on another thread each time.
 
   /// What comes besides the changes.
   let header: SyncMessage
@@ -209,7 +209,7 @@ package struct ChangePortion: @unchecked Sendable {
   }
 }
 
-/// Who made the changes of a message, and on top of which others.
+/// The authors of the changes of a message, and what those were made on top of.
 private struct Survey {
   private var hashes: [ChangeHash] = []
   private var deps: [[ChangeHash]] = []

@@ -11,7 +11,7 @@ extension SyncProgress {
   /// - Complexity: O(n) in the changes that one side has and the other may lack, not in the history.
   ///   Source of the rules: automerge-format, section 7.4.
   mutating func generateMessage(from history: inout some SyncableHistory) -> SyncMessage? {
-    if inFlight, sentHashes.count > SyncProgress.maximumUnconfirmed { return nil }
+    if inFlight, sentHashes.count > Self.maximumUnconfirmed { return nil }
     let ourHeads = history.syncHeads
     let need = isReadOnly ? [] : missing(in: &history)
     if mustStartOver(&history) { return resetMessage(heads: ourHeads) }
@@ -125,7 +125,7 @@ extension SyncProgress {
     var changes: [[UInt8]] = []
     var (byteCount, count) = (0, 0)
     for hash in payload.hashes {
-      guard byteCount < SyncProgress.changesByteCount else { break }
+      guard byteCount < Self.changesByteCount else { break }
       count += 1
       guard let change = history.encodedChange(hash) else { continue }
       byteCount += change.count

@@ -51,14 +51,15 @@ extension Document {
 extension DocumentCore {
   /// Reverts operations for good: neither they nor what reverts them can be undone. No transaction is pending.
   fileprivate func revert(_ operations: [BoundEdits.Operations]) throws(DocError) {
-    undoHistory.update(from: self)
-    changeLookup.update(from: graph)
+    lookups.undoHistory.update(from: self)
+    lookups.changeLookup.update(from: graph)
     for actor in Set(operations.map(\.actor)).sorted() {
       let counters = operations.filter { $0.actor == actor }.map(\.counters).sorted { $0.lowerBound < $1.lowerBound }
-      let rows = Set(counters.compactMap { changeLookup.row(of: OpId(counter: $0.lowerBound, actor: actor)) }).sorted()
+      let rows = Set(counters.compactMap { lookups.changeLookup.row(of: OpId(counter: $0.lowerBound, actor: actor)) })
+        .sorted()
       let copies = try revert(counters, of: actor, rows: rows)
       guard commit(message: nil, time: implicitCommitTime()) else { continue }
-      undoHistory.didRevert(rows, by: graph.count - 1, restoring: copies)
+      lookups.undoHistory.didRevert(rows, by: graph.count - 1, restoring: copies)
     }
   }
 }

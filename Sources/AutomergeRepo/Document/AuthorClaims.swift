@@ -84,7 +84,8 @@ extension DocHandle {
     case .refusedClaim(let peer): repo?.complain(of: peer, "claims an actor of another peer on \(id)")
     case .forged(let peer, let author):
       let name = author.map { "of \($0)" } ?? "that is ours"
-      repo?.complain(of: peer, "brought changes of \(id) in a name \(name), who did not make them; they are not taken")
+      repo?.complain(
+        of: peer, "brought changes of \(id) as an actor \(name), which did not make them; they are not taken")
       deliver(.forgedChanges(from: peer, author: author))
     case .wantAgain, .settled: break
     }

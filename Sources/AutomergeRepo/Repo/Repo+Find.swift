@@ -100,7 +100,7 @@ extension Repo {
 
   /// Asks the peers that have not spoken of the document, unless one has begun to send it.
   private func search(_ entry: DocumentEntry, _ handle: DocHandle) {
-    clock.schedule(after: Repo.maximumSearch) { [weak self, weak entry] in
+    clock.schedule(after: Self.maximumSearch) { [weak self, weak entry] in
       guard let self, let entry, !entry.isReady, self.entries[entry.id] === entry else { return }
       self.notFound(handle)
     }

@@ -9,7 +9,7 @@
 struct StorageSchedule {
   /// How long changes are gathered. Source: Storage.md, "Write path".
   static let gatheringTime: Duration = .milliseconds(50)
-  /// The pause before a retry after a failure: short, so that a person who makes room on a full disk does not wait. Source:
+  /// The pause before a retry after a failure: short, so that making room on a full disk shows at once. Source:
   /// Storage.md, "When it fails".
   static let retryInterval: Duration = .seconds(1)
 
@@ -36,7 +36,7 @@ struct StorageSchedule {
       return [.cancelTimer]
     case (.idle, .changed):
       state = .waiting
-      return [.startTimer(StorageSchedule.gatheringTime)]
+      return [.startTimer(Self.gatheringTime)]
     case (.waiting, .timerFired), (.waiting, .flushRequested), (.backingOff, .timerFired),
       (.backingOff, .flushRequested):
       state = .writing(changed: false)
@@ -49,10 +49,10 @@ struct StorageSchedule {
       return []
     case (.writing(changed: true), .saved):
       state = .waiting
-      return [.startTimer(StorageSchedule.gatheringTime)]
+      return [.startTimer(Self.gatheringTime)]
     case (.writing, .failed):
       state = .backingOff
-      return [.startTimer(StorageSchedule.retryInterval)]
+      return [.startTimer(Self.retryInterval)]
     case (.idle, .timerFired), (.idle, .flushRequested), (.idle, .saved), (.idle, .failed),
       (.waiting, .changed), (.waiting, .saved), (.waiting, .failed),
       (.writing, .timerFired), (.writing, .flushRequested),

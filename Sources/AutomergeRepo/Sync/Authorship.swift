@@ -197,11 +197,11 @@ struct Authorship {
     for (key, change) in withheld where own.contains(key.actor) && !change.isForged {
       if known.contains(change.hash) {
         withheld[key] = nil
-        attested[key.actor] = (attested[key.actor] ?? []).suffix(Authorship.maximumAttestations - 1) + [change.hash]
+        attested[key.actor] = (attested[key.actor] ?? []).suffix(Self.maximumAttestations - 1) + [change.hash]
         effects.append(.wantAgain(key.peer))
       } else if unknown.contains(change.hash) {
         withheld[key]?.isDenied = true
-        guard change.tickCount >= Authorship.patience else { continue }
+        guard change.tickCount >= Self.patience else { continue }
         withheld[key]?.isForged = true
         if forgers.insert(key.peer).inserted { effects.append(.forged(by: key.peer, author: author)) }
       }
@@ -218,8 +218,8 @@ struct Authorship {
       withheld[key]?.tickCount += 1
       switch change.tickCount + 1 {
       case 1: questions[author, default: []].append(change.hash)
-      case Authorship.patience where change.isDenied: questions[author, default: []].append(change.hash)
-      case Authorship.silence where !change.isDenied, Authorship.patience + Authorship.silence: silent.insert(author)
+      case Self.patience where change.isDenied: questions[author, default: []].append(change.hash)
+      case Self.silence where !change.isDenied, Self.patience + Self.silence: silent.insert(author)
       default: break
       }
     }

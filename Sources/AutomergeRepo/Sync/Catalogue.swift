@@ -30,7 +30,7 @@ struct Catalogue {
   /// The documents in the buckets that differ from the other side's; all if its buckets have the wrong length.
   func documents(differingFrom other: Data) -> [DocumentId] {
     let (ours, theirs) = (Array(buckets), Array(other))
-    let isDifferent = (0..<Catalogue.bucketCount).map { bucket in
+    let isDifferent = (0..<Self.bucketCount).map { bucket in
       let range = bucket * 8..<bucket * 8 + 8
       return theirs.count != ours.count || ours[range] != theirs[range]
     }
@@ -51,7 +51,7 @@ struct Catalogue {
 enum StoredHeads {
   static let prefix: StorageKey = ["heads"]
   static let hashByteCount = 32
-  /// More than the number of people who write at the same time.
+  /// More than the people that write at the same time.
   static let maximumHeads = 1024
 
   static func key(_ document: DocumentId) -> StorageKey { prefix + [document.description] }

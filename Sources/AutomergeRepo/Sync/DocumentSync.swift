@@ -6,7 +6,7 @@ import Foundation
 /// A document is searched for until a peer has it, then kept equal with all peers on it:
 ///
 ///     searching ──a peer's changes──► ready
-///         └──all who were asked have answered no──► notFound
+///         └──all peers asked have answered no──► notFound
 ///
 /// Each peer on the document has a `Link`. A message is only ever answered when there is something to say, so two of these fall silent
 /// when they are equal.
@@ -262,7 +262,7 @@ struct DocumentSync {
     if isRequest || header.heads.isEmpty {
       links[index].wholeCount += 1
       // A document is expensive to send, and a peer that has received it does not ask again.
-      if links[index].wholeCount > DocumentSync.maximumWholeCount { return .answered([]) }
+      if links[index].wholeCount > Self.maximumWholeCount { return .answered([]) }
     }
     links[index].access = access
     if isRequest {
@@ -409,7 +409,7 @@ struct DocumentSync {
     var (effects, byteCount, isOver): ([Effect], Int, Bool) = ([], 0, false)
     let waiting = indices.filter { links[$0].turn != nil }.sorted { links[$0].turn ?? 0 < links[$1].turn ?? 0 }
     for index in waiting + indices.filter({ links[$0].turn == nil }) {
-      guard byteCount < DocumentSync.byteCountOfTurn || links[index].isCrowded else {
+      guard byteCount < Self.byteCountOfTurn || links[index].isCrowded else {
         isOver = true
         guard links[index].turn == nil else { continue }
         turnCount += 1

@@ -45,18 +45,18 @@ struct Relays {
   ///   - writers: those of them whose changes we take.
   /// - Complexity: O(n²) in the peers.
   mutating func idlePeers(linked: Set<PeerId>, writers: Set<PeerId>) -> Set<PeerId> {
-    guard linked.count + 1 > Relays.meshLimit else { return [] }
+    guard linked.count + 1 > Self.meshLimit else { return [] }
     for peer in linked where ranks[peer] == nil { ranks[peer] = rank(of: peer) }
     let own = ranks[local] ?? rank(of: local)
     ranks[local] = own
     let candidates = writers.filter { outranks($0, local) && reports[$0]?.peers.contains(local) == true }
-    guard candidates.count >= Relays.relayCount else { return [] }
+    guard candidates.count >= Self.relayCount else { return [] }
     return linked.filter { peer in
       guard let taken = reports[peer]?.peers else { return false }
       let relays = candidates.count { relay in
         relay != peer && outranks(relay, peer) && taken.contains(relay) && reports[relay]?.peers.contains(peer) == true
       }
-      return relays >= Relays.relayCount
+      return relays >= Self.relayCount
     }
   }
 

@@ -1,5 +1,5 @@
 /// The story of one element of a sequence, and what it shows now.
-struct OddSlot {
+struct IrregularElement {
   var slot: Slot
   /// What stands in a text here; empty while nothing is visible.
   private(set) var shown: [UInt8]
