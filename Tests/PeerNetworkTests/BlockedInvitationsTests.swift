@@ -15,7 +15,7 @@ import UV
     .init(
       document: try #require(DocumentId(bytes: [UInt8](repeating: document, count: 16))), title: "x", access: .write,
       name: "E",
-      commitment: MeetingCode.commitment(
+      commitment: ShortAuthenticationString.commitment(
         to: number, inviter: peer.fingerprint, invited: Identity.fingerprint(of: ana) ?? []), knowsInvited: false)
   }
 

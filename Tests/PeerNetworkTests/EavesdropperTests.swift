@@ -84,7 +84,7 @@ private final class Wire {
       var ticket = try #require(try await ana.directory.share(note.id))
       ticket.addresses = [try #require(eve.directory.listening)]
       let address = ticket.addresses.map(\.description).joined()
-      await #expect(throws: JoinError.unreachable(address: address, reason: "somebody else answers there")) {
+      await #expect(throws: JoinError.unreachable(address: address, reason: "another peer answers there")) {
         try await ben.directory.join(ticket)
       }
       // She did not even learn who called.

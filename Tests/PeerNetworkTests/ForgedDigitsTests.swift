@@ -19,9 +19,9 @@ import Testing
         let digits = shown.unicodeScalars.filter {
           [.decimalNumber, .letterNumber, .otherNumber].contains($0.properties.generalCategory)
         }
-        #expect(digits.count <= ForeignWords.mostDigits, "\(text): \(shown)")
+        #expect(digits.count <= ForeignWords.maximumDigits, "\(text): \(shown)")
         #expect(!shown.contains("\"") && !shown.contains("”") && !shown.contains("  "))
-        #expect(shown.count <= ForeignWords.longestTitle)
+        #expect(shown.count <= ForeignWords.maximumTitleLength)
         #expect(shown.unicodeScalars.allSatisfy { !$0.properties.isBidiControl && $0.value >= 0x20 })
       }
     }
@@ -49,7 +49,7 @@ import Testing
       let offer = InviteMessage.Offer(
         document: try #require(DocumentId(bytes: Array(1...16))), title: Self.forged[0], access: .write,
         name: "Ben\": 261 954 \"",
-        commitment: MeetingCode.commitment(
+        commitment: ShortAuthenticationString.commitment(
           to: number, inviter: eve.fingerprint, invited: Identity.fingerprint(of: ana) ?? []), knowsInvited: isKnown)
       for message in [InviteMessage.offer(offer), .opening(nonce: number)] {
         _ = invitations.receive(

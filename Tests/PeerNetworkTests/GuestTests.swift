@@ -229,7 +229,7 @@ import UV
     #expect(read?.guests == [.init(peer: guests[0].peer, access: .read, name: nil, addresses: [])])
     let flood = (0..<500).map { _ in CBOR.record(["peer": .text(Identity().peerId.description), "access": "read"]) }
     let capped = GuestList(fields: ["documentId": .text(list.document.description), "guests": .array(flood)])
-    #expect(capped?.guests.count == GuestList.mostGuests)
+    #expect(capped?.guests.count == GuestList.maximumGuests)
   }
 
   private func newDocumentId() -> DocumentId {

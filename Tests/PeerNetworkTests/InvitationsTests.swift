@@ -152,9 +152,9 @@ private struct Pair {
       let (anas, bens) = (
         [UInt8](repeating: UInt8(round), count: 32), [UInt8](repeating: UInt8(255 - round), count: 32)
       )
-      let atAna = MeetingCode.digits(
+      let atAna = ShortAuthenticationString.digits(
         inviter: ana.fingerprint, inviterNonce: anas, invited: eve.fingerprint, invitedNonce: bens)
-      let atBen = MeetingCode.digits(
+      let atBen = ShortAuthenticationString.digits(
         inviter: eve.fingerprint, inviterNonce: anas, invited: ben.fingerprint, invitedNonce: bens)
       if atAna == atBen { equal += 1 }
     }
@@ -174,7 +174,7 @@ private struct Pair {
         message, invitation: id, from: pair.ana, isKnown: false, nonce: [UInt8](repeating: 1, count: 32), at: .zero)
     }
     let fingerprints = (Identity.fingerprint(of: pair.ana) ?? [], Identity.fingerprint(of: pair.ben) ?? [])
-    let committed = MeetingCode.commitment(
+    let committed = ShortAuthenticationString.commitment(
       to: [UInt8](repeating: 7, count: 32), inviter: fingerprints.0, invited: fingerprints.1)
     #expect(receive(offer(committed)).count == 1)
     #expect(receive(.opening(nonce: [UInt8](repeating: 8, count: 32))) == [.cheated(pair.ana)])
@@ -270,7 +270,7 @@ private struct Pair {
       let nonce = [UInt8](repeating: 3, count: 32)
       let offer = InviteMessage.Offer(
         document: pair.document, title: "x", access: .write, name: "E",
-        commitment: MeetingCode.commitment(
+        commitment: ShortAuthenticationString.commitment(
           to: nonce, inviter: peer.fingerprint, invited: Identity.fingerprint(of: pair.ben) ?? []), knowsInvited: false)
       for message in [InviteMessage.offer(offer), .opening(nonce: nonce)] {
         let effects = invitations.receive(

@@ -15,7 +15,7 @@ import UV
   private func document() throws -> DocumentId { try #require(DocumentId(bytes: Array(1...16))) }
 
   private func offer(from peer: Identity) throws -> InviteMessage {
-    let commitment = MeetingCode.commitment(
+    let commitment = ShortAuthenticationString.commitment(
       to: number, inviter: peer.fingerprint, invited: Identity.fingerprint(of: ben) ?? [])
     return .offer(
       .init(
@@ -174,7 +174,7 @@ import UV
         let offer = InviteMessage.offer(
           .init(
             document: try self.document(), title: "x", access: .write, name: "Ben",
-            commitment: MeetingCode.commitment(
+            commitment: ShortAuthenticationString.commitment(
               to: self.number, inviter: eve.identity.fingerprint,
               invited: Identity.fingerprint(of: ana.peerId) ?? []),
             knowsInvited: false))
@@ -202,7 +202,7 @@ import UV
       let offer = InviteMessage.offer(
         .init(
           document: try self.document(), title: "x", access: .write, name: "Ben",
-          commitment: MeetingCode.commitment(
+          commitment: ShortAuthenticationString.commitment(
             to: self.number, inviter: ben.fingerprint, invited: Identity.fingerprint(of: ana.peerId) ?? []),
           knowsInvited: true))
       let id = [UInt8](repeating: 99, count: 16)

@@ -79,7 +79,7 @@ import UV
   @Test func ofAllThatDoNotReadTheSlowestIsCutOffAndTheOthersStay() async throws {
     try await TestLoop.run { loop in
       let crowd = try await Crowd(3, on: loop)
-      crowd.sender.provider.links.unsent.limit = 24 << 20
+      crowd.sender.provider.links.unsent.maximumByteCount = 24 << 20
       try crowd.send(9 << 20, to: crowd.readers[0])
       try crowd.send(13 << 20, to: crowd.readers[1])
       try crowd.send(256 << 10, to: crowd.readers[2])

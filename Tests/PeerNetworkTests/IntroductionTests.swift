@@ -7,7 +7,7 @@ import UV
 @testable import PeerNetwork
 
 /// Invitations between whole programs that hear of each other by discovery.
-@Suite struct MeetingTests {
+@Suite struct IntroductionTests {
   /// Lets everybody be heard by everybody else.
   @AutomergeRepo
   private func introduce(_ people: [Person]) throws {
