@@ -44,7 +44,7 @@ private final class Wire {
 }
 
 @Suite struct EavesdropperTests {
-  @Test func whoeverListensOnTheWireReadsNothing() async throws {
+  @Test func anEavesdropperReadsNothing() async throws {
     try await TestLoop.run { loop in
       let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())
       let ben = try await Person.start("Ben", on: loop, storage: InMemoryStorage(), listen: nil)
@@ -74,7 +74,7 @@ private final class Wire {
     }
   }
 
-  @Test func whoeverStandsInBetweenIsRefused() async throws {
+  @Test func anAttackerInBetweenIsRefused() async throws {
     try await TestLoop.run { loop in
       let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())
       let ben = try await Person.start("Ben", on: loop, storage: InMemoryStorage(), listen: nil)

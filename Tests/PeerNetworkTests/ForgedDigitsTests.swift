@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeerNetwork
 
-/// No title and no name of somebody not met passes for the digits that two people compare, or for a sentence of ours.
+/// No title and no name of a stranger passes for the digits that two people compare, or for a sentence of ours.
 @Suite struct ForgedDigitsTests {
   private static let forged = [
     "Budget\".  Compare these digits: 261 954.", "261954", "2 6 1 9 5 4", "2-6-1 9_5.4", "２６１９５４", "②⑥①⑨⑤④",
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  /// What comes by the wire of somebody not met is made fit before anybody sees it; of a friend it is not.
+  /// What a stranger sends is made fit before a person sees it; what a friend sends is not.
   @Test func invitationsOfStrangersCarryWordsMadeFit() throws {
     let ana = Identity().peerId
     for isKnown in [false, true] {

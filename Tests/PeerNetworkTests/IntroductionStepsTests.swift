@@ -6,7 +6,7 @@ import UV
 
 @testable import PeerNetwork
 
-/// Nobody is taken for known, and nothing is granted, before both people have said yes to the digits.
+/// No peer is taken for known, and nothing is granted, before both people have said yes to the digits.
 @Suite struct IntroductionStepsTests {
   @AutomergeRepo
   private func meet(_ loop: Loop) async throws -> (Person, Person) {

@@ -116,7 +116,7 @@ private struct Pair {
     #expect(other.atAna.sent(at: .zero).isEmpty && other.atBen.received(at: .zero).isEmpty)
   }
 
-  @Test func whoComparesDigitsFirstGrantsLater() throws {
+  @Test func thePersonThatComparesDigitsFirstGrantsLater() throws {
     for areEqual in [true, false] {
       var pair = try Pair()
       pair.invite()
@@ -144,7 +144,7 @@ private struct Pair {
     }
   }
 
-  @Test func whoeverIsInBetweenShowsOtherDigits() throws {
+  @Test func anAttackerInBetweenShowsOtherDigits() throws {
     // Eve has a key of her own for each side and passes on the numbers.
     let (ana, ben, eve) = (Identity(), Identity(), Identity())
     var equal = 0
@@ -161,7 +161,7 @@ private struct Pair {
     #expect(equal == 0)
   }
 
-  @Test func whoShowsAnotherNumberThanCommittedToIsNotShown() throws {
+  @Test func anInviterThatShowsAnotherNumberThanItsCommitmentIsNotShown() throws {
     var pair = try Pair()
     let id = pair.bytes(16)
     let document = pair.document
@@ -234,7 +234,7 @@ private struct Pair {
     }
   }
 
-  @Test func nobodyElseCanAnswerOrGrant() throws {
+  @Test func noOtherPeerCanAnswerOrGrant() throws {
     var pair = try Pair()
     pair.invite()
     let id = try #require(pair.atAna.sent(at: .zero).first?.id)

@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func whoHasTheWordsIsLetInAsOftenAsAgreed() async throws {
+  @Test func aPeerWithTheWordsIsLetInAsOftenAsAgreed() async throws {
     try await TestLoop.run { loop in
       let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())
       let note = try ana.repo.create(try .note("soup"))
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func whoeverElseAnswersThereLearnsNothing() async throws {
+  @Test func anotherPeerThatAnswersThereLearnsNothing() async throws {
     try await TestLoop.run { loop in
       let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())
       let eve = try await Person.start("Eve", on: loop, storage: InMemoryStorage())

@@ -23,7 +23,7 @@ import UV
     }
   }
 
-  @Test func whoLeavesALongMessageUnfinishedMakesRoomForOneThatComes() async throws {
+  @Test func anUnfinishedLongMessageMakesRoomForOneThatComes() async throws {
     try await TestLoop.run { loop in
       let clock = SetClock(loop)
       let (host, friend) = (try Station(loop, clock: clock), try Station(loop))
