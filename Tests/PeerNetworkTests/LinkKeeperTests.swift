@@ -44,7 +44,7 @@ import UV
     }
   }
 
-  @Test func aConnectedPeerHeardElsewhereIsDoubtedUnlessItIsAStranger() async throws {
+  @Test func aConnectedPeerHeardElsewhereIsProbedUnlessItIsAStranger() async throws {
     try await TestLoop.run { _ in
       let scene = try await DirectoryFixture()
       let (ben, stranger) = (Identity().peerId, Identity().peerId)
