@@ -101,7 +101,7 @@ public struct MeetingShapes {
         // The same number again tells nothing new.
         guard unseen[nonce] == nil, !seen.contains(nonce) else { continue }
         let recent = unseen.values.count { now - $0 < OfferBudget.period }
-        try Broken.unless(recent < OfferBudget.mostBrokenOff, "\(recent + 1) numbers for strangers in an hour")
+        try Broken.unless(recent < OfferBudget.maximumBrokenOff, "\(recent + 1) numbers for strangers in an hour")
         unseen[nonce] = now
       case .arrived(let received):
         if !received.isFromFriend {
@@ -127,6 +127,7 @@ public struct MeetingShapes {
   private func number(_ byte: UInt8) -> [UInt8] { [UInt8](repeating: byte & 3, count: 32) }
 
   private func commitment(of inviter: Identity, _ byte: UInt8) -> [UInt8] {
-    MeetingCode.commitment(to: number(byte), inviter: inviter.fingerprint, invited: Self.identities[0].fingerprint)
+    ShortAuthenticationString.commitment(
+      to: number(byte), inviter: inviter.fingerprint, invited: Self.identities[0].fingerprint)
   }
 }

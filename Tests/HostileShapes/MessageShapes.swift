@@ -11,7 +11,7 @@ public enum MessageShapes {
   public static func check(_ input: [UInt8]) throws {
     guard let kind = input.first else { return }
     guard kind > 0 else { return try checkBody(input.dropFirst()) }
-    var decoder = FrameDecoder(limit: kind & 1 == 0 ? Frame.maximumByteCountBeforeHandshake : 1 << 20)
+    var decoder = FrameDecoder(maximumByteCount: kind & 1 == 0 ? Frame.maximumByteCountBeforeHandshake : 1 << 20)
     decoder.skipsTooLong = kind & 2 == 2
     var rest = input.dropFirst(), bodyByteCount = 0
     while !rest.isEmpty {
@@ -19,7 +19,7 @@ public enum MessageShapes {
       rest = rest.dropFirst(Int(kind))
       while let body = try? decoder.next() {
         bodyByteCount += body.count
-        try Broken.unless(!body.isEmpty && body.count <= decoder.limit, "a body of \(body.count) bytes")
+        try Broken.unless(!body.isEmpty && body.count <= decoder.maximumByteCount, "a body of \(body.count) bytes")
         try checkBody(body[...])
       }
       try Broken.unless(decoder.bufferedByteCount + bodyByteCount <= input.count, "more bytes than came")
@@ -60,7 +60,7 @@ public enum MessageShapes {
       let again = InviteMessage.parse(type: message.type, message.fields(of: id))
       try Broken.unless(again?.message == message && again?.invitation == id, "\(message) becomes another invitation")
       if case .offer(let offer) = message {
-        for text in [offer.title, offer.name] { try WordShapes.checkLine(text, longest: KnownPeer.longestName) }
+        for text in [offer.title, offer.name] { try WordShapes.checkLine(text, longest: KnownPeer.maximumNameLength) }
       }
     }
     if let message = TicketMessage(fields: fields) {
@@ -68,9 +68,11 @@ public enum MessageShapes {
     }
     if let list = GuestList(fields: fields) {
       try Broken.unless(GuestList(fields: list.fields) == list, "\(list) becomes another")
-      try Broken.unless(list.guests.count <= GuestList.mostGuests, "\(list.guests.count) guests")
+      try Broken.unless(list.guests.count <= GuestList.maximumGuests, "\(list.guests.count) guests")
       try Broken.unless(Set(list.guests.map(\.peer)).count == list.guests.count, "a guest twice")
-      for name in list.guests.compactMap(\.name) { try WordShapes.checkLine(name, longest: KnownPeer.longestName) }
+      for name in list.guests.compactMap(\.name) {
+        try WordShapes.checkLine(name, longest: KnownPeer.maximumNameLength)
+      }
     }
     if let move = DocumentMove(fields: fields, host: PeerId("host")) {
       let again = try CBOR(move.record.encoded(), limits: .stored)
@@ -92,7 +94,7 @@ public enum MessageShapes {
     try Broken.unless(KnownPeer(record: peer.record).record == peer.record, "\(peer) becomes another")
     var budget = OfferBudget(record: record, now: .seconds(5), date: Date(timeIntervalSince1970: 1e9))
     let taken = (0..<20).count { budget.begin([UInt8($0), 1], at: .seconds(5)) }
-    try Broken.unless(taken <= OfferBudget.mostBrokenOff, "\(taken) offers of one moment")
+    try Broken.unless(taken <= OfferBudget.maximumBrokenOff, "\(taken) offers of one moment")
   }
 }
 

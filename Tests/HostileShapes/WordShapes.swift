@@ -9,7 +9,8 @@ public enum WordShapes {
   public static func check(_ input: [UInt8]) throws {
     let text = String(decoding: input, as: UTF8.self)
     for (shown, longest) in [
-      (ForeignWords.name(text), ForeignWords.longestName), (ForeignWords.title(text), ForeignWords.longestTitle),
+      (ForeignWords.name(text), ForeignWords.maximumNameLength),
+      (ForeignWords.title(text), ForeignWords.maximumTitleLength),
     ] {
       guard let shown else { continue }
       try checkLine(shown, longest: longest)
@@ -17,17 +18,17 @@ public enum WordShapes {
       let digits = scalars.count {
         [.decimalNumber, .letterNumber, .otherNumber].contains($0.properties.generalCategory)
       }
-      try Broken.unless(digits <= ForeignWords.mostDigits, "\(digits) digits in \(shown.debugDescription)")
+      try Broken.unless(digits <= ForeignWords.maximumDigits, "\(digits) digits in \(shown.debugDescription)")
       try Broken.unless(
         !scalars.contains { $0 != "'" && $0.properties.isQuotationMark }, "quotation marks in \(shown.debugDescription)"
       )
       try Broken.unless(!shown.contains("  "), "two blanks in \(shown.debugDescription)")
       try Broken.unless(
-        (longest == ForeignWords.longestName ? ForeignWords.name(shown) : ForeignWords.title(shown)) == shown,
+        (longest == ForeignWords.maximumNameLength ? ForeignWords.name(shown) : ForeignWords.title(shown)) == shown,
         "\(shown.debugDescription) changes when it is shown again")
     }
     if let clean = KnownPeer.clean(text) {
-      try checkLine(clean, longest: KnownPeer.longestName)
+      try checkLine(clean, longest: KnownPeer.maximumNameLength)
       try Broken.unless(KnownPeer.clean(clean) == clean, "\(clean.debugDescription) changes when it is cleaned again")
       try Broken.unless(!ForeignWords.key(of: clean).isEmpty, "a name that has no key: \(clean.debugDescription)")
     }

@@ -32,7 +32,7 @@ struct AuthorsTests {
     }
   }
 
-  /// Somebody in this process who has joined a note, and writes as an actor of their own.
+  /// A guest in this process, which has joined a note and writes as an actor of its own.
   @AutomergeRepo
   private final class Guest {
     let person: Person

@@ -6,7 +6,7 @@ import UV
 
 @testable import PeerNetwork
 
-/// Strangers who begin invitations and leave them unopened keep nobody else from inviting.
+/// Strangers that begin invitations and leave them unopened keep no other peer from inviting.
 @Suite struct BlockedInvitationsTests {
   private let ana = Identity().peerId
   private let number = [UInt8](repeating: 3, count: 32)
@@ -15,7 +15,7 @@ import UV
     .init(
       document: try #require(DocumentId(bytes: [UInt8](repeating: document, count: 16))), title: "x", access: .write,
       name: "E",
-      commitment: MeetingCode.commitment(
+      commitment: ShortAuthenticationString.commitment(
         to: number, inviter: peer.fingerprint, invited: Identity.fingerprint(of: ana) ?? []), knowsInvited: false)
   }
 

@@ -37,7 +37,7 @@ import UV
       #expect(try copy.document.content() == "soup")
       #expect(ana.provider.isConnected(ben.peerId))
 
-      // Somebody we know is not counted among them, and stays when more of them come.
+      // A known peer is not counted among them, and stays when more of them come.
       for _ in 0..<StrangerLinks.maximumPerAddress * 2 {
         idle.append(try await RawPeer.connect(to: address, on: loop))
       }
@@ -130,12 +130,12 @@ import UV
         }
       }
       let growth = self.residentByteCount() - before
-      print("\(sent >> 10) KiB of pings nobody reads the answers of, known \(isKnown): \(growth >> 10) KiB of memory")
+      print("\(sent >> 10) KiB of pings whose answers are not read, known \(isKnown): \(growth >> 10) KiB of memory")
       // The attackers' own queues are in the same process.
       let own = raws.reduce(0) { $0 + $1.stream.queuedByteCount }
       #expect(growth - own < 8 << 20)
 
-      // Who does read is answered.
+      // A peer that reads is answered.
       let reader = try await RawPeer.connect(to: one.address, on: loop)
       try reader.join()
       try await eventually("joined", on: loop) { one.provider.isConnected(reader.peerId) }

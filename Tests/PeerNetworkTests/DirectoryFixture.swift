@@ -36,7 +36,7 @@ final class FakeLinks: PeerLinking {
   var calledNow: [PeerId] = []
   var disconnected: [PeerId] = []
   var probed: [PeerId] = []
-  /// Addresses where somebody answers.
+  /// Addresses where a peer answers.
   var answering: Set<PeerAddress> = []
 
   func isConnected(_ peer: PeerId) -> Bool { connected.contains(peer) }
@@ -45,12 +45,12 @@ final class FakeLinks: PeerLinking {
     toAnyOf addresses: [PeerAddress], expecting peer: PeerId?
   ) async throws(PeerNetworkError) -> PeerId {
     guard let peer, let first = addresses.first else { throw .badAddress("") }
-    guard addresses.contains(where: answering.contains) else { throw .unreachable(first, reason: "nobody is there") }
+    guard addresses.contains(where: answering.contains) else { throw .unreachable(first, reason: "no peer is there") }
     connected.insert(peer)
     return peer
   }
   func connect(to address: PeerAddress, keyBeginningWith start: [UInt8]) async throws(PeerNetworkError) -> PeerId {
-    throw .unreachable(address, reason: "nobody is there")
+    throw .unreachable(address, reason: "no peer is there")
   }
   func disconnect(_ peer: PeerId) { disconnected.append(peer) }
   func keepConnected(to peer: PeerId, at addresses: [PeerAddress]) { wanted[peer] = addresses }

@@ -7,7 +7,7 @@ import UV
 
 @testable import PeerNetwork
 
-/// A document goes on as another one without somebody: whom that concerns, who hears of it, and who is believed.
+/// A document goes on as another one without one guest: which peers that concerns, which hear of it, and which are believed.
 @Suite struct DocumentMoveTests {
   /// Ana's note, which Ben and Eve have.
   @AutomergeRepo
@@ -64,7 +64,7 @@ import UV
     }
   }
 
-  @Test func whoeverWasAwayHearsOfItAlsoAfterARestartOfTheHost() async throws {
+  @Test func aGuestThatWasAwayHearsOfItAlsoAfterARestartOfTheHost() async throws {
     try await TestLoop.run { loop in
       var scene = try await Scene(on: loop)
       let (ben, eve, old) = (scene.ben, scene.eve, scene.note.id)
@@ -82,7 +82,7 @@ import UV
     }
   }
 
-  @Test func whoeverWasAwayForTwoMovesGoesOnWhereTheDocumentIsNow() async throws {
+  @Test func aGuestThatWasAwayForTwoMovesGoesOnWhereTheDocumentIsNow() async throws {
     try await TestLoop.run { loop in
       let scene = try await Scene(on: loop)
       let (ana, ben, eve, old) = (scene.ana, scene.ben, scene.eve, scene.note.id)
@@ -111,7 +111,7 @@ import UV
     }
   }
 
-  @Test func nobodyElseMovesAnythingAndNothingToWhatIsHere() async throws {
+  @Test func onlyTheHostMovesADocumentAndNeverToOneThatIsHere() async throws {
     try await TestLoop.run { loop in
       let scene = try await Scene(on: loop)
       let (ana, ben, eve, id) = (scene.ana, scene.ben, scene.eve, scene.note.id)

@@ -44,7 +44,7 @@ private final class Wire {
 }
 
 @Suite struct EavesdropperTests {
-  @Test func whoeverListensOnTheWireReadsNothing() async throws {
+  @Test func anEavesdropperReadsNothing() async throws {
     try await TestLoop.run { loop in
       let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())
       let ben = try await Person.start("Ben", on: loop, storage: InMemoryStorage(), listen: nil)
@@ -74,7 +74,7 @@ private final class Wire {
     }
   }
 
-  @Test func whoeverStandsInBetweenIsRefused() async throws {
+  @Test func anAttackerInBetweenIsRefused() async throws {
     try await TestLoop.run { loop in
       let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())
       let ben = try await Person.start("Ben", on: loop, storage: InMemoryStorage(), listen: nil)
@@ -84,7 +84,7 @@ private final class Wire {
       var ticket = try #require(try await ana.directory.share(note.id))
       ticket.addresses = [try #require(eve.directory.listening)]
       let address = ticket.addresses.map(\.description).joined()
-      await #expect(throws: JoinError.unreachable(address: address, reason: "somebody else answers there")) {
+      await #expect(throws: JoinError.unreachable(address: address, reason: "another peer answers there")) {
         try await ben.directory.join(ticket)
       }
       // She did not even learn who called.

@@ -18,8 +18,8 @@ import Testing
     #expect(FileLock(path: directory.path + "/no such folder/lock") == nil)
   }
 
-  /// A descriptor is a number, and free numbers are used again: what is closed twice is somebody else's the second time.
-  @Test func whoeverIsRefusedClosesNothingOfOthers() throws {
+  /// A descriptor is a number, and free numbers are used again: what is closed twice belongs to other code the second time.
+  @Test func aRefusedLockClosesNoOtherDescriptor() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/lock"
     let held = try #require(FileLock(path: path))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeerNetwork
 
-/// No title and no name of somebody not met passes for the digits that two people compare, or for a sentence of ours.
+/// No title and no name of a stranger passes for the digits that two people compare, or for a sentence of ours.
 @Suite struct ForgedDigitsTests {
   private static let forged = [
     "Budget\".  Compare these digits: 261 954.", "261954", "2 6 1 9 5 4", "2-6-1 9_5.4", "２６１９５４", "②⑥①⑨⑤④",
@@ -19,9 +19,9 @@ import Testing
         let digits = shown.unicodeScalars.filter {
           [.decimalNumber, .letterNumber, .otherNumber].contains($0.properties.generalCategory)
         }
-        #expect(digits.count <= ForeignWords.mostDigits, "\(text): \(shown)")
+        #expect(digits.count <= ForeignWords.maximumDigits, "\(text): \(shown)")
         #expect(!shown.contains("\"") && !shown.contains("”") && !shown.contains("  "))
-        #expect(shown.count <= ForeignWords.longestTitle)
+        #expect(shown.count <= ForeignWords.maximumTitleLength)
         #expect(shown.unicodeScalars.allSatisfy { !$0.properties.isBidiControl && $0.value >= 0x20 })
       }
     }
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  /// What comes by the wire of somebody not met is made fit before anybody sees it; of a friend it is not.
+  /// What a stranger sends is made fit before a person sees it; what a friend sends is not.
   @Test func invitationsOfStrangersCarryWordsMadeFit() throws {
     let ana = Identity().peerId
     for isKnown in [false, true] {
@@ -49,7 +49,7 @@ import Testing
       let offer = InviteMessage.Offer(
         document: try #require(DocumentId(bytes: Array(1...16))), title: Self.forged[0], access: .write,
         name: "Ben\": 261 954 \"",
-        commitment: MeetingCode.commitment(
+        commitment: ShortAuthenticationString.commitment(
           to: number, inviter: eve.fingerprint, invited: Identity.fingerprint(of: ana) ?? []), knowsInvited: isKnown)
       for message in [InviteMessage.offer(offer), .opening(nonce: number)] {
         _ = invitations.receive(

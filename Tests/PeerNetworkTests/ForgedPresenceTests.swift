@@ -121,7 +121,7 @@ struct ForgedPresenceTests {
     }
   }
 
-  @Test func whoComesAndGoesWithoutEndIsAnnouncedAFewTimes() async throws {
+  @Test func aPeerThatComesAndGoesWithoutEndIsAnnouncedAFewTimes() async throws {
     try await TestLoop.run { loop in
       let room = try await Room(loop)
       let here = try room.update(name: "Mallory", at: 1, in: room.mallorysNote)

@@ -33,7 +33,7 @@ import UV
         Ticket(
           peer: ticket.peer, document: ticket.document, secret: ticket.secret, access: ticket.access,
           expires: ticket.expires, addresses: [address]))
-      // Whoever is blocked gets no answer at all, which takes its time.
+      // A blocked peer gets no answer at all, which takes its time.
       for person in trust == .blocked ? [eveAgain] : [eve, eveAgain] { _ = try? await person.directory.join(known) }
       #expect(ana.grants.access(note.id, for: eve.peerId) == .none)
       #expect(ana.grants.access(note.id, for: eveAgain.peerId) == .none)
@@ -67,7 +67,7 @@ import UV
     #expect(wasVoided && redeem(1) == .refused(.ticketInvalid))
   }
 
-  /// The answer to a ticket may be lost: for a minute, whoever was let in may ask again. A guest may always.
+  /// The answer to a ticket may be lost: for a minute, a peer that was let in may ask again. A guest may always.
   @Test func aGuestThatHasTheNoteIsAnsweredAgain() async throws {
     try await TestLoop.run { loop in
       let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())

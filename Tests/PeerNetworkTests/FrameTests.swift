@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test func memoryGrowsOnlyWithWhatComes() throws {
-    var decoder = FrameDecoder(limit: Frame.maximumByteCount)
+    var decoder = FrameDecoder(maximumByteCount: Frame.maximumByteCount)
     decoder.append([4, 0, 0, 0])
     #expect(try decoder.next() == nil)
     decoder.append([UInt8](repeating: 1, count: 1000))

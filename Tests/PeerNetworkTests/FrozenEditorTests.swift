@@ -9,7 +9,7 @@ import UV
 
 @testable import PeerNetwork
 
-/// Somebody writes what Emacs 28.2 cannot display: into a shared note, its title, a name, and what the service says.
+/// A peer writes what Emacs 28.2 cannot display: into a shared note, its title, a name, and what the service says.
 @Suite(
   .serialized,
   .enabled(
@@ -69,7 +69,7 @@ struct FrozenEditorTests {
         try ana.endTyping()
         try ana.beginTypingAtEnd()
       }
-      // Who reads from right to left goes on doing so where no line is dangerous.
+      // Text from right to left is shown as such where no line is dangerous.
       if kind == "emacs" {
         #expect(try ana.evaluate("(with-current-buffer (window-buffer) bidi-display-reordering)") == .null)
         try handle.change { document in

@@ -70,7 +70,7 @@ import UV
     }
   }
 
-  @Test func whoLosesTheDocumentLosesItAtTheOtherGuestsToo() async throws {
+  @Test func aGuestThatLosesTheDocumentLosesItAtTheOtherGuestsToo() async throws {
     try await TestLoop.run { loop in
       let party = try await Party(of: 3, on: loop)
       try await eventually("all guests are linked", on: loop) { party.linkCount == 3 }
@@ -93,8 +93,8 @@ import UV
     }
   }
 
-  /// Two guests are away when one of them is dismissed. Nobody opens the note any more, and both hear of it.
-  @Test func whoWasAwayHearsOfADismissalWithTheNoteClosed() async throws {
+  /// Two guests are away when one of them is dismissed. The note stays closed, and both hear of it.
+  @Test func aGuestThatWasAwayHearsOfADismissalWithTheNoteClosed() async throws {
     try await TestLoop.run { loop in
       var party = try await Party(of: 3, on: loop)
       try await eventually("all guests are linked", on: loop) { party.linkCount == 3 }
@@ -117,8 +117,8 @@ import UV
         tomsGrants.access(id, for: eva) == .none && evasGrants.access(id, for: ben) == .none
       }
       #expect(tomsGrants.access(id, for: ben) == .write && tomsGrants.access(id, for: host.peerId) == .write)
-      #expect(host.repo.handle(of: id) == nil, "nobody has opened it")
-      // Whoever is let in again is not dismissed any more, after a restart either.
+      #expect(host.repo.handle(of: id) == nil, "it is closed")
+      // A guest that is let in again is not dismissed any more, after a restart either.
       let ticket = try #require(try await host.directory.share(id))
       #expect(try await party.guests[1].directory.join(ticket) == id)
       #expect(try await Grants.load(from: party.disks[0]).dismissed[id] == nil)
@@ -185,7 +185,7 @@ import UV
         where peer != party.host.peerId { pairs.insert([guest.peerId, peer]) }
       }
       #expect((19...27).contains(pairs.count), "three relays, or two and the host")
-      try await eventually("whoever is to be linked is", on: loop) {
+      try await eventually("the links that are wanted", on: loop) {
         pairs.allSatisfy { pair in
           let two = party.guests.filter { pair.contains($0.peerId) }
           return two.count == 2 && two[0].provider.isConnected(two[1].peerId)
@@ -229,7 +229,7 @@ import UV
     #expect(read?.guests == [.init(peer: guests[0].peer, access: .read, name: nil, addresses: [])])
     let flood = (0..<500).map { _ in CBOR.record(["peer": .text(Identity().peerId.description), "access": "read"]) }
     let capped = GuestList(fields: ["documentId": .text(list.document.description), "guests": .array(flood)])
-    #expect(capped?.guests.count == GuestList.mostGuests)
+    #expect(capped?.guests.count == GuestList.maximumGuests)
   }
 
   private func newDocumentId() -> DocumentId {

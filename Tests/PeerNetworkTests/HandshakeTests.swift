@@ -54,7 +54,7 @@ import Testing
         == [.close(.versionMismatch)])
   }
 
-  @Test func whoeverComesOutOfTurnIsCutOff() {
+  @Test func aMessageOutOfTurnEndsTheLink() {
     let document = RepoMessage.leave(senderId: them)
     var listener = opened(.listener)
     #expect(listener.receive(.received(document)) == [.close(.unexpectedMessage)])
@@ -180,9 +180,9 @@ extension Reconnect {
   }
 }
 
-/// Somebody in the same room is lost, and neither machine notices when the way is free again.
+/// A peer on the same network is lost, and neither machine notices when the network is back.
 @Suite struct EagerReconnectTests {
-  /// When calls are placed, by somebody who lost a peer at 0 that answers nothing until `healed`; the last gets through.
+  /// When calls are placed, to a peer that was lost at 0 and answers nothing until `healed`; the last gets through.
   private func calls(until healed: Duration, isNear: Bool, seed: UInt64) -> [Duration] {
     var random = SeededGenerator(seed: seed)
     var reconnect = Reconnect(), now = Duration.zero, calls: [Duration] = []
@@ -205,7 +205,7 @@ extension Reconnect {
     return calls
   }
 
-  @Test(arguments: 1...200) func aHealThatNobodyNoticesIsFoundInTime(seed: UInt64) throws {
+  @Test(arguments: 1...200) func aHealThatIsNotNoticedIsFoundInTime(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let healed = Duration.milliseconds(Int.random(in: 1000..<590_000, using: &random))
     let through = try #require(calls(until: healed, isNear: true, seed: seed).last)
@@ -218,12 +218,12 @@ extension Reconnect {
       let gaps = zip(late.dropFirst(), late).map { $0 - $1 }
       #expect(gaps.allSatisfy { $0 <= .seconds(31) } && gaps.last.map { $0 > .seconds(15) } == true, "seed \(seed)")
       #expect(late.count { $0 < .seconds(600) } < 700)
-      // Somebody far away, or who says no: as ever.
+      // A peer far away, or one that refuses: as ever.
       #expect(calls(until: .seconds(600), isNear: false, seed: seed).count < 40, "seed \(seed)")
     }
   }
 
-  @Test func whoeverWasNotLostIsNotCalledSoOften() {
+  @Test func aPeerThatWasNotLostIsNotCalledSoOften() {
     var reconnect = Reconnect()
     _ = reconnect.receive(.wanted, jitter: 1)
     for milliseconds in [100, 200, 400, 800, 1600] {
@@ -264,7 +264,7 @@ extension Reconnect {
     return course
   }
 
-  @Test func whoseMachineIsThereHasLongerToAnswer() {
+  @Test func aPeerWhoseMachineIsThereHasLongerToAnswer() {
     var busy = Keepalive(now: .zero)
     let course = KeepaliveTests.course(of: &busy, from: 0) { _ in true }
     #expect(course == Array(stride(from: 15, to: 180, by: 15)) + [-180])
@@ -274,7 +274,7 @@ extension Reconnect {
     #expect(last == [15, 30, 45, 60, 75, -90])
   }
 
-  @Test func whoeverWasHeldUpItselfListensBeforeItJudges() {
+  @Test func aLateCheckListensBeforeItJudges() {
     var keepalive = Keepalive(now: .zero)
     let pause3 = keepalive.nextCheck(at: .zero)
     #expect(pause3 == .seconds(15))
@@ -287,7 +287,7 @@ extension Reconnect {
     #expect(course == [90, 105, -120])
   }
 
-  @Test func whoeverIsInDoubtHasFiveSeconds() {
+  @Test func aProbedPeerHasFiveSeconds() {
     var keepalive = Keepalive(now: .zero)
     keepalive.probe(at: .seconds(3))
     let course = KeepaliveTests.course(of: &keepalive, from: 3) { _ in false }

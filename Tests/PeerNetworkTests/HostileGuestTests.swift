@@ -10,7 +10,7 @@ import UV
 
 @testable import PeerNetwork
 
-/// A real service, and in this process somebody who has joined its notes and puts into them what no editor would.
+/// A real service, and in this process a guest that has joined its notes and puts into them what no editor would.
 @Suite(.serialized, .enabled(if: NotesBinary.path != nil, "needs notes-lsp, built or named by NOTES_LSP_BINARY"))
 struct HostileGuestTests {
   /// The service of the person whose notes they are.
@@ -247,7 +247,7 @@ struct HostileGuestTests {
   /// Notes of a hostile host: the files that the service makes for them lie in the person's folder, each its own.
   @Test func whateverATitleSaysTheFileStaysInTheFolder() async throws {
     let user = try NotesUser("Ben")
-    // Somebody has put a link in the place of a file that will be wanted.
+    // The guest has put a link in the place of a file that will be wanted.
     let outside = user.directory.file("outside")
     try "not yours".write(toFile: outside, atomically: true, encoding: .utf8)
     try FileManager.default.createSymbolicLink(atPath: user.notes + "/linked.md", withDestinationPath: outside)
@@ -324,7 +324,7 @@ struct HostileGuestTests {
     for host in [writer, reader] { try host.process.shutdown() }
   }
 
-  /// Somebody who does nothing but ask for signs of life, one after the other.
+  /// A peer that does nothing but ping, again and again.
   @AutomergeRepo
   private final class Pinger {
     private let raw: RawPeer

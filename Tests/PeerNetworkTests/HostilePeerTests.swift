@@ -31,7 +31,7 @@ import UV
       copy = try await ben.find(try await ben.directory.join(ticket))
     }
 
-    /// Somebody who has joined as a peer; `mayWrite` the note.
+    /// An attacker that has joined as a peer; `mayWrite` the note.
     func attacker(mayWrite: Bool) async throws -> RawPeer {
       let identity = Identity()
       if mayWrite { try await ana.grants.grant(.write, on: note.id, to: identity.peerId) }
@@ -238,7 +238,7 @@ import UV
     }
   }
 
-  /// A certificate carries a key and nothing else: one of somebody whose clock is wrong is as good as any.
+  /// A certificate carries a key and nothing else: one of a peer whose clock is wrong is as good as any.
   @Test func certificatesThatAreOverOrYetToComeAreAsGoodAsOthers() async throws {
     try await TestLoop.run { loop in
       let siege = try await Siege(loop)

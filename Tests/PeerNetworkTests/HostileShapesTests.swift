@@ -3,7 +3,7 @@ import HostileShapes
 import TestSupport
 import Testing
 
-/// Messages, names, meetings and presence that nobody has thought of: a short run of what `make fuzz` does at length.
+/// Messages, names, meetings and presence that no test spells out: a short run of what `make fuzz` does at length.
 ///
 /// `NOTES_SEEDS=200` tries so many seeds.
 @Suite struct HostileShapesTests {
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test(arguments: seeds) func nobodySilencesAnotherLink(seed: UInt64) throws {
+  @Test(arguments: seeds) func noPeerSilencesAnotherLink(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<100 {
       let bytes = steps(600, &random)

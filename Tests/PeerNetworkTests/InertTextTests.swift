@@ -75,7 +75,7 @@ struct InertTextTests {
     // Whatever would be asked is taken for a yes.
     _ = try emacs.evaluate("(setq enable-local-variables :all enable-local-eval t)")
     for (order, path) in zip(Self.orders, paths) {
-      // Nobody knows yet that this is a note but the one who named it.
+      // Only the service that named it knows yet that this is a note.
       try emacs.session.send(["expr", .string("(progn (find-file \(Self.quoted(path))) t)"), 0])
       try Self.check(emacs, order, "find-file")
       _ = try emacs.waitUntilAttached()

@@ -116,7 +116,7 @@ private struct Pair {
     #expect(other.atAna.sent(at: .zero).isEmpty && other.atBen.received(at: .zero).isEmpty)
   }
 
-  @Test func whoComparesDigitsFirstGrantsLater() throws {
+  @Test func thePersonThatComparesDigitsFirstGrantsLater() throws {
     for areEqual in [true, false] {
       var pair = try Pair()
       pair.invite()
@@ -144,7 +144,7 @@ private struct Pair {
     }
   }
 
-  @Test func whoeverIsInBetweenShowsOtherDigits() throws {
+  @Test func anAttackerInBetweenShowsOtherDigits() throws {
     // Eve has a key of her own for each side and passes on the numbers.
     let (ana, ben, eve) = (Identity(), Identity(), Identity())
     var equal = 0
@@ -152,16 +152,16 @@ private struct Pair {
       let (anas, bens) = (
         [UInt8](repeating: UInt8(round), count: 32), [UInt8](repeating: UInt8(255 - round), count: 32)
       )
-      let atAna = MeetingCode.digits(
+      let atAna = ShortAuthenticationString.digits(
         inviter: ana.fingerprint, inviterNonce: anas, invited: eve.fingerprint, invitedNonce: bens)
-      let atBen = MeetingCode.digits(
+      let atBen = ShortAuthenticationString.digits(
         inviter: eve.fingerprint, inviterNonce: anas, invited: ben.fingerprint, invitedNonce: bens)
       if atAna == atBen { equal += 1 }
     }
     #expect(equal == 0)
   }
 
-  @Test func whoShowsAnotherNumberThanCommittedToIsNotShown() throws {
+  @Test func anInviterThatShowsAnotherNumberThanItsCommitmentIsNotShown() throws {
     var pair = try Pair()
     let id = pair.bytes(16)
     let document = pair.document
@@ -174,7 +174,7 @@ private struct Pair {
         message, invitation: id, from: pair.ana, isKnown: false, nonce: [UInt8](repeating: 1, count: 32), at: .zero)
     }
     let fingerprints = (Identity.fingerprint(of: pair.ana) ?? [], Identity.fingerprint(of: pair.ben) ?? [])
-    let committed = MeetingCode.commitment(
+    let committed = ShortAuthenticationString.commitment(
       to: [UInt8](repeating: 7, count: 32), inviter: fingerprints.0, invited: fingerprints.1)
     #expect(receive(offer(committed)).count == 1)
     #expect(receive(.opening(nonce: [UInt8](repeating: 8, count: 32))) == [.cheated(pair.ana)])
@@ -234,7 +234,7 @@ private struct Pair {
     }
   }
 
-  @Test func nobodyElseCanAnswerOrGrant() throws {
+  @Test func noOtherPeerCanAnswerOrGrant() throws {
     var pair = try Pair()
     pair.invite()
     let id = try #require(pair.atAna.sent(at: .zero).first?.id)
@@ -270,7 +270,7 @@ private struct Pair {
       let nonce = [UInt8](repeating: 3, count: 32)
       let offer = InviteMessage.Offer(
         document: pair.document, title: "x", access: .write, name: "E",
-        commitment: MeetingCode.commitment(
+        commitment: ShortAuthenticationString.commitment(
           to: nonce, inviter: peer.fingerprint, invited: Identity.fingerprint(of: pair.ben) ?? []), knowsInvited: false)
       for message in [InviteMessage.offer(offer), .opening(nonce: nonce)] {
         let effects = invitations.receive(

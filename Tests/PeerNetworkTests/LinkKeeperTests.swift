@@ -8,7 +8,7 @@ import UV
 
 /// Which peers are called, and when; without a socket.
 @Suite struct LinkKeeperTests {
-  @Test func whoeverHasLostTheLastDocumentIsNoLongerCalled() async throws {
+  @Test func aPeerThatHasLostTheLastDocumentIsNoLongerCalled() async throws {
     try await TestLoop.run { _ in
       let scene = try await DirectoryFixture()
       let (ben, eve) = (Identity().peerId, Identity().peerId)
@@ -44,7 +44,7 @@ import UV
     }
   }
 
-  @Test func aConnectedPeerHeardElsewhereIsDoubtedUnlessItIsAStranger() async throws {
+  @Test func aConnectedPeerHeardElsewhereIsProbedUnlessItIsAStranger() async throws {
     try await TestLoop.run { _ in
       let scene = try await DirectoryFixture()
       let (ben, stranger) = (Identity().peerId, Identity().peerId)

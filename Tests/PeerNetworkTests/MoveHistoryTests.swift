@@ -16,7 +16,7 @@ import Testing
       removed: removed, host: nil, isFollowed: isFollowed)
   }
 
-  @Test func whoeverMissedMovesIsToldOfTheLastAndOfAllWhoWereRemoved() throws {
+  @Test func aGuestThatMissedMovesIsToldOfTheLastAndOfAllThatWereRemoved() throws {
     let (ben, eve) = (PeerId("ben"), PeerId("eve"))
     var history = MoveHistory()
     let moves = [try move(1, to: 2, removed: [ben]), try move(2, to: 3, removed: [eve])]

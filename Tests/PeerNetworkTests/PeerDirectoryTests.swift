@@ -56,7 +56,7 @@ import UV
       try await ben.find(id).splice(0, "while Ana was away ")
       ana = try await Person.start("Ana", on: loop, storage: anasDisk)
       #expect(ana.directory.listening == port)
-      // Nobody has the note open at Ana's: she compares it all the same.
+      // Ana has the note open nowhere: her service compares it all the same.
       try await eventually("Ana hears of it", on: loop) {
         (try? ana.repo.handle(of: id)?.document.content()) == "while Ana was away x"
       }
@@ -100,7 +100,7 @@ import UV
           access: .write, expires: nil, addresses: [PeerAddress(host: "127.0.0.1", port: 1)]))
       do {
         _ = try await eve.directory.join(lost)
-        Issue.record("joined nobody")
+        Issue.record("joined without a peer")
       } catch JoinError.unreachable {}
       for person in [ana, ben, eve] { try await person.stop() }
     }

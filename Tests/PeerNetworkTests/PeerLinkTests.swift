@@ -93,7 +93,8 @@ import Testing
       let links = [
         PeerLink(ends.0, as: .listener, local: LocalPeer(peerId: one.peerId), clock: clock, onEvent: events),
         PeerLink(
-          ends.1, as: .dialer(expecting: one.peerId), local: LocalPeer(peerId: two.peerId), clock: clock, onEvent: events),
+          ends.1, as: .dialer(expecting: one.peerId), local: LocalPeer(peerId: two.peerId), clock: clock,
+          onEvent: events),
       ]
       for link in links { link.open() }
       clock.advance(by: .zero)
@@ -184,7 +185,7 @@ import Testing
     try await TestLoop.run { _ in
       var scene: Scene?
       let unfinished = UnfinishedFrames { (scene?.link).map { [$0] } ?? [] }
-      unfinished.limit = 2 << 20
+      unfinished.maximumByteCount = 2 << 20
       let held = Scene(capacity: 8 << 20, budgets: LinkBudgets(unfinished: unfinished))
       scene = held
       try held.join(isTrusted: true)
@@ -370,29 +371,5 @@ import Testing
       scene.clock.advance(by: .seconds(5))
       #expect(scene.stallCount == 2 && scene.link?.isStalled == false)
     }
-  }
-}
-
-/// What a link does about bytes that wait, as a value.
-@Suite struct BackPressureTests {
-  @Test func crowdingIsReportedOnceAndTakenBackOnce() {
-    var pressure = BackPressure()
-    let much = BackPressure.crowdedByteCount
-    let reports = [(much, false), (much + 1, false), (BackPressure.maximumByteCount, true)].map { byteCount, isMuch in
-      pressure.crowds(unsentByteCount: byteCount, isMuchForAll: isMuch)
-    }
-    #expect(reports == [false, true, false])
-    let taken = (0..<2).map { _ in pressure.takeCrowding() }
-    #expect(taken == [true, false])
-    let again = pressure.crowds(unsentByteCount: 1, isMuchForAll: true)
-    #expect(again, "much waits for other peers")
-  }
-
-  @Test func aPingIsAnsweredAtOnceWhereThereIsRoomAndOnceLaterElsewhere() {
-    var pressure = BackPressure()
-    let answers = [0, 1, 1, 1].map { pressure.answersPing(unsentByteCount: $0) }
-    #expect(answers == [true, false, false, false])
-    let owed = (0..<2).map { _ in pressure.takeOwedPong() }
-    #expect(owed == [true, false])
   }
 }

@@ -11,7 +11,7 @@ final class RawPeer {
   let identity: Identity
   let stream: TCPStream
   private let tls: TLSSession?
-  private var frames = FrameDecoder(limit: Frame.maximumByteCount)
+  private var frames = FrameDecoder(maximumByteCount: Frame.maximumByteCount)
   private var unsent: [UInt8] = []
   private(set) var messages: [RepoMessage] = []
   /// Everything that came from the socket.

@@ -6,7 +6,7 @@ import UV
 
 @testable import PeerNetwork
 
-/// What the host of one note says of its guests is a hint. It changes nothing of what is known of somebody met.
+/// What the host of one note says of its guests is a hint. It changes nothing of what is known of a friend.
 @Suite struct RenamedFriendsTests {
   @Test func aHostNeitherRenamesFriendsNorSendsThemElsewhereNorFillsTheStore() async throws {
     try await TestLoop.run { loop in
@@ -48,7 +48,7 @@ import UV
       #expect(try await disk.records(under: KnownPeer.prefix).count <= 3)
       #expect(ana.directory.peers.count <= 131)
 
-      // The control: of somebody not met, the host's word is what there is.
+      // The control: of a stranger, the host's word is what there is.
       let guest = last.guests[0].peer
       #expect(ana.directory.name(of: guest) == "Guest 0")
       #expect(ana.directory.registry.addresses(of: guest) == elsewhere)

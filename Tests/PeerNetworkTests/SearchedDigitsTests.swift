@@ -6,7 +6,7 @@ import UV
 
 @testable import PeerNetwork
 
-/// Somebody in between looks for numbers that make the digits of two people equal: each try costs a new key and one
+/// An attacker in between looks for numbers that make the digits of two people equal: each try costs a new key and one
 /// offer that is broken off as soon as the digits are known.
 @Suite struct SearchedDigitsTests {
   private let ben = Identity().peerId
@@ -15,7 +15,7 @@ import UV
   private func document() throws -> DocumentId { try #require(DocumentId(bytes: Array(1...16))) }
 
   private func offer(from peer: Identity) throws -> InviteMessage {
-    let commitment = MeetingCode.commitment(
+    let commitment = ShortAuthenticationString.commitment(
       to: number, inviter: peer.fingerprint, invited: Identity.fingerprint(of: ben) ?? [])
     return .offer(
       .init(
@@ -115,7 +115,7 @@ import UV
     #expect(tries <= 3)
   }
 
-  /// The control: whoever was interrupted comes back with the same number, which costs nothing and tells nothing new.
+  /// The control: an inviter that was interrupted comes back with the same number, which costs nothing and tells nothing new.
   @Test func anInviterWhoseLinkBreaksGoesOnWhereItWas() throws {
     var invitations = Invitations(local: ben)
     let ana = Identity()
@@ -134,7 +134,7 @@ import UV
     let opened = invitations.receive(
       .opening(nonce: number), invitation: id, from: ana.peerId, isKnown: false, nonce: [], at: .seconds(30))
     #expect(opened.contains { if case .arrived = $0 { true } else { false } })
-    // Nobody else comes back in her place.
+    // No other peer comes back in her place.
     let eve = Identity()
     let theft = invitations.receive(
       try offer(from: eve), invitation: id, from: eve.peerId, isKnown: false, nonce: number, at: .seconds(31))
@@ -174,7 +174,7 @@ import UV
         let offer = InviteMessage.offer(
           .init(
             document: try self.document(), title: "x", access: .write, name: "Ben",
-            commitment: MeetingCode.commitment(
+            commitment: ShortAuthenticationString.commitment(
               to: self.number, inviter: eve.identity.fingerprint,
               invited: Identity.fingerprint(of: ana.peerId) ?? []),
             knowsInvited: false))
@@ -194,7 +194,7 @@ import UV
         }
       }
       #expect(tries == 3)
-      // The control: somebody whom she has met is heard.
+      // The control: a friend is heard.
       let ben = Identity()
       try await ana.directory.setTrust(.trusted, of: ben.peerId, name: "Ben")
       let friend = try await RawPeer.connect(to: try #require(ana.directory.listening), on: loop, as: ben)
@@ -202,7 +202,7 @@ import UV
       let offer = InviteMessage.offer(
         .init(
           document: try self.document(), title: "x", access: .write, name: "Ben",
-          commitment: MeetingCode.commitment(
+          commitment: ShortAuthenticationString.commitment(
             to: self.number, inviter: ben.fingerprint, invited: Identity.fingerprint(of: ana.peerId) ?? []),
           knowsInvited: true))
       let id = [UInt8](repeating: 99, count: 16)

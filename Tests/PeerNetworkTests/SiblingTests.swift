@@ -9,7 +9,7 @@ import UV
 @testable import PeerNetwork
 
 @Suite struct SiblingElectionTests {
-  @Test func whoeverGetsTheLockListens() {
+  @Test func theProcessWithTheLockListens() {
     var election = SiblingElection()
     #expect(election.receive(.started) == [.tryLock])
     #expect(election.receive(.locked) == [.listen])

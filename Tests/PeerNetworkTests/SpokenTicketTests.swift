@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func whoHasTheWordsIsLetInAsOftenAsAgreed() async throws {
+  @Test func aPeerWithTheWordsIsLetInAsOftenAsAgreed() async throws {
     try await TestLoop.run { loop in
       let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())
       let note = try ana.repo.create(try .note("soup"))
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func whoeverElseAnswersThereLearnsNothing() async throws {
+  @Test func anotherPeerThatAnswersThereLearnsNothing() async throws {
     try await TestLoop.run { loop in
       let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())
       let eve = try await Person.start("Eve", on: loop, storage: InMemoryStorage())
@@ -135,7 +135,7 @@ import Testing
       let note = try ana.repo.create(try .note("soup"))
       let trap = try #require(eve.directory.listening)
       let words = try #require(try await ana.directory.share(note.id, addresses: [trap])).words
-      await #expect(throws: JoinError.unreachable(address: trap.description, reason: "somebody else answers there")) {
+      await #expect(throws: JoinError.unreachable(address: trap.description, reason: "another peer answers there")) {
         try await ben.directory.join(ticket: words)
       }
       #expect(eve.events.allSatisfy { $0 == .networkState })

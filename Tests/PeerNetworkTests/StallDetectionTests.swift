@@ -19,10 +19,10 @@ import Testing
     #expect(zip(calls.dropFirst(eager.count), calls.dropFirst(eager.count + 1)).allSatisfy { $1 - $0 == 5000 })
   }
 
-  @Test func whereAllIsWellNobodyIsCalled() {
+  @Test func whereAllIsWellThereIsNoRedial() {
     #expect(calls(waiting: { _ in 0 }, isAnswered: { _ in false }).isEmpty, "everything has arrived")
     #expect(calls(waiting: { _ in 1 << 20 }, isAnswered: { _ in true }).isEmpty, "slow, or not reading, and there")
-    #expect(calls(waiting: { _ in nil }, isAnswered: { _ in false }).isEmpty, "nobody knows")
+    #expect(calls(waiting: { _ in nil }, isAnswered: { _ in false }).isEmpty, "it is not known")
     #expect(calls(waiting: { _ in 100 }, isAnswered: { $0 % 1500 == 0 }).isEmpty, "short gaps")
   }
 }

@@ -39,7 +39,7 @@ struct StrangerLinksTests {
     #expect(evicted(for: "10.0.0.2", some) == others.count)
   }
 
-  @Test func whomOurPersonWaitsForGoesLast() {
+  @Test func aPeerThatOurPersonWaitsForGoesLast() {
     let hosts = Array(repeating: "10.0.0.1", count: StrangerLinks.maximumPerAddress)
     #expect(evicted(for: "10.0.0.1", links(hosts, awaited: [0, 1])) == 2)
     #expect(evicted(for: "10.0.0.1", links(hosts, awaited: Set(hosts.indices))) == 0)

@@ -37,7 +37,7 @@ struct SwappedNamesTests {
       let ticket = try #require(try process.request("notes/share", ["id": id, "uses": 2])["ticket"]?.stringValue)
       let own = try #require(try process.request("notes/peers", [:])["self"]?["peer"]?.stringValue)
 
-      // Ben writes; Eve, who may write too, swaps his name and Ana's, and makes up somebody.
+      // Ben writes; Eve, who may write too, swaps his name and Ana's, and makes up a third.
       let ben = try await Person.start("Ben", on: loop, storage: InMemoryStorage(), listen: nil)
       let eve = try await Person.start("Eve", on: loop, storage: InMemoryStorage(), listen: nil)
       let host = PeerId(own)
@@ -93,7 +93,7 @@ struct SwappedNamesTests {
         printed.contains("Ben") && printed.contains("Eve") && !printed.contains("claimed")
           && !printed.contains("unverified"), "\(printed)")
 
-      // Somebody whom Ana has never met, in a document that came from elsewhere: the name is only what the document says.
+      // An author whom Ana has never met, in a document that came from elsewhere: the name is only what the document says.
       let stranger = Document()
       stranger.actor = try #require(ActorId(data: Data([0xA1] + [UInt8](repeating: 7, count: 15))))
       let text = try stranger.putObject(obj: .ROOT, key: "content", ty: .Text)

@@ -145,7 +145,7 @@ import UV
     }
   }
 
-  @Test func whoCallsItselfOrSomebodyElseIsRefused() async throws {
+  @Test func aCallToItselfOrToAnotherPeerIsRefused() async throws {
     try await TestLoop.run { loop in
       let (one, two) = (try Station(loop), try Station(loop))
       await #expect(throws: PeerNetworkError.self) { try await one.provider.connect(to: one.address) }
@@ -159,7 +159,7 @@ import UV
     }
   }
 
-  @Test func nobodyIsCalledWhatItsKeyDoesNotSay() async throws {
+  @Test func aPeerMayNotTakeAnIdThatItsKeyDoesNotSay() async throws {
     try await TestLoop.run { loop in
       let (one, two) = (try Station(loop), try Station(loop))
       let raw = try await RawPeer.connect(to: one.address, on: loop)
@@ -218,7 +218,7 @@ import UV
     }
   }
 
-  @Test func whoeverIsConnectedIsAskedAtOnceWhenTheMachineHasSlept() async throws {
+  @Test func connectedPeersArePingedAtOnceWhenTheMachineHasSlept() async throws {
     try await TestLoop.run { loop in
       let clock = ManualClock()
       let one = try Station(loop, clock: clock)
@@ -257,7 +257,7 @@ import UV
       try raw.send(.other(type: "good", fields: [:]))
       let good = RepoMessage.other(type: "good", fields: [:])
       try await eventually("the good one arrives", on: loop) { one.heard.messages.contains(good) }
-      // Whoever is not known is not listened to for long.
+      // Long messages of an unknown peer are skipped.
       #expect(one.heard.messages == (isKnown ? [long, good] : [good]))
       raw.send([0xff, 0xff, 0xff, 0xff])
       try await eventually("a lying length ends it", on: loop) {
@@ -273,7 +273,7 @@ import UV
       let raw = try await RawPeer.connect(to: one.address, on: loop)
       try raw.join()
       try await eventually("joined", on: loop) { one.heard.connected == [raw.peerId] }
-      // A record that nobody with the keys has written.
+      // A record that was written without the keys.
       try raw.stream.write([0x17, 3, 3, 0, 32] + [UInt8](repeating: 7, count: 32))
       try await eventually("cut off", on: loop) { raw.isClosed && one.heard.disconnected == [raw.peerId] }
       #expect(one.heard.messages.isEmpty)

@@ -138,7 +138,7 @@ import UV
     }
   }
 
-  /// The control: the host itself may let somebody in again, and say so with another access.
+  /// The control: the host itself may let a guest in again, and say so with another access.
   @Test func theHostMayAskItsGuestInAgain() async throws {
     try await TestLoop.run { loop in
       let host = try await Person.start("Host", on: loop, storage: InMemoryStorage())

@@ -37,7 +37,7 @@ import UV
     }
   }
 
-  @Test func whoeverIsAcceptedHasMetTheHostAndMayTakeItsChanges() async throws {
+  @Test func anAcceptedGuestKnowsTheHostAndMayTakeItsChanges() async throws {
     try await TestLoop.run { loop in
       let scene = try await Scene()
       async let joined = scene.holder.join(scene.ticket)

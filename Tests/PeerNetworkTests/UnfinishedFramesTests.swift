@@ -23,12 +23,12 @@ import UV
     }
   }
 
-  @Test func whoLeavesALongMessageUnfinishedMakesRoomForOneThatComes() async throws {
+  @Test func anUnfinishedLongMessageMakesRoomForOneThatComes() async throws {
     try await TestLoop.run { loop in
       let clock = SetClock(loop)
       let (host, friend) = (try Station(loop, clock: clock), try Station(loop))
       host.provider.policy.isKnown = { _ in true }
-      host.provider.links.unfinished.limit = 12 << 20
+      host.provider.links.unfinished.maximumByteCount = 12 << 20
       _ = try await friend.provider.connect(to: host.address, expecting: host.peerId)
 
       // The beginning of a message of 20 MiB, and nothing more.

@@ -8,7 +8,7 @@ import UV
 
 /// What waits for peers that do not read.
 @Suite(.serialized) struct UnsentBytesTests {
-  /// Somebody who sends, and peers it knows, which read only when they are told to.
+  /// A sender, and peers it knows, which read only when they are told to.
   @AutomergeRepo
   private final class Crowd {
     let sender: Station
@@ -59,7 +59,7 @@ import UV
       try crowd.send(256 << 10, to: first)
       try await eventually("sent", on: loop) { crowd.unsent(to: first) > BackPressure.crowdedByteCountAmongMany }
       #expect(crowd.unsent(to: first) < BackPressure.crowdedByteCount)
-      #expect(crowd.sender.heard.crowded[first.peerId] == nil, "a little waits, and for nobody else")
+      #expect(crowd.sender.heard.crowded[first.peerId] == nil, "a little waits, and for no other peer")
       try await crowd.fill(second)
       try crowd.send(UnsentBytes.muchByteCount, to: second)
       try await crowd.fill(third)
@@ -68,7 +68,7 @@ import UV
       try await eventually("the third is told nothing new", on: loop) {
         crowd.sender.heard.crowded[third.peerId] == true && crowd.sender.heard.crowded[second.peerId] == true
       }
-      // Whoever reads again gets all of it and is told what is new.
+      // A peer that reads again gets all of it and is told what is new.
       for reader in crowd.readers { reader.provider.setReading(true, from: crowd.sender.peerId) }
       try await eventually("all is read", on: loop) {
         crowd.sender.heard.crowded.values.allSatisfy { !$0 } && crowd.readers.allSatisfy { crowd.unsent(to: $0) == 0 }
@@ -81,7 +81,7 @@ import UV
   @Test func ofAllThatDoNotReadTheSlowestIsCutOffAndTheOthersStay() async throws {
     try await TestLoop.run { loop in
       let crowd = try await Crowd(3, on: loop)
-      crowd.sender.provider.links.unsent.limit = 24 << 20
+      crowd.sender.provider.links.unsent.maximumByteCount = 24 << 20
       try crowd.send(9 << 20, to: crowd.readers[0])
       try crowd.send(13 << 20, to: crowd.readers[1])
       try crowd.send(256 << 10, to: crowd.readers[2])

@@ -10,7 +10,7 @@ import UV
 
 @testable import PeerNetwork
 
-/// Whoever may write can pass on changes in the name of an author who is away. Nobody can sign them.
+/// A peer that may write can pass on changes in the name of an author who is away, but cannot sign them.
 @Suite(.serialized, .enabled(if: NotesBinary.path != nil, "needs notes-lsp, built or named by NOTES_LSP_BINARY"))
 struct UnverifiedChangesTests {
   /// A service, and what it says of who wrote a note.

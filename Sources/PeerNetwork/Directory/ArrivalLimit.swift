@@ -4,7 +4,7 @@ import AutomergeRepo
 /// line each time, and a peer that hangs up and redials must not fill a screen.
 struct ArrivalLimit {
   /// Source: PeerProtocol.md, "Trust".
-  static let mostPerPeriod = 6
+  static let maximumPerPeriod = 6
   static let period: Duration = .seconds(10 * 60)
 
   /// How long lists of people wait for others to come or go.
@@ -32,8 +32,8 @@ struct ArrivalLimit {
 
   /// Whether it may be said once more.
   mutating func allows(_ peer: PeerId, at now: Duration) -> Bool {
-    let recent = (times[peer] ?? []).filter { now - $0 < ArrivalLimit.period }
-    guard recent.count < ArrivalLimit.mostPerPeriod else { return false }
+    let recent = (times[peer] ?? []).filter { now - $0 < Self.period }
+    guard recent.count < Self.maximumPerPeriod else { return false }
     times[peer] = recent + [now]
     return true
   }

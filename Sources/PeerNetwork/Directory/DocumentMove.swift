@@ -7,9 +7,9 @@ public struct DocumentMove: Hashable, Sendable {
   static let key = "moves"
   static let type = "moved"
   /// More heads than a document ever has that people write in.
-  static let mostHeads = 1024
+  static let maximumHeads = 1024
   /// As many as may have one document. Source: PeerProtocol.md, "Guests of one host".
-  static let mostPeople = GuestList.mostGuests
+  static let maximumPeople = GuestList.maximumGuests
 
   /// The document as it was.
   public var document: DocumentId
@@ -38,8 +38,8 @@ public struct DocumentMove: Hashable, Sendable {
   init?(fields: [String: CBOR], host: PeerId?) {
     guard let document = fields["documentId"]?.text.flatMap({ DocumentId($0) }),
       let successor = fields["successor"]?.text.flatMap({ DocumentId($0) }), document != successor,
-      let heads = fields["heads"]?.array, !heads.isEmpty, heads.count <= DocumentMove.mostHeads,
-      let removed = fields["removed"]?.array, removed.count <= DocumentMove.mostPeople
+      let heads = fields["heads"]?.array, !heads.isEmpty, heads.count <= Self.maximumHeads,
+      let removed = fields["removed"]?.array, removed.count <= Self.maximumPeople
     else { return nil }
     let hashes = heads.compactMap { $0.bytes.flatMap { ChangeHash(bytes: Array($0)) } }
     guard hashes.count == heads.count else { return nil }

@@ -6,28 +6,28 @@ import Foundation
 /// The text is short, has no quotation marks but `'`, and no more than four digits, so that nothing in it can pass for a
 /// sentence of ours or for the digits that two people compare.
 enum ForeignWords {
-  static let longestName = 20
-  static let longestTitle = 32
+  static let maximumNameLength = 20
+  static let maximumTitleLength = 32
   /// A year has this many. Longer numbers are masked completely, with or without blanks in between.
-  static let mostDigits = 4
-  private static let mostMarksPerLetter = 2
+  static let maximumDigits = 4
+  private static let maximumMarksPerLetter = 2
 
-  static func name(_ text: String) -> String? { shortened(text, to: longestName) }
+  static func name(_ text: String) -> String? { shortened(text, to: maximumNameLength) }
 
-  static func title(_ text: String) -> String? { shortened(text, to: longestTitle) }
+  static func title(_ text: String) -> String? { shortened(text, to: maximumTitleLength) }
 
   /// A name that belongs to another peer, marked with the beginning of this peer's id.
   static func marked(_ name: String, _ peer: PeerId) -> String { "\(name) (\(peer.description.prefix(6)))" }
 
   private static func shortened(_ text: String, to length: Int) -> String? {
     guard let clean = KnownPeer.clean(text) else { return nil }
-    let masksDigits = clean.unicodeScalars.count(where: isDigit) > mostDigits
+    let masksDigits = clean.unicodeScalars.count(where: isDigit) > maximumDigits
     var scalars = String.UnicodeScalarView()
     var markCount = 0
     for scalar in clean.unicodeScalars {
       let isMark = [.nonspacingMark, .enclosingMark, .spacingMark].contains(scalar.properties.generalCategory)
       markCount = isMark ? markCount + 1 : 0
-      if isMark, markCount > mostMarksPerLetter { continue }
+      if isMark, markCount > maximumMarksPerLetter { continue }
       let shown: Unicode.Scalar =
         if isDigit(scalar), masksDigits { "#" } else if isQuote(scalar) { "'" } else if isBlank(scalar) { " " } else {
           scalar

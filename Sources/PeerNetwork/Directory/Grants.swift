@@ -42,7 +42,7 @@ public final class Grants: SharePolicy {
     }
     grants = found
     (introductions, dismissed, revised) = ([:], [:], [:])
-    for (key, record) in try await storage.records(under: [Grants.introductionsKey]) {
+    for (key, record) in try await storage.records(under: [Self.introductionsKey]) {
       guard let document = key.last.flatMap({ DocumentId($0) }) else { continue }
       for entry in record["guests"]?.entries ?? [] {
         if let peer = entry.key.text, let access = entry.value.text.flatMap({ Access(rawValue: $0) }), access > .none {
@@ -225,10 +225,10 @@ public final class Grants: SharePolicy {
   }
 
   /// More guests than a document ever has.
-  private static let mostDismissed = 256
+  private static let maximumDismissed = 256
 
   private func dismiss(_ peers: [PeerId], from document: DocumentId) {
-    for peer in peers where dismissed[document]?.count ?? 0 < Grants.mostDismissed {
+    for peer in peers where dismissed[document]?.count ?? 0 < Self.maximumDismissed {
       dismissed[document, default: []].insert(peer)
     }
   }
@@ -262,7 +262,7 @@ public final class Grants: SharePolicy {
   }
 
   func storeIntroductions(to document: DocumentId) async throws(StorageError) {
-    let key = [Grants.introductionsKey, document.description]
+    let key = [Self.introductionsKey, document.description]
     let (guests, dismissed) = (introductions[document] ?? [:], dismissed[document] ?? [])
     let revised = revised[document] ?? []
     guard !guests.isEmpty || !dismissed.isEmpty || !revised.isEmpty else { return try await storage.remove(key) }

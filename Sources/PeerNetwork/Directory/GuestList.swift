@@ -5,7 +5,7 @@ import Foundation
 struct GuestList: Equatable {
   static let type = "guests"
   /// More than a service has links. Source: PeerProtocol.md, "Many peers".
-  static let mostGuests = 128
+  static let maximumGuests = 128
 
   struct Guest: Equatable {
     var peer: PeerId
@@ -20,7 +20,7 @@ struct GuestList: Equatable {
   var guests: [Guest]
 
   init(document: DocumentId, guests: [Guest]) {
-    (self.document, self.guests) = (document, Array(guests.prefix(GuestList.mostGuests)))
+    (self.document, self.guests) = (document, Array(guests.prefix(Self.maximumGuests)))
   }
 
   /// Nil if the fields make no sense. Leaves out guests that make no sense, and addresses that are not numeric.
@@ -28,7 +28,7 @@ struct GuestList: Equatable {
     guard let document = fields["documentId"]?.text.flatMap({ DocumentId($0) }), let list = fields["guests"]?.array
     else { return nil }
     var guests: [Guest] = []
-    for entry in list.prefix(GuestList.mostGuests) {
+    for entry in list.prefix(Self.maximumGuests) {
       guard let peer = entry["peer"]?.text.map({ PeerId($0) }), Identity.fingerprint(of: peer) != nil,
         let access = entry["access"]?.text.flatMap({ Access(rawValue: $0) }), access > .none,
         !guests.contains(where: { $0.peer == peer })

@@ -4,14 +4,14 @@ import AutomergeRepo
 /// preferred to what is stored.
 struct Hearsay {
   /// At most this many names are remembered that strangers use for themselves.
-  private static let mostNames = 1024
+  private static let maximumNames = 1024
 
   private var names: [PeerId: String] = [:]
   private var guests: [DocumentId: [PeerId: GuestList.Guest]] = [:]
 
   /// A peer claims a name.
   mutating func note(_ name: String, of peer: PeerId) {
-    guard names[peer] != nil || names.count < Hearsay.mostNames else { return }
+    guard names[peer] != nil || names.count < Self.maximumNames else { return }
     names[peer] = name
   }
 

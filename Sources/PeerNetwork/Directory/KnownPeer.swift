@@ -6,7 +6,7 @@ struct KnownPeer {
   static let prefix: StorageKey = ["peers"]
   static let ticketsKey: StorageKey = ["tickets"]
   static let invitationsKey: StorageKey = ["invitations"]
-  static let longestName = 80
+  static let maximumNameLength = 80
 
   var name: String? { didSet { nameKey = name.map(ForeignWords.key) } }
   /// By which names are compared.
@@ -42,7 +42,7 @@ struct KnownPeer {
       default: true
       }
     }
-    var clean = String(String.UnicodeScalarView(scalars.prefix(longestName)))
+    var clean = String(String.UnicodeScalarView(scalars.prefix(maximumNameLength)))
     while clean.first == " " { clean.removeFirst() }
     while clean.last == " " { clean.removeLast() }
     return clean.isEmpty ? nil : clean

@@ -119,7 +119,7 @@ public final class PeerDirectory {
   static let stallCheckPause: Duration = .seconds(30)
 
   private func watchForStalls() {
-    _ = repo.clock.schedule(after: PeerDirectory.stallCheckPause) { [weak self] in
+    _ = repo.clock.schedule(after: Self.stallCheckPause) { [weak self] in
       self?.repo.checkForStalls()
       self?.watchForStalls()
     }

@@ -9,7 +9,7 @@ protocol SharedDocuments: AnyObject {
   func isHere(_ id: DocumentId) async throws(StorageError) -> Bool
   /// Brings the document into memory, from the store or from peers that we may ask.
   func fetch(_ id: DocumentId) async
-  /// Call when somebody's access has changed.
+  /// Call when a peer's access has changed.
   func policyChanged(for document: DocumentId?)
 }
 

@@ -43,10 +43,10 @@ enum AvahiText {
 enum AvahiLog {
   private static let logger = Logger(label: "avahi")
 
-  /// It is chatty about networks that have no multicast, so all of it is for those who look for trouble.
+  /// Avahi logs much about networks without multicast, so all of it goes to the debug level.
   static func connect() {
     avahi_set_log_function { _, text in
-      if let text { AvahiLog.logger.debug("\(String(cString: text))") }
+      if let text { Self.logger.debug("\(String(cString: text))") }
     }
   }
 }

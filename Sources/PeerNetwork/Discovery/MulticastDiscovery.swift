@@ -95,8 +95,8 @@ public final class MulticastDiscovery {
     guard let server else {
       return fail(
         code == AVAHI_ERR_NO_NETWORK
-          ? "nobody nearby can be found: another program has UDP port 5353 to itself, or there is no network"
-          : "looking for others nearby does not work: \(MulticastDiscovery.text(code))")
+          ? "no peer nearby can be found: another program has UDP port 5353 to itself, or there is no network"
+          : "looking for peers nearby does not work: \(MulticastDiscovery.text(code))")
     }
     browse(on: server)
   }
@@ -118,7 +118,7 @@ public final class MulticastDiscovery {
     timer = clock.schedule(after: .zero) { [weak self] in
       guard let self, self.isRunning else { return }
       self.close()
-      self.timer = self.clock.schedule(after: MulticastDiscovery.retryPause) { [weak self] in
+      self.timer = self.clock.schedule(after: Self.retryPause) { [weak self] in
         if let self, self.isRunning { self.open() }
       }
     }
@@ -133,7 +133,7 @@ public final class MulticastDiscovery {
       avahi_server_set_host_name(server, name)
       avahi_free(name)
     case AVAHI_SERVER_FAILURE:
-      fail("looking for others nearby has failed: \(MulticastDiscovery.text(avahi_server_errno(server)))")
+      fail("looking for peers nearby has failed: \(MulticastDiscovery.text(avahi_server_errno(server)))")
     default: break
     }
   }
@@ -149,7 +149,7 @@ public final class MulticastDiscovery {
   private func publish(on server: OpaquePointer) {
     let usable = NetworkInterface.reachable
     addresses = Set(usable)
-    problem = usable.contains { !$0.isInternal } ? nil : "there is no network: only people on this machine are found"
+    problem = usable.contains { !$0.isInternal } ? nil : "there is no network: only peers on this machine are found"
     guard announcement.port != 0 else { return }
     if let group {
       avahi_s_entry_group_reset(group)
@@ -166,11 +166,11 @@ public final class MulticastDiscovery {
     // Each address on its own network only: elsewhere it would lead nowhere, or to another machine.
     for interface in usable {
       var address = AvahiAddress()
-      guard avahi_address_parse(interface.address.host, MulticastDiscovery.anyProtocol, &address) != nil else {
+      guard avahi_address_parse(interface.address.host, Self.anyProtocol, &address) != nil else {
         continue
       }
       avahi_server_add_address(
-        server, group, Int32(if_nametoindex(interface.name)), MulticastDiscovery.anyProtocol, AVAHI_PUBLISH_NO_REVERSE,
+        server, group, Int32(if_nametoindex(interface.name)), Self.anyProtocol, AVAHI_PUBLISH_NO_REVERSE,
         nil,
         &address)
     }
@@ -178,14 +178,14 @@ public final class MulticastDiscovery {
     for (key, value) in announcement.texts { texts = avahi_string_list_add_pair(texts, key, value) }
     defer { avahi_string_list_free(texts) }
     let status = avahi_server_add_service_strlst(
-      server, group, MulticastDiscovery.anyInterface, MulticastDiscovery.anyProtocol, AvahiPublishFlags(0),
+      server, group, Self.anyInterface, Self.anyProtocol, AvahiPublishFlags(0),
       announcement.label,
       Announcement.serviceType, nil, nil, announcement.port, texts)
     guard status >= 0, avahi_s_entry_group_commit(group) >= 0 else { return notAnnounced() }
   }
 
   private func notAnnounced() {
-    problem = "others nearby cannot find us: another program announces itself with our name"
+    problem = "peers nearby cannot find us: another program announces itself with our name"
     logger.notice("\(problem ?? "")")
   }
 
@@ -193,7 +193,7 @@ public final class MulticastDiscovery {
 
   private func browse(on server: OpaquePointer) {
     browser = avahi_s_service_browser_new(
-      server, MulticastDiscovery.anyInterface, MulticastDiscovery.anyProtocol, Announcement.serviceType, nil,
+      server, Self.anyInterface, Self.anyProtocol, Announcement.serviceType, nil,
       AvahiLookupFlags(0),
       { _, interface, networkProtocol, event, name, _, _, _, context in
         guard let name else { return }
@@ -210,12 +210,12 @@ public final class MulticastDiscovery {
   }
 
   private func resolve(_ source: NearbyPeers.Source) {
-    guard let server, resolvers[source] == nil, resolvers.count < MulticastDiscovery.maximumResolvers,
+    guard let server, resolvers[source] == nil, resolvers.count < Self.maximumResolvers,
       source.service != announcement.label
     else { return }
     resolvers[source] = avahi_s_service_resolver_new(
       server, source.interface, source.networkProtocol, source.service, Announcement.serviceType, nil,
-      MulticastDiscovery.anyProtocol, AvahiLookupFlags(0),
+      Self.anyProtocol, AvahiLookupFlags(0),
       { _, interface, networkProtocol, event, name, _, _, _, address, port, texts, _, context in
         guard let name else { return }
         let source = NearbyPeers.Source(

@@ -7,7 +7,7 @@ public struct Announcement: Hashable, Sendable {
   /// The version of what stands in the record.
   static let version = "1"
   /// A string of a TXT record has a length of one byte. Source: RFC 6763, section 6.1.
-  private static let longestText = 255
+  private static let maximumTextByteCount = 255
 
   public var peer: PeerId
   public var name: String
@@ -19,7 +19,7 @@ public struct Announcement: Hashable, Sendable {
 
   /// Reads the strings of a TXT record; nil if a peer of our kind would not have written them.
   init?(texts: [String: String], port: UInt16) {
-    guard texts["v"] == Announcement.version, port != 0, let id = texts["peer_id"],
+    guard texts["v"] == Self.version, port != 0, let id = texts["peer_id"],
       Identity.fingerprint(of: PeerId(id)) != nil
     else { return nil }
     let peer = PeerId(id.lowercased())
@@ -30,8 +30,8 @@ public struct Announcement: Hashable, Sendable {
   var texts: [(key: String, value: String)] {
     let name = KnownPeer.clean(self.name) ?? ""
     var short = name
-    while short.utf8.count > Announcement.longestText - "name=".utf8.count { short.removeLast() }
-    return [("v", Announcement.version), ("name", short), ("peer_id", peer.description)]
+    while short.utf8.count > Self.maximumTextByteCount - "name=".utf8.count { short.removeLast() }
+    return [("v", Self.version), ("name", short), ("peer_id", peer.description)]
   }
 
   /// What the service and its host are called, unlike all others.
@@ -105,7 +105,7 @@ public struct NearbyPeers: Sendable {
   public mutating func hear(_ announcement: Announcement?, at host: String, from source: Source) -> Change? {
     guard let announcement, announcement.peer != local else { return lose(source) }
     let address = PeerAddress(host: host, port: announcement.port)
-    guard address.isCallable, heard[source] != nil || heard.count < NearbyPeers.maximumSources else { return nil }
+    guard address.isCallable, heard[source] != nil || heard.count < Self.maximumSources else { return nil }
     // A service that now claims another peer id no longer stands for the old one.
     if let old = heard[source], old.announcement.peer != announcement.peer { heard[source] = nil }
     let before = self[announcement.peer]

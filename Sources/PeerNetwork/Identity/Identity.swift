@@ -24,7 +24,7 @@ public struct Identity: Sendable {
   /// Makes a new one.
   public init(random: RandomSource = RandomSource()) {
     var random = random
-    self.init(randomBytes: random.bytes(Identity.byteCount))
+    self.init(randomBytes: random.bytes(Self.byteCount))
   }
 
   private init(randomBytes: [UInt8]) {
@@ -32,12 +32,12 @@ public struct Identity: Sendable {
     // Every 32 bytes are the seed of a key.
     let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: randomBytes)
     fingerprint = key.map { Identity.fingerprint(ofPublicKey: Array($0.publicKey.rawRepresentation)) } ?? []
-    precondition(fingerprint.count == Identity.byteCount, "an Ed25519 seed has 32 bytes")
+    precondition(fingerprint.count == Self.byteCount, "an Ed25519 seed has 32 bytes")
   }
 
   /// Takes the seed of a private key; nil unless it has 32 bytes.
   init?(privateKey: [UInt8]) {
-    guard privateKey.count == Identity.byteCount else { return nil }
+    guard privateKey.count == Self.byteCount else { return nil }
     self.init(randomBytes: privateKey)
   }
 
@@ -63,17 +63,17 @@ extension Identity {
 
   /// The private key as other programs read it, OpenSSL among them.
   var pem: String {
-    let body = Data(Identity.derPrefix + privateKey).base64EncodedString()
-    return "\(Identity.pemBegin)\n\(body)\n\(Identity.pemEnd)\n"
+    let body = Data(Self.derPrefix + privateKey).base64EncodedString()
+    return "\(Self.pemBegin)\n\(body)\n\(Self.pemEnd)\n"
   }
 
   /// Nil if the text is no Ed25519 key in PEM.
   init?(pem: String) {
     let lines = pem.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
-    guard lines.count >= 3, lines.first == Identity.pemBegin, lines.last == Identity.pemEnd,
+    guard lines.count >= 3, lines.first == Self.pemBegin, lines.last == Self.pemEnd,
       let der = Data(base64Encoded: lines.dropFirst().dropLast().joined()),
-      der.count == Identity.derPrefix.count + Identity.byteCount, der.starts(with: Identity.derPrefix)
+      der.count == Self.derPrefix.count + Self.byteCount, der.starts(with: Self.derPrefix)
     else { return nil }
-    self.init(privateKey: Array(der.suffix(Identity.byteCount)))
+    self.init(privateKey: Array(der.suffix(Self.byteCount)))
   }
 }

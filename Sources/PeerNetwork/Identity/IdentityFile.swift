@@ -16,7 +16,7 @@ extension IdentityError: CustomStringConvertible {
     switch self {
     case .readableByOthers(let path): "others can read the key in \(path); run: chmod 600 '\(path)'"
     case .damaged(let path):
-      "\(path) holds no key; put a copy back, or remove it to start as somebody whom peers do not know yet"
+      "\(path) holds no key; put a copy back, or remove it to start with a new key, which no peer knows"
     case .unusable(let path, let reason): "the key in \(path) cannot be used: \(reason)"
     }
   }
@@ -24,7 +24,7 @@ extension IdentityError: CustomStringConvertible {
 
 /// Where an identity is kept: one file, in PEM, for its owner's eyes only.
 public struct IdentityFile: Sendable {
-  private static let longestFile = 4096
+  private static let maximumByteCount = 4096
 
   public let path: String
 
@@ -50,7 +50,7 @@ public struct IdentityFile: Sendable {
     guard fstat(descriptor, &status) == 0 else { throw failure() }
     guard status.st_mode & S_IFMT == S_IFREG else { throw .unusable(path: path, reason: "it is no plain file") }
     guard status.st_mode & 0o077 == 0 else { throw .readableByOthers(path: path) }
-    var bytes = [UInt8](repeating: 0, count: IdentityFile.longestFile)
+    var bytes = [UInt8](repeating: 0, count: Self.maximumByteCount)
     let count = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
     guard count >= 0 else { throw failure() }
     guard let identity = Identity(pem: String(decoding: bytes.prefix(count), as: UTF8.self)) else {

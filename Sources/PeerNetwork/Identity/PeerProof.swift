@@ -1,6 +1,6 @@
 import AutomergeRepo
 
-/// How the other end of a connection has shown who it is. The transport finds it out, and the link hands it up.
+/// What the other end of a connection has proved about itself. The transport finds it out, and the link hands it up.
 public enum PeerProof: Hashable, Sendable {
   /// It has the key with this fingerprint, and may call itself by that key's peer id only.
   case key(fingerprint: [UInt8])

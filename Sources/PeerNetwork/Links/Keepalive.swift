@@ -25,7 +25,7 @@ struct Keepalive {
   private var probeEnd: Duration?
   private var due: Duration
 
-  init(now: Duration) { (lastHeard, due) = (now, now + Keepalive.pingAfter) }
+  init(now: Duration) { (lastHeard, due) = (now, now + Self.pingAfter) }
 
   mutating func heard(at now: Duration) {
     lastHeard = now
@@ -36,7 +36,7 @@ struct Keepalive {
   /// There is reason to believe that the other end is gone. To be followed by a ping, and `nextCheck`.
   mutating func probe(at now: Duration) {
     lastPing = now
-    probeEnd = now + Keepalive.probeTime
+    probeEnd = now + Self.probeTime
   }
 
   /// To be asked again after `nextCheck`.
@@ -44,19 +44,19 @@ struct Keepalive {
   /// - Parameter isThere: whether the other machine acknowledges what we send, or says that it has no room.
   mutating func check(at now: Duration, isThere: Bool = false) -> Effect? {
     let silence = now - lastHeard
-    if now - due < Keepalive.lateness {
-      let isOverdue = lastPing != nil && silence >= Keepalive.deadAfter || probeEnd.map { now >= $0 } ?? false
-      if isOverdue, !isThere || silence >= Keepalive.hungAfter { return .dead }
+    if now - due < Self.lateness {
+      let isOverdue = lastPing != nil && silence >= Self.deadAfter || probeEnd.map { now >= $0 } ?? false
+      if isOverdue, !isThere || silence >= Self.hungAfter { return .dead }
     }
     if let end = probeEnd, now >= end { probeEnd = nil }
-    guard now - max(lastHeard, lastPing ?? lastHeard) >= Keepalive.pingAfter else { return nil }
+    guard now - max(lastHeard, lastPing ?? lastHeard) >= Self.pingAfter else { return nil }
     lastPing = now
     return .ping
   }
 
   /// How long until there may be something to do.
   mutating func nextCheck(at now: Duration) -> Duration {
-    let next = max(lastHeard, lastPing ?? lastHeard) + Keepalive.pingAfter
+    let next = max(lastHeard, lastPing ?? lastHeard) + Self.pingAfter
     due = max(now + .milliseconds(1), min(next, probeEnd ?? next))
     return due - now
   }
@@ -67,7 +67,7 @@ struct WakeWatch {
   /// How often to look.
   static let interval: Duration = .seconds(5)
   /// More than a clock is put right by in between.
-  static let shortestSleepSeconds = 10.0
+  static let minimumSleepSeconds = 10.0
 
   private var last: (now: Duration, secondsSince1970: Double)?
 
@@ -76,6 +76,6 @@ struct WakeWatch {
     defer { last = (now, secondsSince1970) }
     guard let last else { return false }
     let awake = (now - last.now) / .seconds(1)
-    return secondsSince1970 - last.secondsSince1970 - awake >= WakeWatch.shortestSleepSeconds
+    return secondsSince1970 - last.secondsSince1970 - awake >= Self.minimumSleepSeconds
   }
 }

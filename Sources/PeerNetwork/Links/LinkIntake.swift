@@ -22,7 +22,7 @@ final class LinkIntake {
 
   /// Notes that the link has worked since this time, and rests if that was more than its share.
   ///
-  /// - Parameter isNew: the other side has not said yet who it is.
+  /// - Parameter isNew: the other side has not introduced itself yet.
   func worked(since start: Duration, isNew: Bool, onRested: @escaping @AutomergeRepo () -> Void) {
     guard let share else { return }
     let now = share.clock.now

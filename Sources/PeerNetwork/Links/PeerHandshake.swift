@@ -24,7 +24,7 @@ public struct PeerHandshake {
   /// Source: PeerProtocol.md, "Links".
   public static let timeout: Duration = .seconds(5)
   static let version = "1"
-  static let longestPeerId = 256
+  static let maximumPeerIdByteCount = 256
 
   public enum Role: Hashable, Sendable {
     /// We called, and will only talk to `expecting` if it is given.
@@ -80,7 +80,7 @@ public struct PeerHandshake {
         state = .awaitingPeer
         return [
           .send(
-            .join(senderId: local.peerId, metadata: local.metadata, versions: [PeerHandshake.version]))
+            .join(senderId: local.peerId, metadata: local.metadata, versions: [Self.version]))
         ]
       case .listener:
         state = .awaitingJoin
@@ -105,20 +105,20 @@ public struct PeerHandshake {
   }
 
   private mutating func join(from sender: PeerId, _ metadata: PeerMetadata, _ versions: [String]) -> [Effect] {
-    guard versions.contains(PeerHandshake.version) else {
+    guard versions.contains(Self.version) else {
       return fail(.versionMismatch, saying: "unsupported protocol version")
     }
     if let problem = problem(with: sender) { return fail(problem) }
     state = .established(sender)
     let answer = RepoMessage.peer(
-      senderId: local.peerId, targetId: sender, metadata: local.metadata, version: PeerHandshake.version)
+      senderId: local.peerId, targetId: sender, metadata: local.metadata, version: Self.version)
     return [.send(answer), .established(sender, metadata)]
   }
 
   private mutating func peer(
     _ sender: PeerId, _ target: PeerId?, _ metadata: PeerMetadata, _ version: String?
   ) -> [Effect] {
-    guard version == nil || version == PeerHandshake.version else { return fail(.versionMismatch) }
+    guard version == nil || version == Self.version else { return fail(.versionMismatch) }
     guard target == nil || target == local.peerId else { return fail(.wrongPeer) }
     if let problem = problem(with: sender) { return fail(problem) }
     if case .dialer(expecting: let expected?) = role, expected != sender { return fail(.wrongPeer) }
@@ -129,7 +129,7 @@ public struct PeerHandshake {
   private func problem(with sender: PeerId) -> HandshakeError? {
     if sender == local.peerId { return .ownPeerId }
     if proof?.permits(sender) != true { return .wrongPeer }
-    return sender.description.utf8.count > PeerHandshake.longestPeerId ? .unusablePeerId : nil
+    return sender.description.utf8.count > Self.maximumPeerIdByteCount ? .unusablePeerId : nil
   }
 
   /// Every message must come from the peer itself, except an ephemeral, which may have another author; all must be meant for

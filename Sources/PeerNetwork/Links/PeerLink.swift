@@ -7,7 +7,7 @@ import AutomergeRepo
 final class PeerLink {
   /// An event for the link's provider. All but `proven` are sent outside of calls of the provider's.
   enum Event {
-    /// The other end has shown who it is, and has not been answered yet. The provider may close the link.
+    /// The other end has shown its proof, and has not been answered yet. The provider may close the link.
     case proven(PeerProof)
     case established(PeerId, PeerMetadata)
     case received(RepoMessage)

@@ -6,11 +6,11 @@
 ///                     pausing ◄─────────────────┘
 public struct Reconnect: Sendable {
   /// Source: PeerProtocol.md, "Staying connected".
-  public static let shortestPause: Duration = .milliseconds(100)
-  public static let longestPause: Duration = .seconds(30)
+  public static let minimumPause: Duration = .milliseconds(100)
+  public static let maximumPause: Duration = .seconds(30)
   /// The longest pause after an unanswered call to a peer that was lost on a network of this machine. With the second that such
   /// a call may take, the peer is called again within two.
-  public static let longestPauseNearby: Duration = .milliseconds(700)
+  public static let maximumPauseNearby: Duration = .milliseconds(700)
   /// For how long after the loss.
   public static let eagerTime: Duration = .seconds(600)
 
@@ -42,7 +42,7 @@ public struct Reconnect: Sendable {
   }
 
   /// More are not placed because of news; each ends by itself.
-  private static let mostCalls = 3
+  private static let maximumCalls = 3
 
   private var state = State.off
   /// Nil unless it was connected.
@@ -71,10 +71,10 @@ public struct Reconnect: Sendable {
     case (.dialing, .failed), (.dialing, .unanswered), (.connected, .lost):
       if case .connected = state { lostAt = now }
       state = .pausing
-      let isEager = event == .unanswered && lostAt.map { now - $0 < Reconnect.eagerTime } ?? false
+      let isEager = event == .unanswered && lostAt.map { now - $0 < Self.eagerTime } ?? false
       let pause = min(
-        isEager ? Reconnect.longestPauseNearby : Reconnect.longestPause,
-        Reconnect.shortestPause * (1 << min(failures, 16)))
+        isEager ? Self.maximumPauseNearby : Self.maximumPause,
+        Self.minimumPause * (1 << min(failures, 16)))
       failures += 1
       return [.startTimer(pause * (0.5 + min(1, max(0, jitter)) / 2))]
     case (.pausing, .timerFired):
@@ -86,7 +86,7 @@ public struct Reconnect: Sendable {
       return [.cancelTimer, .dial]
     case (.dialing, .found):
       failures = 0
-      guard calls < Reconnect.mostCalls else { return [] }
+      guard calls < Self.maximumCalls else { return [] }
       calls += 1
       return [.dial]
     case (.pausing, .unwanted):

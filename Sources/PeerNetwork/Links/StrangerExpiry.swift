@@ -21,11 +21,11 @@ final class StrangerExpiry {
     let strangers = strangers()
     guard timer == nil, !strangers.isEmpty else { return }
     let now = clock.now
-    let next = strangers.map { $0.openedAt + StrangerLinks.idleLimit }.filter { $0 > now }.min()
-    timer = clock.schedule(after: next.map { $0 - now } ?? StrangerLinks.idleLimit) { [weak self] in
+    let next = strangers.map { $0.openedAt + StrangerLinks.maximumIdleTime }.filter { $0 > now }.min()
+    timer = clock.schedule(after: next.map { $0 - now } ?? StrangerLinks.maximumIdleTime) { [weak self] in
       guard let self else { return }
       self.timer = nil
-      let due = self.clock.now - StrangerLinks.idleLimit
+      let due = self.clock.now - StrangerLinks.maximumIdleTime
       for stranger in self.strangers() where stranger.openedAt <= due && !stranger.isAwaited { self.close(stranger.id) }
       self.schedule()
     }

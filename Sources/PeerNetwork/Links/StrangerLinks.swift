@@ -11,7 +11,7 @@ struct StrangerLinks {
   static let maximumCount = 32
   static let maximumPerAddress = 8
   /// A stranger's link that no person waits for ends after this time.
-  static let idleLimit: Duration = .seconds(60)
+  static let maximumIdleTime: Duration = .seconds(60)
 
   struct Link: Equatable {
     let id: ObjectIdentifier

@@ -6,7 +6,7 @@ final class UnfinishedFrames {
   /// Messages longer than this count. Source of both: PeerProtocol.md, "Links".
   nonisolated static let longByteCount = 1 << 20
   /// Beyond this the peer whose message arrives most slowly is cut off.
-  var limit = 96 << 20
+  var maximumByteCount = 96 << 20
 
   private let links: @AutomergeRepo () -> [PeerLink]
 
@@ -19,7 +19,7 @@ final class UnfinishedFrames {
   /// Call when more of a long message has come.
   /// - Complexity: O(n) in the links
   func grew(at now: Duration) {
-    while byteCount > limit, let slowest = long.min(by: { $0.frameRate(at: now) < $1.frameRate(at: now) }) {
+    while byteCount > maximumByteCount, let slowest = long.min(by: { $0.frameRate(at: now) < $1.frameRate(at: now) }) {
       slowest.close(.lost(reason: "its message does not come to an end"), politely: false)
     }
   }

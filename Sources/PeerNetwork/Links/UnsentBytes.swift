@@ -7,7 +7,7 @@ final class UnsentBytes {
   /// changes".
   static let muchByteCount = 8 << 20
   /// Beyond this total a peer is cut off: of those that acknowledge nothing, or else of all, the one for which most waits.
-  var limit = 128 << 20
+  var maximumByteCount = 128 << 20
 
   private let links: @AutomergeRepo () -> [PeerLink]
 
@@ -21,7 +21,7 @@ final class UnsentBytes {
   /// Call when more waits to be sent over a link.
   func added(by link: PeerLink) {
     guard link.unsentByteCount > BackPressure.crowdedByteCount else { return }
-    while byteCount > limit, let slowest = slowest {
+    while byteCount > maximumByteCount, let slowest = slowest {
       slowest.close(.lost(reason: "it does not read what it is sent"), politely: false)
     }
   }

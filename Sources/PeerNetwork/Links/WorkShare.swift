@@ -10,10 +10,10 @@ struct LinkWork {
   /// While all links together have used up theirs.
   static let atOnceAmongMany: Duration = .milliseconds(2)
 
-  private static let all = LinkWork.atOnce + LinkWork.atOnce
+  private static let all = Self.atOnce + Self.atOnce
 
   /// Twice what is left: every moment that passes gives half of itself.
-  private var doubleLeft = LinkWork.all
+  private var doubleLeft = Self.all
   private var countedAt: Duration?
   /// What was used since the last rest, without what the moments since have given back: a link that has been busy for long, but
   /// never too busy, does not rest for all of that at once.
@@ -23,9 +23,9 @@ struct LinkWork {
   mutating func worked(_ time: Duration, at now: Duration, amongMany: Bool = false) -> Bool {
     let passed = countedAt.map { now - $0 } ?? .zero
     countedAt = now
-    doubleLeft = min(LinkWork.all, doubleLeft + passed) - time - time
-    used = min(used + time, LinkWork.all - doubleLeft)
-    let kept = amongMany ? LinkWork.atOnce - LinkWork.atOnceAmongMany : .zero
+    doubleLeft = min(Self.all, doubleLeft + passed) - time - time
+    used = min(used + time, Self.all - doubleLeft)
+    let kept = amongMany ? Self.atOnce - Self.atOnceAmongMany : .zero
     return doubleLeft < kept + kept
   }
 
@@ -40,7 +40,7 @@ struct LinkWork {
 final class WorkShare {
   private var freeAt: Duration = .zero
   private var all = LinkWork()
-  /// Links whose other side has not said yet who it is. To such a link nothing can be charged: it is new.
+  /// Links whose other side has not introduced itself yet. To such a link nothing can be charged: it is new.
   private var newcomers = LinkWork()
 
   /// Measures the links' work, and ends their rests.
@@ -50,7 +50,7 @@ final class WorkShare {
 
   /// Notes that a link has worked. Returns how long it has to rest; nil if it may go on.
   ///
-  /// - Parameter isNew: the other side of the link has not said yet who it is.
+  /// - Parameter isNew: the other side of the link has not introduced itself yet.
   func worked(_ time: Duration, by link: inout LinkWork, isNew: Bool = false, at now: Duration) -> Duration? {
     let amongMany = all.worked(time, at: now)
     var mustRest = link.worked(time, at: now, amongMany: amongMany)

@@ -9,7 +9,7 @@
 struct SiblingElection {
   /// How soon it is tried again when there is neither the lock nor an answer: a hub that has just died or begun.
   static let firstPause: Duration = .milliseconds(20)
-  static let longestPause: Duration = .milliseconds(500)
+  static let maximumPause: Duration = .milliseconds(500)
 
   enum Event: Equatable {
     case started
@@ -44,7 +44,7 @@ struct SiblingElection {
   mutating func receive(_ event: Event) -> [Effect] {
     switch (state, event) {
     case (.idle, .started), (.spoke, .lost):
-      state = .seeking(pause: SiblingElection.firstPause)
+      state = .seeking(pause: Self.firstPause)
       return [.tryLock]
     case (.seeking, .timerFired): return [.tryLock]
     case (.seeking, .locked):
@@ -55,7 +55,7 @@ struct SiblingElection {
       state = .spoke
       return []
     case (.seeking(let pause), .failed), (.seeking(let pause), .lost):
-      state = .seeking(pause: min(pause * 2, SiblingElection.longestPause))
+      state = .seeking(pause: min(pause * 2, Self.maximumPause))
       return [.startTimer(pause)]
     case (.idle, .locked), (.idle, .refused), (.idle, .reached), (.idle, .failed), (.idle, .lost), (.idle, .timerFired),
       (.seeking, .started),

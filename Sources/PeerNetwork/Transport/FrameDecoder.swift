@@ -28,8 +28,8 @@ public enum FrameError: Error, Hashable, Sendable {
 /// An announced length is checked before anything is kept for it, and memory grows only with what has come in.
 public struct FrameDecoder: Sendable {
   /// The longest body that is taken from now on.
-  public var limit: Int
-  /// Whether a frame beyond `limit`, but within what a frame may have at all, is passed over instead of being an error.
+  public var maximumByteCount: Int
+  /// Whether a frame that is longer, but within what a frame may have at all, is passed over instead of being an error.
   public var skipsTooLong = false
 
   private var buffer: [UInt8] = []
@@ -38,7 +38,9 @@ public struct FrameDecoder: Sendable {
   /// Bytes of a frame that is passed over which are still to come.
   private var skippedByteCount = 0
 
-  public init(limit: Int = Frame.maximumByteCountBeforeHandshake) { self.limit = limit }
+  public init(maximumByteCount: Int = Frame.maximumByteCountBeforeHandshake) {
+    self.maximumByteCount = maximumByteCount
+  }
 
   /// How many bytes wait for the rest of their frame.
   public var bufferedByteCount: Int { buffer.count - start }
@@ -59,9 +61,9 @@ public struct FrameDecoder: Sendable {
       guard bufferedByteCount >= 4 else { return nil }
       let byteCount = buffer[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
       guard byteCount > 0 else { throw .empty }
-      guard byteCount > limit else { return take(byteCount) }
+      guard byteCount > maximumByteCount else { return take(byteCount) }
       guard skipsTooLong, byteCount <= Frame.maximumByteCount else {
-        throw .tooLong(byteCount: byteCount, limit: limit)
+        throw .tooLong(byteCount: byteCount, limit: maximumByteCount)
       }
       skippedByteCount = 4 + byteCount
     }

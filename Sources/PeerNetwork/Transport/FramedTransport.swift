@@ -24,7 +24,7 @@ extension FramedTransport {
   func nextMessage() throws(FrameError) -> [UInt8]? { try frames.next() }
 
   func limitMessages(to maximumByteCount: Int, skipsLonger: Bool) {
-    frames.limit = maximumByteCount
+    frames.maximumByteCount = maximumByteCount
     frames.skipsTooLong = skipsLonger
   }
 

@@ -48,7 +48,7 @@ final class NetworkWatch {
 
   private func noticed() {
     guard isRunning, settling == nil else { return }
-    settling = clock.schedule(after: NetworkWatch.settlingTime) { [weak self] in
+    settling = clock.schedule(after: Self.settlingTime) { [weak self] in
       guard let self, self.isRunning else { return }
       self.settling = nil
       self.onChange(self.haveAddressesChanged() ? .addresses : .other)
@@ -56,7 +56,7 @@ final class NetworkWatch {
   }
 
   private func look() {
-    check = clock.schedule(after: NetworkWatch.checkPause) { [weak self] in
+    check = clock.schedule(after: Self.checkPause) { [weak self] in
       guard let self, self.isRunning else { return }
       if self.haveAddressesChanged() { self.onChange(.addresses) }
       self.look()

@@ -30,7 +30,7 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
   static let anyHost = "*"
 
   /// Whether it means every address of this machine.
-  var isAny: Bool { [PeerAddress.anyHost, "::", "0.0.0.0"].contains(host) }
+  var isAny: Bool { [Self.anyHost, "::", "0.0.0.0"].contains(host) }
 
   /// Whether it names a machine that can be called, by number. What peers say of themselves must: their names are not
   /// looked up.
@@ -59,7 +59,7 @@ extension PeerNetworkError: CustomStringConvertible {
     case .unreachable(let address, let reason), .noAnswer(let address, let reason):
       "\(address) cannot be reached: \(reason)"
     case .insecure(let error): error.description
-    case .handshake(.wrongPeer): "somebody else answers there"
+    case .handshake(.wrongPeer): "another peer answers there"
     case .handshake(let error): "the other side is no peer that can be talked to: \(error)"
     case .tooManyConnections: "there are too many connections"
     case .stopped: "the network is off"

@@ -17,7 +17,7 @@ extension TLSError: CustomStringConvertible {
     switch self {
     case .unavailable(let reason): "encryption does not work here: \(reason)"
     case .handshake(let reason): "no encrypted connection came about: \(reason)"
-    case .wrongKey: "somebody else answers there"
+    case .wrongKey: "another peer answers there"
     case .otherProtocol: "what answers there is not notes-lsp"
     case .broken(let reason): "the encrypted connection broke: \(reason)"
     }

@@ -50,7 +50,7 @@ extension Transport {
 
 /// An event for the link from its transport.
 enum TransportEvent {
-  /// The other end has shown who it is.
+  /// The other end has shown its proof.
   case proven(PeerProof)
   /// Bytes have come, on which the transport itself has worked since this time: a handshake of its own.
   case worked(since: Duration)

@@ -15,7 +15,7 @@ struct SpokenTicket: Hashable, Sendable {
   static let wordCounts = [20, 25]
   private static let version: UInt8 = 1
   private static let addressByteCount = 6
-  private static let longestText = 1024
+  private static let maximumByteCount = 1024
 
   let fingerprintStart: [UInt8]
   let secretStart: [UInt8]
@@ -24,8 +24,8 @@ struct SpokenTicket: Hashable, Sendable {
 
   init?(_ ticket: Ticket) {
     guard let fingerprint = Identity.fingerprint(of: ticket.peer) else { return nil }
-    fingerprintStart = Array(fingerprint.prefix(SpokenTicket.fingerprintByteCount))
-    secretStart = Array(ticket.secret.prefix(SpokenTicket.secretByteCount))
+    fingerprintStart = Array(fingerprint.prefix(Self.fingerprintByteCount))
+    secretStart = Array(ticket.secret.prefix(Self.secretByteCount))
     address = ticket.addresses.first { SpokenTicket.bytes(of: $0) != nil }
   }
 
@@ -38,7 +38,7 @@ struct SpokenTicket: Hashable, Sendable {
 
   var words: String {
     let place = address.flatMap(SpokenTicket.bytes) ?? []
-    let bytes = [SpokenTicket.version << 4 | (place.isEmpty ? 0 : 1)] + fingerprintStart + secretStart + place
+    let bytes = [Self.version << 4 | (place.isEmpty ? 0 : 1)] + fingerprintStart + secretStart + place
     let numbers = SpokenTicket.numbers(bytes) + [SpokenTicket.check(bytes)]
     return numbers.map { TicketWordList.words[$0] }.joined(separator: " ")
   }
@@ -46,20 +46,20 @@ struct SpokenTicket: Hashable, Sendable {
   /// Nil unless the words are of the list, as many as there should be, and belong together. Case does not matter, nor what
   /// stands between them, nor what follows the fourth letter of a word.
   init?(parsing text: String) {
-    guard text.utf8.count <= SpokenTicket.longestText else { return nil }
+    guard text.utf8.count <= Self.maximumByteCount else { return nil }
     let words = text.lowercased().split { !($0.isASCII && $0.isLetter) }
     // Other tickets are not compared with the list, which takes a millisecond to make.
-    guard SpokenTicket.wordCounts.contains(words.count), words.allSatisfy({ $0.count >= TicketWordList.shortestWord })
+    guard Self.wordCounts.contains(words.count), words.allSatisfy({ $0.count >= TicketWordList.minimumWordLength })
     else { return nil }
     let numbers = words.compactMap { TicketWordList.places[String($0.prefix(4))] }
     guard numbers.count == words.count, let check = numbers.last,
       let bytes = SpokenTicket.bytes(Array(numbers.dropLast())), SpokenTicket.check(bytes) == check
     else { return nil }
-    let hasAddress = words.count == SpokenTicket.wordCounts[1]
-    guard bytes[0] == SpokenTicket.version << 4 | (hasAddress ? 1 : 0) else { return nil }
-    let secretStart = 1 + SpokenTicket.fingerprintByteCount
-    let end = secretStart + SpokenTicket.secretByteCount
-    guard bytes.count == end + (hasAddress ? SpokenTicket.addressByteCount : 0) else { return nil }
+    let hasAddress = words.count == Self.wordCounts[1]
+    guard bytes[0] == Self.version << 4 | (hasAddress ? 1 : 0) else { return nil }
+    let secretStart = 1 + Self.fingerprintByteCount
+    let end = secretStart + Self.secretByteCount
+    guard bytes.count == end + (hasAddress ? Self.addressByteCount : 0) else { return nil }
     fingerprintStart = Array(bytes[1..<secretStart])
     self.secretStart = Array(bytes[secretStart..<end])
     if hasAddress {

@@ -50,7 +50,7 @@ public struct Invitations: Sendable {
     /// Whether we have met the inviter.
     var isFromFriend: Bool
     /// Whether either of the two has not met the other.
-    var isFirstMeeting: Bool
+    var isFirstContact: Bool
     var state = State.offered
     var time: Duration
 
@@ -92,12 +92,12 @@ public struct Invitations: Sendable {
 
   /// The invitations that our person may answer.
   public func received(at now: Duration) -> [Received] {
-    receivedOnes.filter { $0.state == .open && now - $0.time < Invitations.lifetime }
+    receivedOnes.filter { $0.state == .open && now - $0.time < Self.lifetime }
   }
 
   /// Our invitations that wait for the invited peer's answer, or for our person to confirm.
   public func sent(at now: Duration) -> [Sent] {
-    sentOnes.filter { $0.isOpen && !$0.isGranted && now - $0.time < Invitations.lifetime }
+    sentOnes.filter { $0.isOpen && !$0.isGranted && now - $0.time < Self.lifetime }
   }
 
   /// Whether a peer has an invitation of ours to answer, or our person one of the peer's.
@@ -118,8 +118,9 @@ public struct Invitations: Sendable {
     forgetOld(at: now)
     // The same peer is not invited twice to the same document.
     sentOnes.removeAll { $0.peer == peer && $0.document == document }
-    if sentOnes.count >= Invitations.maximumOpen { sentOnes.removeFirst() }
-    let commitment = MeetingCode.commitment(to: nonce, inviter: local, invited: Identity.fingerprint(of: peer) ?? [])
+    if sentOnes.count >= Self.maximumOpen { sentOnes.removeFirst() }
+    let commitment = ShortAuthenticationString.commitment(
+      to: nonce, inviter: local, invited: Identity.fingerprint(of: peer) ?? [])
     let offer = InviteMessage.Offer(
       document: document, title: title, access: access, name: name, commitment: commitment, knowsInvited: knowsInvited)
     sentOnes.append(
@@ -190,13 +191,13 @@ public struct Invitations: Sendable {
 
   /// Offers that were not opened in time count as broken off.
   mutating func expire(at now: Duration) -> [Effect] {
-    interrupt { now - $0.time >= Invitations.openingTimeout }
+    interrupt { now - $0.time >= Self.openingTimeout }
   }
 
   private mutating func interrupt(where isOver: (Received) -> Bool) -> [Effect] {
     let gone = receivedOnes.filter { $0.state == .offered && isOver($0) }
     receivedOnes.removeAll { gone.contains($0) }
-    interrupted = Array((interrupted + gone).suffix(Invitations.maximumOpen))
+    interrupted = Array((interrupted + gone).suffix(Self.maximumOpen))
     return gone.filter { !$0.isFromFriend }.map { .brokeOff($0) }
   }
 
@@ -245,7 +246,7 @@ public struct Invitations: Sendable {
       return [.send(.nonce(again.nonce, knowsInviter: isKnown), invitation: id, to: peer)]
     }
     // Strangers leave room for people we have met.
-    guard receivedOnes.count(where: { $0.isFromFriend == isKnown }) < Invitations.maximumOpen, mayInvite(peer, at: now)
+    guard receivedOnes.count(where: { $0.isFromFriend == isKnown }) < Self.maximumOpen, mayInvite(peer, at: now)
     else { return [] }
     // A newer one for the same document replaces the older one.
     let older = receivedOnes.filter { $0.peer == peer && $0.document == offer.document && $0.state != .awaited }
@@ -255,24 +256,24 @@ public struct Invitations: Sendable {
     receivedOnes.removeAll { older.contains($0) }
     for old in older where !old.isFromFriend { budget.withdrawn(old.id, at: now) }
     count(peer, at: now)
-    let isFirstMeeting = !isKnown || !offer.knowsInvited
+    let isFirstContact = !isKnown || !offer.knowsInvited
     receivedOnes.append(
       Received(
-        id: id, peer: peer, name: isFirstMeeting ? ForeignWords.name(offer.name) ?? "" : offer.name,
-        document: offer.document, title: isFirstMeeting ? ForeignWords.title(offer.title) ?? "a note" : offer.title,
+        id: id, peer: peer, name: isFirstContact ? ForeignWords.name(offer.name) ?? "" : offer.name,
+        document: offer.document, title: isFirstContact ? ForeignWords.title(offer.title) ?? "a note" : offer.title,
         access: offer.access, commitment: offer.commitment, nonce: nonce, isFromFriend: isKnown,
-        isFirstMeeting: isFirstMeeting, time: now))
+        isFirstContact: isFirstContact, time: now))
     return [.send(.nonce(nonce, knowsInviter: isKnown), invitation: id, to: peer)]
   }
 
   /// Whether a peer may send another invitation, by how many it has sent lately, whatever became of them.
   private func mayInvite(_ peer: PeerId, at now: Duration) -> Bool {
-    (recent[peer] ?? []).count { now - $0 < Invitations.hour } < Invitations.maximumPerPeerAndHour
+    (recent[peer] ?? []).count { now - $0 < Self.hour } < Self.maximumPerPeerAndHour
   }
 
   /// Few to remember: few are taken from strangers, and friends are few.
   private mutating func count(_ peer: PeerId, at now: Duration) {
-    recent[peer] = (recent[peer] ?? []).filter { now - $0 < Invitations.hour } + [now]
+    recent[peer] = (recent[peer] ?? []).filter { now - $0 < Self.hour } + [now]
   }
 
   private mutating func opened(_ nonce: [UInt8], _ id: [UInt8], from peer: PeerId) -> [Effect] {
@@ -283,14 +284,17 @@ public struct Invitations: Sendable {
     guard let index = receivedOnes.firstIndex(where: { $0.id == id && $0.peer == peer && $0.state == .offered }),
       let inviter = Identity.fingerprint(of: peer)
     else { return [] }
-    guard MeetingCode.commitment(to: nonce, inviter: inviter, invited: local) == receivedOnes[index].commitment else {
+    guard
+      ShortAuthenticationString.commitment(to: nonce, inviter: inviter, invited: local)
+        == receivedOnes[index].commitment
+    else {
       receivedOnes.remove(at: index)
       return [.cheated(peer)]
     }
     receivedOnes[index].state = .open
     if !receivedOnes[index].isFromFriend { budget.opened(id) }
-    if receivedOnes[index].isFirstMeeting {
-      receivedOnes[index].code = MeetingCode.digits(
+    if receivedOnes[index].isFirstContact {
+      receivedOnes[index].code = ShortAuthenticationString.digits(
         inviter: inviter, inviterNonce: nonce, invited: local, invitedNonce: receivedOnes[index].nonce)
     }
     return [.arrived(receivedOnes[index])]
@@ -304,7 +308,7 @@ public struct Invitations: Sendable {
     else { return [] }
     sentOnes[index].isOpen = true
     if !knowsInviter || !sentOnes[index].knowsInvited {
-      sentOnes[index].code = MeetingCode.digits(
+      sentOnes[index].code = ShortAuthenticationString.digits(
         inviter: local, inviterNonce: sentOnes[index].nonce, invited: invited, invitedNonce: nonce)
     }
     return [.send(.opening(nonce: sentOnes[index].nonce), invitation: id, to: peer), .delivered(sentOnes[index])]
@@ -334,9 +338,9 @@ public struct Invitations: Sendable {
   }
 
   private mutating func forgetOld(at now: Duration) {
-    sentOnes.removeAll { now - $0.time >= Invitations.lifetime }
-    receivedOnes.removeAll { now - $0.time >= Invitations.lifetime }
-    interrupted.removeAll { now - $0.time >= Invitations.hour }
-    recent = recent.filter { now - ($0.value.last ?? .zero) < Invitations.hour }
+    sentOnes.removeAll { now - $0.time >= Self.lifetime }
+    receivedOnes.removeAll { now - $0.time >= Self.lifetime }
+    interrupted.removeAll { now - $0.time >= Self.hour }
+    recent = recent.filter { now - ($0.value.last ?? .zero) < Self.hour }
   }
 }

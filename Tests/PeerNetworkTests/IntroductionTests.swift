@@ -7,7 +7,7 @@ import UV
 @testable import PeerNetwork
 
 /// Invitations between whole programs that hear of each other by discovery.
-@Suite struct MeetingTests {
+@Suite struct IntroductionTests {
   /// Lets everybody be heard by everybody else.
   @AutomergeRepo
   private func introduce(_ people: [Person]) throws {
@@ -26,7 +26,7 @@ import UV
     return try #require(person.directory.receivedInvitations.first)
   }
 
-  @Test func whoAcceptsGetsTheDocumentAndBothType() async throws {
+  @Test func aPersonThatAcceptsGetsTheDocumentAndBothType() async throws {
     try await TestLoop.run { loop in
       let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())
       let ben = try await Person.start("Ben", on: loop, storage: InMemoryStorage())
@@ -69,7 +69,7 @@ import UV
     }
   }
 
-  @Test func whoDeclinesGetsNothing() async throws {
+  @Test func aPersonThatDeclinesGetsNothing() async throws {
     try await TestLoop.run { loop in
       let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())
       let ben = try await Person.start("Ben", on: loop, storage: InMemoryStorage())
@@ -88,7 +88,7 @@ import UV
     }
   }
 
-  @Test func whoIsBlockedGetsNoAnswerEverAgain() async throws {
+  @Test func aBlockedPeerGetsNoAnswerEverAgain() async throws {
     try await TestLoop.run { loop in
       let disk = InMemoryStorage()
       let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())
@@ -159,7 +159,7 @@ import UV
   }
 
   /// Eve stands between Ana and Ben, is called what each expects, and hands on what the invitation says.
-  @Test func somebodyInBetweenWithTheRightNamesShowsOtherDigitsAndGetsNothing() async throws {
+  @Test func anAttackerInBetweenWithTheRightNamesShowsOtherDigitsAndGetsNothing() async throws {
     try await TestLoop.run { loop in
       let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())
       let ben = try await Person.start("Ben", on: loop, storage: InMemoryStorage())
@@ -202,13 +202,13 @@ import UV
       }
       #expect(ana.grants.allPeers.isEmpty && ben.grants.allPeers.isEmpty)
       #expect(ben.repo.handle(of: bait.id) == nil && falseBen.repo.handle(of: note.id) == nil)
-      // Nobody takes her for somebody known: the next time there are digits again.
+      // She does not count as known: the next time there are digits again.
       #expect(try await ana.directory.invite(falseBen.peerId, to: note.id, title: "Plans")?.count == 6)
       for person in [ana, ben, falseBen, falseAna] { try await person.stop() }
     }
   }
 
-  @Test func whoSharesSomethingIsCalledWhenItIsHeard() async throws {
+  @Test func aPeerThatSharesSomethingIsCalledWhenItIsHeard() async throws {
     try await TestLoop.run { loop in
       let (anasDisk, bensDisk) = (InMemoryStorage(), InMemoryStorage())
       var ana = try await Person.start("Ana", on: loop, storage: anasDisk)

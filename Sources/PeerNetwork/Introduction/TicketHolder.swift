@@ -72,7 +72,7 @@ final class TicketHolder {
       }
     }
     guard let address = ticket.address else {
-      throw .unreachable(address: "", reason: "the words name no address, and nobody nearby has given them out")
+      throw .unreachable(address: "", reason: "the words name no address, and no peer nearby has given them out")
     }
     do throws(PeerNetworkError) {
       return try await provider.connect(to: address, keyBeginningWith: ticket.fingerprintStart)

@@ -8,8 +8,8 @@ import Foundation
 /// invitation is shown to our person, and taken again when it is withdrawn. No key, link or restart gives new tries.
 struct OfferBudget: Equatable, Sendable {
   /// Sources: PeerProtocol.md, "Invitations".
-  static let mostBrokenOff = 3
-  static let mostOffers = 16
+  static let maximumBrokenOff = 3
+  static let maximumOffers = 16
   static let period: Duration = .seconds(60 * 60)
 
   /// An offer that counts as a try. The inviter chooses the id, so several may have the same one.
@@ -33,7 +33,7 @@ struct OfferBudget: Equatable, Sendable {
   /// - Parameter replaced: how many invitations that our person has seen it replaces, as if they were withdrawn.
   mutating func begin(_ id: [UInt8], inPlaceOf replaced: Int = 0, at now: Duration) -> Bool {
     forgetOld(at: now)
-    guard unpaid.count + replaced < OfferBudget.mostBrokenOff, begun.count < OfferBudget.mostOffers else {
+    guard unpaid.count + replaced < Self.maximumBrokenOff, begun.count < Self.maximumOffers else {
       return false
     }
     unpaid.append(Try(id: id, at: now))
@@ -49,7 +49,7 @@ struct OfferBudget: Equatable, Sendable {
 
   /// The invitation was shown to our person and then withdrawn.
   mutating func withdrawn(_ id: [UInt8], at now: Duration) {
-    if unpaid.count >= OfferBudget.mostOffers { unpaid.removeFirst() }
+    if unpaid.count >= Self.maximumOffers { unpaid.removeFirst() }
     unpaid.append(Try(id: id, at: now))
   }
 
@@ -60,8 +60,8 @@ struct OfferBudget: Equatable, Sendable {
   }
 
   private mutating func forgetOld(at now: Duration) {
-    unpaid.removeAll { now - $0.at >= OfferBudget.period }
-    begun.removeAll { now - $0 >= OfferBudget.period }
+    unpaid.removeAll { now - $0.at >= Self.period }
+    begun.removeAll { now - $0 >= Self.period }
   }
 
   // MARK: As a record
@@ -77,7 +77,7 @@ struct OfferBudget: Equatable, Sendable {
   /// Times in the future, as after the calendar was set back, count as now.
   init(record: CBOR, now: Duration, date: Date) {
     func times(_ key: String) -> [Duration] {
-      (record[key]?.array ?? []).compactMap(\.double).prefix(OfferBudget.mostOffers).map { time in
+      (record[key]?.array ?? []).compactMap(\.double).prefix(Self.maximumOffers).map { time in
         let age = date.timeIntervalSince1970 - time
         return now - .seconds(age.isFinite ? min(max(0, age), 1e9) : 0)
       }

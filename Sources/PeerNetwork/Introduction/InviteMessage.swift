@@ -38,8 +38,8 @@ enum InviteMessage: Equatable {
 
   var type: String {
     switch self {
-    case .offer, .opening, .granted, .withdrawn: InviteMessage.inviteType
-    case .nonce, .answer: InviteMessage.answerType
+    case .offer, .opening, .granted, .withdrawn: Self.inviteType
+    case .nonce, .answer: Self.answerType
     }
   }
 

@@ -21,9 +21,9 @@ public struct Ticket: Hashable, Sendable, CustomStringConvertible {
   public static let maximumAddresses = 8
   /// How long a ticket is good if nothing else is said.
   public static let lifetime: Duration = .seconds(24 * 60 * 60)
-  static let longestLifetime: Duration = .seconds(100 * 365 * 24 * 60 * 60)
+  static let maximumLifetime: Duration = .seconds(100 * 365 * 24 * 60 * 60)
   private static let version: UInt8 = 1
-  private static let longestText = 4096
+  private static let maximumByteCount = 4096
 
   public var peer: PeerId
   public var document: DocumentId
@@ -39,14 +39,14 @@ public struct Ticket: Hashable, Sendable, CustomStringConvertible {
   public init?(
     peer: PeerId, document: DocumentId, secret: [UInt8], access: Access, expires: Date?, addresses: [PeerAddress]
   ) {
-    guard let fingerprint = Identity.fingerprint(of: peer), secret.count == Ticket.secretByteCount else { return nil }
+    guard let fingerprint = Identity.fingerprint(of: peer), secret.count == Self.secretByteCount else { return nil }
     (self.peer, self.document, self.secret, self.access) = (peer, document, secret, access)
     self.fingerprint = fingerprint
     self.expires = expires.map { Date(timeIntervalSince1970: $0.timeIntervalSince1970.rounded(.up)) }
-    self.addresses = Array(addresses.prefix(Ticket.maximumAddresses))
+    self.addresses = Array(addresses.prefix(Self.maximumAddresses))
   }
 
-  public var description: String { Ticket.scheme + Base32.encode(bytes) }
+  public var description: String { Self.scheme + Base32.encode(bytes) }
 
   /// The same in a few words, to be read aloud. Only the ticket's host knows which document they open.
   public var words: String { SpokenTicket(self)?.words ?? letterGroups }
@@ -59,7 +59,7 @@ public struct Ticket: Hashable, Sendable, CustomStringConvertible {
   }
 
   private var bytes: [UInt8] {
-    var bytes = [Ticket.version] + fingerprint + document.bytes + secret
+    var bytes = [Self.version] + fingerprint + document.bytes + secret
     bytes.append(access == .write ? 2 : access == .read ? 1 : 0)
     let seconds = UInt64(max(0, expires?.timeIntervalSince1970 ?? 0))
     bytes += stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: seconds >> UInt64($0)) }
@@ -71,9 +71,9 @@ public struct Ticket: Hashable, Sendable, CustomStringConvertible {
 
   /// Reads a pasted ticket: with or without the scheme, in either case, with blanks and hyphens anywhere.
   public init(parsing text: String) throws(TicketError) {
-    guard text.utf8.count <= Ticket.longestText else { throw .ticketInvalid }
+    guard text.utf8.count <= Self.maximumByteCount else { throw .ticketInvalid }
     var letters = text.filter { !$0.isWhitespace && $0 != "-" }.lowercased()
-    let scheme = Ticket.scheme.filter { $0 != "-" }
+    let scheme = Self.scheme.filter { $0 != "-" }
     if letters.hasPrefix(scheme) { letters.removeFirst(scheme.count) }
     guard let bytes = Base32.decode(letters), bytes.count > 4,
       Ticket.checksum(bytes.dropLast(4)) == Array(bytes.suffix(4))
@@ -84,12 +84,12 @@ public struct Ticket: Hashable, Sendable, CustomStringConvertible {
       defer { rest = rest.dropFirst(count) }
       return Array(rest.prefix(count))
     }
-    guard try take(1) == [Ticket.version] else { throw .ticketInvalid }
+    guard try take(1) == [Self.version] else { throw .ticketInvalid }
     fingerprint = try take(Identity.byteCount)
     peer = Identity.peerId(of: fingerprint)
     guard let document = DocumentId(bytes: try take(16)) else { throw .ticketInvalid }
     self.document = document
-    secret = try take(Ticket.secretByteCount)
+    secret = try take(Self.secretByteCount)
     switch try take(1) {
     case [1]: access = .read
     case [2]: access = .write
@@ -99,7 +99,7 @@ public struct Ticket: Hashable, Sendable, CustomStringConvertible {
     guard seconds < 1 << 40 else { throw .ticketInvalid }
     expires = seconds == 0 ? nil : Date(timeIntervalSince1970: TimeInterval(seconds))
     let count = Int(try take(1)[0])
-    guard count <= Ticket.maximumAddresses else { throw .ticketInvalid }
+    guard count <= Self.maximumAddresses else { throw .ticketInvalid }
     addresses = []
     for _ in 0..<count {
       let length = Int(try take(1)[0])

@@ -1,12 +1,12 @@
 import Crypto
 import Foundation
 
-/// The six digits that two people compare when they meet for the first time.
+/// The six digits that two people compare before they trust each other's keys; `code` in messages and on screens.
 ///
 /// They depend on both keys and on a random number of each side, and the inviter has committed to its number before it sees the
-/// other's. So an attacker in the middle, who has to use keys of its own, can only guess: one try in a million, each before two
+/// other's. So an attacker in the middle, which has to use keys of its own, can only guess: one try in a million, each before two
 /// people's eyes.
-enum MeetingCode {
+enum ShortAuthenticationString {
   private static let commitmentTag = Array("notes-lsp commitment 1".utf8)
   private static let digitsTag = Array("notes-lsp digits 1".utf8)
 

@@ -5,7 +5,7 @@
 /// place is its number, so the list may never change.
 enum TicketWordList {
   /// In letters.
-  static let shortestWord = 3
+  static let minimumWordLength = 3
 
   static let words: [String] = text.split(whereSeparator: \.isWhitespace).map { String($0) }
 

@@ -34,7 +34,7 @@ final class TicketIssuer {
   func issue(
     _ document: DocumentId, secret: [UInt8], access: Access, uses: Int, expiresIn: Duration?, addresses: [PeerAddress]
   ) async throws(StorageError) -> Ticket? {
-    let lifetime = min(expiresIn ?? Ticket.lifetime, Ticket.longestLifetime)
+    let lifetime = min(expiresIn ?? Ticket.lifetime, Ticket.maximumLifetime)
     let expires = clock.date.addingTimeInterval(lifetime / .seconds(1))
     guard
       let ticket = Ticket(

@@ -45,7 +45,7 @@ public struct TicketBook: Sendable {
   public mutating func issue(
     document: DocumentId, secret: [UInt8], access: Access, uses: Int, expires: Date?, deadline: Duration? = nil
   ) {
-    if entries.count >= TicketBook.maximumTickets {
+    if entries.count >= Self.maximumTickets {
       // Prefers one that is used up or expired.
       entries.remove(at: entries.firstIndex { $0.usesLeft == 0 || $0.expires == .distantPast } ?? 0)
     }
@@ -103,12 +103,12 @@ public struct TicketBook: Sendable {
   ) -> (outcome: Outcome, document: DocumentId?) {
     let recent = (wrong[peer] ?? []).filter { now - $0 < .seconds(60) }
     wrong[peer] = recent.isEmpty ? nil : recent
-    guard recent.count < TicketBook.wrongSecretsPerMinute else { return (.silence, nil) }
+    guard recent.count < Self.wrongSecretsPerMinute else { return (.silence, nil) }
     guard let index = lastIndex(where: isMeant) else {
-      if wrong.count >= TicketBook.maximumCounted {
+      if wrong.count >= Self.maximumCounted {
         wrong = wrong.filter { now - ($0.value.last ?? now) < .seconds(60) }
       }
-      if wrong.count < TicketBook.maximumCounted { wrong[peer, default: []].append(now) }
+      if wrong.count < Self.maximumCounted { wrong[peer, default: []].append(now) }
       return (.refused(.ticketInvalid), nil)
     }
     let document = entries[index].document
@@ -118,7 +118,7 @@ public struct TicketBook: Sendable {
       return (.refused(.ticketExpired), document)
     }
     if let time = entries[index].redeemedBy[peer] {
-      let isRecent = (0..<TicketBook.grace).contains(date.timeIntervalSince1970 - time)
+      let isRecent = (0..<Self.grace).contains(date.timeIntervalSince1970 - time)
       return (.repeated(entries[index].access, isRecent: isRecent), document)
     }
     guard entries[index].usesLeft > 0 else { return (.refused(.ticketUsed), document) }

@@ -6,8 +6,8 @@ import UV
 
 @testable import PeerNetwork
 
-/// Nobody is taken for known, and nothing is granted, before both people have said yes to the digits.
-@Suite struct MeetingStepsTests {
+/// No peer is taken for known, and nothing is granted, before both people have said yes to the digits.
+@Suite struct IntroductionStepsTests {
   @AutomergeRepo
   private func meet(_ loop: Loop) async throws -> (Person, Person) {
     let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())
