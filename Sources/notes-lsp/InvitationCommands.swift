@@ -3,7 +3,7 @@ import Foundation
 import JSONRPC
 import NotesServer
 
-// The subcommands by which two people on the same network meet. Two who meet for the first time compare a code, and nothing is
+// The subcommands by which two people on the same network share a note. The first time, both compare a code, and nothing is
 // shared until both have confirmed that their codes are equal.
 
 /// `notes-lsp invite NOTE PERSON`: invites a person nearby.

@@ -14,7 +14,7 @@ final class PipeProvider: NetworkProvider {
   private var connection: Connection?
 
   nonisolated init() {
-    // Writing to a pipe that nobody reads must fail, and not end the program.
+    // Writing to a pipe without a reader must fail, and not end the program.
     signal(SIGPIPE, SIG_IGN)
   }
 
