@@ -17,6 +17,7 @@ let package = Package(
     .library(name: "Automerge", targets: ["Automerge"]),
     .library(name: "AutomergeUtilities", targets: ["AutomergeUtilities"]),
     .library(name: "AutomergeRepo", targets: ["AutomergeRepo"]),
+    .library(name: "AutomergeRepoConformance", targets: ["AutomergeRepoConformance"]),
     // For the fuzzers, which are a package of their own.
     .library(name: "HostileShapes", targets: ["HostileShapes"]),
   ],
@@ -60,6 +61,9 @@ let package = Package(
         "Automerge", .product(name: "Logging", package: "swift-log"), .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: strict),
+
+    // What every storage and network provider must do, for the tests of their authors.
+    .target(name: "AutomergeRepoConformance", dependencies: ["AutomergeRepo", "Automerge"], swiftSettings: strict),
 
     // The document: an Automerge replica in pure Swift. No I/O, no clock.
     .target(
@@ -124,21 +128,32 @@ let package = Package(
       dependencies: ["AutomergeRepo", "Automerge", "Store", "RepoTestSupport", "HostilePeers", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
+      name: "AutomergeRepoConformanceTests",
+      dependencies: ["AutomergeRepoConformance", "AutomergeRepo", "Store", "RepoTestSupport", "TestSupport"],
+      swiftSettings: strict),
+    // The samples of Providers.md, written as by an outside programmer.
+    .testTarget(
+      name: "ProviderGuide", dependencies: ["AutomergeRepo", "AutomergeRepoConformance", "TestSupport"],
+      path: "Tests/ProviderGuide", swiftSettings: strict),
+    .testTarget(
       name: "StoreTests",
       dependencies: [
-        "Store", "AutomergeRepo", "Automerge", "RepoTestSupport", "TestSupport", "store-writer",
+        "Store", "AutomergeRepo", "AutomergeRepoConformance", "Automerge", "RepoTestSupport", "TestSupport",
+        "store-writer",
         .product(name: "GRDB", package: "GRDB.swift"),
       ], swiftSettings: strict),
     // A process that commits until it is killed, for the tests that kill it.
     .executableTarget(
-      name: "store-writer", dependencies: ["Store", "AutomergeRepo"], path: "Tests/StoreWriter", swiftSettings: strict),
+      name: "store-writer", dependencies: ["Store", "AutomergeRepo", "AutomergeRepoConformance"],
+      path: "Tests/StoreWriter", swiftSettings: strict),
     .testTarget(name: "UVTests", dependencies: ["UV", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "JSONRPCTests", dependencies: ["JSONRPC", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "PeerNetworkTests",
       dependencies: [
-        "PeerNetwork", "AutomergeRepo", "Automerge", "UV", "RepoTestSupport", "HostilePeers", "HostileShapes",
-        "TestSupport", "NotesHarness", "JSONRPC", "notes-lsp",
+        "PeerNetwork", "AutomergeRepo", "AutomergeRepoConformance", "Automerge", "UV", "RepoTestSupport",
+        "HostilePeers",
+        "HostileShapes", "TestSupport", "NotesHarness", "JSONRPC", "notes-lsp",
       ], swiftSettings: strict),
     .testTarget(
       name: "NotesServerTests",

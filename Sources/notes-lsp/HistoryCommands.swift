@@ -8,7 +8,7 @@ import NotesServer
 /// `notes-lsp history NOTE`: the changes of a note, with author and time.
 struct History: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "List who wrote what in a note, the last first.",
+    abstract: "List the changes of a note and their authors, newest first.",
     discussion:
       "Each line is a state, for diff --from and --to, a time, an author, the letters added and removed, and a "
       + "summary.")

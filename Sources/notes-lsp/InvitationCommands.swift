@@ -3,7 +3,7 @@ import Foundation
 import JSONRPC
 import NotesServer
 
-// The subcommands by which two people on the same network meet. Two who meet for the first time compare a code, and nothing is
+// The subcommands by which two people on the same network share a note. The first time, both compare a code, and nothing is
 // shared until both have confirmed that their codes are equal.
 
 /// `notes-lsp invite NOTE PERSON`: invites a person nearby.
@@ -49,8 +49,8 @@ struct Answer: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Answer an invitation, or confirm the code of one you sent.",
     discussion: """
-      Asks on a terminal, having shown who invites you, to what, and the code to compare. Without a terminal, --accept or \
-      --decline answers; without either, the invitations are listed. Needs an editor with a note open.
+      On a terminal, shows the invitation and the code to compare, and asks. Without a terminal, --accept or --decline \
+      answers; without either, the command lists the invitations. Needs an editor with a note open.
       """)
 
   @OptionGroup var store: StoreOptions

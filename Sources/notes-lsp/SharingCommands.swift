@@ -13,7 +13,7 @@ struct Share: ParsableCommand {
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The note's id or title.") var note: String
-  @Flag(help: "Those who join with the ticket can read but not edit.") var readOnly = false
+  @Flag(help: "People who join with the ticket can read but not edit.") var readOnly = false
   @Option(help: ArgumentHelp("How many people can join with it.", valueName: "count")) var uses = 1
   @Option(help: ArgumentHelp("For how many seconds it can be used.", valueName: "seconds")) var expiresIn: Int?
   @Flag(help: "Print JSON.") var json = false
@@ -147,7 +147,7 @@ struct Name: ParsableCommand {
 /// `notes-lsp status [NOTE]`: whether everything is stored, and which peers are there.
 struct Status: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show whether a service is running, and who is connected.",
+    abstract: "Show whether a service is running, and which peers are connected.",
     discussion: "With a note: the people that it is shared with.")
 
   @OptionGroup var store: StoreOptions

@@ -1,31 +1,10 @@
 import AutomergeRepo
 import Foundation
-import RepoTestSupport
 import Store
 import TestSupport
 import Testing
 
 @Suite struct StorageTests {
-  @Test func memoryPassesTheSuite() async throws {
-    try await StorageSuite.run { InMemoryStorage() }
-  }
-
-  @Test func filesPassTheSuite() async throws {
-    let directory = try TemporaryDirectory()
-    let counter = Counter()
-    try await StorageSuite.run {
-      try FileStore(directory: URL(fileURLWithPath: directory.file("store\(counter.next())")))
-    }
-  }
-
-  private final class Counter {
-    private var value = 0
-    func next() -> Int {
-      value += 1
-      return value
-    }
-  }
-
   @Test func filesOutliveTheStoreAndStayInside() async throws {
     let directory = try TemporaryDirectory()
     let root = URL(fileURLWithPath: directory.file("deep/er/store"))

@@ -1,4 +1,5 @@
 import AutomergeRepo
+import AutomergeRepoConformance
 import Foundation
 import RepoTestSupport
 import TestSupport
@@ -8,14 +9,24 @@ import Testing
 
 @Suite struct SQLiteStoreTests {
   @Test(arguments: [FileSystemKind.local, .network])
-  func aDatabasePassesTheSuite(kind: FileSystemKind) async throws {
+  func aDatabaseConforms(kind: FileSystemKind) async throws {
     let directory = try TemporaryDirectory()
-    var number = 0
-    try await StorageSuite.run {
-      number += 1
-      return try await SQLiteStore.open(
-        directory: URL(fileURLWithPath: directory.file("home\(number)")), fileSystem: kind)
+    let folder = URL(fileURLWithPath: directory.path)
+    try await StorageConformance(promising: .atomicCommits, isForOneProcess: kind == .network) { place in
+      try await SQLiteStore.open(directory: folder.appendingPathComponent(place), fileSystem: kind)
+    }.run()
+    withExtendedLifetime(directory) {}
+  }
+
+  @Test func processesThatWriteAtTheSameTimeConform() async throws {
+    let fixture = try StoreFixture()
+    let writer = try #require(StoreFixture.writer)
+    let names = ["one", "two", "three"]
+    let writers = try names.map { name in
+      try ChildProcess([writer, fixture.home, name, "conformance"])
     }
+    for writer in writers { #expect(try writer.waitForExit() == .code(0)) }
+    try await StorageConformance.checkWritten(by: names, in: try await fixture.open())
   }
 
   @Test func whatIsSavedOutlivesTheStore() async throws {

@@ -1,9 +1,12 @@
 import AutomergeRepo
+import AutomergeRepoConformance
 import Foundation
 import Store
 
 /// `store-writer DIRECTORY NAME BYTES [FILLER]`: commits chunk after chunk until it is killed, and prints each number once
 /// it is stored. Now and then it merges: saves one chunk for many and removes those, in one commit.
+///
+/// `store-writer DIRECTORY NAME conformance` does what the conformance suite asks of one of several processes, and ends.
 ///
 /// With FILLER it fills the disk: when there is no room left it says so, removes that file, and goes on.
 @main
@@ -13,6 +16,10 @@ struct StoreWriter {
 
   static func main() async throws {
     let arguments = CommandLine.arguments
+    if arguments.count == 4, arguments[3] == "conformance" {
+      let store = try await SQLiteStore.open(directory: URL(fileURLWithPath: arguments[1], isDirectory: true))
+      return try await StorageConformance.write(as: arguments[2], to: store)
+    }
     guard arguments.count >= 4, let byteCount = Int(arguments[3]) else { return }
     let (name, filler) = (arguments[2], arguments.count > 4 ? arguments[4] : nil)
     let store = try await SQLiteStore.open(directory: URL(fileURLWithPath: arguments[1], isDirectory: true))

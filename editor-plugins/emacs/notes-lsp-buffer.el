@@ -8,7 +8,7 @@
 ;; editor is in a state in which changing the buffer is safe.  Then the
 ;; buffer's own changes go out first; an edit made for another version of
 ;; the text is dropped, for the service sends it again; any other is applied
-;; from the bottom up, and is not a change of the person who sits here.
+;; from the bottom up, and is not a change of this user.
 
 ;;; Code:
 
@@ -319,7 +319,7 @@ by the base buffer."
 (defun notes-lsp--after-revert ()
   "Open the note again with the text that the file had.
 It is the file, not what the user did: the service compares it with what
-the file last held, so that nobody's words go because they were not saved."
+the file last held, so that no words are lost because they were not saved."
   (let ((note (notes-lsp--current)))
     (when note
       (if (notes-lsp--note-open note)
@@ -350,7 +350,7 @@ the file last held, so that nobody's words go because they were not saved."
   (force-mode-line-update t))
 
 (defun notes-lsp--offline ()
-  "Note that nobody listens any more."
+  "Note that the service does not listen any more."
   (dolist (note notes-lsp--notes)
     (setf (notes-lsp--note-open note) nil
           (notes-lsp--note-queue note) nil)

@@ -10,7 +10,7 @@
 ;; something, `after-change-functions' pairs up with it.  Some commands
 ;; announce more than they change: then the whole announced region is sent.
 ;; Whatever does not add up (an unpaired call, a size that does not fit, a
-;; modification tick nobody announced) makes the next message carry the full
+;; modification tick without an announcement) makes the next message carry the full
 ;; text, which the service compares with what it knows.
 
 ;;; Code:
@@ -51,7 +51,7 @@
   (log nil :documentation "Latest (VERSION REV . EDITS), see `notes-lsp--remember'.")
   (peers nil :documentation "What notes/cursors said last, with markers.")
   (peers-pending nil :documentation "A notes/cursors that waits for its edit.")
-  (here nil :documentation "Alist from peer to name: who has joined.")
+  (here nil :documentation "Alist from peer to name of the people in the note.")
   (status nil :documentation "What notes/status or notes/statusChanged said last.")
   (access "write" :documentation "What this person may do: \"write\" or \"read\".")
   (proven nil :documentation "The version for which the status was asked.

@@ -174,8 +174,8 @@ buffer that was no note is none again."
 
 ;;;###autoload
 (defun notes-join (ticket)
-  "Join the note that TICKET opens the door to, and open it when it is here.
-Without one, answer an invitation of somebody near."
+  "Join a note with TICKET, and open it when it has arrived.
+Without a ticket, answer an invitation from a person nearby."
   (interactive (list (read-string "Ticket or words (RET: answer an invitation): ")))
   (if (string-blank-p ticket)
       (notes-answer)
@@ -185,7 +185,7 @@ Without one, answer an invitation of somebody near."
 
 ;;;###autoload
 (defun notes-peers ()
-  "Show who is there, and in which state."
+  "List the people in the note, and how each is connected."
   (interactive)
   (notes-lsp--show-list "*notes peers*" 'notes-peers-mode))
 

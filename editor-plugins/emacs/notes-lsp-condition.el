@@ -120,7 +120,7 @@ Called from a message handler."
     (when (member kind '("recovered" "access" "refused" "unshared" "detached" "moved"))
       (let ((note (and (not (equal kind "recovered")) (notes-lsp--find-note (or (plist-get params :uri) "")))))
         ;; Words of a note that no buffer shows, or none any more.  Anything else without a note was told already, by what
-        ;; this person did; but one that is not open may go on without somebody.
+        ;; this person did; but a note that is not open may go on without one of its people.
         (when (and (not note)
                    (or (equal kind "refused")
                        (and (equal kind "detached")
@@ -283,7 +283,7 @@ Called from a message handler."
 
 ;;;###autoload
 (defun notes-status ()
-  "Say what the current buffer is, whether it is stored and who has it."
+  "Show what the current buffer is, whether it is stored, and which people have it."
   (interactive)
   (let ((note (notes-lsp--current)))
     (cond

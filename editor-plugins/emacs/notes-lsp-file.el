@@ -43,7 +43,7 @@
       (set-visited-file-modtime 0))))
 
 (defun notes-lsp--unwatch-file (note)
-  "Let Emacs watch NOTE's file again: nobody else does."
+  "Let Emacs watch NOTE's file again, as the service no longer does."
   (when (buffer-live-p (notes-lsp--note-buffer note))
     (with-current-buffer (notes-lsp--note-buffer note)
       (when (and buffer-file-name (notes-lsp--note-file-stamp note))

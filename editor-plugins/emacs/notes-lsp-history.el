@@ -4,7 +4,7 @@
 
 ;;; Commentary:
 
-;; What a note was, who wrote what, what is new, and the way back.
+;; Earlier texts of a note, their authors, what is new, and restoring one.
 
 ;;; Code:
 
@@ -140,7 +140,7 @@
 
 ;;;###autoload
 (defun notes-blame (begin end)
-  "Say who wrote the text between BEGIN and END, by default the current line."
+  "Show who wrote the text between BEGIN and END, by default the current line."
   (interactive (if (use-region-p) (list (region-beginning) (region-end))
                  (list (line-beginning-position) (line-beginning-position 2))))
   (let* ((note (notes-lsp--this-note))

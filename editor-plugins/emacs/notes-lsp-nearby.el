@@ -1,12 +1,13 @@
-;;; notes-lsp-nearby.el --- Asking people in who are near  -*- lexical-binding: t -*-
+;;; notes-lsp-nearby.el --- Inviting people nearby  -*- lexical-binding: t -*-
 
 ;; SPDX-License-Identifier: Apache-2.0
 
 ;;; Commentary:
 
-;; Invitations: M-x notes-invite asks somebody near to the current note,
-;; M-x notes-answer answers those who ask.  On a first meeting both people
-;; see six digits; they are equal unless somebody stands in between.
+;; Invitations: M-x notes-invite invites a person nearby to the current
+;; note, M-x notes-answer answers an invitation.  The first time two people
+;; connect, both see six digits; they are equal unless an attacker relays
+;; the connection.
 
 ;;; Code:
 
@@ -56,7 +57,7 @@ Without one, ask whom.  A buffer that is no note becomes one."
        "Invite: "
        (lambda (peer) (with-current-buffer buffer (notes-lsp--invite peer)))))))
 
-(defvar notes-lsp--near nil "Those who could be chosen last, as the service named them.")
+(defvar notes-lsp--near nil "The people nearby, as the service last listed them.")
 
 (defun notes-lsp--peer-name (peer)
   "Return the name of PEER, an id or a name."
@@ -148,13 +149,13 @@ The note of one that is accepted opens when the other side has confirmed."
         (notes-lsp--say "%s" (pcase decision ('accept "Shared") ('block "Blocked") (_ "Declined"))))
       result)))
 
-;;; Verifying somebody later
+;;; Verifying a person later
 
 ;;;###autoload
 (defun notes-verify (&optional peer)
   "Show the digits that PEER, a peer id or a name, sees too.
-They are equal on both screens unless somebody stands in between.
-Without PEER, ask whom."
+They are equal on both screens unless an attacker relays the connection.
+Without PEER, ask for a person."
   (interactive)
   (if peer (notes-lsp--verify peer) (notes-lsp--choose-near "Verify: " #'notes-lsp--verify)))
 

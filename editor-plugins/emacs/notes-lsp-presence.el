@@ -1,4 +1,4 @@
-;;; notes-lsp-presence.el --- Who else is in a note, and where  -*- lexical-binding: t -*-
+;;; notes-lsp-presence.el --- The other people in a note, and their carets  -*- lexical-binding: t -*-
 
 ;; SPDX-License-Identifier: Apache-2.0
 
@@ -6,7 +6,7 @@
 
 ;; The others' carets and selections as overlays, one of twelve faces per
 ;; person, the name at the end of the caret's line; the own caret on its way
-;; to the others; who is there for the mode line.
+;; to the others; the people in the note for the mode line.
 
 ;;; Code:
 
@@ -220,7 +220,7 @@ At the place of an insertion it goes behind what is inserted."
    (notes-lsp--shown (or (plist-get peer :name) (plist-get peer :letter) "?")) 16 nil nil t))
 
 (defun notes-lsp-peer-names (note)
-  "Return the names of those who are in NOTE now."
+  "Return the names of the people in NOTE."
   (delete-dups
    (append (mapcar #'notes-lsp--short-name (notes-lsp--note-peers note))
            (mapcar (lambda (here) (notes-lsp--shown (cdr here))) (notes-lsp--note-here note)))))
@@ -300,7 +300,7 @@ After an edit of others the same place may be before other letters."
 ;;; News
 
 (defun notes-lsp--set-here (note here)
-  "Take HERE, an alist from peer to name, for those who are in NOTE."
+  "Take HERE, an alist from peer to name, for the people in NOTE."
   (unless (equal here (notes-lsp--note-here note))
     (setf (notes-lsp--note-here note) here)
     (with-current-buffer (notes-lsp--note-buffer note) (force-mode-line-update))))
@@ -314,7 +314,7 @@ After an edit of others the same place may be before other letters."
     (_ "")))
 
 (defun notes-lsp--on-event (params)
-  "Say what PARAMS tell, and keep track of who is there."
+  "Show the event in PARAMS, and keep track of the people in its note."
   (let* ((uri (plist-get params :uri))
          (note (and uri (notes-lsp--find-note uri)))
          (peer (plist-get params :peer)))
@@ -346,17 +346,17 @@ After an edit of others the same place may be before other letters."
   "Called with the parameters of each event, when it was dealt with.")
 
 (defun notes-lsp--reachable (status)
-  "Return those of STATUS's peers who are there."
+  "Return those of STATUS's peers that can be reached."
   (cl-remove-if (lambda (peer) (equal (plist-get peer :state) "unreachable"))
                 (plist-get status :peers)))
 
 (defun notes-lsp--on-status (params)
-  "Take over who is in the note that PARAMS are about."
+  "Take over the people in the note that PARAMS are about."
   (let ((note (and (plist-get params :uri)
                    (notes-lsp--find-note (plist-get params :uri)))))
     (when note
       (notes-lsp--take-status note params)
-      ;; While nobody else had the note, its later versions were not proved.
+      ;; While no other person had the note, its later versions were not proved.
       (notes-lsp--prove-soon note)
       (with-current-buffer (notes-lsp--note-buffer note) (force-mode-line-update))
       (notes-lsp--set-here note (mapcar (lambda (peer)

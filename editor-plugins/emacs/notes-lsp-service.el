@@ -246,7 +246,7 @@ Return what DONE-P returned last."
     (notes-lsp--start)))
 
 (defun notes-lsp--release-queue (&optional reason)
-  "Call those who wait for the service; it cannot be started for REASON, if given."
+  "Run what waits for the service; it cannot be started for REASON, if given."
   (let ((queue notes-lsp--ready-queue))
     (setq notes-lsp--ready-queue nil)
     (pcase-dolist (`(,go . ,fail) queue)

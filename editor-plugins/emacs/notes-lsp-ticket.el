@@ -21,7 +21,7 @@
 ;;;###autoload
 (defun notes-share (&optional read-only)
   "Share the current buffer: put a ticket into the kill ring and show it.
-With a prefix argument READ-ONLY, whoever joins by it may only read.
+With a prefix argument READ-ONLY, people who join with it can only read.
 Called from Lisp, wait for the ticket and return it."
   (interactive "P")
   (notes-lsp--become-note

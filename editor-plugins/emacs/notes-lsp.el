@@ -44,7 +44,7 @@ It is kept, and the same in all your editors; the one given last counts."
 
 (defcustom notes-lsp-map-undo t
   "Non-nil means undo commands in notes take back only what you did.
-Emacs's own undo reaches back to the last edit of somebody else, never
+Emacs's own undo reaches back to the last edit of another person, never
 further."
   :type 'boolean)
 
@@ -106,7 +106,7 @@ has been told everything and nothing it said is waiting; :peers are names."
 
 (defun notes-lsp-undo (&optional count)
   "Take back what you did last, COUNT times, whatever others did since.
-While the service is away: as far back as the last edit of somebody else."
+While the service is away: as far back as the last edit of another person."
   (interactive "p")
   (cond
    ((notes-lsp--read-only-p (notes-lsp--current))

@@ -12,6 +12,7 @@ public struct LocalPeer: Hashable, Sendable {
 ///
 /// At most one connection to a peer is reported at a time. The provider answers for the peer's identity: it checks every
 /// message's `senderId` before it delivers the message, and only the author of an `ephemeral` may be another peer.
+/// Providers.md shows how to write one, and `AutomergeRepoConformance` has the checks that it must pass.
 @AutomergeRepo
 public protocol NetworkProvider: AnyObject, Sendable {
   /// Begins to report to `delegate`, which it does not retain.

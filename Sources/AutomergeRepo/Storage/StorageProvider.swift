@@ -7,7 +7,7 @@ public typealias StorageKey = [String]
 ///
 /// Operations on one key that are awaited one after the other take effect in that order. When `save` has returned, the
 /// bytes survive a crash of the process and, where the provider says so, of the machine.
-/// A new provider passes `StorageSuite` in the tests.
+/// Providers.md shows how to write one, and `AutomergeRepoConformance` has the checks that it must pass.
 public protocol StorageProvider: Sendable {
   /// Nil if there is no value.
   func load(_ key: StorageKey) async throws(StorageError) -> Data?

@@ -3,7 +3,7 @@ vim9script
 
 import autoload 'notes_lsp/condition.vim'
 
-# For 'statusline': who is in the note of this window, and whether everything has been sent and received.
+# For 'statusline': the people in the note of this window, and whether everything has been sent and received.
 export def Status(): string
   return condition.Line()
 enddef

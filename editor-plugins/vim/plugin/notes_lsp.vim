@@ -9,10 +9,10 @@ vim9script
 #   :NotesOpen {title}     opens a note; completes titles
 #   :NotesAdopt            makes the current buffer a note
 #   :NotesShare[!]         shares the current buffer: the ticket is put into register " and + and shown; ! for read only
-#   :NotesJoin [ticket]    joins by ticket; without one, by an invitation of somebody near
+#   :NotesJoin [ticket]    joins with a ticket; without one, answers an invitation
 #   :NotesShow             opens a note that came while you were doing something else; :NotesGiveUp stops waiting for one
-#   :NotesInvite [peer]    invites somebody near to the current note; completes names
-#   :NotesVerify {peer}    shows digits that the other person sees too, unless somebody stands in between
+#   :NotesInvite [peer]    invites a person nearby to the current note; completes names
+#   :NotesVerify {peer}    shows digits that the other person sees too, unless an attacker relays the connection
 #   :NotesAnswer           shows open invitations: accept, decline, block
 #   :NotesUnshare [peer]   stops sharing the current note, with everybody or with one peer
 #   :NotesRemove[!] {peer} removes a person from the current note; the others go on in a new copy; ! without asking
@@ -27,9 +27,9 @@ vim9script
 #   :NotesItem [title]     adds an item to the current meeting; :NotesMoveItem {place} moves the current one
 #   :NotesAgenda           shows the current meeting's items in order, and opens the one you choose
 #   :NotesRecovered        texts that an overwrite would have lost
-#   :NotesPeers            who is there
+#   :NotesPeers            lists the people in the note
 #   :NotesGo [peer]        goes to a peer's caret; :NotesFollow [peer] stays with it, again to stop
-#   :NotesStatus           whether all is stored and sent
+#   :NotesStatus           shows whether all is stored and sent
 #   :NotesCopy [title]     makes a note of your own with this text, for one that you can only read
 #   :NotesTicket           shows the last ticket again
 #   :NotesRestart          starts the service again; :NotesStop stops it; :NotesDoctor shows what is wrong

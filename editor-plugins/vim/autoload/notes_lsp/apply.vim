@@ -75,7 +75,7 @@ def ReplaceLines(bufnr: number, total: number, at: number, count: number, lines:
   endif
 enddef
 
-# A text that got its final newline back is shown without the empty line again, unless somebody is in that line.
+# A text that got its final newline back is shown without the empty line again, unless a caret is in that line.
 def RestoreFinalNewline(bufnr: number, shadow: list<string>, edits: list<dict<any>>, views: list<dict<any>>)
   const count = len(shadow)
   if text.HasFinalNewline(bufnr) || shadow[-1] != '' || count == 1

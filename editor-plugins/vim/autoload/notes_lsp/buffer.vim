@@ -210,7 +210,7 @@ def OnReload(bufnr: number)
 enddef
 
 # What a reload shows is the file, not what the user did: the service compares it with what the file last held, so that
-# nobody's words go because they were not written yet.
+# no words are lost because they were not written yet.
 def Reopen(note: dict<any>)
   note.hint = {}
   if !note.isOpen

@@ -129,7 +129,7 @@ export def Unshare(peer: string)
   }))
 enddef
 
-# Removes somebody from the current note for good: the others go on in a new copy. `isSure`: without asking.
+# Removes a person from the current note for good: the others go on in a new copy. `isSure`: without asking.
 export def Remove(isSure: bool, name: string)
   final note = buffer.Of(bufnr())
   if empty(note) || note.id == ''

@@ -40,7 +40,7 @@ export def Refresh()
   endif
 enddef
 
-# A buffer has become a note. Its access and who has it are asked for with the first proof.
+# A buffer has become a note. Its access and its people are asked for with the first proof.
 export def OnAttach(note: dict<any>)
   const bufnr = note.bufnr
   note->extend({access: 'write', proven: 0, prover: 0, patience: firstQuestion, unstored: [], isUnshared: false})
@@ -142,7 +142,7 @@ export def OnEvent(event: dict<any>): bool
     if isKept && event->get('message', '') != '' || kind ==# 'detached' && IsLastOf(event)
       status.Warn(event.message)
     endif
-    # A note that is not open may go on without somebody.
+    # A note that is not open may go on without one of its people.
     return kind !=# 'moved'
   endif
   if kind ==# 'access'
@@ -235,7 +235,7 @@ export def OnStatus(note: dict<any>, told: dict<any>, version: number = 0)
     timer_start(float2nr(storingTime * 1000) + 50, (_) => Refresh())
   endif
   Refresh()
-  # While nobody else had the note, its later versions were not proved.
+  # While no other person had the note, its later versions were not proved.
   ProveSoon(note)
 enddef
 
@@ -279,7 +279,7 @@ export def Line(): string
   return note.id == '' ? '' : words == '' ? '[note]' : $'[note: {words}]'
 enddef
 
-# What is to be known about a note, the most urgent first; '' if it is nobody else's and all is well.
+# What is to be known about a note, the most urgent first; '' if no other person has it and all is well.
 export def Words(note: dict<any>): string
   if !service.IsReady() || !note.isOpen
     return note.wasOpen || service.State() !~# 'ready\|starting' ? $'offline ({service.State()})' : 'opening'
@@ -335,7 +335,7 @@ def Company(note: dict<any>, peers: list<any>): list<string>
   if by->has_key('inSync')
     words->add($'synced with {Names(by.inSync)}')
   endif
-  # Whoever has a caret here by way of others.
+  # People whose carets arrive through other peers.
   const listed = peers->mapnew((_, it) => it.name)
   const others = presence.Names(note)->filter((_, name) => listed->index(name) < 0)
   if !empty(others)

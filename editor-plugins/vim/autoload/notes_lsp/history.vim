@@ -1,5 +1,5 @@
 vim9script
-# A note's past: what it was, who wrote what, what is new, and the way back.
+# A note's past: earlier texts, their authors, what is new, and restoring one.
 
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/sync.vim'

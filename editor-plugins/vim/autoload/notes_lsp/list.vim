@@ -1,5 +1,5 @@
 vim9script
-# Scratch buffers: the live list of notes, who is there, and plain reports.
+# Scratch buffers: the live list of notes, the list of people, and plain reports.
 
 import autoload 'notes_lsp/commands.vim'
 import autoload 'notes_lsp/condition.vim'

@@ -1,5 +1,5 @@
 vim9script
-# People near: asking them in, and answering those who ask.
+# People nearby: inviting them, and answering their invitations.
 
 import autoload 'notes_lsp/commands.vim'
 import autoload 'notes_lsp/arrival.vim'
@@ -7,7 +7,7 @@ import autoload 'notes_lsp/list.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
 
-# Invites somebody to the note in the current buffer, which becomes one if it is none.
+# Invites a person to the note in the current buffer, which becomes one if it is none.
 export def Invite(name: string)
   commands.WithNote((note, Undo) => {
     service.Request('notes/peers', {}, commands.Then((result) => {
@@ -83,7 +83,7 @@ enddef
 
 def Decide(invitation: dict<any>)
   const isOurs = invitation->has_key('to')
-  # The digits are in the button, where nobody else writes.
+  # The digits are in the button, where no peer can write.
   const code = invitation->has_key('code') ? Spaced(invitation.code) : ''
   const choices = isOurs
     ? [$'{code} on both screens: share', 'another code, or none: cancel']
@@ -111,7 +111,7 @@ def Decide(invitation: dict<any>)
   })
 enddef
 
-# Shows the digits that another person's editor shows too, unless somebody stands in between. Any key closes them.
+# Shows the digits that another person's editor shows too, unless an attacker relays the connection. Any key closes them.
 export def Verify(name: string)
   service.Request('notes/verify', {peer: name}, commands.Then((result) => {
     final lines: list<string> = ['', $'   {Grouped(result.code)}   ', '', $'   {result.name} must see the same digits.   ', '']
@@ -146,7 +146,7 @@ def Spaced(code: string): string
   return code[: 2] .. ' ' .. code[3 :]
 enddef
 
-# Everybody who can be invited.
+# All people who can be invited.
 export def CompleteName(lead: string, _: string, _: number): list<string>
   const peers = service.Ask('notes/peers', {})->get('peers', [])
   return peers->mapnew((_, it) => it.name)->filter((_, it) => it->tolower()->stridx(lead->tolower()) == 0)

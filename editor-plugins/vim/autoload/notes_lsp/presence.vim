@@ -1,5 +1,5 @@
 vim9script
-# Who is where: this user's caret goes out, the others' carets, selections and names are shown.
+# Carets: this user's caret goes out, the others' carets, selections and names are shown.
 
 import autoload 'notes_lsp/text.vim'
 import autoload 'notes_lsp/buffer.vim'

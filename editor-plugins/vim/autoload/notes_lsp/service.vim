@@ -286,7 +286,7 @@ def OnAnswer(id: number, answer: dict<any>)
   endif
 enddef
 
-# Puts a message into the pipe, or in front of it. Returns whether somebody is there to read it.
+# Puts a message into the pipe, or in front of it. Returns whether the service is there to read it.
 def Write(message: dict<any>): bool
   try
     ch_sendraw(channel, frames.Encode(message))

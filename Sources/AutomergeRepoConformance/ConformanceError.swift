@@ -1,0 +1,26 @@
+/// One check that a provider did not pass.
+public struct ConformanceFinding: Hashable, Sendable, CustomStringConvertible {
+  /// The name of the check, such as `ranges`.
+  public let check: String
+  /// The rule that the provider broke, or the error that it threw.
+  public let problem: String
+
+  public var description: String { "\(check): \(problem)" }
+}
+
+/// A provider does not conform: what it did wrong, check by check.
+public struct ConformanceError: Error, CustomStringConvertible {
+  public let findings: [ConformanceFinding]
+
+  public var description: String { findings.map(\.description).joined(separator: "\n") }
+}
+
+/// A provider broke this rule.
+struct BrokenRule: Error, CustomStringConvertible {
+  let description: String
+}
+
+/// Throws if a rule does not hold.
+func expect(_ holds: Bool, _ rule: @autoclosure () -> String) throws(BrokenRule) {
+  if !holds { throw BrokenRule(description: "broken rule: \(rule())") }
+}

@@ -1,0 +1,11 @@
+import Foundation
+
+extension Data {
+  /// Bytes that repeat at no power of two, so that no part can stand for another unnoticed.
+  static func pattern(byteCount: Int) -> Data {
+    let block = (0..<251).map { UInt8($0) }
+    var data = Data(capacity: byteCount + block.count)
+    while data.count < byteCount { data.append(contentsOf: block) }
+    return Data(data.prefix(byteCount))
+  }
+}
