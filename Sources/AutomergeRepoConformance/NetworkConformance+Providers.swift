@@ -21,12 +21,12 @@ extension NetworkConformance {
     let (author, local) = (stations.peer(of: 1), stations.pair.second.local.peerId)
     for isSent in [true, false] {
       let (sender, target) = isSent ? (sender, target) : (author, local)
-      guard case .sync(let inner) = stations.message(bytes, from: 0).sent else { return }
-      let message = RepoMessage.DocumentMessage(
-        senderId: sender, targetId: target, documentId: inner.documentId, data: bytes)
-      let messages: [RepoMessage] = [
-        .sync(message), .request(message),
-        .docUnavailable(senderId: sender, targetId: target, documentId: inner.documentId),
+      guard case .document(let inner) = stations.message(bytes, from: 0).sent else { return }
+      let contents: [RepoMessage.Content] = [.sync(bytes), .request(bytes), .unavailable]
+      let messages: [RepoMessage] =
+        contents.map { content in
+          .document(.init(senderId: sender, targetId: target, documentId: inner.documentId, content: content))
+        } + [
         .ephemeral(
           .init(
             senderId: sender, targetId: target, documentId: inner.documentId, count: 1, sessionId: "s", data: bytes)),
@@ -101,14 +101,15 @@ extension NetworkConformance {
 
   func forgedSenders(_ stations: Stations) async throws {
     let marker = stations.message(Data([2]), from: 0)
-    guard case .sync(let honest) = marker.sent else { return }
+    guard case .document(let honest) = marker.sent else { return }
     for (sender, target) in [(PeerId("mallory"), honest.targetId), (honest.senderId, PeerId("mallory"))] {
       var forged = honest
       (forged.senderId, forged.targetId) = (sender, target)
       let fields: [String: CBOR] = ["senderId": .text(sender.description), "targetId": .text(target.description)]
-      stations.send(.sync(forged), from: 0)
-      stations.send(.request(forged), from: 0)
-      stations.send(.docUnavailable(senderId: sender, targetId: target, documentId: forged.documentId), from: 0)
+      for content in [honest.content, .request(Data([2])), .unavailable] {
+        forged.content = content
+        stations.send(.document(forged), from: 0)
+      }
       stations.send(.other(type: "conformance", fields: fields), from: 0)
     }
     stations.send(marker.sent, from: 0)

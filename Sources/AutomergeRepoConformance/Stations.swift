@@ -96,7 +96,7 @@ final class Stations {
   /// provider has a name of its own for each process, as between siblings.
   func message(_ data: Data, from index: Int) -> (sent: RepoMessage, received: RepoMessage) {
     func message(_ sender: PeerId, _ target: PeerId) -> RepoMessage {
-      .sync(.init(senderId: sender, targetId: target, documentId: document, data: data))
+      .document(.init(senderId: sender, targetId: target, documentId: document, content: .sync(data)))
     }
     let ends = [pair.first, pair.second]
     return (

@@ -120,11 +120,16 @@ final class LoopbackProvider: NetworkProvider {
     var message = message
     switch (fault, message) {
     case (.errorsLost, .error), (.caretsLost, .ephemeral): return nil
-    case (.someLost, .sync(let inner)) where inner.data.count == 3 && inner.data.last == UInt8(ascii: "7"): return nil
-    case (.syncsLost, .sync(let inner)) where inner.data.count > 3 && inner.data.count < 1000: return nil
-    case (.longCutShort, .sync(var inner)) where inner.data.count > 100 << 10:
-      inner.data.removeLast()
-      message = .sync(inner)
+    case (_, .document(var inner)):
+      guard case .sync(let data) = inner.content else { break }
+      switch fault {
+      case .someLost where data.count == 3 && data.last == UInt8(ascii: "7"): return nil
+      case .syncsLost where data.count > 3 && data.count < 1000: return nil
+      case .longCutShort where data.count > 100 << 10:
+        inner.content = .sync(data.dropLast())
+        message = .document(inner)
+      default: break
+      }
     default: break
     }
     let bytes = message.encoded()

@@ -16,7 +16,7 @@ struct ConformanceTests {
         @AutomergeRepo func end(_ name: String) throws -> (provider: TCPProvider, local: LocalPeer) {
           let identity = Identity()
           let provider = try TCPProvider(loop: loop, clock: clock, identity: identity)
-          provider.isKnown = { _ in true }
+          provider.policy.isKnown = { _ in true }
           return (provider, LocalPeer(peerId: identity.peerId, metadata: PeerMetadata(name: name)))
         }
         let (first, second) = (try end("Ana"), try end("Ben"))

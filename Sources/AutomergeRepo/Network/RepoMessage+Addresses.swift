@@ -3,8 +3,7 @@ extension RepoMessage {
   /// as it names them. Only an ephemeral message may have another author, whose word the peer passes on.
   public func isAddressed(from peer: PeerId, to local: PeerId) -> Bool {
     switch self {
-    case .request(let message), .sync(let message): message.senderId == peer && message.targetId == local
-    case .docUnavailable(let sender, let target, _): sender == peer && target == local
+    case .document(let message): message.senderId == peer && message.targetId == local
     case .ephemeral(let message): message.targetId == local
     case .error: true
     case .other(_, let fields):

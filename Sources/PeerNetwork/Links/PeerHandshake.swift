@@ -132,27 +132,13 @@ public struct PeerHandshake {
     return sender.description.utf8.count > Self.maximumPeerIdByteCount ? .unusablePeerId : nil
   }
 
-  /// Every message must come from the peer itself, except an ephemeral, which may have another author; all must be meant for
-  /// us.
   private mutating func established(_ message: RepoMessage, from peer: PeerId) -> [Effect] {
-    switch message {
-    case .leave(let sender):
-      guard sender == peer else { return [] }
-      state = .closed
-      return [.close(nil)]
-    case .document(let inner):
-      return inner.senderId == peer && inner.targetId == local.peerId ? [.deliver(message)] : []
-    case .ephemeral(let inner):
-      return inner.targetId == local.peerId ? [.deliver(message)] : []
-    case .error:
-      return [.deliver(message)]
-    case .other(_, let fields):
-      let sender = fields["senderId"]?.text ?? peer.description
-      let target = fields["targetId"]?.text ?? local.peerId.description
-      return sender == peer.description && target == local.peerId.description ? [.deliver(message)] : []
-    case .join, .peer:
-      return []
+    guard case .leave(let sender) = message else {
+      return message.isAddressed(from: peer, to: local.peerId) ? [.deliver(message)] : []
     }
+    guard sender == peer else { return [] }
+    state = .closed
+    return [.close(nil)]
   }
 
   private mutating func fail(_ error: HandshakeError, saying message: String? = nil) -> [Effect] {
