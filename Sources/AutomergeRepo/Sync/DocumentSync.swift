@@ -89,11 +89,11 @@ struct DocumentSync {
   private var isAsking: Bool
   var links: [Link] = []
   /// Peers that get our changes from relays, so that they are sent nothing unless they speak themselves.
-  private(set) var idlePeers: Set<PeerId> = []
+  var idlePeers: Set<PeerId> = []
   /// How many peers have ever had to wait for their turn.
-  private var turnCount = 0
+  var turnCount = 0
   /// `later` has not been answered yet.
-  private var isTurnDue = false
+  var isTurnDue = false
   /// The actors that peers write as, and the changes withheld because of them.
   var authorship = Authorship()
   /// What was shared with peers that are gone, encoded by `SyncState.encode`.
@@ -381,57 +381,6 @@ struct DocumentSync {
       guard count > 0, count & (count - 1) == 0 else { return [] }
       links[index].restart()
       links[index].exchange?.lastEmpty = nil
-      return send(to: index, document)
-    }
-  }
-
-  /// - Parameters:
-  ///   - answered: the peer that is told even if its link is idle, for it has just spoken.
-  ///   - left: the peers that are told later.
-  mutating func sendToAll(
-    _ document: Document, answering answered: PeerId? = nil, except left: PeerId? = nil
-  ) -> [Effect] {
-    let indices = links.indices.filter { index in
-      let link = links[index]
-      if link.peer == left { return false }
-      return link.awaitsAnswer || !link.isLacking && (!idlePeers.contains(link.peer) || link.peer == answered)
-    }
-    return speak(to: indices, document)
-  }
-
-  /// The peers that wait for their turn, and still want it.
-  private var waiting: [Int] {
-    links.indices.filter { links[$0].turn != nil && (!links[$0].isLacking || links[$0].awaitsAnswer) }
-  }
-
-  /// Tells these peers what is due, longest waiting first, within the limit of one turn.
-  private mutating func speak(to indices: [Int], _ document: Document) -> [Effect] {
-    var (effects, byteCount, isOver): ([Effect], Int, Bool) = ([], 0, false)
-    let waiting = indices.filter { links[$0].turn != nil }.sorted { links[$0].turn ?? 0 < links[$1].turn ?? 0 }
-    for index in waiting + indices.filter({ links[$0].turn == nil }) {
-      guard byteCount < Self.byteCountOfTurn || links[index].isCrowded else {
-        isOver = true
-        guard links[index].turn == nil else { continue }
-        turnCount += 1
-        links[index].outlet = .waiting(turnCount)
-        continue
-      }
-      let new = send(to: index, document)
-      byteCount += new.reduce(0) { $0 + $1.byteCount }
-      effects += new
-    }
-    guard isOver, !isTurnDue else { return effects }
-    isTurnDue = true
-    return effects + [.later]
-  }
-
-  /// A peer that we speak to again is told at once what it may have missed.
-  private mutating func setIdle(_ peers: Set<PeerId>, _ document: Document) -> [Effect] {
-    let wereIdle = idlePeers
-    idlePeers = peers
-    return links.indices.flatMap { index -> [Effect] in
-      let peer = links[index].peer
-      guard wereIdle.contains(peer), !peers.contains(peer), phase == .ready, !links[index].isLacking else { return [] }
       return send(to: index, document)
     }
   }
