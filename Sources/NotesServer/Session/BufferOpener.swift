@@ -61,8 +61,10 @@ final class BufferOpener {
         // note has.
         var claim = await service.environment.claim(
           record.key.lockName, exclusively: false, within: .seconds(isReattached ? 4 : 1))
-        await service.siblings.follow(to: handle)
         await service.openFiles.settle(record.key)
+        // Another process that has the note open may be taking in what a program wrote to the file, which the buffer has, too.
+        let fileTurn = await service.openFiles.turn(of: record.key)
+        await service.siblings.follow(to: handle)
         try await service.environment.loadBase(of: record.key)
         if isGuessed {
           let bases = try await service.notebook.clientBases(of: record.key, run: reattachment?.run)
@@ -83,7 +85,7 @@ final class BufferOpener {
         withExtendedLifetime(claim) {
           attach(
             uri: uri, handle: handle, item: record.item, origin ?? .file, opening: opening.number, merged: merged,
-            saved: saved)
+            saved: saved, fileTurn: fileTurn)
         }
         // The buffer has one of its own now. With two, a deletion would be refused though no other editor has the note open.
         claim = nil
@@ -205,7 +207,7 @@ final class BufferOpener {
 
   private func attach(
     uri: String, handle: DocHandle, item: String?, _ origin: BufferOrigin, opening number: Int, merged: Merged? = nil,
-    saved: TextDelta? = nil
+    saved: TextDelta? = nil, fileTurn: (any NoteClaim)? = nil
   ) {
     // It may have been closed, or reopened, while the document was being fetched.
     guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
@@ -225,6 +227,7 @@ final class BufferOpener {
     let attachment = Attachment(
       uri: uri, handle: handle, note: note, buffer: buffer, splices: splices, editor: editor)
     buffers[uri] = .attached(attachment)
+    if let fileTurn { attachment.file.lookFirst(holding: fileTurn) }
     if let saved { attachment.wroteEarlier(saved) }
     for message in opening.waiting { message(attachment) }
     if opening.waitsFor != nil { attachment.updates.statusChanged() }

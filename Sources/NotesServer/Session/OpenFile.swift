@@ -30,14 +30,12 @@ final class OpenFile {
   private var claims = Claims()
   /// What another program wrote, and the note has; a plain client may show it at any moment by reading the file again.
   var mergedText: [UInt8]?
-  /// The SHA-256 of what the file was last seen to hold.
-  private var digest: [UInt8]?
-  /// The mark of that version of the file; nil if it would not identify it.
-  private var mark: FileMark?
-  private var lastMark: FileMark?
+  private var seen = Seen()
   private var work: Task<Void, Never>?
   private var workNumber = 0
   private var looksAgain = false
+  /// The right to record what the file holds, if it was taken before the buffer was opened; given up after the first look.
+  private var turn: (any NoteClaim)?
   private var planned: (any ScheduledAction)?
   /// The text object that the buffer has open. A meeting's item that is moved gets another one, and the buffer follows.
   private var content: ObjId
@@ -47,6 +45,15 @@ final class OpenFile {
     let bytes: [UInt8]
     /// What the file held before that; nil if the service was just finding that out.
     let base: TextBase?
+  }
+
+  /// What the file was last seen to hold.
+  private struct Seen {
+    /// Its SHA-256.
+    var digest: [UInt8]?
+    /// The mark of that version of the file; nil if it would not identify it.
+    var mark: FileMark?
+    var lastMark: FileMark?
   }
 
   /// What the editor claims to have written or read, and the file was not seen to hold yet.
@@ -83,7 +90,7 @@ final class OpenFile {
 
   /// The buffer has another text object open now: rebases what the file holds to that.
   func follow(_ moved: NoteDocument) {
-    (content, digest, mark) = (moved.content, nil, nil)
+    (content, seen.digest, seen.mark) = (moved.content, nil, nil)
     look()
   }
 
@@ -96,6 +103,12 @@ final class OpenFile {
   func found(_ bytes: [UInt8]) {
     let isKnown = work == nil && claims.all.isEmpty && claims.overwritten.isEmpty
     claims.overwritten.append(Overwritten(bytes: bytes, base: isKnown ? environment.notebook[key]?.fileBase : nil))
+    look()
+  }
+
+  /// What opening the buffer made of the file's text is recorded before another process looks at the file.
+  func lookFirst(holding turn: any NoteClaim) {
+    self.turn = turn
     look()
   }
 
@@ -140,13 +153,16 @@ final class OpenFile {
 
   private func lookOnce() async {
     guard let path = environment.notebook[key]?.path else { return }
-    guard let turn = await files.turn(of: key) else { return changed() }
+    let held = turn
+    turn = nil
+    let new = held == nil ? await files.turn(of: key) : nil
+    guard let turn = held ?? new else { return changed() }
     defer { withExtendedLifetime(turn) {} }
     do {
       try await environment.loadBase(of: key)
       try await takeOverwritten()
       claims.readCount = claims.all.count
-      switch try await environment.files.look(path, since: mark) {
+      switch try await environment.files.look(path, since: seen.mark) {
       case .unchanged: forgetClaims()
       case .missing:
         // Nothing to compare with. If another program puts an old file there, that is compared with this.
@@ -163,7 +179,7 @@ final class OpenFile {
   private func takeOverwritten() async throws {
     while let found = claims.overwritten.first {
       let (digest, read) = await Self.parsed(found.bytes)
-      if let read, digest != self.digest {
+      if let read, digest != seen.digest {
         guard let (merge, note) = await merged(read, [found.base]), note.content == content else { return changed() }
         try await takeIn(merge.splices, of: note, read.text, digest)
       }
@@ -189,10 +205,10 @@ final class OpenFile {
   private func take(_ bytes: [UInt8], at mark: FileMark) async throws {
     let (digest, read) = await Self.parsed(bytes)
     // An editor knows what it wrote itself.
-    let isNews = claims.all.isEmpty && lastMark != nil && mark != lastMark
-    lastMark = mark
-    self.mark = isSteady(mark) ? mark : nil
-    if digest == self.digest {
+    let isNews = claims.all.isEmpty && seen.lastMark != nil && mark != seen.lastMark
+    seen.lastMark = mark
+    seen.mark = isSteady(mark) ? mark : nil
+    if digest == seen.digest {
       if isNews { tell(digest) }
       return forgetClaims()
     }
@@ -222,7 +238,7 @@ final class OpenFile {
     }
     environment.notebook.update(key) { $0.shape = contents.shape }
     if let base = merge.base, base == environment.notebook[key]?.fileBase {
-      self.digest = digest
+      seen.digest = digest
       forgetClaims()
     } else {
       let heads = handle.document.heads()
@@ -246,7 +262,7 @@ final class OpenFile {
   }
 
   private func later() {
-    mark = nil
+    seen.mark = nil
     changed()
   }
 
@@ -272,7 +288,7 @@ final class OpenFile {
   }
 
   private func know(_ base: TextBase, _ digest: [UInt8]? = nil) async throws {
-    self.digest = digest
+    seen.digest = digest
     forgetClaims()
     environment.notebook.update(key) { ($0.fileBase, $0.textObject) = (base, base.object ?? $0.textObject) }
     // Stored before another process of this person looks at the file.

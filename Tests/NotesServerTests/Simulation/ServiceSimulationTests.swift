@@ -26,6 +26,7 @@ import Testing
     do {
       try await simulation.run(steps: 300)
     } catch {
+      if Self.number("NOTES_SIMULATION_SEED") != nil { print(simulation.history.joined(separator: "\n")) }
       Issue.record("replay with NOTES_SIMULATION_SEED=\(seed): \(error)")
     }
     print("seed \(seed): \(simulation.report)")
