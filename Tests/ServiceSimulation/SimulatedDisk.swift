@@ -60,6 +60,11 @@ public final class SimulatedDisk {
     }
   }
 
+  /// Whether a recovered text has the word.
+  func hasRecovered(_ word: String) -> Bool {
+    items.contains { $0.key.first == "recovered" && $0.value.range(of: Data(word.utf8)) != nil }
+  }
+
   func watch(_ folder: String, _ action: @escaping @AutomergeRepo (String) -> Void) -> Int {
     watcherCount += 1
     watchers[watcherCount] = (folder, action)

@@ -66,6 +66,7 @@ final class SimulatedFiles: WorkingFileAccess {
   }
 
   nonisolated func claim(_ name: String, exclusively: Bool) -> (any NoteClaim)? {
-    AutomergeRepo.assumeIsolated { process.isAlive } ? process.disk.locks.take(name, exclusively: exclusively, by: process.number) : nil
+    guard AutomergeRepo.assumeIsolated({ process.isAlive }) else { return nil }
+    return process.disk.locks.take(name, exclusively: exclusively, by: process.number)
   }
 }

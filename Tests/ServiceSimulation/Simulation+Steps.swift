@@ -102,7 +102,7 @@ extension Simulation {
   }
 
   /// Another program adds a line to the file.
-  private func writeOutside(_ person: SimulatedPerson) {
+  func writeOutside(_ person: SimulatedPerson) {
     guard var bytes = person.disk[path] else { return }
     let starts = Self.lineStarts(bytes)
     bytes.insert(contentsOf: Array((newWord(of: "file") + "\n").utf8), at: starts[below(starts.count)])

@@ -123,7 +123,7 @@ public final class Simulation {
 
   // MARK: Beginning
 
-  private func begin() async throws {
+  func begin() async throws {
     for name in ["ana", "ben", "eva"].prefix(2 + below(2)) {
       let person = SimulatedPerson(name, network, clock: clock, random: &random)
       person.disk.onWrite = { [weak self] path, bytes, writer in

@@ -46,10 +46,10 @@ struct NoteDocument: Sendable {
   /// The text object's id where it may be replaced by another: a meeting's item that is moved gets a new text.
   var textObject: String? { item == nil ? nil : content.description }
 
-  /// The title, cut to `longestTitle`: titles come from peers, and are listed and shown.
-  static let longestTitle = 1000
+  /// The title, cut to `maximumTitleLength`: titles come from peers, and are listed and shown.
+  static let maximumTitleLength = 1000
 
-  /// Cut off after `longestTitle` scalars.
+  /// Cut off after `maximumTitleLength` scalars.
   var title: String? {
     if let itemObject { return MeetingDocument(document)?.title(of: itemObject) }
     let title: String? =
@@ -58,7 +58,7 @@ struct NoteDocument: Sendable {
       case .Scalar(.String(let title)): title
       default: nil
       }
-    return title.map { OneLine.shown(String(String.UnicodeScalarView($0.unicodeScalars.prefix(Self.longestTitle)))) }
+    return title.map { OneLine.shown(String(String.UnicodeScalarView($0.unicodeScalars.prefix(Self.maximumTitleLength)))) }
   }
 
   /// Changes the title with the smallest edit. The caller commits.

@@ -100,7 +100,7 @@ final class BufferOpener {
   private func attachAtOnce(uri: String, _ record: NoteRecord, _ opening: Opening) -> Bool {
     guard service.repo.siblings.isEmpty, service.notebook.knowsBase(of: record.key), !record.hasLeftBuffers,
       !service.openFiles.isBusy(record.key), let handle = service.repo.handle(of: record.id),
-      !opening.text.isEmpty, opening.text.count < FileComparison.largestAtOnce,
+      !opening.text.isEmpty, opening.text.count < FileComparison.maximumBytesAtOnce,
       let note = NoteDocument(handle.document, item: record.item)
     else { return false }
     let (buffer, splices) = merge(note, handle, record.item, .file).open(version: opening.version, text: opening.text)
@@ -166,7 +166,7 @@ final class BufferOpener {
   private static let catchingUpTime: Duration = .seconds(8)
 
   /// How many times a merge off the loop is tried if the document changes meanwhile.
-  private static let mostComparisons = 5
+  private static let maximumComparisons = 5
 
   private typealias Merged = (buffer: OpenBuffer, splices: [TextSplice], heads: Set<ChangeHash>)
 
@@ -174,7 +174,7 @@ final class BufferOpener {
   private func mergedOffLoop(
     _ text: [UInt8], _ handle: DocHandle, _ item: String?, _ origin: BufferOrigin, version: Int
   ) async -> Merged? {
-    for _ in 0..<Self.mostComparisons {
+    for _ in 0..<Self.maximumComparisons {
       guard let note = NoteDocument(handle.document, item: item) else { return nil }
       let heads = handle.document.heads()
       let merge = merge(note, handle, item, origin)
@@ -187,7 +187,7 @@ final class BufferOpener {
 
   func merge(
     _ note: NoteDocument, _ handle: DocHandle, _ item: String?, _ origin: BufferOrigin
-  ) -> OpeningMerge {
+  ) -> ThreeWayMerge {
     let record = service.notebook[NoteKey(handle.id, item: item)]
     // If a meeting's item was moved since, these bases are about another text object. With the file's base, the merge notices.
     let isSame = record?.isBaseAbout(note) ?? true
@@ -199,7 +199,7 @@ final class BufferOpener {
     case .oneOf(let found): bases = found
     case .known(let base, let object): if object == note.textObject { (bases, isExact) = ([base], true) }
     }
-    return OpeningMerge(
+    return ThreeWayMerge(
       note: note, bases: isSame || isExact || origin.isFile ? bases : [], isExact: isExact,
       encoding: editor.client.encoding,
       gate: editor.client.gate, isDoubtful: origin.isDoubtful)
@@ -224,13 +224,13 @@ final class BufferOpener {
     if origin.isDoubtful, splices.contains(where: { $0.deleteUTF8 > 0 }) {
       service.recoveredTexts.keepSoon(handle.id, "an old buffer of it replaced parts of it", DocumentText(note).allUTF8)
     }
-    let attachment = Attachment(
+    let binding = BufferBinding(
       uri: uri, handle: handle, note: note, buffer: buffer, splices: splices, editor: editor)
-    buffers[uri] = .attached(attachment)
-    if let fileTurn { attachment.file.lookFirst(holding: fileTurn) }
-    if let saved { attachment.wroteEarlier(saved) }
-    for message in opening.waiting { message(attachment) }
-    if opening.waitsFor != nil { attachment.updates.statusChanged() }
+    buffers[uri] = .attached(binding)
+    if let fileTurn { binding.file.lookFirst(holding: fileTurn) }
+    if let saved { binding.wroteEarlier(saved) }
+    for message in opening.waiting { message(binding) }
+    if opening.waitsFor != nil { binding.updates.statusChanged() }
     // The note was moved to another document while it was being opened.
     let latest = service.notebook.latest(handle.id)
     if latest != handle.id { Task { @AutomergeRepo in await service.mover.heardOfMove(handle.id, to: latest) } }

@@ -19,14 +19,14 @@ final class OpenFile {
   /// A file that was read sooner than this after a write may be written again without a new mark.
   private static let markGranularity: TimeInterval = 0.05
   /// How many merges are tried off the loop if the document changes meanwhile.
-  private static let mostComparisons = 3
+  private static let maximumComparisons = 3
 
   let key: NoteKey
   /// All open files; they live as long as the process.
   private unowned let files: OpenFiles
   private let handle: DocHandle
   /// The buffer to notify; nil once it is closed.
-  private weak var attachment: Attachment?
+  private weak var binding: BufferBinding?
   private var claims = Claims()
   /// What another program wrote, and the note has; a plain client may show it at any moment by reading the file again.
   var mergedText: [UInt8]?
@@ -69,10 +69,10 @@ final class OpenFile {
 
   private var environment: ServiceEnvironment { files.environment }
 
-  init(_ attachment: Attachment, _ files: OpenFiles) {
-    (key, self.files, handle) = (attachment.key, files, attachment.handle)
-    content = attachment.note.content
-    self.attachment = attachment
+  init(_ binding: BufferBinding, _ files: OpenFiles) {
+    (key, self.files, handle) = (binding.key, files, binding.handle)
+    content = binding.note.content
+    self.binding = binding
   }
 
   /// The editor says that the file holds its text.
@@ -131,7 +131,7 @@ final class OpenFile {
 
   /// The buffer is closed. Claims of its last writes are still checked, and what they wrote over is still merged.
   func close() {
-    attachment = nil
+    binding = nil
     planned?.cancel()
     if !claims.overwritten.isEmpty { look() }
   }
@@ -192,8 +192,8 @@ final class OpenFile {
     guard !splices.isEmpty else { return }
     guard environment.mayWrite(key.document) else { return try await refuse(text, besides: note, digest) }
     files.recoveredTexts.keepIfEmptied(note, by: text, of: key.document)
-    if let attachment {
-      try attachment.takeIn(splices, of: note, file: text)
+    if let binding {
+      try binding.takeIn(splices, of: note, file: text)
     } else {
       try handle.change { _ in try note.make(splices) }
       files.planner?.plan(handle, text: note.content)
@@ -220,10 +220,10 @@ final class OpenFile {
     guard handle.document.unknown(environment.notebook[key]?.fileBase?.heads ?? []).isEmpty,
       let (merge, note) = await merged(
         contents, [environment.notebook[key]?.fileBase],
-        possible: claims.all.reversed() + [attachment?.clientTextBase].compactMap(\.self))
+        possible: claims.all.reversed() + [binding?.clientTextBase].compactMap(\.self))
     else { return later() }
     // The item was moved, and the buffer is about to follow.
-    guard note.content == content else { return attachment == nil ? () : later() }
+    guard note.content == content else { return binding == nil ? () : later() }
     if !merge.splices.isEmpty {
       // The editor may have written once more, and be about to say so.
       if !claims.all.isEmpty, !claims.hasWaited {
@@ -231,8 +231,8 @@ final class OpenFile {
         return later()
       }
       guard mark.timeUntilSettled(at: environment.clock.date) == nil else { return later() }
-      // The service's caretaker looks after a file that is not open.
-      guard attachment != nil else { return }
+      // The working-file sync looks after a file that is not open.
+      guard binding != nil else { return }
       guard environment.mayWrite(key.document) else { return try await refuse(contents.text, besides: note, digest) }
       try await takeIn(merge.splices, of: note, contents.text, digest)
     }
@@ -269,10 +269,10 @@ final class OpenFile {
   private func merged(
     _ contents: FileContents, _ bases: [TextBase?], possible: [TextBase] = []
   ) async -> (FileMerge, NoteDocument)? {
-    for _ in 0..<Self.mostComparisons {
+    for _ in 0..<Self.maximumComparisons {
       guard let note = NoteDocument(handle.document, item: key.item) else { return nil }
       let heads = handle.document.heads()
-      let merge = OpeningMerge(
+      let merge = ThreeWayMerge(
         note: note, bases: bases.compactMap(\.self), encoding: .utf8, gate: .plain, possibleBases: possible,
         isFollowed: true)
       let found = await merge.takeInOffLoop(contents)
@@ -298,7 +298,7 @@ final class OpenFile {
 
   /// Tells the editor that the note has all that the file with this digest holds, so that it need not ask before it writes.
   private func tell(_ digest: [UInt8]) {
-    attachment?.fileIsKnown(digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())
+    binding?.fileIsKnown(digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())
   }
 
   @concurrent
