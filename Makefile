@@ -5,7 +5,7 @@ PREFIX ?= $(HOME)/.local
 CHECK := --explicit-target-dependency-import-check error
 RELEASE := -c release --static-swift-stdlib $(CHECK)
 
-.PHONY: all build test lint format demo demo-record bench siege bench-store bench-peers partitions kills chaos fuzz install uninstall setup setup-test clean
+.PHONY: all build test lint format demo demo-record bench siege bench-store bench-peers partitions kills simulate chaos fuzz install uninstall setup setup-test clean
 
 all: build
 
@@ -79,6 +79,12 @@ kills: setup-test
 	NOTES_SEEDS=$${NOTES_SEEDS:-1,2,3,4,5,6,7,8,9,10} NOTES_KILLS=$${NOTES_KILLS:-2000} swift test --skip-build \
 	  --filter KilledServiceTests
 	NOTES_KILLS=200 swift test --skip-build --filter KilledWriterTests
+
+# Whole services in one process and virtual time: NOTES_SIMULATION seeds (default 100), or SEED alone, with its history.
+simulate:
+	swift build --build-tests $(CHECK)
+	SWIFT_DETERMINISTIC_HASHING=1 NOTES_SIMULATION=$${NOTES_SIMULATION:-100} $(if $(SEED),NOTES_SIMULATION_SEED=$(SEED)) \
+	  NOTES_SIMULATION_WITHOUT=$(WITHOUT) swift test --skip-build --filter ServiceSimulationTests
 
 # Two people type in real editors while everything happens to their note, NOTES_CHAOS times (default 200).
 chaos: setup-test

@@ -13,7 +13,7 @@ final class StoreRequest {
   typealias Work = @AutomergeRepo @Sendable (Session) async throws -> JSONValue
 
   /// How long to wait for other processes: to connect, and to receive the result.
-  private static let longestWait: Duration = .seconds(2)
+  private static let maximumWait: Duration = .seconds(2)
   private static let interval: Duration = .milliseconds(10)
 
   private let options: StoreOptions
@@ -93,7 +93,7 @@ final class StoreRequest {
   }
 
   private func wait(until condition: @escaping @AutomergeRepo () -> Bool) async {
-    let end = clock.now + Self.longestWait
+    let end = clock.now + Self.maximumWait
     while !condition(), clock.now < end, await clock.pause(for: Self.interval) {}
   }
 }

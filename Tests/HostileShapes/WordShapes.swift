@@ -75,7 +75,7 @@ public enum WordShapes {
   }
 
   private static func checkFileName(_ name: String) throws {
-    try Broken.unless(name.utf8.count <= FileName.mostUTF8, "a file's name of \(name.utf8.count) bytes")
+    try Broken.unless(name.utf8.count <= FileName.maximumUTF8, "a file's name of \(name.utf8.count) bytes")
     try Broken.unless(!name.hasPrefix("."), "a hidden file: \(name.debugDescription)")
     try Broken.unless(
       !name.unicodeScalars.contains { $0 == "/" || acts($0) }, "no name for a file: \(name.debugDescription)")

@@ -21,6 +21,8 @@ public final class SimulatedDisk {
   let clock: ManualClock
   var items: [StorageKey: Data] = [:]
   var journals: [String: Journal] = [:]
+  /// Called with the path, the content and the writer of each file that is written.
+  var onWrite: (String, [UInt8], String) -> Void = { _, _, _ in }
   private(set) var files: [String: File] = [:]
   private var fileCount: UInt64 = 0
   /// Called with the folder and the name of each file that is created, written or renamed.
@@ -32,17 +34,18 @@ public final class SimulatedDisk {
 
   // MARK: Files
 
-  /// The content of a file. A write is one step, as that of a program which renames a new file into place.
-  public subscript(path: String) -> [UInt8]? {
-    get { files[path]?.bytes }
-    set {
-      guard let newValue else { return files[path] = nil }
-      fileCount += 1
-      let nanoseconds = Int((clock.date.timeIntervalSince1970 * 1e9).rounded())
-      let mark = FileMark(inode: fileCount, byteCount: newValue.count, nanoseconds: nanoseconds)
-      files[path] = File(bytes: newValue, mark: mark)
-      changed(path)
-    }
+  /// The content of a file.
+  public subscript(path: String) -> [UInt8]? { files[path]?.bytes }
+
+  func remove(_ path: String) { files[path] = nil }
+
+  /// One step, as that of a program which renames a new file into place.
+  func write(_ path: String, _ bytes: [UInt8], by writer: String) {
+    fileCount += 1
+    let nanoseconds = Int((clock.date.timeIntervalSince1970 * 1e9).rounded())
+    files[path] = File(bytes: bytes, mark: FileMark(inode: fileCount, byteCount: bytes.count, nanoseconds: nanoseconds))
+    onWrite(path, bytes, writer)
+    changed(path)
   }
 
   func rename(_ path: String, to target: String) {
@@ -55,6 +58,11 @@ public final class SimulatedDisk {
     for number in watchers.keys.sorted() where watchers[number]?.folder == folder {
       clock.schedule(after: .milliseconds(1)) { [weak self] in self?.watchers[number]?.action(name) }
     }
+  }
+
+  /// Whether a recovered text has the word.
+  func hasRecovered(_ word: String) -> Bool {
+    items.contains { $0.key.first == "recovered" && $0.value.range(of: Data(word.utf8)) != nil }
   }
 
   func watch(_ folder: String, _ action: @escaping @AutomergeRepo (String) -> Void) -> Int {

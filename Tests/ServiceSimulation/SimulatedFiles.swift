@@ -25,7 +25,7 @@ final class SimulatedFiles: WorkingFileAccess {
   func write(_ path: String, _ bytes: [UInt8], replacing: Bool) async -> Bool {
     await process.waitForFiles()
     guard process.isAlive, replacing || process.disk[path] == nil else { return false }
-    process.disk[path] = bytes
+    process.disk.write(path, bytes, by: "service \(process.number)")
     return true
   }
 
@@ -33,7 +33,7 @@ final class SimulatedFiles: WorkingFileAccess {
     await process.waitForFiles()
     guard process.isAlive else { return nil }
     let old = process.disk[path]
-    process.disk[path] = bytes
+    process.disk.write(path, bytes, by: "service \(process.number)")
     return old == expected ? nil : old
   }
 
@@ -62,10 +62,11 @@ final class SimulatedFiles: WorkingFileAccess {
 
   func remove(_ path: String) async {
     await process.waitForFiles()
-    if process.isAlive { process.disk[path] = nil }
+    if process.isAlive { process.disk.remove(path) }
   }
 
   nonisolated func claim(_ name: String, exclusively: Bool) -> (any NoteClaim)? {
-    AutomergeRepo.assumeIsolated { process.isAlive } ? process.disk.locks.take(name, exclusively: exclusively, by: process.number) : nil
+    guard AutomergeRepo.assumeIsolated({ process.isAlive }) else { return nil }
+    return process.disk.locks.take(name, exclusively: exclusively, by: process.number)
   }
 }

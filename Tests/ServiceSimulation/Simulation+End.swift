@@ -15,7 +15,7 @@ extension Simulation {
     do {
       try await wait(for: "equal texts", within: Self.settlingTime) {
         let all = people.flatMap(buffers)
-        return all.allSatisfy { $0.isSynced && $0.text == all[0].text } && hasAllWords(all[0].text.string)
+        return all.allSatisfy { $0.isSynced && $0.text == all[0].text } && missingWords(all[0].text.string).isEmpty
       }
     } catch {
       throw failure(describeTexts())
@@ -38,7 +38,12 @@ extension Simulation {
     }
   }
 
-  private func hasAllWords(_ text: String) -> Bool { words.isSubset(of: Set(text.split(separator: "\n").map(String.init))) }
+  /// The words that are neither in the text nor in a recovered text, of which their person is told.
+  private func missingWords(_ text: String) -> [String] {
+    words.subtracting(text.split(separator: "\n").map(String.init)).filter { word in
+      !people.contains { $0.disk.hasRecovered(word) }
+    }
+  }
 
   /// The text that all buffers show, once it is known to have every word once.
   private func checkedText() throws -> [UInt8] {
@@ -54,12 +59,12 @@ extension Simulation {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
     let counts = Dictionary(lines.map { ($0, 1) }, uniquingKeysWith: +)
     let problems = [
-      ("lost", words.filter { counts[$0] == nil }), ("twice", Set(counts.filter { $0.value > 1 }.keys)),
+      ("lost", Set(missingWords(text))), ("twice", Set(counts.filter { $0.value > 1 }.keys)),
       ("deleted and here", deleted.filter { counts[$0] != nil }),
       ("not words", Set(counts.keys).subtracting(words).subtracting(deleted)),
     ]
     return problems.filter { !$0.1.isEmpty }.map { problem, words in
-      "\(problem): " + words.sorted().map { "\($0) of \(authors[$0] ?? "nobody")" }.joined(separator: ", ")
+      "\(problem): " + words.sorted().map { "\($0) of \(authors[$0] ?? "no one")" }.joined(separator: ", ")
     }.joined(separator: "; ")
   }
 

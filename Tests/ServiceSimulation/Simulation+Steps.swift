@@ -64,7 +64,9 @@ extension Simulation {
     guard let buffer = someBuffer(of: person) else { return }
     let starts = Self.lineStarts(buffer.text.bytes)
     let place = starts[below(starts.count)]
-    buffer.edit(place..<place, with: newWord(of: person.name) + "\n")
+    let word = newWord(of: person.name)
+    note("\(person.name) types \(word) at \(place) of \(buffer.text.string.debugDescription)")
+    buffer.edit(place..<place, with: word + "\n")
     if below(4) > 0 { buffer.flush(asFullText: below(8) == 0) }
   }
 
@@ -78,6 +80,7 @@ extension Simulation {
     let word = String(decoding: buffer.text.bytes[range].dropLast(), as: UTF8.self)
     guard words.remove(word) != nil else { return }
     deleted.insert(word)
+    note("\(person.name) deletes \(word)")
     buffer.edit(range, with: "")
     buffer.flush()
     report.deletions += 1
@@ -93,17 +96,17 @@ extension Simulation {
     let found = ModelText(String(decoding: file, as: UTF8.self), encoding: .utf8)
     guard found.sha256 == service.knownDigest || found.bytes == buffer.text.bytes else { return }
     buffer.flush()
-    person.disk[path] = buffer.text.bytes
+    person.disk.write(path, buffer.text.bytes, by: "the editor of \(service.name)")
     service.notify("textDocument/didSave", ["textDocument": ["uri": .string(buffer.uri)]])
     report.saves += 1
   }
 
   /// Another program adds a line to the file.
-  private func writeOutside(_ person: SimulatedPerson) {
+  func writeOutside(_ person: SimulatedPerson) {
     guard var bytes = person.disk[path] else { return }
     let starts = Self.lineStarts(bytes)
     bytes.insert(contentsOf: Array((newWord(of: "file") + "\n").utf8), at: starts[below(starts.count)])
-    person.disk[path] = bytes
+    person.disk.write(path, bytes, by: "another program")
     report.outsideWrites += 1
   }
 
@@ -112,6 +115,7 @@ extension Simulation {
     let service = person.services[below(person.services.count)]
     if let buffer = service.buffer { orphans.append((person, buffer, service)) }
     person.crash(service)
+    note("\(service.name) is killed")
     report.crashes += 1
   }
 
@@ -120,12 +124,15 @@ extension Simulation {
     guard !orphans.isEmpty else { return }
     let (person, buffer, dead) = orphans.remove(at: below(orphans.count))
     dead.forgetBuffer()
-    person.start(random: &random).show(buffer, reattach: true)
+    let service = person.start(random: &random)
+    note("\(service.name) replaces \(dead.name)")
+    service.show(buffer, reattach: true)
   }
 
   private func startAnother(_ person: SimulatedPerson) {
     guard buffers(of: person).count < 2, person.services.count < 2 else { return }
     let service = person.start(random: &random)
+    note("\(service.name) starts")
     openBuffer(service, of: person)
   }
 
@@ -133,6 +140,7 @@ extension Simulation {
   private func toggleBuffer(_ person: SimulatedPerson) {
     guard !person.services.isEmpty else { return }
     let service = person.services[below(person.services.count)]
+    note("\(service.name) \(service.buffer == nil ? "opens" : "closes")")
     if service.buffer == nil { openBuffer(service, of: person) } else { service.closeBuffer() }
   }
 
@@ -140,6 +148,7 @@ extension Simulation {
     let (one, other) = (people[below(people.count)].name, people[below(people.count)].name)
     guard one != other else { return }
     if partitions.remove([one, other]) == nil {
+      note("\(one) and \(other) are parted")
       partitions.insert([one, other])
       network.disconnect(PeerId(one), PeerId(other))
       report.partitions += 1

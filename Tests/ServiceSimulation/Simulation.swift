@@ -30,6 +30,8 @@ public final class Simulation {
   private static let tidyInterval: Duration = .milliseconds(100)
 
   public internal(set) var report = Report()
+  /// What was done, line by line, to understand a failure.
+  public private(set) var history: [String] = []
   let seed: UInt64
   let without: Set<Step>
   let clock = ManualClock()
@@ -75,6 +77,8 @@ public final class Simulation {
     return word
   }
 
+  func note(_ text: String) { history.append("\(clock.now / .milliseconds(1)) ms: \(text)") }
+
   func failure(_ text: String) -> Failure { Failure(description: "seed \(seed), at \(clock.now): \(text)") }
 
   // MARK: Time
@@ -119,9 +123,13 @@ public final class Simulation {
 
   // MARK: Beginning
 
-  private func begin() async throws {
+  func begin() async throws {
     for name in ["ana", "ben", "eva"].prefix(2 + below(2)) {
-      people.append(SimulatedPerson(name, network, clock: clock, random: &random))
+      let person = SimulatedPerson(name, network, clock: clock, random: &random)
+      person.disk.onWrite = { [weak self] path, bytes, writer in
+        self?.note("\(writer) writes \(name)'s \(path): \(String(decoding: bytes, as: UTF8.self).debugDescription)")
+      }
+      people.append(person)
     }
     tidy()
     let first = people[0].start(random: &random)

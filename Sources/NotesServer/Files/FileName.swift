@@ -3,7 +3,7 @@ enum FileName {
   static let fileExtension = ".md"
   static let untitled = "Untitled"
   /// File systems' limit for one name.
-  static let mostUTF8 = 255
+  static let maximumUTF8 = 255
 
   /// Safe names for a title, to try until one is free: `Title.md`, `Title 2.md`, ….
   static func candidates(
@@ -36,7 +36,7 @@ enum FileName {
     var length = suffix.utf8.count
     for character in safe(title) {
       length += character.utf8.count
-      guard length <= mostUTF8 else { break }
+      guard length <= maximumUTF8 else { break }
       stem.append(character)
     }
     while let last = stem.last, last == "." || last == " " { stem.removeLast() }

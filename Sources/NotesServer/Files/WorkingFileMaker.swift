@@ -11,12 +11,12 @@ import Foundation
 @AutomergeRepo
 struct WorkingFileMaker {
   private let environment: ServiceEnvironment
-  private let caretaker: Caretaker
+  private let fileSync: WorkingFileSync
 
   private var notebook: Notebook { environment.notebook }
 
-  init(_ environment: ServiceEnvironment, _ caretaker: Caretaker) {
-    (self.environment, self.caretaker) = (environment, caretaker)
+  init(_ environment: ServiceEnvironment, _ fileSync: WorkingFileSync) {
+    (self.environment, self.fileSync) = (environment, fileSync)
   }
 
   /// Finds a free name in `directory`, writes the note's text there, and stores the record.
@@ -32,7 +32,7 @@ struct WorkingFileMaker {
     defer { withExtendedLifetime(turn) {} }
     try await notebook.refresh(key)
     if let made = notebook[key], made.path != nil || made.successor != nil {
-      if made.path != nil { caretaker.watch(handle) }
+      if made.path != nil { fileSync.watch(handle) }
       return made
     }
     // A buffer may still show what the file held before the note was put away.
@@ -54,9 +54,9 @@ struct WorkingFileMaker {
       record.deletionSeen = record.deletionSeen ?? NoteDocument.deletion(of: handle.document)
       record.words = Words.count(text)
       guard try await placed(record, bytes, handle) else { continue }
-      caretaker.watch(handle)
+      fileSync.watch(handle)
       // Changes from peers that arrived while the file was being created were not observed.
-      if handle.document.heads() != heads { caretaker.plan(handle, text: note.content) }
+      if handle.document.heads() != heads { fileSync.plan(handle, text: note.content) }
       return notebook[key] ?? record
     }
     throw NotesError(.conflict, "No free file name was found for \"\(title)\" in \(directory).")
@@ -74,15 +74,15 @@ struct WorkingFileMaker {
     do {
       try await notebook.save(record.key, with: handle)
       let isMade = try await environment.files.create(path, bytes)
-      if !isMade { try await takeBack(record, before) }
+      if !isMade { try await revert(record, before) }
       return isMade
     } catch {
-      try? await takeBack(record, before)
+      try? await revert(record, before)
       throw error
     }
   }
 
-  private func takeBack(_ record: NoteRecord, _ before: NoteRecord?) async throws(StorageError) {
+  private func revert(_ record: NoteRecord, _ before: NoteRecord?) async throws(StorageError) {
     guard let before else { return try await notebook.remove(record.key) }
     notebook.remember(before)
     try await notebook.save(record.key)

@@ -14,7 +14,7 @@ struct ChangeBatch<Source: TextSource> {
 
   /// How many segments may be walked for a batch's runs before its text is written out: each run costs a walk over all
   /// that those before it, and what the client lacks, left.
-  private static var mostSegments: Int { 4096 }
+  private static var maximumSegments: Int { 4096 }
   private var segments = 0
   /// The text once it is written out; `finishRun` compares it with `text`.
   private var flat: LineText?
@@ -74,7 +74,7 @@ struct ChangeBatch<Source: TextSource> {
       } else {
         finishRun()
         segments += way.segments.count + 1
-        if segments > Self.mostSegments, !change.isIdentity {
+        if segments > Self.maximumSegments, !change.isIdentity {
           flat = LineText(text.allUTF8)
           return flat?.replace(range, with: new, in: encoding) ?? false
         }

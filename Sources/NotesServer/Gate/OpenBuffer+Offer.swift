@@ -24,7 +24,7 @@ extension OpenBuffer {
   /// - Parameter source: the document's text as it is now
   mutating func nextOffer(source: some TextSource) -> BufferEdit? {
     guard gate == .plain, offer == .idle, !unsent.isIdentity else { return nil }
-    let edits = replacements(of: unsent.refined(atMost: Self.mostRefinedBytes), source: source)
+    let edits = replacements(of: unsent.refined(atMost: Self.maximumRefinedBytes), source: source)
     guard !edits.isEmpty else { return nil }
     lastSentRev += 1
     inFlight = [InFlight(firstRev: lastSentRev, rev: lastSentRev, delta: unsent, cause: unsentCause)]
@@ -39,10 +39,10 @@ extension OpenBuffer {
     guard offer == .offered else { return }
     if isApplied { return offer = .claimed }
     // It may have changed its text before it heard of the edit; then the next one can be made for that.
-    takeBackOffer(version == self.version ? .refused : .idle)
+    revertOffer(version == self.version ? .refused : .idle)
   }
 
-  private mutating func takeBackOffer(_ next: Offer) {
+  private mutating func revertOffer(_ next: Offer) {
     unsent = inFlight.reduce(into: TextDelta.identity) { $0 = $0.composed(with: $1.delta) }.composed(with: unsent)
     inFlight = []
     offer = next
@@ -66,7 +66,7 @@ extension OpenBuffer {
     let (mine, unsentLater) = carried.transformed(over: unsent)
     inFlight[0].delta = offeredLater
     unsent = unsentLater
-    if offer == .claimed { takeBackOffer(.idle) }
+    if offer == .claimed { revertOffer(.idle) }
     return mine
   }
 }

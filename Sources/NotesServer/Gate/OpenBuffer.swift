@@ -77,11 +77,11 @@ struct OpenBuffer: Sendable {
   }
 
   /// The most entries that are kept apart for a client that never acknowledges.
-  static let mostInFlight = 256
+  static let maximumInFlight = 256
 
   /// Replaced parts of an edit are narrowed up to this size. A document's own edits are small already; comparing large parts
   /// again for each key typed meanwhile would hold up every client.
-  static let mostRefinedBytes = 16 << 10
+  static let maximumRefinedBytes = 16 << 10
 
   /// The next edit to send, if the client lacks anything; from now on it is in flight.
   ///
@@ -89,7 +89,7 @@ struct OpenBuffer: Sendable {
   /// - Complexity: O(s · log n), s the segments of what is unsent
   mutating func pendingEdit(source: some TextSource) -> BufferEdit? {
     guard gate == .notes, !awaitsFullText, !unsent.isIdentity else { return nil }
-    let edits = replacements(of: unsent.refined(atMost: Self.mostRefinedBytes), source: source)
+    let edits = replacements(of: unsent.refined(atMost: Self.maximumRefinedBytes), source: source)
     let delta = unsent
     unsent = .identity
     guard !edits.isEmpty else {
@@ -99,7 +99,7 @@ struct OpenBuffer: Sendable {
     }
     lastSentRev += 1
     inFlight.append(InFlight(firstRev: lastSentRev, rev: lastSentRev, delta: delta, cause: unsentCause))
-    if inFlight.count > Self.mostInFlight { mergeOldest() }
+    if inFlight.count > Self.maximumInFlight { mergeOldest() }
     return BufferEdit(
       version: version, rev: lastSentRev, edits: edits, bytes: source.measure.utf8, cause: unsentCause)
   }

@@ -19,7 +19,7 @@ struct SequenceDiff {
   private var matches: [Match] = []
 
   /// The most differences that Myers' algorithm looks for in one part. Its cost and its memory grow with the square.
-  private static let mostDifferences = 128
+  private static let maximumDifferences = 128
   private static let deepestNesting = 24
 
   /// - Parameters:
@@ -78,7 +78,7 @@ struct SequenceDiff {
 
   /// Myers' greedy algorithm; nil if it would take too many steps.
   private mutating func shortest(_ a: Range<Int>, _ b: Range<Int>) -> [Match]? {
-    let limit = min(Self.mostDifferences, a.count + b.count)
+    let limit = min(Self.maximumDifferences, a.count + b.count)
     guard abs(a.count - b.count) <= limit else { return nil }
     var furthest = [Int32](repeating: 0, count: 2 * limit + 3)
     let middle = limit + 1

@@ -183,7 +183,7 @@ enum TextDiff {
     }
 
     /// How far a hunk may slide in search of a line's start.
-    private static let longestSlide = 512
+    private static let maximumSlide = 512
 
     private func slid(_ hunk: Hunk, after start: Int, before end: Int) -> Hunk {
       guard hunk.old.isEmpty != hunk.new.isEmpty else { return hunk }
@@ -193,7 +193,7 @@ enum TextDiff {
       if startsLine(range.lowerBound) || text[range.upperBound - 1] != 0x0A && !text[range].contains(0x0A) {
         return hunk
       }
-      let room = min(hunk.old.lowerBound - start, Self.longestSlide)
+      let room = min(hunk.old.lowerBound - start, Self.maximumSlide)
       var steps = 0
       while steps < room, text[range.lowerBound - 1 - steps] == text[range.upperBound - 1 - steps] {
         steps += 1

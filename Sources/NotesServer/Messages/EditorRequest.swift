@@ -43,7 +43,7 @@ protocol BufferRequest: EditorMessage {
 
   var uri: String { get }
 
-  func perform(on attachment: Attachment) throws -> Result
+  func perform(on binding: BufferBinding) throws -> Result
 }
 
 /// A notification that is handled in its turn. Awaits nothing.
@@ -57,7 +57,7 @@ protocol EditorNotification: EditorMessage {
 protocol BufferNotification: EditorMessage {
   var uri: String { get }
 
-  func handle(by attachment: Attachment)
+  func handle(by binding: BufferBinding)
 }
 
 /// What a request is answered with.

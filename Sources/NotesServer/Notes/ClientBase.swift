@@ -29,11 +29,11 @@ struct ClientBase: Hashable {
   }
 
   /// Only the last this many edits are remembered: an editor acknowledges what it applies.
-  static let mostSent = 256
+  static let maximumSent = 256
 
   mutating func sent(_ rev: Int, _ heads: Set<ChangeHash>) {
     sent.append(Sent(rev: rev, heads: heads))
-    if sent.count > Self.mostSent { sent.removeFirst() }
+    if sent.count > Self.maximumSent { sent.removeFirst() }
   }
 
   /// The text of an editor that has applied `rev` and nothing later; nil if unknown.

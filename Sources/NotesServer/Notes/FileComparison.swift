@@ -15,7 +15,7 @@ struct FileComparison: Sendable {
   let wordCount: Int
 
   /// Longer texts are compared off the loop, which they would block for milliseconds.
-  static let largestAtOnce = 32 << 10
+  static let maximumBytesAtOnce = 32 << 10
 
   /// - Complexity: O(n) in the texts, plus that of `TextDiff`.
   init(_ text: [UInt8], _ contents: FileContents?, orElse shape: FileShape) {
@@ -28,7 +28,7 @@ struct FileComparison: Sendable {
 
   /// The same, off the loop if it takes long.
   static func of(_ text: [UInt8], _ contents: FileContents?, orElse shape: FileShape) async -> FileComparison {
-    guard max(text.count, contents?.text.count ?? 0) >= Self.largestAtOnce else {
+    guard max(text.count, contents?.text.count ?? 0) >= Self.maximumBytesAtOnce else {
       return FileComparison(text, contents, orElse: shape)
     }
     return await offLoop(text, contents, shape)
@@ -61,7 +61,7 @@ struct WrittenFile: Sendable {
 extension FileContents {
   /// Decodes a file's bytes, off the loop if that takes long.
   static func reading(_ bytes: [UInt8]) async throws -> FileContents {
-    bytes.count < FileComparison.largestAtOnce ? try FileContents(reading: bytes) : try await offLoop(bytes)
+    bytes.count < FileComparison.maximumBytesAtOnce ? try FileContents(reading: bytes) : try await offLoop(bytes)
   }
 
   @concurrent

@@ -17,7 +17,7 @@ struct LeftTitle: Equatable {
   var mover: ActorId
 
   /// At most this many moves of one item are followed.
-  private static let mostMoves = 256
+  private static let maximumMoves = 256
 
   /// The maps that an item's map was made from, itself first.
   ///
@@ -25,7 +25,7 @@ struct LeftTitle: Equatable {
   static func course(of object: ObjId, in meeting: MeetingDocument) -> [ObjId] {
     var course = [object]
     // Peers may claim any source: a real one is older than the map made from it.
-    while course.count <= mostMoves, let last = course.last, let source = meeting.source(of: last), source < last {
+    while course.count <= maximumMoves, let last = course.last, let source = meeting.source(of: last), source < last {
       course.append(source)
     }
     return course

@@ -225,7 +225,7 @@ struct MeetingDocument {
   }
 
   /// Moves an item: creates it anew at `index` with its text, and deletes it here. What another person types into the old one
-  /// at the same moment is not in the new one; see `RemadeText`.
+  /// at the same moment is not in the new one; see `MovedItem`.
   func move(_ item: Item, to index: Int) throws {
     let moved = MeetingContent.Item(
       id: text(item.object, "id") ?? item.id, title: item.title, discussion: text(item.object, "discussion") ?? "")

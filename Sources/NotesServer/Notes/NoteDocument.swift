@@ -53,10 +53,10 @@ struct NoteDocument: Sendable {
     return note
   }
 
-  /// The title, cut to `longestTitle`: titles come from peers, and are listed and shown.
-  static let longestTitle = 1000
+  /// The title, cut to `maximumTitleLength`: titles come from peers, and are listed and shown.
+  static let maximumTitleLength = 1000
 
-  /// Cut off after `longestTitle` scalars.
+  /// Cut off after `maximumTitleLength` scalars.
   var title: String? {
     if let itemObject { return MeetingDocument(document)?.title(of: itemObject) }
     let title: String? =
@@ -65,7 +65,7 @@ struct NoteDocument: Sendable {
       case .Scalar(.String(let title)): title
       default: nil
       }
-    return title.map { OneLine.shown(String(String.UnicodeScalarView($0.unicodeScalars.prefix(Self.longestTitle)))) }
+    return title.map { OneLine.shown(String(String.UnicodeScalarView($0.unicodeScalars.prefix(Self.maximumTitleLength)))) }
   }
 
   /// Changes the title with the smallest edit. The caller commits.

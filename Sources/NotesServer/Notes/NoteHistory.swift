@@ -9,7 +9,7 @@ import Foundation
 /// change is another question: a change that no one vouches for is shown as unverified.
 @AutomergeRepo
 struct NoteAuthors {
-  private static let longestName = 80
+  private static let maximumNameLength = 80
 
   /// The names in the document, by the first half of actor ids.
   private let names: [String: String]
@@ -43,7 +43,7 @@ struct NoteAuthors {
 
   /// A name written by another person, as one line of limited length; nil if nothing is left.
   private static func oneLine(_ name: String) -> String? {
-    let line = OneLine.shown(String(String.UnicodeScalarView(name.unicodeScalars.prefix(longestName))))
+    let line = OneLine.shown(String(String.UnicodeScalarView(name.unicodeScalars.prefix(maximumNameLength))))
     return line.allSatisfy(\.isWhitespace) ? nil : line
   }
 

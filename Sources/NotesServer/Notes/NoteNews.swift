@@ -50,7 +50,7 @@ enum NoteNews: Hashable {
     }
   }
 
-  /// One line, ready to show, of at most `longestMessage` characters; a long title is cut.
+  /// One line, ready to show, of at most `maximumMessageLength` characters; a long title is cut.
   func message(title: String) -> String {
     switch self {
     case .access(.write, let host): Self.fitted(host, " lets you edit ", title, "")
@@ -73,12 +73,12 @@ enum NoteNews: Hashable {
   }
 
   /// What a status line of 80 columns can show. Source: EditorProtocol.md.
-  static let longestMessage = 60
+  static let maximumMessageLength = 60
   private static let shortestTitle = 8
 
   /// `name`, `middle`, the title in quotes and `end`; cuts the title, then the name, if there is no room.
   static func fitted(
-    _ name: String, _ middle: String, _ title: String, _ end: String, within length: Int = longestMessage
+    _ name: String, _ middle: String, _ title: String, _ end: String, within length: Int = maximumMessageLength
   ) -> String {
     let room = length - middle.count - end.count - 2
     let title = cut(title, to: max(shortestTitle, room - name.count))

@@ -21,11 +21,11 @@ struct NoteOpener {
     }
     if let record = service.notebook[id], let path = record.path {
       do {
-        try await service.caretaker.synchronize(handle)
+        try await service.fileSync.synchronize(handle)
       } catch {
         // A full disk is no reason to withhold the note: the buffer says that it is not stored.
         guard case .found = try await service.files.look(path, since: nil) else { throw error }
-        service.caretaker.planAgain(handle, error)
+        service.fileSync.planAgain(handle, error)
       }
       return service.notebook[id] ?? record
     }
@@ -44,15 +44,15 @@ struct NoteOpener {
     var record =
       service.notebook[handle.id] ?? NoteRecord(id: handle.id, title: title, created: now, modified: now)
     if record.folder == nil {
-      record.folder = try await service.caretaker.freeFolder(for: title, in: service.notesDirectory)
+      record.folder = try await service.fileSync.freeFolder(for: title, in: service.notesDirectory)
       record.deletedSince = nil
       // A record without its document would name a meeting that a restarted service cannot open.
       try await handle.flush()
       service.notebook.remember(record)
       try await service.notebook.save(handle.id, withBase: false)
     }
-    service.caretaker.examineAll(of: handle.id)
-    try await service.caretaker.synchronize(handle)
+    service.fileSync.examineAll(of: handle.id)
+    try await service.fileSync.synchronize(handle)
     return service.notebook[handle.id] ?? record
   }
 
@@ -60,7 +60,7 @@ struct NoteOpener {
   func openItem(_ item: String, of handle: DocHandle) async throws -> NoteRecord {
     guard MeetingDocument(handle.document)?.item(item) != nil else { throw NotesError.noSuchItem }
     let key = NoteKey(handle.id, item: item)
-    try await service.caretaker.makeFile(of: key, handle)
+    try await service.fileSync.makeFile(of: key, handle)
     guard let record = service.notebook[key] else {
       throw NotesError(.conflict, "The item has no file yet, since another process is at work on it.")
     }

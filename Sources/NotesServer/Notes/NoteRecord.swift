@@ -33,8 +33,8 @@ struct NoteRecord: Hashable {
     didSet {
       guard let oldValue, fileBase != oldValue else { return }
       // A large one only says how the file was about to be rewritten. The one before it says what the file held then.
-      let kept = oldValue.textByteCount <= Self.mostBytesOfEarlierBase ? [oldValue] : []
-      earlierFileBases = Array((kept + earlierFileBases).prefix(Self.mostEarlierBases))
+      let kept = oldValue.textByteCount <= Self.maximumBytesOfEarlierBase ? [oldValue] : []
+      earlierFileBases = Array((kept + earlierFileBases).prefix(Self.maximumEarlierBases))
     }
   }
   /// What it held before that, latest first: an editor may have read it then, and report it only now.
@@ -75,9 +75,9 @@ extension NoteRecord {
   /// How long a deleted note can be restored. Source: EditorProtocol.md.
   static let recoverableTime: TimeInterval = 30 * 24 * 60 * 60
 
-  private static let mostEarlierBases = 4
+  private static let maximumEarlierBases = 4
   /// An earlier base stays in memory, and is written again with the record.
-  private static let mostBytesOfEarlierBase = 256 << 10
+  private static let maximumBytesOfEarlierBase = 256 << 10
 
   /// Stored apart from the notes: the process that writes the working file records what it holds, and another process that has
   /// the note open does not overwrite that with older knowledge.
@@ -124,7 +124,7 @@ extension NoteRecord {
     guard let stored = data.flatMap({ try? CBOR($0, limits: .stored) }), var base = TextBase(stored) else { return }
     base.object = base.object ?? textObject
     fileBase = base
-    earlierFileBases = (stored["earlier"]?.array ?? []).prefix(Self.mostEarlierBases).compactMap(TextBase.init)
+    earlierFileBases = (stored["earlier"]?.array ?? []).prefix(Self.maximumEarlierBases).compactMap(TextBase.init)
   }
 
   mutating func takeBase(of other: NoteRecord) {

@@ -20,7 +20,7 @@ final class Notebook {
   private var shared: [NoteKey: SharedRecord] = [:]
   /// How often records of a document have changed in memory.
   private var changeCounts: [DocumentId: Int] = [:]
-  private static let mostReads = 3
+  private static let maximumReads = 3
 
   enum Event {
     /// The list of notes has changed.
@@ -93,7 +93,7 @@ final class Notebook {
   /// only a deleted note's record is dropped: the note was removed for good. What this process changes during the read is newer
   /// than what is read.
   func refresh(_ id: DocumentId) async throws(StorageError) {
-    for _ in 0..<Self.mostReads {
+    for _ in 0..<Self.maximumReads {
       let count = changeCounts[id]
       let items = try await storage.loadRange([NoteRecord.collection, id.description])
       var found: [NoteRecord] = []

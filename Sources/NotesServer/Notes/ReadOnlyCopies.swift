@@ -16,13 +16,13 @@ final class ReadOnlyCopies {
   /// The pause before a retry after the store has failed.
   private static let retryInterval: Duration = .seconds(1)
   /// How long changes may be on their way to a host that we do not speak to directly. Source: PeerProtocol.md, "Access".
-  private static let longestDetour: Duration = .seconds(10)
+  private static let maximumDetour: Duration = .seconds(10)
   private static let messageType = "notes-discard"
 
   private let environment: ServiceEnvironment
   private let author: LocalAuthor
   private let recoveredTexts: RecoveredTexts
-  private let caretaker: Caretaker
+  private let fileSync: WorkingFileSync
   private var watched: [DocumentId: Observation] = [:]
   private var timers: [DocumentId: any ScheduledAction] = [:]
   /// Since when a copy has changes that its host lacks and may still get through other peers.
@@ -36,10 +36,10 @@ final class ReadOnlyCopies {
   private var notebook: Notebook { environment.notebook }
 
   init(
-    _ environment: ServiceEnvironment, _ author: LocalAuthor, _ recoveredTexts: RecoveredTexts, _ caretaker: Caretaker
+    _ environment: ServiceEnvironment, _ author: LocalAuthor, _ recoveredTexts: RecoveredTexts, _ fileSync: WorkingFileSync
   ) {
     (self.environment, self.author, self.recoveredTexts) = (environment, author, recoveredTexts)
-    self.caretaker = caretaker
+    self.fileSync = fileSync
     environment.repo.observe { [weak self] event in
       switch event {
       case .documentOpened(let handle): self?.watch(handle)
@@ -124,7 +124,7 @@ final class ReadOnlyCopies {
     guard handle.isIdle(with: host) else { return .refused(own) }
     let since = differing[id] ?? environment.clock.now
     differing[id] = since
-    let left = Self.longestDetour - (environment.clock.now - since)
+    let left = Self.maximumDetour - (environment.clock.now - since)
     return left > .zero ? .onItsWay(left) : .refused(own)
   }
 
@@ -192,7 +192,7 @@ final class ReadOnlyCopies {
       handle.storeSoon()
       for key in keys {
         try await notebook.save(key)
-        if !environment.openNotes.contains(key) { caretaker.plan(handle) }
+        if !environment.openNotes.contains(key) { fileSync.plan(handle) }
       }
     } catch {
       log.error("The changes of \(handle.id) that its host does not take could not be removed: \(error)")
@@ -255,12 +255,12 @@ final class ReadOnlyCopies {
       discard(changes, of: handle)
     }
     guard !changes.isSubset(of: relayed) else { return }
-    if relayed.count > Self.mostRelayed { relayed = [] }
+    if relayed.count > Self.maximumRelayed { relayed = [] }
     relayed.formUnion(changes)
     tellSiblings(of: id, changes, except: sibling)
   }
 
-  private static let mostRelayed = 4096
+  private static let maximumRelayed = 4096
 
   /// Removes what another process has removed and kept: at once, unless other changes depend on it and have to be kept first.
   private func discard(_ changes: Set<ChangeHash>, of handle: DocHandle) {

@@ -195,7 +195,7 @@ final class RecoveredTexts {
   }
 
   private func news(of text: RecoveredText, _ title: String, _ path: String) -> JSONObject {
-    var event = Self.event("a copy of \"\(NoteNews.cut(title, to: Self.longestTitle))\"")
+    var event = Self.event("a copy of \"\(NoteNews.cut(title, to: Self.maximumTitleLength))\"")
     event["id"] = .string(text.id.description)
     event["uri"] = notebook[text.id]?.path.map { .string(FileURI.uri(path: $0)) }
     event["recovered"] = .string(path)
@@ -203,7 +203,7 @@ final class RecoveredTexts {
   }
 
   /// Leaves room in a message for "M-x notes-recovered has" and the copy's name.
-  private static let longestTitle = 24
+  private static let maximumTitleLength = 24
 
   private static func event(_ copy: String) -> JSONObject {
     ["kind": "recovered", "copy": .string(copy), "message": .string("Kept as recovered: \(copy)")]

@@ -30,9 +30,9 @@ final class RunJournal {
   private var recovery: Task<Void, Never>?
 
   /// A segment of more than this many bytes is followed by a new one.
-  static let largestSegment = 256 << 10
+  static let maximumSegmentBytes = 256 << 10
   /// Larger changes are left to the store, and to the peers that they came from.
-  static let largestChanges = 1 << 20
+  static let maximumChangesBytes = 1 << 20
 
   init(files: any JournalAccess, run: String) { (self.files, self.run) = (files, run) }
 
@@ -83,7 +83,7 @@ final class RunJournal {
     }
     hold(
       JournalFrame(
-        document: id, changes: changes.count > Self.largestChanges ? Data() : changes, clients: news))
+        document: id, changes: changes.count > Self.maximumChangesBytes ? Data() : changes, clients: news))
   }
 
   /// Holds an entry until an editor or peer is about to be told of it, so that all entries of one change take one write.
@@ -108,7 +108,7 @@ final class RunJournal {
       files.end()
       return log.error("The journal cannot be written. Words may stand twice if this process is killed.")
     }
-    if byteCount > Self.largestSegment { beginSegment() }
+    if byteCount > Self.maximumSegmentBytes { beginSegment() }
   }
 
   /// Starts a new segment. What the earlier ones hold is stored soon; then they are removed.
@@ -232,7 +232,7 @@ final class RunJournal {
   /// Stores a journal's changes of a document. False if dependencies are missing.
   private func take(_ changes: Data, of id: DocumentId, by run: String, _ repo: Repo) async throws -> Bool {
     let handle: DocHandle
-    switch await repo.find(id, within: Self.longestSearch) {
+    switch await repo.find(id, within: Self.maximumSearch) {
     case .deleted: return true
     case .found(let found): handle = found
     case .failed(let error): throw error
@@ -247,5 +247,5 @@ final class RunJournal {
     return !handle.lacksChanges
   }
 
-  private static let longestSearch: Duration = .seconds(1)
+  private static let maximumSearch: Duration = .seconds(1)
 }

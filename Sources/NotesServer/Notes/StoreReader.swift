@@ -63,7 +63,7 @@ public final class StoreReader {
   }
 
   /// Reading a long history takes time; that alone does not make a document damaged.
-  private static let longestLoad: Duration = .seconds(600)
+  private static let maximumLoad: Duration = .seconds(600)
 
   /// Reads every document.
   public func documentProblems() async throws(StorageError) -> [DocumentProblem] {
@@ -71,7 +71,7 @@ public final class StoreReader {
     for id in try await repo.documentIds().sorted(by: { $0.description < $1.description }) {
       var problem = DocumentProblem(
         id: id.description, title: notebook[id]?.title, damagedChunkCount: 0, lacksChanges: false)
-      switch await repo.find(id, within: Self.longestLoad) {
+      switch await repo.find(id, within: Self.maximumLoad) {
       case .found(let handle):
         problem.damagedChunkCount = handle.damagedChunks.count
         problem.lacksChanges = handle.lacksChanges
@@ -110,7 +110,7 @@ public final class StoreReader {
       let contents = try? FileContents(reading: bytes)
     else { return }
     defer { withExtendedLifetime(claim) {} }
-    let merge = OpeningMerge(note: note, bases: [base], encoding: .utf8, gate: .plain)
+    let merge = ThreeWayMerge(note: note, bases: [base], encoding: .utf8, gate: .plain)
     for splice in merge.takeIn(contents).splices {
       try document.spliceText(
         obj: note.content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)

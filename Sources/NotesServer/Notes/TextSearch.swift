@@ -27,7 +27,7 @@ struct TextSearch: Sendable {
   }
 
   private let terms: [Term]
-  private static let longestLine = 200
+  private static let maximumLineLength = 200
 
   init(_ query: String) { terms = Self.terms(of: query).map(Term.init) }
 
@@ -57,7 +57,7 @@ struct TextSearch: Sendable {
       if count == terms.count { break }
     }
     guard let best else { return nil }
-    let text = String(String(decoding: best.bytes, as: UTF8.self).prefix(Self.longestLine))
+    let text = String(String(decoding: best.bytes, as: UTF8.self).prefix(Self.maximumLineLength))
     return (Match(line: best.line, text: text), best.count)
   }
 

@@ -3,13 +3,13 @@ struct ArrivalNews: Sendable {
   /// Source of all: PeerProtocol.md, "Presence".
   static let period: Duration = .seconds(10 * 60)
   /// For each person: in one document, and in all.
-  static let mostInDocument = 6
-  static let mostOfPerson = 24
+  static let maximumInDocument = 6
+  static let maximumOfPerson = 24
   /// For all relayed people together, per minute.
-  static let mostRelayed = 12
+  static let maximumRelayed = 12
   static let relayedPeriod: Duration = .seconds(60)
   /// At most this many people's times are kept; relayed people beyond that are ignored.
-  static let mostPeople = 1024
+  static let maximumPeople = 1024
 
   private var times: [String: [(document: String, at: Duration)]] = [:]
   private var relayed: [Duration] = []
@@ -19,18 +19,18 @@ struct ArrivalNews: Sendable {
   /// - Parameter person: the peer, for all its processes.
   mutating func allows(_ person: String, in document: String, isRelayed: Bool, at now: Duration) -> Bool {
     let recent = (times[person] ?? []).filter { now - $0.at < Self.period }
-    guard recent.count < Self.mostOfPerson, recent.count(where: { $0.document == document }) < Self.mostInDocument
+    guard recent.count < Self.maximumOfPerson, recent.count(where: { $0.document == document }) < Self.maximumInDocument
     else {
       return false
     }
     if isRelayed {
       relayed.removeAll { now - $0 >= Self.relayedPeriod }
-      guard relayed.count < Self.mostRelayed else { return false }
+      guard relayed.count < Self.maximumRelayed else { return false }
       relayed.append(now)
     }
-    if times.count >= Self.mostPeople {
+    if times.count >= Self.maximumPeople {
       times = times.filter { entry in entry.value.contains { now - $0.at < Self.period } }
-      if times.count >= Self.mostPeople, isRelayed { return false }
+      if times.count >= Self.maximumPeople, isRelayed { return false }
     }
     times[person] = recent + [(document, now)]
     return true

@@ -12,7 +12,7 @@ struct PersonMark: Hashable, Sendable {
 struct Palette: Sendable {
   static let colorCount = 12
   /// The most people that are remembered. Later ones get their marks by chance of their id.
-  static let mostPeople = 4096
+  static let maximumPeople = 4096
 
   private var marks: [String: PersonMark] = [:]
   private var colorUses = [Int](repeating: 0, count: colorCount)
@@ -22,7 +22,7 @@ struct Palette: Sendable {
   mutating func mark(of person: String, name: String, wish: Int? = nil) -> PersonMark {
     if let mark = marks[person] { return mark }
     let mark = PersonMark(color: freeColor(for: person, wish: wish), letter: freeLetter(for: name))
-    if marks.count < Self.mostPeople {
+    if marks.count < Self.maximumPeople {
       marks[person] = mark
       colorUses[mark.color] += 1
       letters.insert(mark.letter)

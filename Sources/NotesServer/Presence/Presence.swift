@@ -8,10 +8,10 @@ struct Presence: Sendable {
   /// 20 a second.
   static let shortestInterval: Duration = .milliseconds(50)
   /// Limits on what a document's peers may make us keep.
-  static let mostPeople = 256
-  static let mostRanges = 64
-  static let mostCursorBytes = 256
-  static let mostNameScalars = 64
+  static let maximumPeople = 256
+  static let maximumRanges = 64
+  static let maximumCursorBytes = 256
+  static let maximumNameScalars = 64
 
   struct Person: Hashable, Sendable {
     var peer: String
@@ -113,7 +113,7 @@ struct Presence: Sendable {
       removeIfEmpty(document)
     case .moved(let document, let ranges):
       guard let known = rooms[document]?.ranges, known != ranges else { break }
-      rooms[document]?.ranges = Array(ranges.prefix(Self.mostRanges))
+      rooms[document]?.ranges = Array(ranges.prefix(Self.maximumRanges))
       want(.update, in: document)
     case .textChanged(let document):
       guard let room = rooms[document], room.people.values.contains(where: { !$0.person.ranges.isEmpty }) else { break }
@@ -188,8 +188,8 @@ struct Presence: Sendable {
     let known = rooms[document]?.people[peer]
     guard known != nil || makeRoom(for: speaker, in: document, &effects) else { return }
     let name = Self.shown(state.name)
-    let ranges = state.ranges.prefix(Self.mostRanges).filter {
-      $0.start.count <= Self.mostCursorBytes && $0.end.count <= Self.mostCursorBytes
+    let ranges = state.ranges.prefix(Self.maximumRanges).filter {
+      $0.start.count <= Self.maximumCursorBytes && $0.end.count <= Self.maximumCursorBytes
     }
     let mark = palette.mark(of: peer, name: name, wish: state.color)
     let person = Person(peer: peer, name: name, mark: mark, ranges: ranges)
@@ -204,7 +204,7 @@ struct Presence: Sendable {
 
   /// When all places are taken, a peer that speaks for itself gets the place of the relayed one that has been silent longest.
   private mutating func makeRoom(for speaker: Speaker, in document: String, _ effects: inout [Effect]) -> Bool {
-    guard let people = rooms[document]?.people, people.count >= Self.mostPeople else { return true }
+    guard let people = rooms[document]?.people, people.count >= Self.maximumPeople else { return true }
     let relayed = people.filter(\.value.isRelayed)
     guard !speaker.isRelayed, let oldest = relayed.min(by: { $0.value.lastHeard < $1.value.lastHeard }) else {
       return false
@@ -264,7 +264,7 @@ struct Presence: Sendable {
   /// A name that is fit to show: one line of limited length, without control characters.
   private static func shown(_ name: String) -> String {
     var scalars = String.UnicodeScalarView()
-    for scalar in name.unicodeScalars.prefix(mostNameScalars) {
+    for scalar in name.unicodeScalars.prefix(maximumNameScalars) {
       switch scalar.properties.generalCategory {
       case .control, .lineSeparator, .paragraphSeparator, .format: break
       default: scalars.append(scalar)

@@ -102,8 +102,8 @@ extension NotesError {
   init(_ outcome: FindOutcome, _ id: DocumentId) {
     switch outcome {
     case .found, .unavailable:
-      self.init(.notFound, "The note \(id) is not here, and nobody who is connected has it.")
-    case .timedOut: self.init(.timedOut, "Nobody answered for the note \(id).")
+      self.init(.notFound, "The note \(id) is not here, and no connected peer has it.")
+    case .timedOut: self.init(.timedOut, "No peer answered for the note \(id).")
     case .deleted: self.init(.notFound, "The note \(id) was deleted.")
     case .failed(let problem): self.init(.storeUnavailable, "The store cannot be read: \(problem).")
     }

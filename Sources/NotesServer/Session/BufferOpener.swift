@@ -61,8 +61,10 @@ final class BufferOpener {
         // note has.
         var claim = await service.environment.claim(
           record.key.lockName, exclusively: false, within: .seconds(isReattached ? 4 : 1))
-        await service.siblings.follow(to: handle)
         await service.openFiles.settle(record.key)
+        // Another process that has the note open may be taking in what a program wrote to the file, which the buffer has, too.
+        let fileTurn = await service.openFiles.turn(of: record.key)
+        await service.siblings.follow(to: handle)
         try await service.environment.loadBase(of: record.key)
         if isGuessed {
           let bases = try await service.notebook.clientBases(of: record.key, run: reattachment?.run)
@@ -83,7 +85,7 @@ final class BufferOpener {
         withExtendedLifetime(claim) {
           attach(
             uri: uri, handle: handle, item: record.item, origin ?? .file, opening: opening.number, merged: merged,
-            saved: saved)
+            saved: saved, fileTurn: fileTurn)
         }
         // The buffer has one of its own now. With two, a deletion would be refused though no other editor has the note open.
         claim = nil
@@ -98,7 +100,7 @@ final class BufferOpener {
   private func attachAtOnce(uri: String, _ record: NoteRecord, _ opening: Opening) -> Bool {
     guard service.repo.siblings.isEmpty, service.notebook.knowsBase(of: record.key), !record.hasLeftBuffers,
       !service.openFiles.isBusy(record.key), let handle = service.repo.handle(of: record.id),
-      !opening.text.isEmpty, opening.text.count < FileComparison.largestAtOnce,
+      !opening.text.isEmpty, opening.text.count < FileComparison.maximumBytesAtOnce,
       let note = NoteDocument(handle.document, item: record.item)
     else { return false }
     let (buffer, splices) = merge(note, handle, record.item, .file).open(version: opening.version, text: opening.text)
@@ -164,7 +166,7 @@ final class BufferOpener {
   private static let catchingUpTime: Duration = .seconds(8)
 
   /// How many times a merge off the loop is tried if the document changes meanwhile.
-  private static let mostComparisons = 5
+  private static let maximumComparisons = 5
 
   private typealias Merged = (buffer: OpenBuffer, splices: [TextSplice], heads: Set<ChangeHash>)
 
@@ -172,7 +174,7 @@ final class BufferOpener {
   private func mergedOffLoop(
     _ text: [UInt8], _ handle: DocHandle, _ item: String?, _ origin: BufferOrigin, version: Int
   ) async -> Merged? {
-    for _ in 0..<Self.mostComparisons {
+    for _ in 0..<Self.maximumComparisons {
       guard let note = NoteDocument(handle.document, item: item) else { return nil }
       let heads = handle.document.heads()
       let merge = merge(note, handle, item, origin)
@@ -185,7 +187,7 @@ final class BufferOpener {
 
   func merge(
     _ note: NoteDocument, _ handle: DocHandle, _ item: String?, _ origin: BufferOrigin
-  ) -> OpeningMerge {
+  ) -> ThreeWayMerge {
     let record = service.notebook[NoteKey(handle.id, item: item)]
     // If a meeting's item was moved since, these bases are about another text object. With the file's base, the merge notices.
     let isSame = record?.isBaseAbout(note) ?? true
@@ -197,7 +199,7 @@ final class BufferOpener {
     case .oneOf(let found): bases = found
     case .known(let base, let object): if object == note.textObject { (bases, isExact) = ([base], true) }
     }
-    return OpeningMerge(
+    return ThreeWayMerge(
       note: note, bases: isSame || isExact || origin.isFile ? bases : [], isExact: isExact,
       encoding: editor.client.encoding,
       gate: editor.client.gate, isDoubtful: origin.isDoubtful)
@@ -205,7 +207,7 @@ final class BufferOpener {
 
   private func attach(
     uri: String, handle: DocHandle, item: String?, _ origin: BufferOrigin, opening number: Int, merged: Merged? = nil,
-    saved: TextDelta? = nil
+    saved: TextDelta? = nil, fileTurn: (any NoteClaim)? = nil
   ) {
     // It may have been closed, or reopened, while the document was being fetched.
     guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
@@ -222,12 +224,13 @@ final class BufferOpener {
     if origin.isDoubtful, splices.contains(where: { $0.deleteUTF8 > 0 }) {
       service.recoveredTexts.keepSoon(handle.id, "an old buffer of it replaced parts of it", DocumentText(note).allUTF8)
     }
-    let attachment = Attachment(
+    let binding = BufferBinding(
       uri: uri, handle: handle, note: note, buffer: buffer, splices: splices, editor: editor)
-    buffers[uri] = .attached(attachment)
-    if let saved { attachment.wroteEarlier(saved) }
-    for message in opening.waiting { message(attachment) }
-    if opening.waitsFor != nil { attachment.updates.statusChanged() }
+    buffers[uri] = .attached(binding)
+    if let fileTurn { binding.file.lookFirst(holding: fileTurn) }
+    if let saved { binding.wroteEarlier(saved) }
+    for message in opening.waiting { message(binding) }
+    if opening.waitsFor != nil { binding.updates.statusChanged() }
     // The note was moved to another document while it was being opened.
     let latest = service.notebook.latest(handle.id)
     if latest != handle.id { Task { @AutomergeRepo in await service.mover.heardOfMove(handle.id, to: latest) } }

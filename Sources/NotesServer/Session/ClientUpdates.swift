@@ -13,14 +13,14 @@ final class ClientUpdates {
 
   /// An edit of more parts than this waits until the client pauses: sent while the person types it would arrive too late, be
   /// dropped, and have to be made again for the next keystroke.
-  private static let mostPartsAtOnce = 64
+  private static let maximumPartsAtOnce = 64
   private static let quietDelay: Duration = .milliseconds(60)
-  private static let longestWait: Duration = .seconds(1)
+  private static let maximumWait: Duration = .seconds(1)
 
   /// The interval in which changes of the status are combined.
   private static let statusDelay: Duration = .milliseconds(200)
 
-  private unowned let attachment: Attachment
+  private unowned let binding: BufferBinding
   private var check: (time: Duration, timer: any ScheduledAction)?
   private var checkIsDue: (time: Duration, onlyInCompany: Bool)?
   private var editTimer: (any ScheduledAction)?
@@ -30,10 +30,10 @@ final class ClientUpdates {
   private var statusTimer: (any ScheduledAction)?
   private var lastStatus: JSONValue?
 
-  private var editor: Editor { attachment.editor }
-  private var clock: any RepoClock { attachment.service.clock }
+  private var editor: Editor { binding.editor }
+  private var clock: any RepoClock { binding.service.clock }
 
-  init(_ attachment: Attachment) { self.attachment = attachment }
+  init(_ binding: BufferBinding) { self.binding = binding }
 
   func stop() {
     check?.timer.cancel()
@@ -49,22 +49,22 @@ final class ClientUpdates {
   /// Sends what the client lacks, unless more of its own changes may be waiting to be read.
   func sendEdit() {
     // The edit would be made for an outdated version.
-    guard !attachment.isComparing else { return }
-    guard !editor.buffers.isReceiving else { return editor.buffers.sendEditLater(attachment.uri) }
-    guard attachment.buffer.gate == .notes else { return offerEdit() }
+    guard !binding.isComparing else { return }
+    guard !editor.buffers.isReceiving else { return editor.buffers.sendEditLater(binding.uri) }
+    guard binding.buffer.gate == .notes else { return offerEdit() }
     guard !waitsForQuiet() else { return }
-    guard let edit = attachment.buffer.pendingEdit(source: attachment.source) else { return }
-    attachment.service.journal.sends(
-      edit.rev, of: attachment.key, heads: attachment.handle.document.heads())
-    editor.notify(EditNotification(uri: attachment.uri, edit: edit))
+    guard let edit = binding.buffer.pendingEdit(source: binding.source) else { return }
+    binding.service.journal.sends(
+      edit.rev, of: binding.key, heads: binding.handle.document.heads())
+    editor.notify(EditNotification(uri: binding.uri, edit: edit))
   }
 
   /// Sends a plain client what it lacks, if it takes edits and has answered all earlier ones.
   private func offerEdit() {
-    guard editor.client.takesEdits, let edit = attachment.buffer.nextOffer(source: attachment.source) else { return }
-    editor.ask(ApplyEditRequest(uri: attachment.uri, edit: edit)) { [weak attachment] isApplied in
-      attachment?.buffer.offerAnswered(isApplied: isApplied, version: edit.version)
-      attachment?.updates.sendEdit()
+    guard editor.client.takesEdits, let edit = binding.buffer.nextOffer(source: binding.source) else { return }
+    editor.ask(ApplyEditRequest(uri: binding.uri, edit: edit)) { [weak binding] isApplied in
+      binding?.buffer.offerAnswered(isApplied: isApplied, version: edit.version)
+      binding?.updates.sendEdit()
     }
   }
 
@@ -73,15 +73,15 @@ final class ClientUpdates {
     editTimer?.cancel()
     editTimer = nil
     let now = clock.now
-    guard attachment.buffer.unsent.segments.count > Self.mostPartsAtOnce, let lastChange,
-      now - lastChange < Self.quietDelay, now - (waitingSince ?? now) < Self.longestWait
+    guard binding.buffer.unsent.segments.count > Self.maximumPartsAtOnce, let lastChange,
+      now - lastChange < Self.quietDelay, now - (waitingSince ?? now) < Self.maximumWait
     else {
       waitingSince = nil
       return false
     }
     waitingSince = waitingSince ?? now
-    editTimer = clock.schedule(after: Self.quietDelay - (now - lastChange)) { [weak attachment] in
-      attachment?.updates.sendEdit()
+    editTimer = clock.schedule(after: Self.quietDelay - (now - lastChange)) { [weak binding] in
+      binding?.updates.sendEdit()
     }
     return true
   }
@@ -102,8 +102,8 @@ final class ClientUpdates {
   }
 
   private func planCheck(at time: Duration) {
-    let timer = clock.schedule(after: max(.zero, time - clock.now)) { [weak attachment] in
-      attachment?.updates.checkIsPlanned()
+    let timer = clock.schedule(after: max(.zero, time - clock.now)) { [weak binding] in
+      binding?.updates.checkIsPlanned()
     }
     check = (time, timer)
   }
@@ -117,35 +117,35 @@ final class ClientUpdates {
   }
 
   private func sendCheck() {
-    let buffer = attachment.buffer
-    guard buffer.gate == .notes, !buffer.awaitsFullText, !attachment.isComparing else { return }
-    let text = attachment.clientText
+    let buffer = binding.buffer
+    guard buffer.gate == .notes, !buffer.awaitsFullText, !binding.isComparing else { return }
+    let text = binding.clientText
     let digest = SHA256.hash(data: text).map { byte in
       String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
     }
     editor.notify(
       CheckNotification(
-        uri: attachment.uri, version: buffer.version, rev: buffer.expectedRev, byteCount: text.count,
+        uri: binding.uri, version: buffer.version, rev: buffer.expectedRev, byteCount: text.count,
         digest: digest.joined()))
   }
 
   private var hasCompany: Bool {
-    attachment.service.sharing.peers.contains { $0.isConnected && $0.has(attachment.id) }
+    binding.service.sharing.peers.contains { $0.isConnected && $0.has(binding.id) }
   }
 
   // MARK: The status
 
   /// Tells the client, at most a few times a second: every keystroke changes what is stored and which peers have it.
   func statusChanged() {
-    guard attachment.buffer.gate == .notes, statusTimer == nil else { return }
-    statusTimer = clock.schedule(after: Self.statusDelay) { [weak attachment] in
-      attachment?.updates.sendStatus()
+    guard binding.buffer.gate == .notes, statusTimer == nil else { return }
+    statusTimer = clock.schedule(after: Self.statusDelay) { [weak binding] in
+      binding?.updates.sendStatus()
     }
   }
 
   /// Answers a request for the status. A later return to the state told before is then news to the client.
   func answerStatus() -> JSONValue {
-    let status = NoteStatus(of: attachment).json
+    let status = NoteStatus(of: binding).json
     lastStatus = status
     return status
   }
@@ -159,9 +159,9 @@ final class ClientUpdates {
 
   private func sendStatus() {
     statusTimer = nil
-    let status = NoteStatus(of: attachment).json
+    let status = NoteStatus(of: binding).json
     guard status != lastStatus else { return }
     lastStatus = status
-    editor.notify(StatusChangedNotification(uri: attachment.uri, status: status))
+    editor.notify(StatusChangedNotification(uri: binding.uri, status: status))
   }
 }

@@ -36,14 +36,14 @@ final class Editor: SiblingRequestPerforming {
   private func serviceDid(_ event: ServiceEvent) {
     switch event {
     case .sharingChanged(let event): news.sharingChanged(event)
-    case .caretsChanged(let id): for attachment in buffers.attachments(of: id) { attachment.sendCursors() }
+    case .caretsChanged(let id): for binding in buffers.bindings(of: id) { binding.sendCursors() }
     case .arrived(let person, let id, let isHere): news.arrived(person, in: id, isHere: isHere)
     case .catalogueChanged(let change): news.catalogueChanged(change)
     case .heardFromSibling(let event): news.heardFromSibling(event)
     case .deletedForEveryone(let handle, let isNews): news.deletedForEveryone(handle, isNews: isNews)
     case .refused(let key, let text, let path): news.refusedForAll(key, text, path: path)
     case .recovered(let event): deliver(event)
-    case .heldTextsChanged(let id): for attachment in buffers.attachments(of: id) { attachment.updates.statusChanged() }
+    case .heldTextsChanged(let id): for binding in buffers.bindings(of: id) { binding.updates.statusChanged() }
     case .renamed: buffers.personIsRenamed()
     case .moved(let old, let new): buffers.move(from: old, to: new)
     case .followed(let move): news.followed(move)
@@ -92,12 +92,12 @@ final class Editor: SiblingRequestPerforming {
 
   /// Tells every buffer of a document; a meeting may have several.
   func deliver(_ event: JSONValue, to id: DocumentId) {
-    let open = buffers.attachments(of: id)
+    let open = buffers.bindings(of: id)
     guard !open.isEmpty, case .object(var members) = event else { return deliver(event) }
-    for attachment in open.sorted(by: { $0.uri < $1.uri }) {
-      members["uri"] = .string(attachment.uri)
+    for binding in open.sorted(by: { $0.uri < $1.uri }) {
+      members["uri"] = .string(binding.uri)
       deliver(.object(members))
-      attachment.updates.toldOfStatus()
+      binding.updates.toldOfStatus()
     }
   }
 

@@ -9,7 +9,7 @@ extension EditorBuffers {
     guard let note = NoteDocument(handle.document) else { throw NotesError(.notANote, "The document holds no text.") }
     let buffer = OpenBuffer(version: version, encoding: editor.client.encoding, gate: editor.client.gate)
     self[uri] = .attached(
-      Attachment(uri: uri, handle: handle, note: note, buffer: buffer, splices: [], editor: editor))
+      BufferBinding(uri: uri, handle: handle, note: note, buffer: buffer, splices: [], editor: editor))
   }
 
   /// The file has become a note's, through another request, another process or the network: its plain buffers become the note.
@@ -34,17 +34,17 @@ extension EditorBuffers {
 
   /// Like `detach`, but the client is not told yet: that takes `tell`.
   func leave(_ uri: String, _ reason: NoteNews.Reason) -> LeftBuffer? {
-    guard case .attached(let attachment)? = self[uri] else { return nil }
-    let title = service.notebook[attachment.key]?.title ?? service.title(of: attachment.id)
-    attachment.finishComparing()
-    attachment.rememberLeftBuffer()
-    attachment.detach()
-    var plain = PlainBuffer(version: attachment.version, text: attachment.clientText)
+    guard case .attached(let binding)? = self[uri] else { return nil }
+    let title = service.notebook[binding.key]?.title ?? service.title(of: binding.id)
+    binding.finishComparing()
+    binding.rememberLeftBuffer()
+    binding.detach()
+    var plain = PlainBuffer(version: binding.version, text: binding.clientText)
     plain.wasAttached = true
     self[uri] = .plain(plain)
     return LeftBuffer(
       uri: uri,
-      farewell: NoteNews.detached(reason).parameters(uri: uri, id: attachment.id, title: title, peer: nil, name: nil))
+      farewell: NoteNews.detached(reason).parameters(uri: uri, id: binding.id, title: title, peer: nil, name: nil))
   }
 
   /// Tells the client that a buffer is a plain file's now.
@@ -87,15 +87,15 @@ extension EditorBuffers {
 
   /// Shows the new document in open buffers of the old one. What the client has not seen of it is sent as an edit.
   func move(from old: DocHandle, to new: DocHandle) {
-    for attachment in attachments(of: old.id).sorted(by: { $0.uri < $1.uri }) {
-      guard let note = NoteDocument(new.document, item: attachment.note.item) else { continue }
-      attachment.finishComparing()
-      let before = attachment.source.allUTF8
-      let (undo, uri) = (attachment.undo.groups, attachment.uri)
-      attachment.detach()
-      var buffer = attachment.buffer
+    for binding in bindings(of: old.id).sorted(by: { $0.uri < $1.uri }) {
+      guard let note = NoteDocument(new.document, item: binding.note.item) else { continue }
+      binding.finishComparing()
+      let before = binding.source.allUTF8
+      let (undo, uri) = (binding.undo.groups, binding.uri)
+      binding.detach()
+      var buffer = binding.buffer
       buffer.documentChanged(by: TextDiff.delta(from: before, to: DocumentText(note).allUTF8))
-      let moved = Attachment(
+      let moved = BufferBinding(
         uri: uri, handle: new, note: note, buffer: buffer, splices: [], editor: editor)
       if moved.undo.loading == nil { moved.undo.groups = undo }
       self[uri] = .attached(moved)
@@ -109,26 +109,26 @@ extension EditorBuffers {
     guard let meeting = MeetingDocument(handle.document) else { return }
     let items = meeting.items
     let byId = Dictionary(items.map { ($0.id, $0) }) { first, _ in first }
-    for attachment in attachments(of: handle.id) {
-      guard let item = attachment.key.item else { continue }
+    for binding in bindings(of: handle.id) {
+      guard let item = binding.key.item else { continue }
       guard let note = byId[item].flatMap({ NoteDocument(handle.document, item: $0) }) else {
-        let text = attachment.clientText
-        detach(attachment.uri, .itemDeleted)
+        let text = binding.clientText
+        detach(binding.uri, .itemDeleted)
         if !text.isEmpty {
           service.recoveredTexts.keepSoon(
             handle.id, "its agenda item was deleted while it was open", text, isTold: editor.isRunning)
-          service.recoveredTexts.kept(text, ofDeleted: attachment.key)
+          service.recoveredTexts.kept(text, ofDeleted: binding.key)
         }
         continue
       }
-      if note.content != attachment.note.content { attachment.follow(note) }
+      if note.content != binding.note.content { binding.follow(note) }
     }
-    service.caretaker.tidyAgenda(meeting, items, handle)
+    service.fileSync.tidyAgenda(meeting, items, handle)
   }
 
   /// This person has a new name: it is entered in each document with the next edit.
   func personIsRenamed() {
-    for attachment in attachments { attachment.hasEnteredName = false }
+    for binding in bindings { binding.hasEnteredName = false }
   }
 }
 

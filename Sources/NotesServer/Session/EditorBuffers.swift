@@ -4,7 +4,7 @@ import JSONRPC
 /// The editor's buffers by URI: plain files, notes that are being opened, and notes that are attached to their documents.
 @AutomergeRepo
 final class EditorBuffers {
-  private static let mostStrangers = 256
+  private static let maximumStrangers = 256
 
   let editor: Editor
   private(set) lazy var opener = BufferOpener(editor: editor)
@@ -27,9 +27,9 @@ final class EditorBuffers {
     set { buffers[uri] = newValue }
   }
 
-  var attachments: [Attachment] {
+  var bindings: [BufferBinding] {
     buffers.values.compactMap { buffer in
-      if case .attached(let attachment) = buffer { attachment } else { nil }
+      if case .attached(let binding) = buffer { binding } else { nil }
     }
   }
 
@@ -40,13 +40,13 @@ final class EditorBuffers {
     }
   }
 
-  func attachments(of document: DocumentId) -> [Attachment] { attachments.filter { $0.id == document } }
+  func bindings(of document: DocumentId) -> [BufferBinding] { bindings.filter { $0.id == document } }
 
-  func attachment(at key: NoteKey) -> Attachment? { attachments.first { $0.key == key } }
+  func binding(at key: NoteKey) -> BufferBinding? { bindings.first { $0.key == key } }
 
   /// Where a document is shown, or would be.
   func uri(of document: DocumentId) -> String? {
-    attachments(of: document).map(\.uri).min() ?? service.notebook[document]?.path.map(FileURI.uri(path:))
+    bindings(of: document).map(\.uri).min() ?? service.notebook[document]?.path.map(FileURI.uri(path:))
   }
 
   // MARK: Order
@@ -58,7 +58,7 @@ final class EditorBuffers {
     messages()
     isReceiving = false
     for uri in withEdits {
-      if case .attached(let attachment)? = buffers[uri] { attachment.updates.sendEdit() }
+      if case .attached(let binding)? = buffers[uri] { binding.updates.sendEdit() }
     }
     withEdits.removeAll()
   }
@@ -68,13 +68,13 @@ final class EditorBuffers {
 
   /// Brings everything that the client has sent into the documents.
   func finishComparing() {
-    for attachment in attachments { attachment.finishComparing() }
+    for binding in bindings { binding.finishComparing() }
   }
 
   /// Runs the action at once, or when the document is there; never for a plain buffer.
-  func whenAttached(_ uri: String, _ action: @escaping @AutomergeRepo (Attachment) -> Void) {
+  func whenAttached(_ uri: String, _ action: @escaping @AutomergeRepo (BufferBinding) -> Void) {
     switch buffers[uri] {
-    case .attached(let attachment): attachment.whenCompared(action)
+    case .attached(let binding): binding.whenCompared(action)
     case .opening(var opening):
       opening.waiting.append(action)
       buffers[uri] = .opening(opening)
@@ -84,15 +84,15 @@ final class EditorBuffers {
 
   /// Runs the action at once if the buffer's undo history is known, or the buffer is no note's. While the note is being opened,
   /// the action waits in order with the editor's other messages about it.
-  func whenUndoIsKnown(_ uri: String, _ action: @escaping @AutomergeRepo (Attachment?) -> Void) {
+  func whenUndoIsKnown(_ uri: String, _ action: @escaping @AutomergeRepo (BufferBinding?) -> Void) {
     switch buffers[uri] {
     case .opening(let opening):
       whenOpened(uri, opening) { [weak self] in self?.whenUndoIsKnown(uri, action) }
-    case .attached(let attachment):
-      guard let loading = attachment.undo.loading else { return action(attachment) }
+    case .attached(let binding):
+      guard let loading = binding.undo.loading else { return action(binding) }
       Task { @AutomergeRepo in
         await loading.value
-        if case .attached(let attachment)? = buffers[uri] { action(attachment) } else { action(nil) }
+        if case .attached(let binding)? = buffers[uri] { action(binding) } else { action(nil) }
       }
     case .plain, nil: action(nil)
     }
@@ -139,7 +139,7 @@ final class EditorBuffers {
   ///   - note: the id of the note for whose the client takes the file
   func open(_ uri: String, _ plain: PlainBuffer, _ reattachment: Reattachment?, asNote note: String?) {
     switch buffers[uri] {
-    case .attached(let attachment): attachment.detach()
+    case .attached(let binding): binding.detach()
     case .opening(let opening): opener.keepTyped(opening, unlessIn: plain.text)
     case .plain, nil: break
     }
@@ -153,7 +153,7 @@ final class EditorBuffers {
 
   func change(_ uri: String, version: Int, rev: Int?, _ changes: [ContentChange]) {
     switch buffers[uri] {
-    case .attached(let attachment): attachment.didChange(version: version, rev: rev, changes: changes)
+    case .attached(let binding): binding.didChange(version: version, rev: rev, changes: changes)
     case .opening(var opening):
       opening.plain.apply(changes, version: version, in: editor.client.encoding)
       opening.waiting.append { $0.didChange(version: version, rev: rev, changes: changes) }
@@ -168,7 +168,7 @@ final class EditorBuffers {
     case nil:
       // Never opened, or lost by a service that died: the full text, when it comes, opens it.
       guard strangers.contains(uri), case .fullText(let text)? = changes.last else {
-        if strangers.count < Self.mostStrangers { strangers.insert(uri) }
+        if strangers.count < Self.maximumStrangers { strangers.insert(uri) }
         return requestFullText(uri, reason: "this document is not open here")
       }
       strangers.remove(uri)
@@ -178,22 +178,22 @@ final class EditorBuffers {
 
   func close(_ uri: String) {
     guard case .opening(var opening)? = buffers[uri] else {
-      if case .attached(let attachment)? = buffers[uri] { return close(attachment) }
+      if case .attached(let binding)? = buffers[uri] { return close(binding) }
       return buffers[uri] = nil
     }
     // What was typed before it was closed enters the document when that is there.
-    opening.waiting.append { [weak self] attachment in self?.close(attachment) }
+    opening.waiting.append { [weak self] binding in self?.close(binding) }
     buffers[uri] = .opening(opening)
   }
 
-  private func close(_ attachment: Attachment) {
-    buffers[attachment.uri] = nil
-    attachment.finishComparing()
-    attachment.countWords()
-    attachment.detach()
-    closed(attachment.key, attachment.undo.item)
-    service.caretaker.watch(attachment.handle)
-    service.caretaker.plan(attachment.handle, text: attachment.note.content)
+  private func close(_ binding: BufferBinding) {
+    buffers[binding.uri] = nil
+    binding.finishComparing()
+    binding.countWords()
+    binding.detach()
+    closed(binding.key, binding.undo.item)
+    service.fileSync.watch(binding.handle)
+    service.fileSync.plan(binding.handle, text: binding.note.content)
   }
 
   /// Records what the person has seen of a note, and forgets what the editor had.

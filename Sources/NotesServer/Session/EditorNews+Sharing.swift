@@ -10,7 +10,7 @@ extension EditorNews {
     case .unshared(let peer, let name, let id): accessChanged(.unshared(host: name), id, peer, name)
     case .gaveUp(let peer, let name, let id):
       accessChanged(.gaveUp(guest: name), id, peer, name)
-      service.company.unshared(id, by: peer)
+      service.presenceTracker.unshared(id, by: peer)
     case .moved(let move, _): service.mover.follow(move)
     case .networkState: service.mover.followAll()
     default: break
@@ -20,7 +20,7 @@ extension EditorNews {
       service.siblings.events.tell(notice)
       editor.deliver(notice)
     }
-    for attachment in editor.buffers.attachments { attachment.updates.statusChanged() }
+    for binding in editor.buffers.bindings { binding.updates.statusChanged() }
   }
 
   /// A person has opened the document, or closed it.
@@ -33,13 +33,13 @@ extension EditorNews {
   }
 
   /// A peer has brought changes in another author's name.
-  func forged(by peer: PeerId, author: PeerId?, in attachment: Attachment) {
+  func forged(by peer: PeerId, author: PeerId?, in binding: BufferBinding) {
     // If several buffers have the document open, one of them tells.
-    guard editor.buffers.uri(of: attachment.id) == attachment.uri else { return }
+    guard editor.buffers.uri(of: binding.id) == binding.uri else { return }
     let name = service.sharing.name(of: peer)
     let owner = author.map { NoteNews.cut(service.sharing.name(of: $0), to: 12) + "'s" } ?? "your"
-    let message = NoteNews.fitted(name, " writes in \(owner) name in ", service.title(of: attachment.id), "; refused")
-    editor.deliver(notice("forged", peer, name, message, uri: attachment.uri))
+    let message = NoteNews.fitted(name, " writes in \(owner) name in ", service.title(of: binding.id), "; refused")
+    editor.deliver(notice("forged", peer, name, message, uri: binding.uri))
   }
 
   // MARK: Notices

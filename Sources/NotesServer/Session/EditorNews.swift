@@ -29,8 +29,8 @@ final class EditorNews {
   /// - Parameter isNews: whether the person has not been told of it yet
   func deletedForEveryone(_ handle: DocHandle, isNews: Bool) {
     let title = service.notebook[handle.id]?.title ?? handle.id.description
-    let open = editor.buffers.attachments(of: handle.id)
-    for attachment in open { editor.buffers.detach(attachment.uri, .deletedForEveryone) }
+    let open = editor.buffers.bindings(of: handle.id)
+    for binding in open { editor.buffers.detach(binding.uri, .deletedForEveryone) }
     guard isNews, open.isEmpty, editor.isRunning, editor.client.speaksNotes else { return }
     editor.deliver(
       [

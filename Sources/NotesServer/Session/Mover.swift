@@ -17,7 +17,7 @@ final class Mover {
   private let environment: ServiceEnvironment
   private let author: LocalAuthor
   private let recoveredTexts: RecoveredTexts
-  private let caretaker: Caretaker
+  private let fileSync: WorkingFileSync
   private var following: Set<DocumentId> = []
   private var retry: (any ScheduledAction)?
   /// Old documents to which peers may still bring words of people who stay.
@@ -27,10 +27,10 @@ final class Mover {
   private var notebook: Notebook { environment.notebook }
 
   init(
-    _ environment: ServiceEnvironment, _ author: LocalAuthor, _ recoveredTexts: RecoveredTexts, _ caretaker: Caretaker
+    _ environment: ServiceEnvironment, _ author: LocalAuthor, _ recoveredTexts: RecoveredTexts, _ fileSync: WorkingFileSync
   ) {
     (self.environment, self.author, self.recoveredTexts) = (environment, author, recoveredTexts)
-    self.caretaker = caretaker
+    self.fileSync = fileSync
     environment.repo.observe { [weak self] event in
       if case .peerConnected = event { self?.followAll() }
     }
@@ -86,9 +86,9 @@ final class Mover {
   func move(_ old: DocHandle, to new: DocHandle) async throws {
     try await new.flush()
     try await notebook.move(old.id, to: new.id, undoing: undoItems(of: old.id), at: environment.clock.date)
-    caretaker.watch(new)
+    fileSync.watch(new)
     environment.events.send(.moved(from: old, to: new))
-    caretaker.plan(new)
+    fileSync.plan(new)
   }
 
   /// Another process of this person has moved a note.

@@ -19,25 +19,23 @@ final class OpenFile {
   /// A file that was read sooner than this after a write may be written again without a new mark.
   private static let markGranularity: TimeInterval = 0.05
   /// How many merges are tried off the loop if the document changes meanwhile.
-  private static let mostComparisons = 3
+  private static let maximumComparisons = 3
 
   let key: NoteKey
   /// All open files; they live as long as the process.
   private unowned let files: OpenFiles
   private let handle: DocHandle
   /// The buffer to notify; nil once it is closed.
-  private weak var attachment: Attachment?
+  private weak var binding: BufferBinding?
   private var claims = Claims()
   /// What another program wrote, and the note has; a plain client may show it at any moment by reading the file again.
   var mergedText: [UInt8]?
-  /// The SHA-256 of what the file was last seen to hold.
-  private var digest: [UInt8]?
-  /// The mark of that version of the file; nil if it would not identify it.
-  private var mark: FileMark?
-  private var lastMark: FileMark?
+  private var seen = Seen()
   private var work: Task<Void, Never>?
   private var workNumber = 0
   private var looksAgain = false
+  /// The right to record what the file holds, if it was taken before the buffer was opened; given up after the first look.
+  private var turn: (any NoteClaim)?
   private var planned: (any ScheduledAction)?
   /// The text object that the buffer has open. A meeting's item that is moved gets another one, and the buffer follows.
   private var content: ObjId
@@ -47,6 +45,15 @@ final class OpenFile {
     let bytes: [UInt8]
     /// What the file held before that; nil if the service was just finding that out.
     let base: TextBase?
+  }
+
+  /// What the file was last seen to hold.
+  private struct Seen {
+    /// Its SHA-256.
+    var digest: [UInt8]?
+    /// The mark of that version of the file; nil if it would not identify it.
+    var mark: FileMark?
+    var lastMark: FileMark?
   }
 
   /// What the editor claims to have written or read, and the file was not seen to hold yet.
@@ -62,10 +69,10 @@ final class OpenFile {
 
   private var environment: ServiceEnvironment { files.environment }
 
-  init(_ attachment: Attachment, _ files: OpenFiles) {
-    (key, self.files, handle) = (attachment.key, files, attachment.handle)
-    content = attachment.note.content
-    self.attachment = attachment
+  init(_ binding: BufferBinding, _ files: OpenFiles) {
+    (key, self.files, handle) = (binding.key, files, binding.handle)
+    content = binding.note.content
+    self.binding = binding
   }
 
   /// The editor says that the file holds its text.
@@ -83,7 +90,7 @@ final class OpenFile {
 
   /// The buffer has another text object open now: rebases what the file holds to that.
   func follow(_ moved: NoteDocument) {
-    (content, digest, mark) = (moved.content, nil, nil)
+    (content, seen.digest, seen.mark) = (moved.content, nil, nil)
     look()
   }
 
@@ -96,6 +103,12 @@ final class OpenFile {
   func found(_ bytes: [UInt8]) {
     let isKnown = work == nil && claims.all.isEmpty && claims.overwritten.isEmpty
     claims.overwritten.append(Overwritten(bytes: bytes, base: isKnown ? environment.notebook[key]?.fileBase : nil))
+    look()
+  }
+
+  /// What opening the buffer made of the file's text is recorded before another process looks at the file.
+  func lookFirst(holding turn: any NoteClaim) {
+    self.turn = turn
     look()
   }
 
@@ -118,7 +131,7 @@ final class OpenFile {
 
   /// The buffer is closed. Claims of its last writes are still checked, and what they wrote over is still merged.
   func close() {
-    attachment = nil
+    binding = nil
     planned?.cancel()
     if !claims.overwritten.isEmpty { look() }
   }
@@ -140,13 +153,16 @@ final class OpenFile {
 
   private func lookOnce() async {
     guard let path = environment.notebook[key]?.path else { return }
-    guard let turn = await files.turn(of: key) else { return changed() }
+    let held = turn
+    turn = nil
+    let new = held == nil ? await files.turn(of: key) : nil
+    guard let turn = held ?? new else { return changed() }
     defer { withExtendedLifetime(turn) {} }
     do {
       try await environment.loadBase(of: key)
       try await takeOverwritten()
       claims.readCount = claims.all.count
-      switch try await environment.files.look(path, since: mark) {
+      switch try await environment.files.look(path, since: seen.mark) {
       case .unchanged: forgetClaims()
       case .missing:
         // Nothing to compare with. If another program puts an old file there, that is compared with this.
@@ -163,7 +179,7 @@ final class OpenFile {
   private func takeOverwritten() async throws {
     while let found = claims.overwritten.first {
       let (digest, read) = await Self.parsed(found.bytes)
-      if let read, digest != self.digest {
+      if let read, digest != seen.digest {
         guard let (merge, note) = await merged(read, [found.base]), note.content == content else { return changed() }
         try await takeIn(merge.splices, of: note, read.text, digest)
       }
@@ -176,8 +192,8 @@ final class OpenFile {
     guard !splices.isEmpty else { return }
     guard environment.mayWrite(key.document) else { return try await refuse(text, besides: note, digest) }
     files.recoveredTexts.keepIfEmptied(note, by: text, of: key.document)
-    if let attachment {
-      try attachment.takeIn(splices, of: note, file: text)
+    if let binding {
+      try binding.takeIn(splices, of: note, file: text)
     } else {
       try handle.change { _ in try note.make(splices) }
       files.planner?.plan(handle, text: note.content)
@@ -189,10 +205,10 @@ final class OpenFile {
   private func take(_ bytes: [UInt8], at mark: FileMark) async throws {
     let (digest, read) = await Self.parsed(bytes)
     // An editor knows what it wrote itself.
-    let isNews = claims.all.isEmpty && lastMark != nil && mark != lastMark
-    lastMark = mark
-    self.mark = isSteady(mark) ? mark : nil
-    if digest == self.digest {
+    let isNews = claims.all.isEmpty && seen.lastMark != nil && mark != seen.lastMark
+    seen.lastMark = mark
+    seen.mark = isSteady(mark) ? mark : nil
+    if digest == seen.digest {
       if isNews { tell(digest) }
       return forgetClaims()
     }
@@ -204,10 +220,10 @@ final class OpenFile {
     guard handle.document.unknown(environment.notebook[key]?.fileBase?.heads ?? []).isEmpty,
       let (merge, note) = await merged(
         contents, [environment.notebook[key]?.fileBase],
-        possible: claims.all.reversed() + [attachment?.clientTextBase].compactMap(\.self))
+        possible: claims.all.reversed() + [binding?.clientTextBase].compactMap(\.self))
     else { return later() }
     // The item was moved, and the buffer is about to follow.
-    guard note.content == content else { return attachment == nil ? () : later() }
+    guard note.content == content else { return binding == nil ? () : later() }
     if !merge.splices.isEmpty {
       // The editor may have written once more, and be about to say so.
       if !claims.all.isEmpty, !claims.hasWaited {
@@ -215,14 +231,14 @@ final class OpenFile {
         return later()
       }
       guard mark.timeUntilSettled(at: environment.clock.date) == nil else { return later() }
-      // The service's caretaker looks after a file that is not open.
-      guard attachment != nil else { return }
+      // The working-file sync looks after a file that is not open.
+      guard binding != nil else { return }
       guard environment.mayWrite(key.document) else { return try await refuse(contents.text, besides: note, digest) }
       try await takeIn(merge.splices, of: note, contents.text, digest)
     }
     environment.notebook.update(key) { $0.shape = contents.shape }
     if let base = merge.base, base == environment.notebook[key]?.fileBase {
-      self.digest = digest
+      seen.digest = digest
       forgetClaims()
     } else {
       let heads = handle.document.heads()
@@ -246,17 +262,17 @@ final class OpenFile {
   }
 
   private func later() {
-    mark = nil
+    seen.mark = nil
     changed()
   }
 
   private func merged(
     _ contents: FileContents, _ bases: [TextBase?], possible: [TextBase] = []
   ) async -> (FileMerge, NoteDocument)? {
-    for _ in 0..<Self.mostComparisons {
+    for _ in 0..<Self.maximumComparisons {
       guard let note = NoteDocument(handle.document, item: key.item) else { return nil }
       let heads = handle.document.heads()
-      let merge = OpeningMerge(
+      let merge = ThreeWayMerge(
         note: note, bases: bases.compactMap(\.self), encoding: .utf8, gate: .plain, possibleBases: possible,
         isFollowed: true)
       let found = await merge.takeInOffLoop(contents)
@@ -272,7 +288,7 @@ final class OpenFile {
   }
 
   private func know(_ base: TextBase, _ digest: [UInt8]? = nil) async throws {
-    self.digest = digest
+    seen.digest = digest
     forgetClaims()
     environment.notebook.update(key) { ($0.fileBase, $0.textObject) = (base, base.object ?? $0.textObject) }
     // Stored before another process of this person looks at the file.
@@ -282,7 +298,7 @@ final class OpenFile {
 
   /// Tells the editor that the note has all that the file with this digest holds, so that it need not ask before it writes.
   private func tell(_ digest: [UInt8]) {
-    attachment?.fileIsKnown(digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())
+    binding?.fileIsKnown(digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())
   }
 
   @concurrent

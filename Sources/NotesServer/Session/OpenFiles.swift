@@ -21,9 +21,9 @@ final class OpenFiles {
     (self.environment, self.recoveredTexts) = (environment, recoveredTexts)
   }
 
-  func open(_ attachment: Attachment) -> OpenFile {
-    let file = OpenFile(attachment, self)
-    files[attachment.key] = file
+  func open(_ binding: BufferBinding) -> OpenFile {
+    let file = OpenFile(binding, self)
+    files[binding.key] = file
     return file
   }
 

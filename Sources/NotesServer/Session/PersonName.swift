@@ -16,14 +16,14 @@ public struct PersonName: Hashable, Sendable {
     fileprivate var key: String {
       switch self {
       case .option: "option"
-      case .editor(let client): "editor " + client.prefix(PersonName.mostScalars)
+      case .editor(let client): "editor " + client.prefix(PersonName.maximumScalars)
       }
     }
   }
 
   static let storageKey: StorageKey = ["person-name"]
-  static let mostScalars = 80
-  private static let mostSettings = 16
+  static let maximumScalars = 80
+  private static let maximumSettings = 16
 
   public private(set) var name: String
   /// False while it is the login name.
@@ -56,7 +56,7 @@ public struct PersonName: Hashable, Sendable {
   /// Sets the name from a setting. Returns whether anything has changed.
   mutating func set(_ name: String, by source: Source) -> Bool {
     guard let name = Self.clean(name), settings[source.key] != name else { return false }
-    if settings.count >= Self.mostSettings { settings = [:] }
+    if settings.count >= Self.maximumSettings { settings = [:] }
     settings[source.key] = name
     return choose(name)
   }
@@ -71,7 +71,7 @@ public struct PersonName: Hashable, Sendable {
     guard let name = record["name"]?.text, choose(name) else { return }
     guard case .map(let entries)? = record["settings"] else { return }
     settings = [:]
-    for entry in entries.prefix(Self.mostSettings) {
+    for entry in entries.prefix(Self.maximumSettings) {
       if let key = entry.key.text { settings[key] = entry.value.text.flatMap(Self.clean) }
     }
   }
@@ -79,7 +79,7 @@ public struct PersonName: Hashable, Sendable {
   /// One line of limited length without control characters; nil if nothing is left.
   private static func clean(_ name: String) -> String? {
     var scalars = String.UnicodeScalarView()
-    for scalar in name.unicodeScalars.prefix(mostScalars) {
+    for scalar in name.unicodeScalars.prefix(maximumScalars) {
       switch scalar.properties.generalCategory {
       case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: break
       default: scalars.append(scalar)

@@ -8,7 +8,7 @@ enum Buffer {
   case plain(PlainBuffer)
   /// A note whose document is being fetched; further messages wait.
   case opening(Opening)
-  case attached(Attachment)
+  case attached(BufferBinding)
 }
 
 /// Messages that came for a buffer before its document was there, in order.
@@ -18,7 +18,7 @@ struct Opening {
   let key: NoteKey
   let version: Int
   let text: [UInt8]
-  var waiting: [@AutomergeRepo (Attachment) -> Void] = []
+  var waiting: [@AutomergeRepo (BufferBinding) -> Void] = []
   /// The person or event that the document waits for, in words for the person; nil while it may come at any moment.
   var waitsFor: String?
   /// Kept up to date, in case the document cannot be fetched.

@@ -8,42 +8,42 @@ final class RefusedChanges {
   /// How long to wait for more of the same before the person is told.
   private static let tellDelay: Duration = .milliseconds(300)
 
-  private unowned let attachment: Attachment
+  private unowned let binding: BufferBinding
   private var typing = RefusedTyping()
   /// When the person is told.
   private var timer: (any ScheduledAction)?
 
-  init(_ attachment: Attachment) { self.attachment = attachment }
+  init(_ binding: BufferBinding) { self.binding = binding }
 
   /// The client has made these changes, and the document refuses them.
   ///
   /// - Parameter before: the client's text before it made them
   func refuse(_ splices: [TextSplice], before: [UInt8]) {
-    let service = attachment.service
-    defer { service.journal.clientHas(attachment.key) }
+    let service = binding.service
+    defer { service.journal.clientHas(binding.key) }
     guard !splices.isEmpty else { return }
-    attachment.buffer.documentChanged(by: TextDelta(splices, in: attachment.source.allUTF8).inverted)
-    let text = attachment.clientText
+    binding.buffer.documentChanged(by: TextDelta(splices, in: binding.source.allUTF8).inverted)
+    let text = binding.clientText
     let recovered = RecoveredText(
-      id: attachment.id, time: typing.take(before: before, after: text, at: service.clock.date.milliseconds),
+      id: binding.id, time: typing.take(before: before, after: text, at: service.clock.date.milliseconds),
       reason: "it was typed into a note that you may only read", text: text)
     Task { @AutomergeRepo in _ = await service.recoveredTexts.keepOrHold(recovered) }
     timer?.cancel()
-    timer = service.clock.schedule(after: Self.tellDelay) { [weak attachment] in
-      if let attachment { attachment.refused.tell(of: recovered) } else { service.recoveredTexts.tellSoon() }
+    timer = service.clock.schedule(after: Self.tellDelay) { [weak binding] in
+      if let binding { binding.refused.tell(of: recovered) } else { service.recoveredTexts.tellSoon() }
     }
-    attachment.updates.sendEdit()
-    attachment.updates.textChanged()
+    binding.updates.sendEdit()
+    binding.updates.textChanged()
   }
 
   private func tell(of recovered: RecoveredText) {
     timer = nil
-    let title = attachment.service.notebook[attachment.key]?.title ?? ""
-    Task { @AutomergeRepo [attachment] in
-      guard let path = await attachment.service.recoveredTexts.write(recovered, title: title) else {
-        return attachment.service.recoveredTexts.tellSoon()
+    let title = binding.service.notebook[binding.key]?.title ?? ""
+    Task { @AutomergeRepo [binding] in
+      guard let path = await binding.service.recoveredTexts.write(recovered, title: title) else {
+        return binding.service.recoveredTexts.tellSoon()
       }
-      attachment.editor.news.refused(attachment.key, uri: attachment.uri, recovered, path: path)
+      binding.editor.news.refused(binding.key, uri: binding.uri, recovered, path: path)
     }
   }
 }

@@ -12,7 +12,7 @@ enum SavedMeanwhile {
   case isNews(TextDelta)
 }
 
-extension OpeningMerge {
+extension ThreeWayMerge {
   /// Whether the client's text has grown out of its base by way of another text, the file's: the changes from the one to the other
   /// and on from there add up to those that lead straight to the client's text. Returns the delta from the other text, or nil.
   @concurrent
@@ -21,12 +21,12 @@ extension OpeningMerge {
   /// The first of the bases through whose text the client's has grown; nil if there is none.
   @concurrent
   func grewOffLoop(into text: [UInt8], throughOneOf bases: [TextBase]) async -> TextBase? {
-    guard text.count <= Self.largestSearched else { return nil }
+    guard text.count <= Self.maximumSearchedBytes else { return nil }
     return bases.first { base in self.text(of: base).flatMap { grew(into: text, through: $0) } != nil }
   }
 
   private func grew(into text: [UInt8], through other: [UInt8]) -> TextDelta? {
-    guard text.count <= Self.largestSearched, let start = start(of: text) else { return nil }
+    guard text.count <= Self.maximumSearchedBytes, let start = start(of: text) else { return nil }
     let before = TextDiff.delta(from: start, to: other)
     guard !before.isIdentity else { return nil }
     let after = TextDiff.delta(from: other, to: text)

@@ -30,7 +30,7 @@ extension Service {
   func makeWorkingFile(
     for handle: DocHandle, _ note: NoteDocument? = nil, title: String, directory: String
   ) async throws -> NoteRecord {
-    try await WorkingFileMaker(environment, caretaker).make(for: handle, note, title: title, directory: directory)
+    try await WorkingFileMaker(environment, fileSync).make(for: handle, note, title: title, directory: directory)
   }
 }
 

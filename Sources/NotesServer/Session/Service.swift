@@ -28,16 +28,16 @@ public final class Service {
   let environment: ServiceEnvironment
   let author: LocalAuthor
   let siblings: Siblings
-  let company: Company
+  let presenceTracker: PresenceTracker
   let recoveredTexts: RecoveredTexts
   let openFiles: OpenFiles
-  let caretaker: Caretaker
+  let fileSync: WorkingFileSync
   let readOnlyCopies: ReadOnlyCopies
   let mover: Mover
   let awaitedNotes: AwaitedNotes
   let elsewhere: NotesElsewhere
   let idle: IdleDocuments
-  private var outside: OutsideChanges?
+  private var outside: FileWatcher?
 
   public init(
     repo: Repo, storage: any StorageProvider, sharing: any SharingService, files: any WorkingFileAccess,
@@ -47,18 +47,18 @@ public final class Service {
       repo: repo, notebook: Notebook(storage: storage),
       journal: RunJournal(files: journal, run: identity.actor.description), sharing: sharing, files: files,
       clock: clock, notesDirectory: notesDirectory)
-    company = Company(name: identity.name, environment)
+    presenceTracker = PresenceTracker(name: identity.name, environment)
     author = LocalAuthor(identity, NameKeeper(name, repo: repo, storage: storage))
     siblings = Siblings(environment)
     recoveredTexts = RecoveredTexts(environment, siblings.events)
     openFiles = OpenFiles(environment, recoveredTexts)
-    caretaker = Caretaker(environment, recoveredTexts, openFiles)
-    readOnlyCopies = ReadOnlyCopies(environment, author, recoveredTexts, caretaker)
-    mover = Mover(environment, author, recoveredTexts, caretaker)
+    fileSync = WorkingFileSync(environment, recoveredTexts, openFiles)
+    readOnlyCopies = ReadOnlyCopies(environment, author, recoveredTexts, fileSync)
+    mover = Mover(environment, author, recoveredTexts, fileSync)
     awaitedNotes = AwaitedNotes(repo: repo, clock: clock, siblings)
     elsewhere = NotesElsewhere(environment)
     idle = IdleDocuments(repo: repo, clock: clock)
-    openFiles.planner = caretaker
+    openFiles.planner = fileSync
     observe()
   }
 
@@ -78,9 +78,9 @@ public final class Service {
     case .documentOpened(let handle):
       handle.document.actor = author.actor(for: handle.id)
       if journal.waits(for: handle.id) { journal.recoverSoon(repo, notebook.storage) }
-      if notebook[handle.id]?.hasPlace ?? false { caretaker.watch(handle) } else { learn(of: handle) }
-    case .siblingDisconnected: caretaker.planAll()
-    case .documentReleased(let id): caretaker.forget(id)
+      if notebook[handle.id]?.hasPlace ?? false { fileSync.watch(handle) } else { learn(of: handle) }
+    case .siblingDisconnected: fileSync.planAll()
+    case .documentReleased(let id): fileSync.forget(id)
     case .peerConnected, .peerDisconnected, .siblingConnected, .documentDeleted: break
     }
   }
@@ -93,7 +93,7 @@ public final class Service {
     repo.update(metadata)
     // Before presence sends it: peers are shown the name that `sharing` announces.
     sharing.rename(name)
-    company.rename(name)
+    presenceTracker.rename(name)
     environment.events.send(.renamed)
   }
 
@@ -106,11 +106,11 @@ public final class Service {
     if folders != nil { elsewhere.refresh() }
     siblings.begin()
     if let folders {
-      let outside = OutsideChanges(environment, openFiles, caretaker, folders)
+      let outside = FileWatcher(environment, openFiles, fileSync, folders)
       self.outside = outside
       for record in notebook.records.values { record.path.map { outside.watch(path: $0) } }
     }
-    idle.begin { [weak self] id in self.map { $0.isOpen(id) || $0.caretaker.isPlanned(id) } ?? true }
+    idle.begin { [weak self] id in self.map { $0.isOpen(id) || $0.fileSync.isPlanned(id) } ?? true }
     mover.followAll()
     journal.recoverSoon(repo, notebook.storage)
     try await notebook.forgetClientBases(before: clock.date.addingTimeInterval(-Self.clientBaseTime))
@@ -146,13 +146,13 @@ public final class Service {
   }
 
   private func watchIfPlaced(_ id: DocumentId) {
-    if notebook[id]?.hasPlace ?? false, let handle = repo.handle(of: id) { caretaker.watch(handle) }
+    if notebook[id]?.hasPlace ?? false, let handle = repo.handle(of: id) { fileSync.watch(handle) }
   }
 
   /// A buffer is attached; what `companions` returns is stored with each write of the document.
   func opened(_ key: NoteKey, _ handle: DocHandle, companions: @escaping () -> [StorageChange]) {
     environment.openNotes.open(key, handle, companions: companions)
-    caretaker.watch(handle)
+    fileSync.watch(handle)
     if let path = notebook[key]?.path { outside?.watch(path: path, isOpen: true) }
   }
 

@@ -112,10 +112,10 @@ public final class Session {
   private func answer(_ id: RequestId, _ type: any BufferRequest.Type, _ params: Parameters) {
     do {
       let request = try type.init(params)
-      editor.buffers.whenUndoIsKnown(request.uri) { [weak self] attachment in
+      editor.buffers.whenUndoIsKnown(request.uri) { [weak self] binding in
         self?.reply(to: id) {
-          guard let attachment else { throw NotesError(.notANote, "Not a note, or still opening") }
-          return try request.perform(on: attachment)
+          guard let binding else { throw NotesError(.notANote, "Not a note, or still opening") }
+          return try request.perform(on: binding)
         }
       }
     } catch {
@@ -161,7 +161,7 @@ public final class Session {
   private func initialize(_ request: InitializeRequest) -> InitializeRequest.Result {
     editor.client = request.capabilities
     if let user = request.user { service.author.nameKeeper.set(user.name, by: .editor(client: user.client)) }
-    if let color = request.color { service.company.color(color) }
+    if let color = request.color { service.presenceTracker.color(color) }
     if let process = request.process { onClientProcess?(process) }
     phase = .running
     onInitialize?()
@@ -185,7 +185,7 @@ public final class Session {
     Task { @AutomergeRepo in
       await shutdown?.value
       await store()
-      for attachment in editor.buffers.attachments { attachment.detach() }
+      for binding in editor.buffers.bindings { binding.detach() }
       onEnd?(code)
     }
   }
@@ -195,7 +195,7 @@ public final class Session {
     // What the client wrote into a buffer that is still being opened is stored, too.
     await editor.buffers.finishOpenings()
     editor.buffers.finishComparing()
-    for attachment in editor.buffers.attachments { attachment.rememberSeen() }
+    for binding in editor.buffers.bindings { binding.rememberSeen() }
     await service.openFiles.settleAll()
     await service.elsewhere.settle()
     await service.settleName()
@@ -206,13 +206,13 @@ public final class Session {
       editor.log.error("Not everything could be stored: \(error)")
       isStored = false
     }
-    for attachment in editor.buffers.attachments {
+    for binding in editor.buffers.bindings {
       do {
-        try await service.notebook.save(attachment.key, withBase: false)
+        try await service.notebook.save(binding.key, withBase: false)
         try await service.repo.storage?.commit(
-          [attachment.clientBaseItem, attachment.undo.item].compactMap(\.self).map { .save($0) })
+          [binding.clientBaseItem, binding.undo.item].compactMap(\.self).map { .save($0) })
       } catch {
-        editor.log.error("The record of \(attachment.id) could not be stored: \(error)")
+        editor.log.error("The record of \(binding.id) could not be stored: \(error)")
         isStored = false
       }
     }

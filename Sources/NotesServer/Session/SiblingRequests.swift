@@ -15,11 +15,11 @@ protocol SiblingRequestPerforming: AnyObject {
 @AutomergeRepo
 final class SiblingRequests {
   /// How long to wait for a process that takes the request.
-  static let longestSearch: Duration = .seconds(1)
+  static let maximumSearch: Duration = .seconds(1)
   /// The time limit for an answer: joining a large note may take long.
-  static let longestWait: Duration = .seconds(120)
+  static let maximumWait: Duration = .seconds(120)
   /// The most requests that a process keeps for others at a time.
-  static let mostPassedOn = 256
+  static let maximumPassedOn = 256
 
   private static let requestType = "notes-request"
   private static let answerType = "notes-answer"
@@ -55,7 +55,7 @@ final class SiblingRequests {
     return await OneReply.wait(otherwise: nil) { reply in
       let waiter = Waiter(reply)
       waiting[id] = waiter
-      waiter.timer = clock.schedule(after: Self.longestSearch) { [weak self] in self?.end(id, nil) }
+      waiter.timer = clock.schedule(after: Self.maximumSearch) { [weak self] in self?.end(id, nil) }
       let fields: [String: CBOR] = [
         "request": .text(id), "method": .text(method), "params": .bytes(Data(params.encoded())),
       ]
@@ -75,7 +75,7 @@ final class SiblingRequests {
     else { return }
     guard sharing.hasNetwork, let performer else {
       origins.append((id, sibling))
-      if origins.count > Self.mostPassedOn { origins.removeFirst() }
+      if origins.count > Self.maximumPassedOn { origins.removeFirst() }
       return pass(fields, Self.requestType, except: sibling)
     }
     repo.send(type: Self.answerType, fields: ["request": .text(id), "taken": true], to: sibling)
@@ -108,7 +108,7 @@ final class SiblingRequests {
     }
     if fields["taken"]?.bool ?? false {
       waiter.timer?.cancel()
-      waiter.timer = clock.schedule(after: Self.longestWait) { [weak self] in
+      waiter.timer = clock.schedule(after: Self.maximumWait) { [weak self] in
         self?.end(id, .failure(NotesError(.timedOut, "The process with the network has not answered.").response))
       }
     } else if let bytes = fields["result"]?.bytes, let result = try? JSONValue(parsing: Array(bytes)) {

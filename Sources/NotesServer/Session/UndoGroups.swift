@@ -5,13 +5,13 @@ struct UndoGroups {
   enum Direction { case undo, redo }
 
   /// A pause this long begins a new group.
-  static let longestPause: Duration = .seconds(1)
+  static let maximumPause: Duration = .seconds(1)
   /// A change that inserts or deletes more than this is a group of its own. In UTF-8 bytes.
-  static let mostTypedBytes = 64
-  static let mostDeletedBytes = 8
+  static let maximumTypedBytes = 64
+  static let maximumDeletedBytes = 8
   /// At most this many groups are kept, the latest; a longer group is split.
-  static let mostGroups = 1_000
-  static let mostChanges = 1_000
+  static let maximumGroups = 1_000
+  static let maximumChanges = 1_000
 
   private static let newline = [UInt8(ascii: "\n")]
 
@@ -42,12 +42,12 @@ struct UndoGroups {
   mutating func typed(_ change: ChangeHash, _ splices: [TextSplice], at now: Duration, date: Int = 0) {
     redoable.removeAll()
     let continues = splices.count == 1 && splices.first.map { isNext($0, at: now) } ?? false
-    if continues, let last = undoable.indices.last, undoable[last].changes.count < Self.mostChanges {
+    if continues, let last = undoable.indices.last, undoable[last].changes.count < Self.maximumChanges {
       undoable[last].changes.append(change)
       undoable[last].time = date
     } else {
       undoable.append(Group(changes: [change], time: date))
-      if undoable.count > Self.mostGroups { undoable.removeFirst() }
+      if undoable.count > Self.maximumGroups { undoable.removeFirst() }
     }
     place = nil
     if let splice = splices.last, splices.count == 1, isSmall(splice), splice.insert != Self.newline {
@@ -94,7 +94,7 @@ struct UndoGroups {
   /// Puts the groups from before the note was opened below those made since.
   mutating func restore(_ earlier: UndoGroups) {
     if undoable.isEmpty, redoable.isEmpty { redoable = earlier.redoable }
-    undoable = Array((earlier.undoable + undoable).suffix(Self.mostGroups))
+    undoable = Array((earlier.undoable + undoable).suffix(Self.maximumGroups))
   }
 
   /// Groups from the store.
@@ -115,13 +115,13 @@ struct UndoGroups {
 
   private func isSmall(_ splice: TextSplice) -> Bool {
     splice.insert.isEmpty
-      ? splice.deleteUTF8 <= Self.mostDeletedBytes
-      : splice.deleteUTF8 == 0 && splice.insert.count <= Self.mostTypedBytes
+      ? splice.deleteUTF8 <= Self.maximumDeletedBytes
+      : splice.deleteUTF8 == 0 && splice.insert.count <= Self.maximumTypedBytes
   }
 
   /// Whether a splice continues the person's typing: at the same place, soon, and as small as a keystroke.
   private func isNext(_ splice: TextSplice, at now: Duration) -> Bool {
-    guard let place, now - place.time < Self.longestPause, isSmall(splice) else { return false }
+    guard let place, now - place.time < Self.maximumPause, isSmall(splice) else { return false }
     // An editor may report a new line before another one as one behind it.
     if splice.insert == Self.newline, splice.utf8Offset == place.utf8Offset + 1 { return true }
     // An editor that is slow reports the end of a line with what comes behind it, which is another line.

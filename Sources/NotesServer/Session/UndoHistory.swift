@@ -12,19 +12,19 @@ final class UndoHistory {
     case time(Int)
   }
 
-  private unowned let attachment: Attachment
+  private unowned let binding: BufferBinding
   var groups = UndoGroups()
   /// What earlier processes stored is being read.
   private(set) var loading: Task<Void, Never>?
 
-  private var service: Service { attachment.service }
-  private var handle: DocHandle { attachment.handle }
+  private var service: Service { binding.service }
+  private var handle: DocHandle { binding.handle }
 
-  init(of attachment: Attachment) { self.attachment = attachment }
+  init(of binding: BufferBinding) { self.binding = binding }
 
   /// Undoes or redoes this person's changes. Returns the number of steps.
   func go(_ direction: UndoGroups.Direction, _ extent: Extent) throws -> Int {
-    try service.checkMayWrite(attachment.id)
+    try service.checkMayWrite(binding.id)
     var count = 0
     switch extent {
     case .steps(let steps):
@@ -51,7 +51,7 @@ final class UndoHistory {
       // No visible trace of it is left: undo the one before it.
       guard let made else { continue }
       groups.tookBack(direction, group, by: made)
-      try attachment.undid(since: before)
+      try binding.undid(since: before)
       return true
     }
     return false
@@ -71,7 +71,7 @@ final class UndoHistory {
   /// their typing begins: if the service is killed before it stores a group, the words are in the journal, and can still be
   /// undone.
   var item: StoredItem? {
-    guard loading == nil, attachment.mayWrite || !groups.undoable.isEmpty || !groups.redoable.isEmpty else {
+    guard loading == nil, binding.mayWrite || !groups.undoable.isEmpty || !groups.redoable.isEmpty else {
       return nil
     }
     let document = handle.document
@@ -79,8 +79,8 @@ final class UndoHistory {
     return UndoRecord(
       groups: groups, time: service.clock.date,
       written: UndoRecord.Written(actor: document.actor, count: changeCount(of: document.actor)),
-      object: attachment.note.textObject
-    ).item(attachment.key, run: service.run)
+      object: binding.note.textObject
+    ).item(binding.key, run: service.run)
   }
 
   private func changeCount(of actor: ActorId) -> Int {
@@ -89,11 +89,11 @@ final class UndoHistory {
 
   /// Takes over this person's changes in earlier processes.
   func load() {
-    loading = Task { @AutomergeRepo [attachment, key = attachment.key, storage = service.notebook.storage] in
+    loading = Task { @AutomergeRepo [binding, key = binding.key, storage = service.notebook.storage] in
       let prefix = UndoRecord.prefix(key)
       do {
         let items = try await storage.loadRange(prefix).filter { $0.key.count == prefix.count + 1 }
-        let records = items.compactMap { UndoRecord($0.data) }.filter { $0.object == attachment.note.textObject }
+        let records = items.compactMap { UndoRecord($0.data) }.filter { $0.object == binding.note.textObject }
         groups.restore(UndoRecord.merged(records.map(completed)))
         loading = nil
         let own = UndoRecord.prefix(key) + [service.run]
@@ -102,7 +102,7 @@ final class UndoHistory {
         }
       } catch {
         loading = nil
-        attachment.editor.log.warning("What can be undone in \(key.document) could not be read: \(error)")
+        binding.editor.log.warning("What can be undone in \(key.document) could not be read: \(error)")
       }
     }
   }

@@ -6,7 +6,7 @@ import Foundation
 struct UndoRecord {
   static let collection = "undo"
   /// At most this many groups are stored, the latest.
-  static let mostGroups = 200
+  static let maximumGroups = 200
 
   var groups: UndoGroups
   var time: Date
@@ -32,7 +32,7 @@ struct UndoRecord {
     /// The time, and for each range the author, the first number and the last.
     func encoded(_ groups: [UndoGroups.Group]) -> CBOR {
       .array(
-        groups.suffix(Self.mostGroups).map { group in
+        groups.suffix(Self.maximumGroups).map { group in
           let places = group.places.flatMap { [index(of: $0.actor), $0.numbers.lowerBound, $0.numbers.upperBound] }
           return .array(([group.time] + places).map(CBOR.integer))
         })
@@ -55,7 +55,7 @@ struct UndoRecord {
     let authors = actors.map { $0.bytes.flatMap { ActorId(data: $0) } }
     guard let author = authors[writer] else { return nil }
     func groups(_ name: String) -> [UndoGroups.Group] {
-      (record[name]?.array ?? []).suffix(Self.mostGroups).compactMap { entry in
+      (record[name]?.array ?? []).suffix(Self.maximumGroups).compactMap { entry in
         guard let numbers = entry.array?.compactMap(\.integer), numbers.count % 3 == 1 else { return nil }
         let places = stride(from: 1, to: numbers.count, by: 3).compactMap { start -> UndoGroups.Place? in
           guard authors.indices.contains(numbers[start]), let actor = authors[numbers[start]],
@@ -91,8 +91,8 @@ struct UndoRecord {
 extension UndoGroups {
   /// The same with each group's changes by author and number. Known numbers are not looked up again.
   mutating func locate(in document: Document) {
-    for index in undoable.indices.suffix(UndoRecord.mostGroups) { undoable[index].locate(in: document) }
-    for index in redoable.indices.suffix(UndoRecord.mostGroups) { redoable[index].locate(in: document) }
+    for index in undoable.indices.suffix(UndoRecord.maximumGroups) { undoable[index].locate(in: document) }
+    for index in redoable.indices.suffix(UndoRecord.maximumGroups) { redoable[index].locate(in: document) }
   }
 
   /// Extends the last group by changes that a process made after it had last stored this.

@@ -40,7 +40,7 @@ struct SavedBeforeAKillTests {
     let base = TextBase(heads: Set(history.prefix(2)), steps: [], object: notes[0].textObject)
     for length in stride(from: 3, to: history.count, by: 3) {
       let saved = try notes[0].document.textAt(obj: notes[0].content, heads: Set(history.prefix(length)))
-      let merge = OpeningMerge(note: notes[0], bases: [base], encoding: .utf8, gate: .plain)
+      let merge = ThreeWayMerge(note: notes[0], bases: [base], encoding: .utf8, gate: .plain)
       #expect(merge.takeIn(file: Array(saved.utf8)).splices == [], "seed \(seed), \(length) changes")
     }
   }
@@ -51,7 +51,7 @@ struct SavedBeforeAKillTests {
     let history = notes[0].document.getHistory()
     let base = TextBase(heads: Set(history.prefix(2)), steps: [], object: notes[0].textObject)
     let saved = try notes[0].document.textAt(obj: notes[0].content, heads: Set(history.prefix(12)))
-    let merge = OpeningMerge(note: notes[0], bases: [base], encoding: .utf8, gate: .plain)
+    let merge = ThreeWayMerge(note: notes[0], bases: [base], encoding: .utf8, gate: .plain)
     let splices = merge.takeIn(file: Array((saved + "tea\n").utf8)).splices
     #expect(splices.map { String(decoding: $0.insert, as: UTF8.self) } == ["tea\n"])
   }
@@ -65,7 +65,7 @@ struct SavedBeforeAKillTests {
         obj: note.content, utf8Offset: 3 * offset, deleteUTF8: 0, insert: Array(letters.utf8))
       note.document.commitWith(message: nil, timestamp: Self.time)
     }
-    let merge = OpeningMerge(note: note, bases: [base], encoding: .utf8, gate: .plain)
+    let merge = ThreeWayMerge(note: note, bases: [base], encoding: .utf8, gate: .plain)
     let splices = merge.takeIn(file: Array("j1012j\n\n".utf8)).splices
     #expect(splices.map { String(decoding: $0.insert, as: UTF8.self) } == ["j1012j\n"])
     #expect(splices.allSatisfy { $0.deleteUTF8 == 0 })
@@ -78,7 +78,7 @@ struct SavedBeforeAKillTests {
     let base = TextBase(heads: note.document.heads(), steps: [], object: note.textObject)
     try note.document.spliceText(obj: note.content, utf8Offset: 7, deleteUTF8: 0, insert: Array("11k\n".utf8))
     note.document.commitWith(message: nil, timestamp: Self.time)
-    let merge = OpeningMerge(note: note, bases: [base], encoding: .utf8, gate: .plain)
+    let merge = ThreeWayMerge(note: note, bases: [base], encoding: .utf8, gate: .plain)
     #expect(try merge.takeIn(FileContents(reading: Array("tea\nk10".utf8))).splices == [])
     let more = try merge.takeIn(FileContents(reading: Array("milk\ntea\nk10".utf8))).splices
     #expect(more.map { String(decoding: $0.insert, as: UTF8.self) } == ["milk\n"])

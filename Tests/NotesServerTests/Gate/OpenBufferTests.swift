@@ -254,7 +254,7 @@ private func range(_ start: (Int, Int), _ end: (Int, Int)) -> PositionRange {
       desk.remote(0, "x")
       _ = desk.send()
     }
-    #expect(desk.buffer.inFlight.count <= OpenBuffer.mostInFlight)
+    #expect(desk.buffer.inFlight.count <= OpenBuffer.maximumInFlight)
     // A late acknowledgement is harmless.
     #expect(try desk.buffer.acknowledge(version: 1, rev: 3) == false)
     desk.change(2, rev: 1000, replace((0, 0), (0, 1), ""))

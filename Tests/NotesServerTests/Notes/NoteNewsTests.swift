@@ -19,7 +19,7 @@ import Testing
     for (name, title) in zip(names + names, ["", "Shopping", String(repeating: "long title ", count: 40)] + names) {
       for news in Self.all(name) {
         let message = news.message(title: title)
-        #expect(message.count <= NoteNews.longestMessage, "\(message)")
+        #expect(message.count <= NoteNews.maximumMessageLength, "\(message)")
         #expect(!message.isEmpty)
       }
     }

@@ -155,8 +155,8 @@ import Testing
         .received(document: "d", peer: "p\(peer)", .update(PresenceState(name: name, ranges: ranges))), at: .zero)
     }
     let people = presence.people(in: "d")
-    #expect(people.count == Presence.mostPeople)
-    #expect(people.allSatisfy { $0.ranges.count == Presence.mostRanges && $0.name.allSatisfy { $0 == "x" } })
+    #expect(people.count == Presence.maximumPeople)
+    #expect(people.allSatisfy { $0.ranges.count == Presence.maximumRanges && $0.name.allSatisfy { $0 == "x" } })
   }
 
   @Test(arguments: UInt64(0)..<50) func twelvePeopleHaveTwelveColorsAndLetters(seed: UInt64) {

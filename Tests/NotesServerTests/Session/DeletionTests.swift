@@ -19,7 +19,7 @@ import Testing
     try await ana.start()
     let made = try await ana.request("notes/create", ["title": "Shopping", "text": "tea\n"])
     ana.open(uri, "tea\n")
-    try await ana.wait(for: "the buffer to be the note") { ana.attachment(uri) != nil }
+    try await ana.wait(for: "the buffer to be the note") { ana.binding(uri) != nil }
     return (ana, try #require(made["id"]?.stringValue.flatMap { DocumentId($0) }))
   }
 
@@ -55,7 +55,7 @@ import Testing
     try peer.document.spliceText(obj: peer.content, utf8Offset: 0, deleteUTF8: 0, insert: others)
     try handle.take(peer.document.encodeChangesSince(heads: handle.document.heads()))
     ana.files.onCreate.withLock {
-      $0 = { [uri] _ in while await ana.attachment(uri) == nil { await Task.yield() } }
+      $0 = { [uri] _ in while await ana.binding(uri) == nil { await Task.yield() } }
     }
     _ = try await ana.request("notes/undelete", ["id": .string(id.description)])
     let own = typesMeanwhile ? "tea\nmilk\nbread\n" : "tea\nmilk\n"
@@ -69,7 +69,7 @@ import Testing
       _ = try await ana.request("notes/delete", ["uri": .string(uri), "forEveryone": false])
     }
     withExtendedLifetime(other) {}
-    try await ana.wait(for: "the buffer to be the note again") { ana.attachment(uri) != nil }
+    try await ana.wait(for: "the buffer to be the note again") { ana.binding(uri) != nil }
     #expect(ana.events("detached").isEmpty)
     ana.change(uri, "tea\nmilk\n", version: 2)
     try await ana.wait(for: "what is typed") { ana.text(of: id) == "tea\nmilk\n" }
@@ -96,10 +96,10 @@ import Testing
     let peer = handle.document.fork()
     try NoteDocument.setDeletion(world.clock.date, of: peer)
     try handle.take(peer.encodeChangesSince(heads: handle.document.heads()))
-    ana.service.caretaker.plan(handle)
+    ana.service.fileSync.plan(handle)
     try peer.put(obj: .ROOT, key: "more", value: .Int(1))
     try handle.take(peer.encodeChangesSince(heads: handle.document.heads()))
-    try await ana.service.caretaker.synchronize(handle)
+    try await ana.service.fileSync.synchronize(handle)
     try await ana.wait(for: "the file to be gone") { ana.files["/notes/Shopping.md"] == nil }
     let later = world.clock.now + .seconds(3)
     try await ana.wait(for: "whatever else is told") { world.clock.now >= later }
@@ -117,7 +117,7 @@ import Testing
     let path = try #require(URL(string: uri)?.path)
     try await ana.wait(for: "the item's file") { ana.files[path] == Array("tea\n".utf8) }
     ana.open(uri, "tea\n")
-    try await ana.wait(for: "the buffer to be the item") { ana.attachment(uri) != nil }
+    try await ana.wait(for: "the buffer to be the item") { ana.binding(uri) != nil }
     _ = try await ana.request("notes/delete", ["uri": .string(uri)])
     try await ana.wait(for: "the file to be gone") { ana.files[path] == nil }
     let later = world.clock.now + .seconds(3)

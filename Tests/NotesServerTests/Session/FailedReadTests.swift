@@ -20,7 +20,7 @@ import Testing
     let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
     let opened = String(decoding: try #require(ana.files[path]), as: UTF8.self)
     ana.open(uri, opened)
-    try await ana.wait(for: "the buffer to be the note") { ana.attachment(uri) != nil }
+    try await ana.wait(for: "the buffer to be the note") { ana.binding(uri) != nil }
     ana.change(uri, "saved\n", version: 2)
     ana.files[path] = Array("saved\n".utf8)
     ana.files.unreadable.withLock { _ = $0.insert(path) }
@@ -33,7 +33,7 @@ import Testing
     ana.files.unreadable.withLock { $0 = [] }
     ana.send("textDocument/didClose", ["textDocument": ["uri": .string(uri)]])
     ana.open(uri, "saved\n")
-    try await ana.wait(for: "the buffer to be the note again") { ana.attachment(uri) != nil }
+    try await ana.wait(for: "the buffer to be the note again") { ana.binding(uri) != nil }
     #expect(ana.text(of: id) == "saved and not saved\n")
   }
 }

@@ -18,7 +18,7 @@ import Testing
     try await ben.start()
     _ = try await ben.request("notes/create", ["title": "Shopping", "text": "tea\n"])
     ben.open(uri, "tea\n")
-    try await ben.wait(for: "the note") { ben.attachment(uri) != nil }
+    try await ben.wait(for: "the note") { ben.binding(uri) != nil }
     ben.sharing.access = .read
     return ben
   }
@@ -48,7 +48,7 @@ import Testing
     #expect(try await ben.recoveredTexts() == ["tea\nmilk\n"])
     let path = try #require(ben.events("recovered").first?["recovered"]?.stringValue)
     #expect(ben.files[path] == Array("tea\nmilk\n".utf8))
-    try await ben.wait(for: "the note to be stored") { ben.attachment(uri)?.handle.isStored ?? false }
+    try await ben.wait(for: "the note to be stored") { ben.binding(uri)?.handle.isStored ?? false }
     #expect(try await isStored(ben) == true)
     #expect(ben.events("notStored").count == 1)
   }

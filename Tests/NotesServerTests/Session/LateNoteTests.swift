@@ -73,14 +73,14 @@ import Testing
     try await ben.start()
     if isBefore {
       ben.files.onCreate.withLock {
-        $0 = { [uri] _ in while await ben.attachment(uri) == nil { await Task.yield() } }
+        $0 = { [uri] _ in while await ben.binding(uri) == nil { await Task.yield() } }
       }
     }
     ben.open(uri, "")
     ben.change(uri, "mine\n", version: 2)
     let made = try await ben.request("notes/create", ["title": "Shopping", "text": "tea\n"])
     #expect(made["path"]?.stringValue == path)
-    try await ben.wait(for: "the buffer to be the note") { ben.attachment(uri) != nil }
+    try await ben.wait(for: "the buffer to be the note") { ben.binding(uri) != nil }
     let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
     let text = try #require(ben.text(of: id))
     #expect(text.contains("mine\n") && text.contains("tea\n"))
@@ -100,7 +100,7 @@ import Testing
     record.path = path
     record.fileBase = TextBase(heads: handle.document.heads(), steps: [])
     ben.service.notebook.remember(record)
-    try await ben.wait(for: "the buffer to be the note") { ben.attachment(uri) != nil }
+    try await ben.wait(for: "the buffer to be the note") { ben.binding(uri) != nil }
     #expect(ben.text(of: handle.id) == "milk\nrye\n")
   }
 
@@ -134,7 +134,7 @@ import Testing
       try document.spliceText(obj: text.content, utf8Offset: 0, deleteUTF8: 0, insert: Array("rye\n".utf8))
     }
     world.connect("host", "ben")
-    try await ben.wait(for: "the note") { ben.attachment(uri) != nil }
+    try await ben.wait(for: "the note") { ben.binding(uri) != nil }
     let text = { @AutomergeRepo in
       NoteDocument(note.document).map { String(decoding: DocumentText($0).allUTF8, as: UTF8.self) }
     }
@@ -213,7 +213,7 @@ import Testing
     record.path = path
     record.fileBase = TextBase(heads: handle.document.heads(), steps: [])
     ben.service.notebook.remember(record)
-    try await ben.wait(for: "the buffer to be the note") { ben.attachment(uri) != nil }
+    try await ben.wait(for: "the buffer to be the note") { ben.binding(uri) != nil }
     world.clock.advance(by: .seconds(5))
     for _ in 0..<20 { await Task.yield() }
     #expect(ben.events("detached").isEmpty)

@@ -20,7 +20,7 @@ import Testing
     let made = try await ana.request("notes/create", ["title": "Shopping", "text": "tea\n"])
     let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
     ana.open(uri, "tea\n")
-    try await ana.wait(for: "the note") { ana.attachment(uri) != nil }
+    try await ana.wait(for: "the note") { ana.binding(uri) != nil }
     return (id, ana)
   }
 

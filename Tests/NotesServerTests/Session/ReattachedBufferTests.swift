@@ -51,7 +51,7 @@ import Testing
       }
     }
     ben.open(uri, "tea\nbread\n", reattach: true, run: run)
-    try await ben.wait(for: "the note") { ben.attachment(uri) != nil }
+    try await ben.wait(for: "the note") { ben.binding(uri) != nil }
     let lines = ben.text(of: note.id)?.split(separator: "\n").sorted()
     #expect(lines == ["bread", "eggs", "milk", "tea"])
   }
@@ -60,9 +60,9 @@ import Testing
     let (note, ben) = try await shared("tea\n")
     let (key, run) = (NoteKey(note.id), ben.service.run)
     ben.open(uri, "tea\n")
-    try await ben.wait(for: "the note") { ben.attachment(uri) != nil }
+    try await ben.wait(for: "the note") { ben.binding(uri) != nil }
     let handle = try await ben.handle(of: note.id)
-    ben.attachment(uri)?.handle.storeSoon()
+    ben.binding(uri)?.handle.storeSoon()
     try await handle.flush()
     // The editor has saved while no service was there, and its person has typed on.
     ben.files[path] = Array("tea\nmilk\n".utf8)
@@ -71,7 +71,7 @@ import Testing
     #expect(other != nil)
     let end = world.clock.now + .seconds(1)
     try await ben.wait(for: "a second") { world.clock.now >= end }
-    #expect(ben.attachment(uri) == nil, "the other process is not done yet")
+    #expect(ben.binding(uri) == nil, "the other process is not done yet")
     for word in ["milk", "eggs"] {
       try append("\(word)\n", to: note)
       try await ben.wait(for: word) { ben.text(of: note.id)?.contains(word) ?? false }
@@ -80,7 +80,7 @@ import Testing
     }
     ben.files[path] = Array("tea\nmilk\neggs\n".utf8)
     withExtendedLifetime(other) { other = nil }
-    try await ben.wait(for: "the note again") { ben.attachment(uri) != nil }
+    try await ben.wait(for: "the note again") { ben.binding(uri) != nil }
     let lines = ben.text(of: note.id)?.split(separator: "\n").sorted()
     #expect(lines == ["bread", "eggs", "milk", "tea"])
   }
@@ -90,7 +90,7 @@ import Testing
     let (note, ben) = try await shared("tea\nmi")
     #expect(ben.files[path] == Array("tea\nmi".utf8))
     ben.open(uri, "tea\nmi\n", reattach: isReattached, run: "5cd1f9de6aa2aa07e472fa81aec16d69")
-    try await ben.wait(for: "the note") { ben.attachment(uri) != nil }
+    try await ben.wait(for: "the note") { ben.binding(uri) != nil }
     #expect(ben.text(of: note.id) == "tea\nmi")
     try append("lk\n", to: note)
     try await ben.wait(for: "the word") { ben.text(of: note.id) == "tea\nmilk\n" }
@@ -99,7 +99,7 @@ import Testing
   @Test func aLineBehindWhichAnotherOneIsTypedIsEnded() async throws {
     let (note, ben) = try await shared("tea\nmi")
     ben.open(uri, "tea\nmi\nbread\n")
-    try await ben.wait(for: "the note") { ben.attachment(uri) != nil }
+    try await ben.wait(for: "the note") { ben.binding(uri) != nil }
     #expect(ben.text(of: note.id) == "tea\nmi\nbread\n")
   }
 
@@ -113,13 +113,13 @@ import Testing
     ben.open(uri, "tea\nmilk\n")
     let end = world.clock.now + .milliseconds(500)
     try await ben.wait(for: "half a second") { world.clock.now >= end }
-    #expect(ben.attachment(uri) == nil, "the other process is not done yet")
+    #expect(ben.binding(uri) == nil, "the other process is not done yet")
     try append("milk\n", to: note)
     try await ben.wait(for: "milk") { ben.text(of: note.id) == "tea\nmilk\n" }
     let base = TextBase(heads: handle.document.heads(), steps: [])
     ben.service.notebook.update(key) { $0.fileBase = base }
     withExtendedLifetime(other) { other = nil }
-    try await ben.wait(for: "the note") { ben.attachment(uri) != nil }
+    try await ben.wait(for: "the note") { ben.binding(uri) != nil }
     #expect(ben.text(of: note.id) == "tea\nmilk\n")
   }
 
@@ -128,7 +128,7 @@ import Testing
     let (note, ben) = try await shared("tea\n")
     ben.sharing.peers = [busyPeer(with: note)]
     ben.open(uri, "tea\n", reattach: true, run: "5cd1f9de6aa2aa07e472fa81aec16d69")
-    try await ben.wait(for: "the note") { ben.attachment(uri) != nil }
+    try await ben.wait(for: "the note") { ben.binding(uri) != nil }
     _ = try await ben.request("notes/delete", ["uri": .string(uri), "forEveryone": false])
     #expect(ben.service.notebook[note.id]?.deletedSince != nil)
   }
@@ -140,7 +140,7 @@ import Testing
     ben.open(uri, "tea\nmilk\n", reattach: true, run: "5cd1f9de6aa2aa07e472fa81aec16d69")
     _ = try await ben.request("notes/delete", ["uri": .string(uri), "forEveryone": false])
     #expect(ben.service.notebook[note.id]?.deletedSince != nil)
-    #expect(ben.attachment(uri) == nil)
+    #expect(ben.binding(uri) == nil)
     #expect(ben.events("detached").map { $0["reason"] } == ["deleted"])
     #expect(ben.text(of: note.id) == "tea\nmilk\n")
   }
@@ -148,7 +148,7 @@ import Testing
   @Test func whatItsPersonDeletedIsKeptBesideTheNoteIfInDoubt() async throws {
     let (note, ben) = try await shared("tea\nmilk\n")
     ben.open(uri, "tea\n", reattach: true, run: "5cd1f9de6aa2aa07e472fa81aec16d69")
-    try await ben.wait(for: "the note") { ben.attachment(uri) != nil }
+    try await ben.wait(for: "the note") { ben.binding(uri) != nil }
     #expect(ben.text(of: note.id) == "tea\n")
     try await ben.wait(for: "a copy") { !ben.events("recovered").isEmpty }
     #expect(try await ben.recoveredTexts() == ["tea\nmilk\n"])

@@ -121,8 +121,8 @@ final class ServiceUnderTest {
     var result: Result<JSONValue, ResponseError>?
   }
 
-  func attachment(_ uri: String) -> Attachment? {
-    if case .attached(let attachment)? = session.editor.buffers[uri] { attachment } else { nil }
+  func binding(_ uri: String) -> BufferBinding? {
+    if case .attached(let binding)? = session.editor.buffers[uri] { binding } else { nil }
   }
 
   /// The document, read again if the service has let it go: while a busy machine takes its time for a request, the clock goes on.

@@ -122,9 +122,9 @@ struct UndoGroupsTests {
   @Test func theOldestAreForgotten() throws {
     var groups = UndoGroups()
     let change = try Person.change(1), splice = TextSplice(utf8Offset: 0, deleteUTF8: 0, insert: [65])
-    for number in 0..<UndoGroups.mostGroups + 10 { groups.typed(change, [splice], at: .seconds(number * 2)) }
+    for number in 0..<UndoGroups.maximumGroups + 10 { groups.typed(change, [splice], at: .seconds(number * 2)) }
     var count = 0
     while groups.next(.undo) != nil { count += 1 }
-    #expect(count == UndoGroups.mostGroups)
+    #expect(count == UndoGroups.maximumGroups)
   }
 }

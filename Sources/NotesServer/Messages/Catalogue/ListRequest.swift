@@ -16,7 +16,7 @@ struct ListRequest: EditorRequest {
 
   func perform(for editor: Editor) async throws -> NoteList {
     let service = editor.service
-    for attachment in editor.buffers.attachments { attachment.countWords() }
+    for binding in editor.buffers.bindings { binding.countWords() }
     let all = isOfDeleted ? service.notebook.keysOfDeleted : service.notebook.keysByModification
     let found = query.isEmpty ? all.map { ($0, nil) } : await matches(among: all, service)
     return NoteList(of: found, service)

@@ -57,7 +57,7 @@ private struct NoteListWriter {
       }
       writer.key("here")
       writer.array { writer in
-        for person in service.company.people(in: record.id) { writer.string(person.name) }
+        for person in service.presenceTracker.people(in: record.id) { writer.string(person.name) }
       }
       writer.key("shared")
       writer.bool(!service.sharing.people(on: record.id).isEmpty)

@@ -5,7 +5,7 @@ import JSONRPC
 struct SymbolRequest: EditorRequest {
   static let method = "workspace/symbol"
 
-  private static let mostSymbols = 500
+  private static let maximumSymbols = 500
 
   let query: String
 
@@ -17,7 +17,7 @@ struct SymbolRequest: EditorRequest {
     var symbols: [Symbol] = []
     for record in editor.service.notebook.byModification {
       for part in texts.parts(of: record) {
-        guard symbols.count < Self.mostSymbols else { return Result(symbols: symbols) }
+        guard symbols.count < Self.maximumSymbols else { return Result(symbols: symbols) }
         guard let path = part.path else { continue }
         let title = part.item == nil ? record.title : "\(record.title) – \(part.title)"
         if search.matches(title) {

@@ -24,7 +24,7 @@ struct MergeRequest: EditorRequest {
       throw NotesError(.noSharedHistory, "\(path) is another document than \"\(record.title)\"; import it instead.")
     }
     let count = try handle.merge(other.document)
-    try await service.caretaker.synchronize(handle)
+    try await service.fileSync.synchronize(handle)
     return Result(changes: count)
   }
 

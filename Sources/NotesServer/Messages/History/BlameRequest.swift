@@ -22,7 +22,7 @@ struct BlameRequest: EditorRequest {
     let past = try await PastNote(note, editor)
     let text = ShownText(past, editor)
     let colors = Dictionary(
-      editor.service.company.people(in: past.record.id).map { ($0.name, $0.mark.color) }
+      editor.service.presenceTracker.people(in: past.record.id).map { ($0.name, $0.mark.color) }
     ) { first, _ in first }
     let spans = try stretches(in: past, text.utf8Range(of: range)).map { stretch in
       let name = past.authors.name(of: stretch.actor, isVerified: true)

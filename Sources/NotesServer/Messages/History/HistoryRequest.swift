@@ -7,7 +7,7 @@ struct HistoryRequest: EditorRequest {
   static let method = "notes/history"
 
   private static let defaultLimit = 100
-  private static let mostRows = 10_000
+  private static let maximumRows = 10_000
 
   let note: NoteReference
   /// The heads of a row; the rows before it are wanted.
@@ -18,7 +18,7 @@ struct HistoryRequest: EditorRequest {
   init(_ params: Parameters) throws(ResponseError) {
     self.params = params
     note = try NoteReference(params)
-    limit = min(try params.nonNegativeIntIfPresent("limit") ?? Self.defaultLimit, Self.mostRows)
+    limit = min(try params.nonNegativeIntIfPresent("limit") ?? Self.defaultLimit, Self.maximumRows)
     before = try params.headsIfPresent("before")
   }
 

@@ -24,15 +24,15 @@ struct RestoreRequest: EditorRequest {
     let shown = ShownText(past, editor)
     var delta = TextDiff.delta(from: shown.source.allUTF8, to: try past.text(at: try past.known(heads)))
     if let range { delta = delta.limited(to: shown.utf8Range(of: range)) }
-    if let attachment = shown.attachment {
-      try attachment.restore(delta.splices)
+    if let binding = shown.binding {
+      try binding.restore(delta.splices)
       return NoResult()
     }
     let handle = try await service.fetch(past.record.id)
     try handle.change { _ in try past.note.make(delta.splices) }
     service.notebook.update(past.record.key) { $0.modified = service.clock.date }
-    service.caretaker.examineAll(of: past.record.id)
-    try await service.caretaker.synchronize(handle)
+    service.fileSync.examineAll(of: past.record.id)
+    try await service.fileSync.synchronize(handle)
     return NoResult()
   }
 }

@@ -4,24 +4,24 @@ import AutomergeRepo
 @AutomergeRepo
 struct ShownText {
   let source: DocumentText
-  let attachment: Attachment?
+  let binding: BufferBinding?
   private let encoding: PositionEncoding
 
   init(_ past: PastNote, _ editor: Editor) {
     source = DocumentText(past.note)
-    attachment = editor.buffers.attachment(at: past.record.key)
+    binding = editor.buffers.binding(at: past.record.key)
     encoding = editor.client.encoding
   }
 
   /// A part of it as offsets in the document; empty if it ends before it starts.
   func utf8Range(of range: PositionRange) -> Range<Int> {
-    if let attachment { return attachment.documentRange(of: range) }
+    if let binding { return binding.documentRange(of: range) }
     let start = source.utf8Offset(of: range.start, in: encoding)
     return start..<max(start, source.utf8Offset(of: range.end, in: encoding))
   }
 
   /// - Parameter offset: in the document
   func position(of offset: Int) -> Position {
-    attachment?.clientPosition(ofDocument: offset) ?? source.position(utf8Offset: offset, in: encoding)
+    binding?.clientPosition(ofDocument: offset) ?? source.position(utf8Offset: offset, in: encoding)
   }
 }

@@ -56,6 +56,6 @@ struct MeetingEditor {
   private func changed() async throws {
     editor.buffers.followItems(of: handle)
     try await handle.flush()
-    try await service.caretaker.synchronize(handle)
+    try await service.fileSync.synchronize(handle)
   }
 }

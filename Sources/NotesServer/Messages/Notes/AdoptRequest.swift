@@ -50,7 +50,7 @@ extension Editor {
     record.fileBase = TextBase(heads: heads, steps: steps)
     record.words = Words.count(text)
     service.notebook.remember(record)
-    service.caretaker.watch(handle)
+    service.fileSync.watch(handle)
     if case .plain(let buffer)? = open { try buffers.attachAdopted(uri, handle, version: buffer.version) }
     try await handle.flush()
     try await service.notebook.save(handle.id)

@@ -22,7 +22,7 @@ struct CopyRequest: EditorRequest {
     guard let note = NoteDocument(handle.document, item: record.item) else {
       throw NotesError(.notANote, "Copy a meeting one item at a time.")
     }
-    let text = editor.buffers.attachment(at: record.key)?.clientText ?? DocumentText(note).allUTF8
+    let text = editor.buffers.binding(at: record.key)?.clientText ?? DocumentText(note).allUTF8
     let copy = try await NoteMaker(service: service).note(
       title: title ?? "\(record.title) copy", text: text, directory: directory)
     return NotePlace(copy, service)

@@ -37,11 +37,11 @@ struct DeleteRequest: EditorRequest {
   private func putAway(_ handle: DocHandle, _ editor: Editor) async throws {
     let buffers = editor.buffers
     // The editor hears of the deletion when it is stored: then it survives a crash, and can be taken back.
-    let left = buffers.attachments(of: handle.id).compactMap {
+    let left = buffers.bindings(of: handle.id).compactMap {
       buffers.leave($0.uri, isForEveryone ? .deletedForEveryone : .deleted)
     }
     do {
-      try await editor.service.caretaker.putAway(handle)
+      try await editor.service.fileSync.putAway(handle)
     } catch {
       for buffer in left { FileURI.path(uri: buffer.uri).map(buffers.becameNote) }
       throw error

@@ -33,7 +33,7 @@ extension Service {
     }
     notebook.update(record.key) { ($0.title, $0.modified) = (title, clock.date) }
     try await notebook.save(record.key, withBase: false)
-    try await caretaker.synchronize(handle)
+    try await fileSync.synchronize(handle)
     return notebook[record.key] ?? record
   }
 }

@@ -6,7 +6,7 @@ struct ShareRequest: SharedNoteRequest {
   static let method = "notes/share"
   static let adoptsFiles = true
 
-  private static let longestExpiry = 1 << 40
+  private static let maximumExpiry = 1 << 40
 
   let note: NoteReference
   let access: Access
@@ -18,7 +18,7 @@ struct ShareRequest: SharedNoteRequest {
     access = try params.grantedAccess("access")
     uses = try params.nonNegativeIntIfPresent("uses") ?? 1
     guard uses > 0 else { throw params.invalid("uses", "must be at least 1") }
-    expiresIn = try params.nonNegativeIntIfPresent("expiresIn").map { .seconds(min($0, Self.longestExpiry)) }
+    expiresIn = try params.nonNegativeIntIfPresent("expiresIn").map { .seconds(min($0, Self.maximumExpiry)) }
     note = try NoteReference(params)
   }
 

@@ -13,15 +13,15 @@ struct NoteStatus {
   let source: String?
 
   @AutomergeRepo
-  init(of attachment: Attachment) {
-    let service = attachment.service
-    isStored = attachment.handle.isStored && !service.recoveredTexts.holds(attachment.id)
-    access = service.sharing.access(to: attachment.id)
+  init(of binding: BufferBinding) {
+    let service = binding.service
+    isStored = binding.handle.isStored && !service.recoveredTexts.holds(binding.id)
+    access = service.sharing.access(to: binding.id)
     network = Self.network(service)
     discovery = service.sharing.discoveryState
     // A process without the network does not know which peers are there.
-    let people = service.sharing.asksSiblings ? [] : service.sharing.people(on: attachment.id)
-    self.people = people.map { PersonStatus($0, on: attachment.handle) }
+    let people = service.sharing.asksSiblings ? [] : service.sharing.people(on: binding.id)
+    self.people = people.map { PersonStatus($0, on: binding.handle) }
     source = nil
   }
 

@@ -11,7 +11,7 @@ struct StatusRequest: EditorRequest {
 
   func perform(for editor: Editor) async throws -> Result {
     switch uri.flatMap({ editor.buffers[$0] }) {
-    case .attached(let attachment): return Result(json: attachment.updates.answerStatus())
+    case .attached(let binding): return Result(json: binding.updates.answerStatus())
     case .opening(let opening) where opening.waitsFor != nil:
       return Result(json: NoteStatus(of: opening, editor.service).json)
     case .opening:

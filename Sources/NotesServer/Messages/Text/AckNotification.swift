@@ -15,5 +15,5 @@ struct AckNotification: BufferNotification {
     uri = try params.string("uri")
   }
 
-  func handle(by attachment: Attachment) { attachment.ack(version: version, rev: rev) }
+  func handle(by binding: BufferBinding) { binding.ack(version: version, rev: rev) }
 }

@@ -18,5 +18,5 @@ struct CursorNotification: BufferNotification {
     uri = try params.string("uri")
   }
 
-  func handle(by attachment: Attachment) { attachment.cursor(version: version, rev: rev, ranges: ranges) }
+  func handle(by binding: BufferBinding) { binding.cursor(version: version, rev: rev, ranges: ranges) }
 }

@@ -6,7 +6,7 @@ import JSONRPC
 struct DidOpenNotification: EditorNotification {
   static let method = "textDocument/didOpen"
 
-  private static let mostMemories = 8
+  private static let maximumMemories = 8
 
   let uri: String
   let version: Int
@@ -35,7 +35,7 @@ struct DidOpenNotification: EditorNotification {
   /// What an editor that has outlived services remembers of them, the last one first.
   private static func memories(_ notes: Parameters?) throws(ResponseError) -> [RunJournal.Memory] {
     var memories: [RunJournal.Memory] = []
-    for had in try notes?.arrayIfPresent("had")?.prefix(mostMemories) ?? [] {
+    for had in try notes?.arrayIfPresent("had")?.prefix(maximumMemories) ?? [] {
       let run = try had.string("run")
       let memory = RunJournal.Memory(run: run, opened: try had.int("version"), rev: try had.int("rev"))
       // A run names files.

@@ -9,5 +9,5 @@ struct DidSaveNotification: BufferNotification {
 
   init(_ params: Parameters) throws(ResponseError) { uri = try params.object("textDocument").string("uri") }
 
-  func handle(by attachment: Attachment) { attachment.didSave() }
+  func handle(by binding: BufferBinding) { binding.didSave() }
 }

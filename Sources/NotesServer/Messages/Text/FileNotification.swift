@@ -13,5 +13,5 @@ struct FileNotification: BufferNotification {
     uri = try params.string("uri")
   }
 
-  func handle(by attachment: Attachment) { attachment.file.found(text) }
+  func handle(by binding: BufferBinding) { binding.file.found(text) }
 }

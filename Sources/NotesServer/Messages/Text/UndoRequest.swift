@@ -10,8 +10,8 @@ struct UndoRequest: BufferRequest {
 
   init(_ params: Parameters) throws(ResponseError) { parameters = try UndoParameters(params) }
 
-  func perform(on attachment: Attachment) throws -> UndoResult {
-    let count = try attachment.undo.go(.undo, parameters.extent)
+  func perform(on binding: BufferBinding) throws -> UndoResult {
+    let count = try binding.undo.go(.undo, parameters.extent)
     return UndoResult(count: count, message: "Nothing of yours to undo.")
   }
 }
@@ -25,15 +25,15 @@ struct RedoRequest: BufferRequest {
 
   init(_ params: Parameters) throws(ResponseError) { parameters = try UndoParameters(params) }
 
-  func perform(on attachment: Attachment) throws -> UndoResult {
-    let count = try attachment.undo.go(.redo, parameters.extent)
+  func perform(on binding: BufferBinding) throws -> UndoResult {
+    let count = try binding.undo.go(.redo, parameters.extent)
     return UndoResult(count: count, message: "Nothing to redo.")
   }
 }
 
 struct UndoParameters {
-  private static let mostSteps = 1_000_000
-  private static let mostSeconds = 1 << 40
+  private static let maximumSteps = 1_000_000
+  private static let maximumSeconds = 1 << 40
 
   let uri: String
   let extent: UndoHistory.Extent
@@ -41,8 +41,8 @@ struct UndoParameters {
   init(_ params: Parameters) throws(ResponseError) {
     uri = try params.string("uri")
     _ = (try params.int("version"), try params.int("rev"))
-    let steps = max(0, min(Self.mostSteps, try params.intIfPresent("count") ?? 1))
-    let seconds = try params.intIfPresent("seconds").map { max(0, min(Self.mostSeconds, $0)) }
+    let steps = max(0, min(Self.maximumSteps, try params.intIfPresent("count") ?? 1))
+    let seconds = try params.intIfPresent("seconds").map { max(0, min(Self.maximumSeconds, $0)) }
     extent = seconds.map { .time($0 * 1000) } ?? .steps(steps)
   }
 }

@@ -14,7 +14,7 @@ import Foundation
 ///
 /// Of two branches, one counts. The person who made `old` brings the text that it was made of; each person brings their own
 /// words typed into it since.
-struct RemadeText {
+struct MovedItem {
   let old: NoteDocument
   let new: NoteDocument
   /// Whether an actor belongs to the person: to this process or an earlier one.
@@ -60,11 +60,11 @@ struct RemadeText {
 
   /// Whether the new text was made, in one or more moves, by processes that knew all of the old one at `heads`.
   static func knows(_ heads: Set<ChangeHash>, of old: ObjId, new: NoteDocument) -> Bool {
-    let remade = RemadeText(old: new, new: new, isOwn: { _ in false })
-    guard let moves = remade.moves(to: new.content), let move = moves.first(where: { $0.from == old }) else {
+    let moved = MovedItem(old: new, new: new, isOwn: { _ in false })
+    guard let moves = moved.moves(to: new.content), let move = moves.first(where: { $0.from == old }) else {
       return false
     }
-    return remade.edits(of: old, from: move.before, to: move.before.union(heads))?.isIdentity ?? false
+    return moved.edits(of: old, from: move.before, to: move.before.union(heads))?.isIdentity ?? false
   }
 
   /// Whether the new text has all that anybody typed into the old one, which may belong to a branch that does not count.

@@ -1,7 +1,7 @@
 import Automerge
 
 /// Merges the text of a `didOpen` with the document: carries over what the person did since the base, and nothing else.
-struct OpeningMerge: Sendable {
+struct ThreeWayMerge: Sendable {
   let note: NoteDocument
   /// The texts that the buffer's text may have grown out of, if known; it grew out of one of them.
   let bases: [TextBase]
@@ -121,10 +121,10 @@ struct OpeningMerge: Sendable {
       }
     }
     guard let best else { return nil }
-    if isDoubtful, best.distance > 0, source.measure.utf8 <= Self.largestSearched {
+    if isDoubtful, best.distance > 0, source.measure.utf8 <= Self.maximumSearchedBytes {
       return leastDeleting(bases, text, isFile: isFile) ?? best
     }
-    guard best.distance > 0, isFile || best.base.actor != nil, source.measure.utf8 <= Self.largestSearched else {
+    guard best.distance > 0, isFile || best.base.actor != nil, source.measure.utf8 <= Self.maximumSearchedBytes else {
       return best
     }
     let shown = withShownChanges(best, by: best.base.actor, text, isFile: isFile)
@@ -147,7 +147,7 @@ struct OpeningMerge: Sendable {
     guard let object = base.object, let now = note.textObject, object != now else { return base }
     guard note.document.unknown(base.heads).isEmpty, let old = ObjId(description: object),
       let text = try? note.document.textAt(obj: old, heads: base.heads),
-      isFollowed || RemadeText.knows(base.heads, of: old, new: note) || RemadeText.hasAll(of: old, new: note)
+      isFollowed || MovedItem.knows(base.heads, of: old, new: note) || MovedItem.hasAll(of: old, new: note)
     else { return nil }
     let move = TextDiff.delta(from: Array(text.utf8), to: source.allUTF8)
     let last = base.steps.last.map { $0.composed(with: move) } ?? move
@@ -160,7 +160,7 @@ struct OpeningMerge: Sendable {
     let old = old(way)
     var (way, delta) = (way, old == text ? .identity : TextDiff.delta(from: old, to: text))
     if !isFile, delta.insertion(behind: old) == [0x0A] {
-      // Vim takes the last line of a file for ended, though it is not. Nobody has typed that, and another person may be in the
+      // Vim takes the last line of a file for ended, though it is not. No person has typed that, and another person may be in the
       // middle of that line.
       way = TextDelta(utf8Offset: old.count, deleted: [0x0A], inserted: []).composed(with: way)
       delta = TextDiff.delta(from: old + [0x0A], to: text)
@@ -186,10 +186,10 @@ struct OpeningMerge: Sendable {
   }
 
   /// Texts up to this size are compared with the result of each recent change.
-  static let largestSearched = 256 << 10
-  private static let mostRecentChanges = 256
+  static let maximumSearchedBytes = 256 << 10
+  private static let maximumRecentChanges = 256
   /// After this many changes in a row that its text does not show, the client has none of the later ones.
-  private static let mostUnshownInARow = 24
+  private static let maximumUnshownInARow = 24
 
   /// Other people's changes since the base was stored reached the client as well, until its service died. The client had those
   /// changes that its text shows: with them its text differs less from what it had, and lacks nothing more of it. Merged as the
@@ -197,7 +197,7 @@ struct OpeningMerge: Sendable {
   private func withShownChanges(_ start: Found, by actor: ActorId?, _ text: [UInt8], isFile: Bool) -> Found {
     var (best, shown) = (start, start.base.heads)
     var unshown = 0
-    for hash in note.document.getHistory().suffix(Self.mostRecentChanges) where best.distance > 0 {
+    for hash in note.document.getHistory().suffix(Self.maximumRecentChanges) where best.distance > 0 {
       let with = shown.union([hash])
       guard let way = way(from: with, andAllBy: actor) else { break }
       guard way != best.way else { continue }
@@ -205,7 +205,7 @@ struct OpeningMerge: Sendable {
       let found = compare(text, isFile: isFile, way, base, isWholeBase: false)
       guard found.distance < best.distance, found.deletedBytes <= best.deletedBytes else {
         unshown += 1
-        if unshown == Self.mostUnshownInARow { break }
+        if unshown == Self.maximumUnshownInARow { break }
         continue
       }
       (best, shown, unshown) = (found, with, 0)

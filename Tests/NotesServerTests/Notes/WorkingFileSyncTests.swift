@@ -10,7 +10,7 @@ import Testing
 @testable import NotesServer
 
 /// Two calls of one process that bring the same file up to date meet.
-@AutomergeRepo @Suite struct CaretakerTests {
+@AutomergeRepo @Suite struct WorkingFileSyncTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 7)))
 
   private func text(_ files: MemoryFiles, _ path: String) -> String? {
@@ -39,14 +39,14 @@ import Testing
         // The text is read by now, and the claim is held.
         await Task { @AutomergeRepo in
           try? self.type("plum ", into: handle)
-          ben.service.caretaker.plan(handle)
-          world.clock.advance(by: Caretaker.writeDelay)
+          ben.service.fileSync.plan(handle)
+          world.clock.advance(by: WorkingFileSync.writeDelay)
           for _ in 0..<20 { await Task.yield() }
         }.value
       }
     }
     try type("green ", into: handle)
-    try await ben.service.caretaker.synchronize(handle)
+    try await ben.service.fileSync.synchronize(handle)
     #expect(text(ben.files, "/notes/Shopping.md") == "green tea\n")
     try await ben.wait(for: "the file") { self.text(ben.files, "/notes/Shopping.md") == "plum green tea\n" }
   }
@@ -60,8 +60,8 @@ import Testing
       "notes/addItem", ["id": .string(id.description), "title": "Tea", "text": "green\n"])
     let item = try #require(added["item"]?.stringValue)
     let handle = try await ben.handle(of: id)
-    try await ben.wait(for: "quiet") { !ben.service.caretaker.isPlanned(id) }
-    var claim = ben.service.caretaker.claim(NoteKey(id, item: item), handle)
+    try await ben.wait(for: "quiet") { !ben.service.fileSync.isPlanned(id) }
+    var claim = ben.service.fileSync.claim(NoteKey(id, item: item), handle)
     #expect(claim != nil)
     _ = try await ben.request("notes/rename", ["id": .string(id.description), "title": "Monday"])
     #expect(text(ben.files, "/notes/Weekly/Tea.md") == "green\n")

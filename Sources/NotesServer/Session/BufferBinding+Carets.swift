@@ -9,7 +9,7 @@ import AutomergeRepo
 ///
 /// After every change of the text such a cursor has another offset. Clients move the carets they show over plain typing of
 /// their own by the same rule; after all other changes they get a new list.
-extension Attachment {
+extension BufferBinding {
   func cursor(version: Int, rev: Int, ranges: [PositionRange]) {
     do {
       guard try buffer.acknowledge(version: version, rev: rev) else { return }
@@ -23,15 +23,15 @@ extension Attachment {
         buffer.documentOffset(ofClient: range.end, source: text)
       )
     }
-    service.company.moved(to: places, in: note, of: id)
+    service.presenceTracker.moved(to: places, in: note, of: id)
   }
 
   /// Sends the client other people's carets, at their places in the client's text.
   func sendCursors() {
     guard buffer.gate == .notes else { return }
     let text = source
-    let peers = service.company.people(in: id).map { person in
-      let ranges = service.company.ranges(of: person, in: note).map { start, end in
+    let peers = service.presenceTracker.people(in: id).map { person in
+      let ranges = service.presenceTracker.ranges(of: person, in: note).map { start, end in
         PositionRange(
           start: buffer.clientPosition(ofDocument: start, source: text),
           end: buffer.clientPosition(ofDocument: end, source: text))
@@ -45,7 +45,7 @@ extension Attachment {
   /// Call when other people's carets may have moved from where the client shows them.
   func caretsMayHaveMoved() {
     guard buffer.gate == .notes else { return }
-    service.company.textChanged(in: id)
+    service.presenceTracker.textChanged(in: id)
   }
 
   /// Whether the client, which had the document's text, moved all carets over its change just as the document did: a single
@@ -53,7 +53,7 @@ extension Attachment {
   ///
   /// - Complexity: O(p · log n), p other people's carets
   func clientCarriesCarets(over splices: [TextSplice], from changes: [ContentChange]) -> Bool {
-    let places = service.company.places(in: id)
+    let places = service.presenceTracker.places(in: id)
     guard !places.isEmpty else { return true }
     guard splices.count == 1, let splice = splices.first, changes.count == 1,
       case .replace(let range, let text)? = changes.first,
@@ -61,6 +61,6 @@ extension Attachment {
       text.count == splice.insert.count
     else { return splices.isEmpty }
     let touched = splice.utf8Offset...(splice.utf8Offset + splice.insert.count)
-    return !service.company.offsets(of: places, in: note).contains { touched.contains($0) || touched.contains($1) }
+    return !service.presenceTracker.offsets(of: places, in: note).contains { touched.contains($0) || touched.contains($1) }
   }
 }

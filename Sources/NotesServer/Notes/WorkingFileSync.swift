@@ -6,16 +6,16 @@ import Logging
 /// Looks after the working files of notes that no client has open: takes in what other programs wrote to them, and writes what
 /// other people changed in the note.
 @AutomergeRepo
-final class Caretaker: WorkingFilePlanner {
+final class WorkingFileSync: WorkingFilePlanner {
   /// The pause between a change and writing the file; more changes in between cost nothing.
   static let writeDelay: Duration = .milliseconds(500)
   /// The longer pause for a large text, per megabyte, so that one that keeps growing is not written all the time.
   private static let writeDelayOfMegabyte: Duration = .seconds(1)
-  private static let mostWriteDelay: Duration = .seconds(20)
+  private static let maximumWriteDelay: Duration = .seconds(20)
   /// While the note goes on changing, the file waits at most this many pauses.
-  private static let mostDelays = 20
+  private static let maximumDelays = 20
   /// How many times a large file is compared off the loop, if the note changes meanwhile.
-  private static let mostComparisons = 3
+  private static let maximumComparisons = 3
   /// The pause after a failure, such as a full disk.
   private static let retryDelay: Duration = .seconds(5)
 
@@ -157,8 +157,8 @@ final class Caretaker: WorkingFilePlanner {
     let now = environment.clock.now, since = plannedSince[handle.id] ?? now
     plannedSince[handle.id] = since
     let byteCount = NoteDocument(handle.document).map { DocumentText($0).measure.utf8 } ?? 0
-    let delay = min(Self.writeDelay + Self.writeDelayOfMegabyte * (byteCount >> 20), Self.mostWriteDelay)
-    return max(.zero, min(delay, since + delay * Self.mostDelays - now))
+    let delay = min(Self.writeDelay + Self.writeDelayOfMegabyte * (byteCount >> 20), Self.maximumWriteDelay)
+    return max(.zero, min(delay, since + delay * Self.maximumDelays - now))
   }
 
   /// Plans every note in memory: a process that had some of them open has ended.
@@ -244,7 +244,7 @@ final class Caretaker: WorkingFilePlanner {
       $0.title = note.title ?? $0.title
     }
     try await notebook.save(key)
-    written[key] = text.count < FileComparison.largestAtOnce ? nil : await WrittenFile(file.bytes, base)
+    written[key] = text.count < FileComparison.maximumBytesAtOnce ? nil : await WrittenFile(file.bytes, base)
     try await followTitle(key)
   }
 
@@ -262,8 +262,8 @@ final class Caretaker: WorkingFilePlanner {
 
   /// Whether the file has nothing that the note lacks, as far as a quick look can tell.
   private func holds(_ contents: FileContents, _ base: TextBase?, _ note: NoteDocument) -> Bool {
-    guard contents.text.count < FileComparison.largestAtOnce else { return false }
-    return OpeningMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain)
+    guard contents.text.count < FileComparison.maximumBytesAtOnce else { return false }
+    return ThreeWayMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain)
       .takeIn(contents).splices.isEmpty
   }
 
@@ -350,11 +350,11 @@ final class Caretaker: WorkingFilePlanner {
   private func takeIn(
     _ contents: FileContents, _ base: TextBase?, _ note: NoteDocument, _ handle: DocHandle
   ) async throws -> Bool {
-    func merge() -> OpeningMerge {
-      OpeningMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain)
+    func merge() -> ThreeWayMerge {
+      ThreeWayMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain)
     }
     var found: FileMerge?
-    for _ in 0..<Self.mostComparisons where found == nil && contents.text.count >= FileComparison.largestAtOnce {
+    for _ in 0..<Self.maximumComparisons where found == nil && contents.text.count >= FileComparison.maximumBytesAtOnce {
       let heads = handle.document.heads()
       let merged = await merge().takeInOffLoop(contents)
       guard !isOpen(NoteKey(handle.id, item: note.item)) else { return false }

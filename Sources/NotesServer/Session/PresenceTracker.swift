@@ -4,7 +4,7 @@ import Foundation
 
 /// All carets in this process's documents: carries out what `Presence` decides.
 @AutomergeRepo
-final class Company {
+final class PresenceTracker {
   private var presence: Presence
   private let environment: ServiceEnvironment
   private var handles: [DocumentId: DocHandle] = [:]

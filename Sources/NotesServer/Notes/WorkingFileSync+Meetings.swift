@@ -21,9 +21,9 @@ enum UnsettledItems {
 }
 
 /// The files of a meeting: one for each item of the agenda, in a folder.
-extension Caretaker {
+extension WorkingFileSync {
   /// A meeting with more items has files for the first ones, and for those that were opened here.
-  static let mostFiles = 100
+  static let maximumFiles = 100
 
   /// Compares all items with their files next time, not only changed ones.
   func examineAll(of id: DocumentId) { unsettled[id] = .all }
@@ -54,7 +54,7 @@ extension Caretaker {
             continue
           }
         } else {
-          guard count < Self.mostFiles else { continue }
+          guard count < Self.maximumFiles else { continue }
           try await makeFile(of: item, key, in: folder, handle)
           count += 1
           continue

@@ -4,7 +4,7 @@ import Foundation
 
 /// Connects a buffer and its document: brings each side's changes to the other.
 @AutomergeRepo
-final class Attachment {
+final class BufferBinding {
   let uri: String
   let handle: DocHandle
   /// Replaced when a meeting's item is moved.
@@ -39,9 +39,9 @@ final class Attachment {
     handle.storeSoon()
     // A merge may have gone both ways.
     updates.textChanged()
-    service.company.enter(handle)
+    service.presenceTracker.enter(handle)
     file.look()
-    if !service.company.people(in: id).isEmpty { sendCursors() }
+    if !service.presenceTracker.people(in: id).isEmpty { sendCursors() }
     undo.load()
   }
 
@@ -121,6 +121,6 @@ final class Attachment {
     updates.stop()
     observation?.cancel()
     service.closed(key, handle)
-    service.company.leave(id)
+    service.presenceTracker.leave(id)
   }
 }

@@ -2,7 +2,7 @@ import Automerge
 import AutomergeRepo
 
 /// Applies the editor's changes to the document, and handles those of other people.
-extension Attachment {
+extension BufferBinding {
   // MARK: From the editor
 
   func takeIn(version: Int, rev: Int?, changes: [ContentChange]) {
@@ -118,9 +118,9 @@ extension Attachment {
   func documentDid(_ event: DocHandle.Event) {
     switch event {
     case .textEdits(let edits, _): remoteEdits(edits)
-    case .ephemeral(let message, let peer): service.company.received(message, via: peer)
+    case .ephemeral(let message, let peer): service.presenceTracker.received(message, via: peer)
     case .peersChanged:
-      service.company.peersChanged(on: handle)
+      service.presenceTracker.peersChanged(on: handle)
       updates.statusChanged()
     case .storageChanged:
       updates.statusChanged()
@@ -174,15 +174,15 @@ extension Attachment {
     finishComparing()
     let before = source.allUTF8
     let person = service.identity.person
-    let remade = RemadeText(old: note, new: moved) { NoteAuthors.person(of: $0) == person }
-    let words = remade.wordsLeftBehind
+    let item = MovedItem(old: note, new: moved) { NoteAuthors.person(of: $0) == person }
+    let words = item.wordsLeftBehind
     note = moved
     // Its undo history belongs to the old text.
     undo.groups = UndoGroups()
     if mayWrite { apply(words ?? []) }
     let delta = TextDiff.delta(from: before, to: source.allUTF8)
     // What other people left behind, their own services bring, if they still run.
-    if delta.deletedBytes > 0, words == nil || remade.isBranch || !mayWrite {
+    if delta.deletedBytes > 0, words == nil || item.isBranch || !mayWrite {
       service.recoveredTexts.keepSoon(id, "its agenda item was moved by somebody else while it was open", before)
     }
     buffer.documentChanged(by: delta)

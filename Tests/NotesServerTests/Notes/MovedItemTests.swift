@@ -5,7 +5,7 @@ import Testing
 @testable import NotesServer
 
 /// An agenda item that one person moves while another types into it.
-@Suite struct RemadeTextTests {
+@Suite struct MovedItemTests {
   private let ana: Document
   private let bob: Document
   private let old: NoteDocument
@@ -41,7 +41,7 @@ import Testing
   private func follow() throws -> [TextSplice]? {
     let new = try #require(NoteDocument(ana, item: "cake"))
     #expect(new.content != old.content)
-    return RemadeText(old: old, new: new) { [ana] in $0 == ana.actor }.wordsLeftBehind
+    return MovedItem(old: old, new: new) { [ana] in $0 == ana.actor }.wordsLeftBehind
   }
 
   private func makeSplices(_ splices: [TextSplice]) throws {
@@ -109,7 +109,7 @@ import Testing
     try next.merge(other: bob)
     let new = try #require(NoteDocument(next, item: "cake"))
     let own = [ana.actor, next.actor]
-    let splices = try #require(RemadeText(old: left, new: new, isOwn: own.contains).wordsLeftBehind)
+    let splices = try #require(MovedItem(old: left, new: new, isOwn: own.contains).wordsLeftBehind)
     for splice in splices {
       try next.spliceText(
         obj: new.content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
@@ -158,9 +158,9 @@ import Testing
     for (document, text) in zip([ana, bob], texts) {
       let counted = try #require(NoteDocument(document, item: "cake"))
       guard counted.content != text.content else { continue }
-      let remade = RemadeText(old: text, new: counted) { $0 == document.actor }
-      #expect(remade.isBranch)
-      for splice in try #require(remade.wordsLeftBehind) {
+      let moved = MovedItem(old: text, new: counted) { $0 == document.actor }
+      #expect(moved.isBranch)
+      for splice in try #require(moved.wordsLeftBehind) {
         try document.spliceText(
           obj: counted.content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
       }
@@ -190,7 +190,7 @@ import Testing
     try cleo.merge(other: bob)
     let counted = try #require(NoteDocument(cleo, item: "cake"))
     guard counted.content != seen.content else { return }
-    let splices = try #require(RemadeText(old: seen, new: counted) { $0 == cleo.actor }.wordsLeftBehind)
+    let splices = try #require(MovedItem(old: seen, new: counted) { $0 == cleo.actor }.wordsLeftBehind)
     #expect(
       splices.map { String(decoding: $0.insert, as: UTF8.self) }.joined() == "sour ", "what Ana typed is hers to bring")
   }

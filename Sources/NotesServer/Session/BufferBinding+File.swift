@@ -2,7 +2,7 @@ import Automerge
 import AutomergeRepo
 
 /// The working file: what the editor writes to it, and what other programs do.
-extension Attachment {
+extension BufferBinding {
   /// The editor says that the working file holds its text now.
   func didSave() {
     file.mergedText = nil
@@ -51,7 +51,7 @@ extension Attachment {
     client.apply(changes, version: version, in: buffer.encoding)
     guard client.text == merged else { return false }
     file.mergedText = nil
-    let merge = OpeningMerge(note: note, bases: [base], encoding: buffer.encoding, gate: .plain)
+    let merge = ThreeWayMerge(note: note, bases: [base], encoding: buffer.encoding, gate: .plain)
     let (opened, splices) = merge.open(version: version, text: client.text)
     buffer = opened
     apply(splices)

@@ -4,14 +4,14 @@ import AutomergeRepo
 ///
 /// Meanwhile nothing is sent to the client, and its messages wait. Its earlier text stays the base: other people's changes are
 /// applied after it. Code that needs the client's text at once calls `finishComparing`.
-extension Attachment {
+extension BufferBinding {
   /// A full text that is being compared, and the messages that came after it.
   @AutomergeRepo
   final class Comparison {
     let version: Int
     let rev: Int?
     let text: [UInt8]
-    var waiting: [@AutomergeRepo (Attachment) -> Void] = []
+    var waiting: [@AutomergeRepo (BufferBinding) -> Void] = []
 
     init(version: Int, rev: Int?, text: [UInt8]) { (self.version, self.rev, self.text) = (version, rev, text) }
   }
@@ -37,7 +37,7 @@ extension Attachment {
   }
 
   /// Runs the action at once if no full text is being compared, else after that.
-  func whenCompared(_ action: @escaping @AutomergeRepo (Attachment) -> Void) {
+  func whenCompared(_ action: @escaping @AutomergeRepo (BufferBinding) -> Void) {
     if comparison == nil { action(self) } else { comparison?.waiting.append(action) }
   }
 

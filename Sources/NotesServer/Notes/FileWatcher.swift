@@ -4,18 +4,18 @@ import Logging
 
 /// Notices at once what other programs write to the working files.
 ///
-/// An event only says where to look. The file's content counts: `Caretaker` compares it with what the file held when it was
+/// An event only says where to look. The file's content counts: `WorkingFileSync` compares it with what the file held when it was
 /// last written, and merges the difference; if an editor has the note open here, `OpenFile` does. One file at a time is read.
 @AutomergeRepo
-final class OutsideChanges {
+final class FileWatcher {
   /// How long after the last event the file is read: programs write in several steps.
   static let quietTime: Duration = .milliseconds(200)
   /// The most folders watched at a time; in further folders changes are only noticed later.
-  static let mostFolders = 256
+  static let maximumFolders = 256
 
   private let environment: ServiceEnvironment
   private let openFiles: OpenFiles
-  private let caretaker: Caretaker
+  private let fileSync: WorkingFileSync
   private let folders: any FolderWatching
   private var watches: [String: any FolderWatch] = [:]
   private var planned: [String: any ScheduledAction] = [:]
@@ -24,9 +24,9 @@ final class OutsideChanges {
   private let log = Logger(label: "files")
 
   init(
-    _ environment: ServiceEnvironment, _ openFiles: OpenFiles, _ caretaker: Caretaker, _ folders: any FolderWatching
+    _ environment: ServiceEnvironment, _ openFiles: OpenFiles, _ fileSync: WorkingFileSync, _ folders: any FolderWatching
   ) {
-    (self.environment, self.openFiles, self.caretaker, self.folders) = (environment, openFiles, caretaker, folders)
+    (self.environment, self.openFiles, self.fileSync, self.folders) = (environment, openFiles, fileSync, folders)
   }
 
   /// Watches the folder of this working file from now on.
@@ -35,7 +35,7 @@ final class OutsideChanges {
   func watch(path: String, isOpen: Bool = false) {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else { return }
     let folder = String(path[..<slash])
-    guard watches[folder] == nil, isOpen || watches.count < Self.mostFolders else { return }
+    guard watches[folder] == nil, isOpen || watches.count < Self.maximumFolders else { return }
     watches[folder] = folders.watch(folder) { [weak self] name in
       self?.changed((folder as NSString).appendingPathComponent(name))
     }
@@ -68,7 +68,7 @@ final class OutsideChanges {
       else {
         return
       }
-      try await caretaker.synchronize(record.key, handle)
+      try await fileSync.synchronize(record.key, handle)
     } catch {
       log.warning("What another program wrote to \(path) was not taken in: \(error)")
     }

@@ -1,0 +1,86 @@
+import AutomergeRepo
+import JSONRPC
+import RepoTestSupport
+import TestSupport
+import Testing
+
+@testable import NotesServer
+
+/// The beginning and the end of a session, and which messages it takes in between.
+@AutomergeRepo @Suite struct SessionTests {
+  private let ana = ServiceUnderTest(RepoWorld(random: RandomSource(SeededGenerator(seed: 11))), "ana")
+
+  private func answer(_ id: Int) -> JSONValue? { ana.sent.first { $0["id"]?.intValue == id } }
+
+  private func errorCode(_ id: Int) -> Int? { answer(id)?["error"]?["code"]?.intValue }
+
+  @Test func aRequestBeforeInitializeIsRefused() async throws {
+    try await ana.service.load()
+    ana.session.serviceIsLoaded()
+    ana.send("notes/list", [:], id: 1)
+    #expect(errorCode(1) == ErrorCode.serverNotInitialized.rawValue)
+    #expect(ana.session.phase == .fresh)
+  }
+
+  @Test func initializeIsAnsweredBeforeTheNotesAreRead() {
+    ana.send("initialize", [:], id: 1)
+    #expect(answer(1)?["result"] != nil)
+    #expect(ana.session.phase == .running)
+  }
+
+  @Test func whatComesBeforeTheNotesAreReadIsHandledAfterwardsInOrder() async throws {
+    ana.send("initialize", ["initializationOptions": ["notes": ["protocol": 1]]], id: 1)
+    ana.open("file:///notes/plain.txt", "one\n")
+    ana.change("file:///notes/plain.txt", "two\n", version: 2)
+    #expect(ana.session.editor.buffers["file:///notes/plain.txt"] == nil)
+    try await ana.service.load()
+    ana.session.serviceIsLoaded()
+    guard case .plain(let buffer)? = ana.session.editor.buffers["file:///notes/plain.txt"] else {
+      Issue.record("the buffer is not there")
+      return
+    }
+    #expect(String(decoding: buffer.text, as: UTF8.self) == "two\n")
+    #expect(buffer.version == 2)
+  }
+
+  @Test func aSecondInitializeIsRefused() async throws {
+    try await ana.start()
+    ana.send("initialize", [:], id: 2)
+    #expect(errorCode(2) == ErrorCode.invalidRequest.rawValue)
+  }
+
+  @Test func afterShutdownOnlyExitIsTaken() async throws {
+    try await ana.start()
+    var code: Int32?
+    ana.session.onEnd = { code = $0 }
+    ana.send("shutdown", [:], id: 2)
+    ana.send("notes/list", [:], id: 3)
+    #expect(errorCode(3) == ErrorCode.invalidRequest.rawValue)
+    ana.send("exit", [:])
+    try await ana.wait(for: "the end") { code != nil }
+    #expect(code == 0)
+    #expect(answer(2)?["result"] == .null)
+  }
+
+  @Test func theEndOfInputWithoutShutdownIsAFailure() async throws {
+    try await ana.start()
+    var code: Int32?
+    ana.session.onEnd = { code = $0 }
+    ana.session.inputEnded()
+    try await ana.wait(for: "the end") { code != nil }
+    #expect(code == 1)
+    #expect(ana.session.hasEnded)
+  }
+
+  @Test func anEditorThatHasGoneIsStillEndedOnceTheNotesAreRead() async throws {
+    var code: Int32?
+    ana.session.onEnd = { code = $0 }
+    ana.send("initialize", [:], id: 1)
+    ana.session.inputEnded()
+    #expect(!ana.session.hasEnded)
+    try await ana.service.load()
+    ana.session.serviceIsLoaded()
+    try await ana.wait(for: "the end") { code != nil }
+    #expect(code == 1)
+  }
+}
