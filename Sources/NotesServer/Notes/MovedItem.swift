@@ -69,7 +69,7 @@ struct MovedItem {
 
   /// Whether the new text has all that anybody typed into the old one, which may belong to a branch that does not count.
   static func hasAll(of old: ObjId, new: NoteDocument) -> Bool {
-    RemadeText(old: new.with(earlier: old), new: new, isOwn: { _ in true }).wordsLeftBehind?.isEmpty ?? false
+    MovedItem(old: new.with(earlier: old), new: new, isOwn: { _ in true }).wordsLeftBehind?.isEmpty ?? false
   }
 
   /// What the person has to bring from a branch that does not count. `counted` was made from the same text.

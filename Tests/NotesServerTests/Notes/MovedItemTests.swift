@@ -210,7 +210,7 @@ import Testing
     try type("fresh ", at: 0, in: merged)
     func splices(_ text: String) -> [TextSplice] {
       let base = TextBase(heads: heads[lost], steps: [], object: texts[lost].textObject)
-      let merge = OpeningMerge(note: counted, bases: [base], encoding: .utf8, gate: .plain)
+      let merge = ThreeWayMerge(note: counted, bases: [base], encoding: .utf8, gate: .plain)
       return merge.open(version: 1, text: Array(text.utf8)).splices
     }
     #expect(splices("apple\n") == [])
