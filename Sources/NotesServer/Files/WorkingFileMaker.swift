@@ -30,6 +30,8 @@ struct WorkingFileMaker {
     // Another process of this person may be creating it: this avoids one file for each.
     let turn = await environment.turn("make-" + key.lockName)
     defer { withExtendedLifetime(turn) {} }
+    // Read at the same time as the record: a person who joins waits for both.
+    async let names = environment.files.names(in: directory)
     try await notebook.refresh(key)
     if let made = notebook[key], made.path != nil || made.successor != nil {
       if made.path != nil { fileSync.watch(handle) }
@@ -37,7 +39,7 @@ struct WorkingFileMaker {
     }
     // A buffer may still show what the file held before the note was put away.
     if notebook[key] != nil { try await notebook.loadBase(of: key) }
-    let taken = Set(try await environment.files.names(in: directory) ?? [])
+    let taken = Set(try await names ?? [])
     let now = environment.clock.date
     var record =
       notebook[key]
