@@ -30,7 +30,9 @@ final class SimulatedLocks: Sendable {
   }
 
   /// The process has ended, and the system frees its locks.
-  func endAll(of process: Int) { state.withLock { state in state.held = state.held.filter { $0.value.process != process } } }
+  func endAll(of process: Int) {
+    state.withLock { state in state.held = state.held.filter { $0.value.process != process } }
+  }
 
   private func end(_ number: Int) { state.withLock { state in state.held[number] = nil } }
 

@@ -34,7 +34,8 @@ final class SimulatedService {
     name = PeerId("\(person.name)/\(number)")
     let actor = ActorId(data: Data(person.key + random.bytes(8))) ?? ActorId()
     run = actor.description
-    process = SimulatedProcess(number, run: run, disk: person.disk, random: RandomSource(SplitMix64(seed: random.next())))
+    process = SimulatedProcess(
+      number, run: run, disk: person.disk, random: RandomSource(SplitMix64(seed: random.next())))
     self.random = RandomSource(SplitMix64(seed: random.next()))
     clock = person.disk.clock
     let store = SimulatedStore(process)

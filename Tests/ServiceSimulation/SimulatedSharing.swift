@@ -21,7 +21,8 @@ public final class SimulatedSharing: SharingService {
     let notes = repo.handles.map { (document: $0.id, access: Access.write) }
     return repo.peers.keys.sorted().filter { !repo.siblings.contains($0) }.map { peer in
       PeerSummary(
-        peer: peer, name: peer.description, fingerprint: "", state: .connected, isConnected: true, via: "", notes: notes)
+        peer: peer, name: peer.description, fingerprint: "", state: .connected, isConnected: true, via: "", notes: notes
+      )
     }
   }
 
@@ -57,7 +58,8 @@ public final class SimulatedSharing: SharingService {
   public func move(
     _ document: DocumentId, to successor: DocumentId, heads: Set<ChangeHash>, without peer: PeerId
   ) async throws(SharingError) { throw .refused }
-  public func setAccess(_ access: Access, to document: DocumentId, for peer: PeerId) async throws(SharingError) -> Bool {
+  public func setAccess(_ access: Access, to document: DocumentId, for peer: PeerId) async throws(SharingError) -> Bool
+  {
     throw .refused
   }
   public func invite(

@@ -51,7 +51,9 @@ extension Editor {
       members["uri"] = nil
       members["id"] = .string(record.id.description)
     }
-    guard let answer = await service.siblings.requests.ask(type(of: request).method, .object(members)) else { return nil }
+    guard let answer = await service.siblings.requests.ask(type(of: request).method, .object(members)) else {
+      return nil
+    }
     let result = try answer.get()
     if let id = result["id"]?.stringValue.flatMap({ DocumentId($0) }) {
       try await service.notebook.refresh(id)

@@ -24,7 +24,8 @@ final class FileWatcher {
   private let log = Logger(label: "files")
 
   init(
-    _ environment: ServiceEnvironment, _ openFiles: OpenFiles, _ fileSync: WorkingFileSync, _ folders: any FolderWatching
+    _ environment: ServiceEnvironment, _ openFiles: OpenFiles, _ fileSync: WorkingFileSync,
+    _ folders: any FolderWatching
   ) {
     (self.environment, self.openFiles, self.fileSync, self.folders) = (environment, openFiles, fileSync, folders)
   }
@@ -61,10 +62,13 @@ final class FileWatcher {
   }
 
   private func takeIn(_ path: String) async {
-    guard let record = environment.notebook.record(atPath: path), !environment.openNotes.contains(record.key) else { return }
+    guard let record = environment.notebook.record(atPath: path), !environment.openNotes.contains(record.key) else {
+      return
+    }
     do {
       // A removed or renamed file is written again only when the note is next opened or changed.
-      guard try await environment.files.read(path) != nil, case .found(let handle) = await environment.repo.find(record.id)
+      guard try await environment.files.read(path) != nil,
+        case .found(let handle) = await environment.repo.find(record.id)
       else {
         return
       }

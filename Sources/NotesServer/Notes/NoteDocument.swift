@@ -65,7 +65,9 @@ struct NoteDocument: Sendable {
       case .Scalar(.String(let title)): title
       default: nil
       }
-    return title.map { OneLine.shown(String(String.UnicodeScalarView($0.unicodeScalars.prefix(Self.maximumTitleLength)))) }
+    return title.map {
+      OneLine.shown(String(String.UnicodeScalarView($0.unicodeScalars.prefix(Self.maximumTitleLength))))
+    }
   }
 
   /// Changes the title with the smallest edit. The caller commits.

@@ -36,7 +36,8 @@ final class ReadOnlyCopies {
   private var notebook: Notebook { environment.notebook }
 
   init(
-    _ environment: ServiceEnvironment, _ author: LocalAuthor, _ recoveredTexts: RecoveredTexts, _ fileSync: WorkingFileSync
+    _ environment: ServiceEnvironment, _ author: LocalAuthor, _ recoveredTexts: RecoveredTexts,
+    _ fileSync: WorkingFileSync
   ) {
     (self.environment, self.author, self.recoveredTexts) = (environment, author, recoveredTexts)
     self.fileSync = fileSync

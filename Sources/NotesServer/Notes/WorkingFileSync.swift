@@ -354,7 +354,8 @@ final class WorkingFileSync: WorkingFilePlanner {
       ThreeWayMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain)
     }
     var found: FileMerge?
-    for _ in 0..<Self.maximumComparisons where found == nil && contents.text.count >= FileComparison.maximumBytesAtOnce {
+    for _ in 0..<Self.maximumComparisons where found == nil && contents.text.count >= FileComparison.maximumBytesAtOnce
+    {
       let heads = handle.document.heads()
       let merged = await merge().takeInOffLoop(contents)
       guard !isOpen(NoteKey(handle.id, item: note.item)) else { return false }

@@ -61,6 +61,8 @@ extension BufferBinding {
       text.count == splice.insert.count
     else { return splices.isEmpty }
     let touched = splice.utf8Offset...(splice.utf8Offset + splice.insert.count)
-    return !service.presenceTracker.offsets(of: places, in: note).contains { touched.contains($0) || touched.contains($1) }
+    return !service.presenceTracker.offsets(of: places, in: note).contains {
+      touched.contains($0) || touched.contains($1)
+    }
   }
 }

@@ -134,7 +134,8 @@ final class BufferOpener {
   /// The buffer is reopened while its document has not arrived. What was typed since may exist nowhere else.
   func keepTyped(_ opening: Opening, unlessIn text: [UInt8]) {
     guard opening.plain.text != opening.text, opening.plain.text != text else { return }
-    service.recoveredTexts.keepSoon(opening.key.document, "the file was read again before the note arrived", opening.plain.text)
+    service.recoveredTexts.keepSoon(
+      opening.key.document, "the file was read again before the note arrived", opening.plain.text)
   }
 
   // MARK: Merging

@@ -27,7 +27,8 @@ final class Mover {
   private var notebook: Notebook { environment.notebook }
 
   init(
-    _ environment: ServiceEnvironment, _ author: LocalAuthor, _ recoveredTexts: RecoveredTexts, _ fileSync: WorkingFileSync
+    _ environment: ServiceEnvironment, _ author: LocalAuthor, _ recoveredTexts: RecoveredTexts,
+    _ fileSync: WorkingFileSync
   ) {
     (self.environment, self.author, self.recoveredTexts) = (environment, author, recoveredTexts)
     self.fileSync = fileSync

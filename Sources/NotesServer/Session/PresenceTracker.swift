@@ -72,7 +72,9 @@ final class PresenceTracker {
   private func named(_ person: Presence.Person) -> Presence.Person? {
     let owner = PeerId(person.peer).owner
     let isOwn = owner == environment.repo.peerId
-    guard let name = isOwn ? person.name : environment.sharing.name(of: owner, claiming: person.name) else { return nil }
+    guard let name = isOwn ? person.name : environment.sharing.name(of: owner, claiming: person.name) else {
+      return nil
+    }
     var person = person
     person.name = name
     return person

@@ -40,9 +40,10 @@ import Testing
     try await simulation.begin()
     let person = simulation.people[0]
     for milliseconds in stride(from: 0, to: 400, by: 40) {
+      let second = person.start(random: &simulation.random)
+      try await simulation.wait(for: "the second service") { second.isLoaded && !second.repo.siblings.isEmpty }
       simulation.writeOutside(person)
       await simulation.pass(.milliseconds(milliseconds))
-      let second = person.start(random: &simulation.random)
       simulation.openBuffer(second, of: person)
       await simulation.pass(.seconds(3))
       second.closeBuffer()
