@@ -27,18 +27,18 @@ extension NetworkConformance {
         contents.map { content in
           .document(.init(senderId: sender, targetId: target, documentId: inner.documentId, content: content))
         } + [
-        .ephemeral(
-          .init(
-            senderId: sender, targetId: target, documentId: inner.documentId, count: 1, sessionId: "s", data: bytes)),
-        .ephemeral(
-          .init(
-            senderId: PeerId("another author"), targetId: target, documentId: inner.documentId, count: 1 << 40,
-            sessionId: "t", data: bytes)),
-        .error(senderId: sender, targetId: target, message: "an error"),
-        .other(
-          type: "conformance",
-          fields: ["senderId": .text(sender.description), "targetId": .text(target.description), "n": .integer(1)]),
-      ]
+          .ephemeral(
+            .init(
+              senderId: sender, targetId: target, documentId: inner.documentId, count: 1, sessionId: "s", data: bytes)),
+          .ephemeral(
+            .init(
+              senderId: PeerId("another author"), targetId: target, documentId: inner.documentId, count: 1 << 40,
+              sessionId: "t", data: bytes)),
+          .error(senderId: sender, targetId: target, message: "an error"),
+          .other(
+            type: "conformance",
+            fields: ["senderId": .text(sender.description), "targetId": .text(target.description), "n": .integer(1)]),
+        ]
       if isSent { for message in messages { stations.send(message, from: 0) } } else { expected = messages }
     }
     let recorder = stations.recorders[1]

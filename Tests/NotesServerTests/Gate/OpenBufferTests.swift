@@ -340,7 +340,8 @@ private func range(_ start: (Int, Int), _ end: (Int, Int)) -> PositionRange {
   @Test(arguments: [
     ("shared\ntheirs\n", "mine\nshared\n", "mine\nshared\ntheirs\n"), ("", "mine", "mine"), ("theirs", "", "theirs"),
     ("same", "same", "same"), ("a\nb\n", "a\nb", "a\nb\n"), ("theirs", "mine", "mine\ntheirs\n"),
-    ("<theirs>shared\n", "shared\n", "<theirs>shared\n"), ("shared, theirs\nlast", "shared\nlast", "shared, theirs\nlast"),
+    ("<theirs>shared\n", "shared\n", "<theirs>shared\n"),
+    ("shared, theirs\nlast", "shared\nlast", "shared, theirs\nlast"),
     ("sharedtheirs\n", "shared\n", "shared\nsharedtheirs\n"), ("determined\n", "mine\n", "mine\ndetermined\n"),
     ("mi<theirs>ne\n", "mine\n", "mine\nmi<theirs>ne\n"),
   ]) func withoutABaseBothAreKept(document: String, text: String, union: String) {
