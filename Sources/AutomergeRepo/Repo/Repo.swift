@@ -126,7 +126,8 @@ public final class Repo {
   /// - Returns: whether it is out of memory now.
   public func release(_ id: DocumentId) -> Bool {
     guard let entry = entries[id], entry.isReady, !entry.isAwaited, entry.isOnlyOwner, let handle = entry.handle,
-      handle.isStored, handle.signatures.isStored, !handle.isCompacting, handle.companions == nil,
+      handle.isStored, handle.signatures.isStored, !handle.isCompacting, handle.incoming.isEmpty,
+      handle.companions == nil,
       handle.sync.linkedPeers.allSatisfy({ handle.inSync(with: $0) })
     else { return false }
     handle.claims.withdraw()

@@ -7,9 +7,14 @@ extension DocumentSync {
   mutating func begin(_ content: RepoMessage.Content, from peer: PeerId) -> Bool {
     guard let data = content.data, let header = SyncHeader(data) else { return false }
     _ = authorship.receive(.heard(peer))
+    let isNew = index(of: peer) == nil
     let index = link(to: peer, .write)
-    // The search waits for it.
-    if !header.heads.isEmpty { links[index].beginExchange(awaitsAnswer: links[index].awaitsAnswer) }
+    if !header.heads.isEmpty {
+      // The search waits for it.
+      links[index].beginExchange(awaitsAnswer: links[index].awaitsAnswer)
+    } else if isNew, phase == .searching {
+      links[index].state = .lacking(awaitsAnswer: false)
+    }
     return true
   }
 

@@ -37,22 +37,29 @@ extension OpenBuffer {
 
   /// Opens a buffer whose text has no known base: the lines it has more go into the document, and nothing
   /// is deleted.
+  ///
+  /// - Parameter isEarlier: whether the text is one that the note has had, though it is unknown when
   static func openKeepingBoth(
-    version: Int, encoding: PositionEncoding, gate: Gate = .notes, text: [UInt8], source: some TextSource
+    version: Int, encoding: PositionEncoding, gate: Gate = .notes, text: [UInt8], isEarlier: Bool = false,
+    source: some TextSource
   ) -> (buffer: OpenBuffer, splices: [TextSplice]) {
     let document = source.allUTF8
-    let (added, lacking) = union(of: document, text)
+    let (added, lacking) = union(of: document, text, isEarlier: isEarlier)
     return (OpenBuffer(version: version, encoding: encoding, gate: gate, base: lacking), added.splices)
   }
 
   /// What the document lacks of the union of both, and what the text lacks of it. Compared by whole lines; if only a line
-  /// feed is missing at the end of one, the last line is still the same. A document that has all words of the text, with more
-  /// between them, lacks nothing, though its lines are different ones.
-  private static func union(of document: [UInt8], _ text: [UInt8]) -> (added: TextDelta, lacking: TextDelta) {
+  /// feed is missing at the end of one, the last line is still the same. A document that has grown out of the text, and only has
+  /// more before, between and behind its lines, lacks nothing.
+  private static func union(
+    of document: [UInt8], _ text: [UInt8], isEarlier: Bool
+  ) -> (added: TextDelta, lacking: TextDelta) {
     if document == text { return (.identity, .identity) }
     if document.isEmpty || text.isEmpty { return TextDiff.delta(from: document, to: text).keepingBoth }
-    let more = TextDiff.delta(from: text, to: document)
-    if more.keepsWords(of: text) { return (.identity, more) }
+    if isEarlier {
+      let more = TextDiff.delta(from: text, to: document)
+      if more.keepsLines(of: text) { return (.identity, more) }
+    }
     func ending(_ bytes: [UInt8]) -> TextDelta {
       TextDelta(utf8Offset: bytes.count, deleted: [], inserted: bytes.last == 0x0A ? [] : [0x0A])
     }

@@ -19,28 +19,35 @@ struct TextDelta: Hashable, Sendable {
 
   var isIdentity: Bool { segments.isEmpty }
 
-  /// Whether every word of `text` stays a word by itself: nothing is deleted, and nothing inserted splits or prolongs a word.
+  /// Whether all lines of `text` stay, whole and next to what else is written on them: nothing is deleted, nothing is inserted
+  /// inside a line, and no word becomes another, as "can" would in "can't".
   /// - Complexity: O(s) in the segments
-  func keepsWords(of text: [UInt8]) -> Bool {
+  func keepsLines(of text: [UInt8]) -> Bool {
     var place = 0
     for segment in segments {
       switch segment {
       case .retain(let count): place += count
       case .insert(let piece):
-        let (before, after) = (text[..<place].last, text[place...].first)
-        for (left, right) in [(before, after), (before, piece.bytes.first), (piece.bytes.last, after)]
-        where Self.isInWord(left) && Self.isInWord(right) { return false }
+        let (before, after) = (text[..<place].last ?? 0x0A, text[place...].first ?? 0x0A)
+        guard before == 0x0A || after == 0x0A else { return false }
+        if Self.prolongs(before, piece.bytes.first, piece.bytes.dropFirst().first) { return false }
+        if Self.prolongs(after, piece.bytes.last, piece.bytes.dropLast().last) { return false }
       case .delete: return false
       }
     }
     return true
   }
 
-  private static func isInWord(_ byte: UInt8?) -> Bool {
-    switch byte ?? 0 {
-    case 0x30...0x39, 0x41...0x5A, 0x5F, 0x61...0x7A, 0x80...: true
-    default: false
+  /// Whether a word that has `byte` at its end goes on with the next two bytes.
+  private static func prolongs(_ byte: UInt8, _ next: UInt8?, _ afterNext: UInt8?) -> Bool {
+    func isInWord(_ byte: UInt8?) -> Bool {
+      switch byte ?? 0 {
+      case 0x30...0x39, 0x41...0x5A, 0x5F, 0x61...0x7A, 0x80...: true
+      default: false
+      }
     }
+    guard isInWord(byte), let next else { return false }
+    return isInWord(next) || "'-./".utf8.contains(next) && isInWord(afterNext)
   }
 
   /// The delta that replaces `deleted`, which stands at `utf8Offset`, by `inserted`.

@@ -63,7 +63,7 @@ final class BufferOpener {
           record.key.lockName, exclusively: false, within: .seconds(isReattached ? 4 : 1))
         await service.openFiles.settle(record.key)
         // Another process that has the note open may be taking in what a program wrote to the file, which the buffer has, too.
-        let fileTurn = await service.openFiles.turn(of: record.key)
+        var fileTurn = await service.openFiles.turn(of: record.key)
         await service.siblings.follow(to: handle)
         try await service.environment.loadBase(of: record.key)
         if isGuessed {
@@ -87,8 +87,9 @@ final class BufferOpener {
             uri: uri, handle: handle, item: record.item, origin ?? .file, opening: opening.number, merged: merged,
             saved: saved, fileTurn: fileTurn)
         }
-        // The buffer has one of its own now. With two, a deletion would be refused though no other editor has the note open.
-        claim = nil
+        // The buffer has its own claim now. With two, a deletion would be refused though no other editor has the note open. The
+        // file's lock ends with the first look at it.
+        (claim, fileTurn) = (nil, nil)
         if isGuessed { await caughtUp(handle) }
       } catch {
         await notOpened(uri: uri, opening: opening.number, error: error)

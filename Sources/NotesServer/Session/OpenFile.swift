@@ -106,11 +106,9 @@ final class OpenFile {
     look()
   }
 
-  /// What opening the buffer made of the file's text is recorded before another process looks at the file.
-  func lookFirst(holding turn: any NoteClaim) {
-    self.turn = turn
-    look()
-  }
+  /// Gives the first look, which is due, the right to record what the file holds: what opening the buffer made of the file's
+  /// text is recorded before another process looks at the file.
+  func lookFirst(holding turn: any NoteClaim) { self.turn = turn }
 
   func look() {
     planned?.cancel()
@@ -152,9 +150,9 @@ final class OpenFile {
   }
 
   private func lookOnce() async {
-    guard let path = environment.notebook[key]?.path else { return }
     let held = turn
     turn = nil
+    guard let path = environment.notebook[key]?.path else { return }
     let new = held == nil ? await files.turn(of: key) : nil
     guard let turn = held ?? new else { return changed() }
     defer { withExtendedLifetime(turn) {} }

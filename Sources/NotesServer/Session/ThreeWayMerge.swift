@@ -38,7 +38,8 @@ struct ThreeWayMerge: Sendable {
         version: version, encoding: encoding, gate: gate, text: text, exactly: way, source: source)
     }
     guard let nearest = nearest(to: text) else {
-      return OpenBuffer.openKeepingBoth(version: version, encoding: encoding, gate: gate, text: text, source: source)
+      return OpenBuffer.openKeepingBoth(
+        version: version, encoding: encoding, gate: gate, text: text, isEarlier: !bases.isEmpty, source: source)
     }
     return OpenBuffer.open(
       version: version, encoding: encoding, gate: gate, text: text, base: nearest.way, source: source)
@@ -55,7 +56,7 @@ struct ThreeWayMerge: Sendable {
   func takeIn(file text: [UInt8]) -> FileMerge {
     guard let nearest = nearest(to: text, isFile: true) else {
       let (buffer, splices) = OpenBuffer.openKeepingBoth(
-        version: 0, encoding: encoding, gate: .plain, text: text, source: source)
+        version: 0, encoding: encoding, gate: .plain, text: text, isEarlier: !bases.isEmpty, source: source)
       return FileMerge(splices: splices, lacking: buffer.clientToDocument)
     }
     if nearest.distance == 0 {

@@ -9,6 +9,8 @@ final class TLSTransport: FramedTransport {
   private let tls: TLSSession
   private var report: (@AutomergeRepo (TransportEvent) -> Void)?
   private var isProven = false
+  /// Whether the link has ended its side: what still arrives is not read.
+  private var isFinishing = false
   private var failure: LinkError?
 
   init(_ stream: TCPStream, _ tls: TLSSession) { (self.stream, self.tls) = (stream, tls) }
@@ -35,6 +37,7 @@ final class TLSTransport: FramedTransport {
   func close() { stream.close() }
 
   func finish() {
+    isFinishing = true
     tls.finish()
     flush()
     stream.shutdownThenClose(within: .seconds(1))
@@ -67,7 +70,7 @@ final class TLSTransport: FramedTransport {
       try tls.receive(bytes)
       try self.advance()
       self.report?(.worked(since: start))
-      while self.isProven, self.isOpen, let plain = try tls.read() {
+      while self.isProven, self.isOpen, !self.isFinishing, let plain = try tls.read() {
         self.frames.append(plain)
         self.report?(.received)
       }

@@ -340,16 +340,28 @@ private func range(_ start: (Int, Int), _ end: (Int, Int)) -> PositionRange {
   @Test(arguments: [
     ("shared\ntheirs\n", "mine\nshared\n", "mine\nshared\ntheirs\n"), ("", "mine", "mine"), ("theirs", "", "theirs"),
     ("same", "same", "same"), ("a\nb\n", "a\nb", "a\nb\n"), ("theirs", "mine", "mine\ntheirs\n"),
-    ("<theirs>shared\n", "shared\n", "<theirs>shared\n"),
-    ("shared, theirs\nlast", "shared\nlast", "shared, theirs\nlast"),
-    ("sharedtheirs\n", "shared\n", "shared\nsharedtheirs\n"), ("determined\n", "mine\n", "mine\ndetermined\n"),
-    ("mi<theirs>ne\n", "mine\n", "mine\nmi<theirs>ne\n"),
+    ("<theirs>yes\n", "yes\n", "yes\n<theirs>yes\n"),
   ]) func withoutABaseBothAreKept(document: String, text: String, union: String) {
     var source = ArrayText(document)
     let (buffer, splices) = OpenBuffer.openKeepingBoth(
       version: 1, encoding: .utf8, text: bytes(text), source: source)
     source.make(splices)
     #expect(source.string == union)
+    #expect(buffer.clientToDocument.applied(to: bytes(text)) == source.bytes)
+  }
+
+  @Test(arguments: [
+    ("<theirs>shared\n", "shared\n", true), ("shared, theirs\nlast", "shared\nlast", true),
+    ("more\nshared\nmore\nlast\n", "shared\nlast\n", true), ("sharedtheirs\n", "shared\n", false),
+    ("determined\n", "mine\n", false), ("mi<theirs>ne\n", "mine\n", false), ("say yes to it\n", "say it\n", false),
+    ("can't go\n", "can\n", false), ("1.5 eggs\n", "5 eggs\n", false), ("src/main.c\n", "src\n", false),
+  ]) func ofAnEarlierTextNothingStandsTwice(document: String, text: String, hasAll: Bool) {
+    var source = ArrayText(document)
+    let (buffer, splices) = OpenBuffer.openKeepingBoth(
+      version: 1, encoding: .utf8, text: bytes(text), isEarlier: true, source: source)
+    #expect(splices.isEmpty == hasAll)
+    source.make(splices)
+    #expect(hasAll || source.string.contains(text))
     #expect(buffer.clientToDocument.applied(to: bytes(text)) == source.bytes)
   }
 }
