@@ -26,6 +26,16 @@ struct EditorFuzzTests {
     try converge(EmacsUnderTest.self, EmacsUnderTest.self, seed: seed)
   }
 
+  @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"), arguments: seeds)
+  func neovimAndVimConverge(seed: UInt64) throws {
+    try converge(NeovimUnderTest.self, VimUnderTest.self, seed: seed)
+  }
+
+  @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"), arguments: seeds)
+  func neovimAndEmacsConverge(seed: UInt64) throws {
+    try converge(NeovimUnderTest.self, EmacsUnderTest.self, seed: seed)
+  }
+
   private func converge<First: EditorUnderTest, Second: EditorUnderTest>(
     _ first: First.Type, _ second: Second.Type, seed: UInt64
   ) throws {

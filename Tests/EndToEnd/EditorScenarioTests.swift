@@ -15,6 +15,11 @@ struct EditorScenarioTests {
     try typeToEachOther(EmacsUnderTest.self, VimUnderTest.self)
   }
 
+  @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"))
+  func sharedFromNeovimJoinedInEmacs() throws {
+    try typeToEachOther(NeovimUnderTest.self, EmacsUnderTest.self)
+  }
+
   private func typeToEachOther<First: EditorUnderTest, Second: EditorUnderTest>(
     _ first: First.Type, _ second: Second.Type
   ) throws {
@@ -50,6 +55,9 @@ struct EditorScenarioTests {
   @Test func vimGoesOnWhenItsServiceIsKilled() throws { try goOnAfterDeath(VimUnderTest.self) }
   @Test func emacsGoesOnWhenItsServiceIsKilled() throws { try goOnAfterDeath(EmacsUnderTest.self) }
 
+  @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"))
+  func neovimGoesOnWhenItsServiceIsKilled() throws { try goOnAfterDeath(NeovimUnderTest.self) }
+
   private func goOnAfterDeath<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
     let ana = try Editor(user: NotesUser("Ana"), seed: 3, maximumDelay: .zero)
     let ben = try VimUnderTest(user: NotesUser("Ben"), seed: 4, maximumDelay: .zero)
@@ -70,6 +78,9 @@ struct EditorScenarioTests {
 
   @Test func aKilledVimLosesNothing() throws { try loseNothingWhenKilled(VimUnderTest.self) }
   @Test func aKilledEmacsLosesNothing() throws { try loseNothingWhenKilled(EmacsUnderTest.self) }
+
+  @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"))
+  func aKilledNeovimLosesNothing() throws { try loseNothingWhenKilled(NeovimUnderTest.self) }
 
   private func loseNothingWhenKilled<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
     let user = try NotesUser("Ana")

@@ -1,0 +1,81 @@
+import Foundation
+import JSONRPC
+import TestSupport
+
+/// Neovim in a terminal, controlled over a connection that its test script makes.
+public final class NeovimUnderTest: EditorUnderTest {
+  public static let kind = "Neovim"
+  /// Whether there is a Neovim to test.
+  public static let isHere = NotesBinary.find("nvim") != nil
+  public let session: EditorSession
+
+  public init(user: NotesUser, seed: UInt64, maximumDelay: Duration) throws {
+    let plugin = NotesBinary.packageRoot + "/editor-plugins/neovim"
+    let recordPrefix = user.directory.file("neovim")
+    let command = try EditorSession.serviceCommand(
+      user: user, recordPrefix: recordPrefix, seed: seed, maximumDelay: maximumDelay)
+    let settings = """
+      vim.opt.runtimepath:prepend(\(JSONValue(plugin)))
+      vim.opt.shadafile, vim.opt.backup, vim.opt.writebackup = "NONE", false, false
+      vim.g.notes_lsp_command = vim.json.decode([==[\(JSONValue(command))]==])
+      vim.g.notes_lsp_name = \(JSONValue(user.name))
+
+      """
+    let settingsFile = user.directory.file("init.lua")
+    try settings.write(toFile: settingsFile, atomically: true, encoding: .utf8)
+    session = try EditorSession(
+      user: user, kind: "neovim", recordPrefix: recordPrefix,
+      command: ["nvim", "-u", settingsFile, "-S", plugin + "/test/control.lua"])
+  }
+
+  public func evaluate(_ code: String) throws -> JSONValue { try session.evaluate(code, idSign: 1) }
+  private func execute(_ command: String) throws { try session.send(["ex", .string(command)]) }
+
+  public func state() throws -> EditorState? { EditorState(try evaluate("NotesTestState()")) }
+  public func performRandomCommand(_ number: Int) throws { _ = try evaluate("NotesTestRandomCommand(\(number))") }
+
+  public func documentId() throws -> String? {
+    let id = try evaluate("(vim.b.notes_lsp or {}).id").stringValue
+    return id.flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  public func createNote(_ title: String) throws { try execute("NotesNew \(title)") }
+  public func openNote(_ title: String) throws { try execute("NotesOpen \(title)") }
+  public func join(_ ticket: String) throws { try execute("NotesJoin \(ticket)") }
+  public func share() throws { try execute("NotesShare") }
+  public func renameNote(_ title: String) throws { try execute("NotesRename \(title)") }
+  public func deleteNote() throws { try execute("NotesDelete!") }
+  public func undeleteNote(_ title: String) throws { try execute("NotesUndelete \(title)") }
+  public func filePath() throws -> String? { try evaluate("vim.fn.expand('%:p')").stringValue }
+  public func perform(_ command: EditorCommand) throws { try execute(command.vim) }
+  public func give(vim command: String, emacs lisp: String) throws { try execute(command) }
+  public func setServiceCommand(_ change: ([String]) -> [String]) throws {
+    let now = try evaluate("vim.g.notes_lsp_command").arrayValue?.compactMap(\.stringValue) ?? []
+    try execute("let g:notes_lsp_command = \(JSONValue(change(now)))")
+  }
+  public func showNotes() throws { try execute("Notes") }
+
+  /// The ticket is in the register, and in a window that is closed here, as a person would.
+  public func lastTicket() throws -> String? {
+    let register = try evaluate("vim.fn.getreg('\"')").stringValue ?? ""
+    guard register.hasPrefix("notes-lsp:") else { return nil }
+    if try evaluate("vim.b.notes_lsp_view").stringValue == "Notes ticket" { try execute("normal q") }
+    return register.trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  public func beginTypingAtEnd() throws {
+    try session.terminal.press("Escape", "G")
+    try session.terminal.type("A")
+  }
+
+  public func endTyping() throws {
+    try session.terminal.press("Escape")
+    try session.wait(for: "the end of Insert mode") {
+      try evaluate("vim.api.nvim_get_mode().mode").stringValue == "n"
+    }
+  }
+  public func undo() throws { try session.terminal.press("u") }
+  public func redo() throws { try session.terminal.press("C-r") }
+  public func settle() throws { _ = try evaluate("NotesTestSettle()") }
+  public func quit() throws { try execute("qall!") }
+}

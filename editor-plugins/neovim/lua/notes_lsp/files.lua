@@ -1,0 +1,244 @@
+-- Working files: which file is which note, opening one, and what other programs write there.
+--
+-- What another program writes to the file, the service merges into the note, and it comes into the buffer as an edit. So
+-- Neovim has nothing to ask: neither what to do about a file that has changed, nor whether to write over it.
+
+local api = vim.api
+local text = require("notes_lsp.text")
+local say = require("notes_lsp.say")
+local service = require("notes_lsp.service")
+local note_of = require("notes_lsp.note")
+local condition = require("notes_lsp.condition")
+local M = {}
+
+-- How long a write waits for the service to merge what another program has just written.
+local merge_timeout_ms = 100
+-- {uri, id} by path, for files that are opened without a command of this plugin.
+local known = {}
+-- The list of notes outside the notes directory, and when it was read.
+local elsewhere, elsewhere_stamp = {}, nil
+local has_been_ready = false
+
+local function canonical(path)
+  path = vim.fn.fnamemodify(path, ":p")
+  return vim.loop.fs_realpath(path) or vim.fn.simplify(vim.fn.resolve(path))
+end
+
+local function stamp(path)
+  local found = vim.loop.fs_stat(path)
+  return found and found.type == "file" and table.concat({ found.mtime.sec, found.mtime.nsec, found.size, found.ino }, " ")
+end
+
+local function content(path)
+  local file = stamp(path) and io.open(path, "rb")
+  if not file then return nil end
+  local found = file:read("*a")
+  file:close()
+  return found
+end
+
+function M.uri(path)
+  return "file://" .. vim.fn.fnamemodify(path, ":p"):gsub("[^%w/._~-]", function(byte)
+    return ("%%%02X"):format(byte:byte())
+  end)
+end
+
+function M.know(path, uri, id) known[canonical(path)] = { uri = uri, id = id } end
+function M.forget(path) known[canonical(path)] = nil end
+
+-- Learns from an answer to notes/list.
+function M.know_all(notes)
+  for _, note in ipairs(notes) do
+    for _, place in ipairs(vim.list_extend({ note }, note.items or {})) do
+      if place.path and place.uri then M.know(place.path, place.uri, note.id) end
+    end
+  end
+end
+
+function M.directory()
+  local command, set = service.command(), vim.g.notes_lsp_dir or vim.env.NOTES_DIR
+  for index, word in ipairs(command) do
+    if word == "--notes" and not vim.g.notes_lsp_dir then set = command[index + 1] end
+  end
+  return (canonical(set and set ~= "" and set or "~/Notes"):gsub("/+$", ""))
+end
+
+local function is_where_notes_live(path)
+  if known[path] or path:sub(1, #M.directory() + 1) == M.directory() .. "/" then return true end
+  local list = M.directory() .. "/.elsewhere"
+  if stamp(list) ~= elsewhere_stamp then
+    elsewhere, elsewhere_stamp = {}, stamp(list)
+    for line in (content(list) or ""):gmatch("[^\n]+") do
+      local place = line:match(" (.*)")
+      if place then elsewhere[canonical(place)] = true end
+    end
+  end
+  return elsewhere[path] == true
+end
+
+-- Why a buffer cannot become a note; nil if it can.
+function M.why_no_note(buf)
+  if vim.bo[buf].buftype ~= "" then return "Only ordinary files can be notes" end
+  if api.nvim_buf_get_name(buf) == "" then return ":w {file} first: this buffer has no name yet" end
+  local lines = table.concat(api.nvim_buf_get_lines(buf, 0, -1, true), " ")
+  if vim.bo[buf].binary or text.sendable(lines) ~= lines then return "Not UTF-8: :set fenc=utf-8, :w, retry" end
+end
+
+local function attach_read(buf, place)
+  if note_of.of(buf) or M.why_no_note(buf) then return end
+  local note = note_of.attach(buf, place.uri, place.id)
+  note.file_stamp = not vim.bo[buf].modified and stamp(note.path) or nil
+end
+
+-- A file was read: if it is a note, it is one from now on. Asks the service only about files where notes live.
+function M.on_read(buf)
+  local name = api.nvim_buf_get_name(buf)
+  if vim.bo[buf].buftype ~= "" or name == "" or note_of.of(buf) then return end
+  local path = canonical(name)
+  if not is_where_notes_live(path) then return end
+  vim.bo[buf].modeline = false
+  if known[path] and service.state ~= "stopped" then
+    attach_read(buf, known[path])
+    return
+  end
+  service.request("notes/list", vim.empty_dict(), function(answer)
+    M.know_all((answer.result or {}).notes or {})
+    if known[path] and api.nvim_buf_is_loaded(buf) then attach_read(buf, known[path]) end
+  end)
+end
+
+-- A note has got a file. A buffer that showed it before, as a plain one, is the note from now on.
+function M.on_placed(event)
+  if not vim.tbl_contains({ "created", "renamed", "restored" }, event.kind) or not event.path then return end
+  M.know(event.path, event.uri, event.id)
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    local name = api.nvim_buf_get_name(buf)
+    if api.nvim_buf_is_loaded(buf) and name ~= "" and canonical(name) == canonical(event.path) then
+      attach_read(buf, known[canonical(event.path)])
+    end
+  end
+end
+
+-- Opens what notes/open, notes/create or notes/join has answered: {id, uri, path}.
+function M.open(result)
+  if not result.path then
+    if result.folder then say.news("This meeting has no items yet") end
+    return
+  end
+  M.know_all({ result })
+  if vim.bo.buftype == "nofile" then vim.cmd("wincmd p") end
+  local buf = vim.fn.bufnr("^" .. vim.fn.escape(vim.fn.fnamemodify(result.path, ":p"), "\\*?[]{},$~") .. "$")
+  local window = buf > 0 and vim.fn.bufwinid(buf) or -1
+  if window > 0 then
+    api.nvim_set_current_win(window)
+  else
+    local verb = vim.bo.modified and not vim.o.hidden and "split" or "edit"
+    vim.cmd("silent noswapfile " .. verb .. " " .. vim.fn.fnameescape(result.path))
+  end
+  condition.on_opened(note_of.attach(api.nvim_get_current_buf(), result.uri, result.id), result)
+end
+
+-- Neovim has noticed that the file is not as it was.
+local function on_changed(note)
+  if not note.is_open and service.state ~= "restarting" and service.state ~= "starting" then
+    vim.v.fcs_choice = "ask"
+    return
+  end
+  vim.v.fcs_choice = ""
+  if vim.v.fcs_reason == "deleted" then
+    say.news("The file is gone; :w writes it again")
+  elseif vim.v.fcs_reason ~= "mode" then
+    service.notify("workspace/didChangeWatchedFiles", { changes = { { uri = note.uri, type = 2 } } })
+  end
+end
+
+-- Neovim asks before it writes over a file that has changed since it was read or written, and remembers when that was. A
+-- BufWriteCmd that writes nothing counts as writing, so Neovim takes the file as it is for its own.
+local function believe(note)
+  if note.buf ~= api.nvim_get_current_buf() then return end
+  local modified = vim.bo.modified
+  local id = api.nvim_create_autocmd("BufWriteCmd", { buffer = note.buf, command = "setlocal nomodified" })
+  pcall(vim.cmd, "lockmarks keepalt keepjumps silent write!")
+  api.nvim_del_autocmd(id)
+  note.file_stamp = stamp(note.path)
+  vim.bo.modified = modified
+end
+
+-- Before Neovim writes the file: what another program wrote there is merged first, and is no question then.
+local function on_writing(note, path)
+  note_of.drain(note)
+  if not note.is_open or path ~= note.path or stamp(path) == note.file_stamp then return end
+  local found = content(path)
+  if not found then return end
+  local hash = vim.fn.sha256(found)
+  if hash ~= note.file_hash and text.sendable((found:gsub("\n", " "))) == found:gsub("\n", " ") then
+    service.notify("notes/file", { uri = note.uri, text = found })
+    vim.wait(merge_timeout_ms, function() return note.file_hash == hash end, 2)
+    note_of.drain(note)
+  end
+  if hash == note.file_hash then believe(note) end
+end
+
+-- Neovim reports a write that failed as well; then the buffer is still modified, as a rule.
+local function on_written(note, path)
+  if not note.is_open or path ~= note.path then return end
+  if not vim.bo[note.buf].modified then
+    note_of.flush(note, false)
+  elseif content(path) ~= table.concat(note.shadow, "\n") then
+    return
+  end
+  note.file_stamp = stamp(path)
+  service.notify("textDocument/didSave", { textDocument = { uri = note.uri } })
+end
+
+-- The service says that the note has all that the file with this hash holds.
+service.on("notes/file", function(params)
+  local note = note_of.with_uri(params.uri)
+  if note then
+    note.file_hash, note.file_stamp, note.has_file_news = params.sha256, nil, true
+    note_of.drain(note)
+  end
+end)
+
+service.on_ready(function()
+  if has_been_ready then
+    for _, buf in ipairs(api.nvim_list_bufs()) do
+      if api.nvim_buf_is_loaded(buf) then M.on_read(buf) end
+    end
+  end
+  has_been_ready = true
+end)
+
+table.insert(note_of.listeners, {
+  on_attach = function(note)
+    local group = api.nvim_create_augroup("notes_lsp_buffer_" .. note.buf, {})
+    local function on(events, act)
+      -- Nested, or what `believe` writes would not come to its own autocommand.
+      api.nvim_create_autocmd(events, {
+        group = group, buffer = note.buf, nested = events == "BufWritePre",
+        callback = function(it) act(note, it.file and vim.fn.fnamemodify(it.file, ":p")) end,
+      })
+    end
+    on("FileChangedShell", on_changed)
+    on("BufWritePre", on_writing)
+    on("BufWritePost", on_written)
+    on("BufFilePost", function()
+      if vim.fn.fnamemodify(api.nvim_buf_get_name(note.buf), ":p") ~= note.path then
+        condition.leave(note, "renamed")
+        vim.schedule(function() say.warn("Saved as a plain copy; no longer shared") end)
+      end
+    end)
+  end,
+  -- Everything that came with such news is in the buffer. One that holds what the file holds has nothing to be written.
+  on_drained = function(note)
+    if not note.has_file_news then return end
+    note.has_file_news = false
+    if vim.bo[note.buf].modified and note.tick == api.nvim_buf_get_changedtick(note.buf)
+      and vim.fn.sha256(table.concat(note.shadow, "\n")) == note.file_hash then
+      vim.bo[note.buf].modified = false
+    end
+  end,
+  on_detach = function(note) pcall(api.nvim_del_augroup_by_name, "notes_lsp_buffer_" .. note.buf) end,
+})
+
+return M

@@ -1,0 +1,402 @@
+-- Buffers that are notes: what the user does goes out, what the others do comes in.
+--
+-- Per buffer there is a shadow, the text as the service believes this buffer to be. Neovim says which lines a change touched;
+-- these are compared with the shadow, and the difference is sent.
+
+local api = vim.api
+local text = require("notes_lsp.text")
+local say = require("notes_lsp.say")
+local service = require("notes_lsp.service")
+local apply = require("notes_lsp.apply")
+local M = {}
+
+-- How many services a buffer remembers: the last one may have ended before it had merged the buffer.
+local remembered_services = 4
+-- Earlier changes that a late list of carets can be carried over.
+local remembered_changes = 64
+
+local notes = {}
+-- While an edit goes in, what Neovim reports is not the user's.
+local is_applying = false
+-- Called with the note: on_attach, on_detach, on_change(note, edits), on_applied, on_cursors(note, peers).
+M.listeners = {}
+
+local function tell(what, ...)
+  for _, listener in ipairs(M.listeners) do
+    if listener[what] then listener[what](...) end
+  end
+end
+
+function M.all() return vim.tbl_values(notes) end
+function M.of(buf) return notes[buf == nil and api.nvim_get_current_buf() or buf] end
+
+function M.with_uri(uri)
+  for _, note in pairs(notes) do
+    if note.uri == uri then return note end
+  end
+end
+
+-- What b:notes_lsp tells others.
+function M.publish(note)
+  if not api.nvim_buf_is_loaded(note.buf) then return end
+  note.is_synced = note.is_open and #note.queue == 0 and note.tick == api.nvim_buf_get_changedtick(note.buf)
+  vim.b[note.buf].notes_lsp = {
+    id = note.id, uri = note.uri, rev = note.rev, version = note.version, peers = #note.peers, synced = note.is_synced,
+  }
+  tell("on_published", note)
+end
+
+-- Replaces what no note can hold in the buffer itself, so that both sides stay equal. Returns whether it did.
+local function mend(note, first, lines)
+  local has_mended = false
+  for index, line in ipairs(lines) do
+    local good = text.sendable(line)
+    if good ~= line then
+      api.nvim_buf_set_lines(note.buf, first + index - 1, first + index, true, { good })
+      say.warn("Line " .. (first + index) .. ": replaced an invalid character by U+FFFD")
+      lines[index], has_mended = good, true
+    end
+  end
+  return has_mended
+end
+
+local function send_change(note, change)
+  note.version = note.version + 1
+  if note.is_open then
+    note.is_open = service.notify("textDocument/didChange", {
+      textDocument = { uri = note.uri, version = note.version }, contentChanges = { change },
+      notes = { rev = note.rev },
+    })
+  end
+  M.publish(note)
+end
+
+-- Notes a change by the version and rev before it, for carets that were sent before it.
+local function remember(note, edits)
+  table.insert(note.changes, { version = note.version, rev = note.rev, edits = edits })
+  if #note.changes > remembered_changes then table.remove(note.changes, 1) end
+end
+
+local function take_all(note)
+  note.shadow = apply.lines_of(note.buf, #note.shadow == 1 and note.shadow[1] == "")
+  note.bytes = text.byte_count(note.shadow)
+  note.tick, note.hint = api.nvim_buf_get_changedtick(note.buf), nil
+end
+
+-- Sends the whole text, which is always right and puts everything right.
+local function send_whole(note)
+  take_all(note)
+  note.changes = {}
+  send_change(note, { text = table.concat(note.shadow, "\n") })
+end
+
+-- Sends what the user has done since the last time. Cheap when nothing has. `is_forced`: compares everything.
+function M.flush(note, is_forced)
+  local buf = note.buf
+  if is_applying or not api.nvim_buf_is_loaded(buf) then return end
+  if not is_forced and note.tick == api.nvim_buf_get_changedtick(buf) then return end
+  local hint, total = note.hint, api.nvim_buf_line_count(buf)
+  local above, below, new = 0, 0, nil
+  local was_empty = #note.shadow == 1 and note.shadow[1] == ""
+  if hint and not is_forced and not was_empty and total > 1 then
+    local hidden = apply.has_final_newline(buf) and 1 or 0
+    above, below = hint.above, hint.below + hidden
+    if above + below <= #note.shadow and above + hint.below <= total and hidden == note.hidden then
+      new = api.nvim_buf_get_lines(buf, above, total - hint.below, true)
+    end
+  end
+  if not new then
+    above, below, new = 0, 0, apply.lines_of(buf, was_empty)
+  end
+  mend(note, above, new)
+  note.tick, note.hint, note.hidden = api.nvim_buf_get_changedtick(buf), nil, apply.has_final_newline(buf) and 1 or 0
+  local edit, grown = text.difference(note.shadow, above, below, new)
+  if not edit then
+    M.publish(note)
+    return
+  end
+  tell("on_change", note, { edit })
+  remember(note, { edit })
+  text.patch(note.shadow, above, #note.shadow - above - below, new)
+  note.bytes = note.bytes + grown
+  send_change(note, { range = edit.range, text = edit.newText })
+end
+
+-- An edit has got lost on the way, so no later one fits. A change of nothing moves the version, and the service sends all
+-- that is missing for it.
+local function ask_again(note)
+  local start = text.position(0, 0)
+  send_change(note, { range = { start = start, ["end"] = start }, text = "" })
+end
+
+local function repair(note, what)
+  send_whole(note)
+  say.news("The text differed from the note; sent in full")
+  service.remember(note.path .. " differed: " .. what)
+end
+
+local function take(note, message)
+  is_applying = true
+  local ok, problem = pcall(function()
+    local edits = text.clamped(note.shadow, message.edits)
+    tell("on_change", note, edits)
+    remember(note, edits)
+    note.bytes = note.bytes + apply.edits(note.buf, note.shadow, edits)
+  end)
+  is_applying = false
+  note.hint, note.hidden = nil, apply.has_final_newline(note.buf) and 1 or 0
+  if not ok then
+    repair(note, tostring(problem))
+    return
+  end
+  note.tick, note.rev = api.nvim_buf_get_changedtick(note.buf), message.rev
+  if note.bytes ~= message.bytes then
+    repair(note, note.bytes .. ", not " .. message.bytes .. " bytes")
+    return
+  end
+  service.notify("notes/ack", { uri = note.uri, version = note.version, rev = note.rev })
+  local first = message.edits[1]
+  if message.cause == "undo" and first and note.buf == api.nvim_get_current_buf() and api.nvim_get_mode().mode == "n" then
+    -- After undoing, the cursor is where it was undone, as in any other buffer.
+    vim.fn.cursor(first.range.start.line + 1, first.range.start.character + 1)
+  end
+end
+
+-- Sends what is pending here, then applies what has come, unless the user is in the middle of something.
+function M.drain(note)
+  if note.is_draining or notes[note.buf] ~= note then return end
+  note.is_draining = true
+  local ok, problem = pcall(function()
+    M.flush(note, false)
+    local has_applied = false
+    while #note.queue > 0 and not say.is_busy() do
+      local message = table.remove(note.queue, 1)
+      if message.rev ~= note.last_seen + 1 then ask_again(note) end
+      note.last_seen = message.rev
+      -- An edit made for an earlier version is dropped: the service sends it again, carried over what was sent here.
+      if message.version == note.version then
+        take(note, message)
+        has_applied = true
+      end
+    end
+    if has_applied then tell("on_applied", note) end
+    if #note.queue == 0 and note.late_cursors then M.on_cursors(note.late_cursors) end
+    if #note.queue == 0 then tell("on_drained", note) end
+    M.publish(note)
+  end)
+  note.is_draining = false
+  if not ok then say.trouble(tostring(problem)) end
+  if #note.queue > 0 and not note.is_waiting then
+    note.is_waiting = true
+    say.when_free(function()
+      note.is_waiting = false
+      M.drain(note)
+    end)
+  end
+end
+
+local function drain_soon(note)
+  if note.is_scheduled then return end
+  note.is_scheduled = true
+  vim.schedule(function()
+    note.is_scheduled = false
+    M.drain(note)
+  end)
+end
+
+-- Shows a buffer to the service: the first time as a file that was opened, later as a buffer that has lived on. By what it
+-- had of the services before, the new one knows which words are new to it.
+local function send_open(note)
+  if not service.is_ready() then return end
+  local params = {
+    textDocument = {
+      uri = note.uri, languageId = vim.bo[note.buf].filetype ~= "" and vim.bo[note.buf].filetype or "text",
+      version = note.version, text = table.concat(note.shadow, "\n"),
+    },
+  }
+  if note.was_open then
+    if note.had[1] and note.rev > 0 then note.had[1].rev = note.rev end
+    params.notes = { reattach = true }
+    if note.had[1] then params.notes.run, params.notes.had = note.had[1].run, note.had end
+  elseif note.id ~= "" then
+    params.notes = { id = note.id }
+  end
+  note.rev, note.last_seen, note.queue, note.changes, note.late_cursors = 0, 0, {}, {}, nil
+  note.is_open = service.notify("textDocument/didOpen", params)
+  note.was_open = note.was_open or note.is_open
+  if note.is_open and service.run() then
+    table.insert(note.had, 1, { run = service.run(), version = note.version, rev = 0 })
+    note.had[remembered_services + 1] = nil
+  end
+  M.publish(note)
+end
+
+-- What a reload shows is the file, not what the user did: the service compares it with what the file last held, so that
+-- no words are lost because they were not written yet.
+local function reopen(note)
+  note.was_open, note.had = false, {}
+  take_all(note)
+  if mend(note, 0, note.shadow) then take_all(note) end
+  note.version = note.version + 1
+  send_open(note)
+end
+
+local function listen(note)
+  api.nvim_buf_attach(note.buf, false, {
+    on_lines = function(_, buf, _, first, _, new_last)
+      if notes[buf] ~= note then return true end
+      if is_applying then return end
+      local below = api.nvim_buf_line_count(buf) - new_last
+      local hint = note.hint or { above = first, below = below }
+      note.hint = { above = math.min(hint.above, first), below = math.min(hint.below, below) }
+      drain_soon(note)
+    end,
+    on_reload = function(_, buf)
+      if notes[buf] ~= note then return true end
+      vim.schedule(function()
+        if notes[buf] == note and api.nvim_buf_is_loaded(buf) then
+          M.set_options(note)
+          reopen(note)
+          tell("on_reloaded", note)
+        end
+      end)
+    end,
+    on_detach = function(_, buf)
+      -- :edit unloads a buffer and reads it again at once; only one that stays unloaded is closed.
+      vim.schedule(function()
+        if notes[buf] == note and not api.nvim_buf_is_loaded(buf) then
+          M.detach(buf)
+        elseif notes[buf] == note then
+          listen(note)
+          M.set_options(note)
+          reopen(note)
+          tell("on_reloaded", note)
+        end
+      end)
+    end,
+  })
+end
+
+-- Undo belongs to the service, for Neovim's own would take back the others' words; the note is stored there, so a swap file
+-- would only ask questions. What another program writes comes as an edit. Others write the text, and it sets no options.
+function M.set_options(note)
+  local options = vim.bo[note.buf]
+  options.swapfile, options.undofile, options.autoread, options.modeline = false, false, false, false
+  options.undolevels = -1
+end
+
+-- Makes a loaded buffer a note that the service looks after.
+function M.attach(buf, uri, id)
+  local note = notes[buf]
+  if note then
+    note.id = id ~= "" and id or note.id
+    M.publish(note)
+    return note
+  end
+  note = {
+    buf = buf, id = id or "", uri = uri, path = vim.fn.fnamemodify(api.nvim_buf_get_name(buf), ":p"), version = 1, rev = 0,
+    shadow = { "" }, queue = {}, changes = {}, had = {}, peers = {}, last_seen = 0, is_open = false, was_open = false,
+  }
+  take_all(note)
+  if mend(note, 0, note.shadow) then take_all(note) end
+  note.hidden = apply.has_final_newline(buf) and 1 or 0
+  notes[buf] = note
+  M.set_options(note)
+  listen(note)
+  tell("on_attach", note)
+  send_open(note)
+  return note
+end
+
+-- Forgets a buffer that is no longer a note. Safe to call twice.
+function M.detach(buf)
+  local note = notes[buf]
+  if not note then return end
+  notes[buf] = nil
+  if note.is_open then service.notify("textDocument/didClose", { textDocument = { uri = note.uri } }) end
+  if api.nvim_buf_is_valid(buf) then
+    for _, name in ipairs({ "swapfile", "autoread", "modeline", "undolevels" }) do
+      pcall(api.nvim_buf_set_option, buf, name, vim.go[name])
+    end
+    vim.b[buf].notes_lsp = nil
+  end
+  tell("on_detach", note)
+end
+
+-- The others' carets, carried over what has changed here since the service wrote them down.
+function M.on_cursors(params)
+  local note = M.with_uri(params.uri)
+  if not note then return end
+  note.late_cursors = nil
+  if params.rev > note.rev then
+    note.late_cursors = params
+    return
+  end
+  local missed, is_known = {}, params.version == note.version and params.rev == note.rev
+  for _, change in ipairs(note.changes) do
+    is_known = is_known or (change.version == params.version and change.rev == params.rev)
+    if is_known and not (params.version == note.version and params.rev == note.rev) then
+      table.insert(missed, change.edits)
+    end
+  end
+  for _, peer in ipairs(params.peers) do
+    for _, range in ipairs(peer.ranges) do
+      for _, edits in ipairs(missed) do
+        range.start = text.carried_over(range.start, edits, true)
+        range["end"] = text.carried_over(range["end"], edits, true)
+      end
+    end
+  end
+  note.peers = params.peers
+  tell("on_cursors", note)
+  M.publish(note)
+end
+
+service.on("notes/cursors", M.on_cursors)
+
+service.on("notes/edit", function(params)
+  local note = M.with_uri(params.uri)
+  if note then
+    table.insert(note.queue, params)
+    M.drain(note)
+  end
+end)
+
+-- Proves that both sides have the same text, when both speak of the same moment.
+service.on("notes/check", function(params)
+  local note = M.with_uri(params.uri)
+  if not note or params.version ~= note.version or #note.queue > 0 then return end
+  if params.rev > note.last_seen then
+    note.last_seen = params.rev
+    ask_again(note)
+  elseif params.rev == note.rev
+    and (params.bytes ~= note.bytes or vim.fn.sha256(table.concat(note.shadow, "\n")) ~= params.sha256:lower()) then
+    repair(note, "not the same text")
+  end
+end)
+
+service.on("notes/resync", function(params)
+  local note = M.with_uri(params.uri)
+  if note then
+    note.queue = {}
+    send_whole(note)
+  end
+end)
+
+service.on_ready(function()
+  for _, note in pairs(notes) do
+    M.flush(note, true)
+    note.version = note.version + 1
+    send_open(note)
+  end
+end)
+
+service.on_gone(function()
+  for _, note in pairs(notes) do
+    note.is_open, note.queue, note.peers = false, {}, {}
+    tell("on_cursors", note)
+    M.publish(note)
+  end
+end)
+
+return M

@@ -1,0 +1,89 @@
+-- What the user reads on the last line: one message at a time, never in the middle of a command, and never over a warning
+-- that has not been read.
+--
+--     news, warn ──► waiting ──nothing unread, nothing pending──► shown ──a key──► read
+
+local text = require("notes_lsp.text")
+local M = {}
+
+local most_waiting, shown_ms = 20, 2000
+local waiting, is_unread, is_pausing = {}, false, false
+local told = {}
+
+-- Whether a change or a message that does not come from the user would hit the wrong place now: Neovim waits in the middle
+-- of a command, or for an answer.
+function M.is_busy()
+  local mode = vim.api.nvim_get_mode()
+  return mode.blocking or mode.mode:find("^no") ~= nil or mode.mode:find("^[cr!]") ~= nil
+    or vim.fn.pumvisible() == 1 or vim.fn.getcmdwintype() ~= ""
+end
+
+-- A message that does not fit would stop everything with a prompt, so it is cut.
+local function fitting(line)
+  local room = vim.v.echospace
+  if vim.fn.strdisplaywidth(line) <= room then return line end
+  while line ~= "" and vim.fn.strdisplaywidth(line) > room - 1 do
+    line = vim.fn.strcharpart(line, 0, vim.fn.strchars(line) - 1)
+  end
+  return line .. "…"
+end
+
+local function show()
+  if #waiting == 0 or is_unread or is_pausing then return end
+  if M.is_busy() then
+    vim.defer_fn(show, 50)
+    return
+  end
+  local message = table.remove(waiting, 1)
+  is_unread = message.is_warning
+  vim.cmd("redraw")
+  vim.api.nvim_echo({ { fitting("Notes: " .. message.line), message.is_warning and "WarningMsg" or nil } }, true, {})
+  if #waiting > 0 then
+    is_pausing = true
+    vim.defer_fn(function()
+      is_pausing = false
+      show()
+    end, shown_ms)
+  end
+end
+
+local function add(message, is_warning)
+  local line = vim.trim((text.shown(message):gsub("%s+", " ")))
+  if line == "" or (#waiting > 0 and waiting[#waiting].line == line) then return end
+  table.insert(waiting, { line = line, is_warning = is_warning })
+  if #waiting > most_waiting then table.remove(waiting, 1) end
+  show()
+end
+
+-- News: waits while something else is to be read.
+function M.news(message) add(message, false) end
+
+-- A problem, or what the user has to know: stays until a key is pressed.
+function M.warn(message) add(message, true) end
+
+-- A mistake of the plugin itself, told once.
+function M.trouble(what)
+  if not told[what] then
+    told[what] = true
+    M.warn(what)
+  end
+end
+
+-- Runs `act` now, or as soon as the user is not in the middle of something.
+function M.when_free(act)
+  if M.is_busy() then
+    vim.defer_fn(function() M.when_free(act) end, 30)
+  else
+    act()
+  end
+end
+
+-- The user has pressed a key, and so has seen the last line.
+vim.on_key(function()
+  if is_unread then
+    is_unread = false
+    vim.schedule(show)
+  end
+end, vim.api.nvim_create_namespace("notes_lsp_keys"))
+
+return M

@@ -1,0 +1,273 @@
+-- The notes-lsp process: started when needed, spoken to, started again when it dies.
+--
+--     stopped ──start──► starting ──initialize answered──► ready ──stop──► stopped
+--        ▲                   │                               │
+--        └──five quick deaths┴──────── dies ◄────────────────┘   (else: starting again after a pause)
+
+local say = require("notes_lsp.say")
+local M = { state = "stopped", server = {}, log = {} }
+
+local uv = vim.loop
+local protocol_version = 1
+-- A process that lived shorter than this has died quickly.
+local quick_death_ms, most_quick_deaths = 10000, 5
+-- Milliseconds until the next start, by number of quick deaths so far.
+local pauses = { 50, 200, 500, 1000, 2000 }
+local initialize_timeout_ms, shutdown_timeout_ms = 10000, 3000
+local longest_header, most_log_lines = 8192, 200
+
+local process, stdin
+local incarnation, started_at, quick_deaths = 0, 0, 0
+local last_asked, asked, waiting = 0, {}, {}
+-- What other modules do with a notification, by method; and when the service has come or gone.
+local handlers, on_ready, on_gone = {}, {}, {}
+
+function M.on(method, handler) handlers[method] = handler end
+function M.on_ready(act) table.insert(on_ready, act) end
+function M.on_gone(act) table.insert(on_gone, act) end
+function M.incarnation() return incarnation end
+function M.is_ready() return M.state == "ready" end
+
+local function ours()
+  return ((M.server.capabilities or {}).experimental or {}).notes or {}
+end
+
+-- Names this run of the service: a buffer that outlives it says so to the next one.
+function M.run() return ours().run end
+function M.has_undo() return ours().undo == true end
+
+function M.command()
+  local command = vim.g.notes_lsp_command
+  return type(command) == "table" and command or { "notes-lsp" }
+end
+
+-- Adds a line to what :checkhealth shows.
+function M.remember(line)
+  table.insert(M.log, line)
+  if #M.log > most_log_lines then table.remove(M.log, 1) end
+end
+
+-- Calls without letting an error through, which would break the loop that read the message.
+local function guarded(act, ...)
+  local ok, problem = xpcall(act, debug.traceback, ...)
+  if not ok then
+    M.remember(problem)
+    say.trouble(problem:match("^[^\n]*"))
+  end
+end
+
+local function write(message)
+  message.jsonrpc = "2.0"
+  local body = vim.json.encode(message)
+  if not stdin or stdin:is_closing() then return false end
+  return stdin:write("Content-Length: " .. #body .. "\r\n\r\n" .. body) ~= nil
+end
+
+-- Sends a notification. Returns whether it went out; if not, the service is about to be started again.
+function M.notify(method, params)
+  return M.state == "ready" and write({ method = method, params = params })
+end
+
+local function send(method, params, done)
+  last_asked = last_asked + 1
+  asked[last_asked] = done
+  if not write({ id = last_asked, method = method, params = params }) then
+    asked[last_asked] = nil
+    done({ error = { message = "The service does not answer; try again" } })
+  end
+end
+
+-- Sends a request. `done` gets {result} or {error = {message}}, always and once. Starts the service.
+function M.request(method, params, done)
+  if M.state == "ready" then
+    send(method, params, done)
+  elseif M.state == "restarting" or M.start() then
+    table.insert(waiting, { method, params, done })
+  end
+end
+
+local function fail(list, why)
+  for _, done in pairs(list) do guarded(done, { error = { message = why } }) end
+end
+
+local function fail_waiting()
+  local left = vim.tbl_map(function(it) return it[3] end, waiting)
+  waiting = {}
+  fail(left, "")
+end
+
+local function receive(message)
+  if type(message) ~= "table" then return end
+  if not message.method then
+    local done = asked[message.id]
+    asked[message.id or 0] = nil
+    if done then done(message) end
+  elseif message.id ~= nil then
+    -- Nothing is asked of this client that it could answer.
+    write({ id = message.id, error = { code = -32601, message = message.method .. " is not supported" } })
+  elseif handlers[message.method] then
+    handlers[message.method](message.params or {})
+  end
+end
+
+-- The messages that are complete with each chunk; throws if the other side does not speak the protocol.
+local function reader()
+  local received, chunks, count, need = "", {}, 0, nil
+  return function(chunk)
+    local bodies = {}
+    table.insert(chunks, chunk)
+    count = count + #chunk
+    while not need or count >= need do
+      received, chunks = table.concat(chunks), {}
+      if not need then
+        local _, last = received:find("\r\n\r\n", 1, true)
+        local length = last and ("\n" .. received:sub(1, last)):lower():match("\ncontent%-length:%s*(%d+)")
+        if not length then
+          if last or #received > longest_header then error("what the service says is not the protocol", 0) end
+          chunks = { received }
+          return bodies
+        end
+        need, received = tonumber(length), received:sub(last + 1)
+      else
+        table.insert(bodies, received:sub(1, need))
+        received, need = received:sub(need + 1), nil
+      end
+      chunks, count = { received }, #received
+    end
+    return bodies
+  end
+end
+
+local launch
+
+-- The process has ended. Buffers live on, and are shown to the next one.
+local function on_exit(mine, code)
+  if mine ~= incarnation or M.state == "stopped" then return end
+  quick_deaths = uv.now() - started_at < quick_death_ms and quick_deaths + 1 or 1
+  M.state = "restarting"
+  M.remember("the service ended with " .. tostring(code))
+  for _, act in ipairs(on_gone) do guarded(act) end
+  local left = asked
+  asked = {}
+  fail(left, "The service stopped; try again")
+  if quick_deaths >= most_quick_deaths then
+    M.state = "stopped"
+    fail_waiting()
+    say.warn("The service keeps failing. :checkhealth notes_lsp shows why")
+    return
+  end
+  say.news("The service stopped and restarts; typing is kept")
+  vim.defer_fn(function()
+    if M.state == "restarting" then launch() end
+  end, pauses[math.min(quick_deaths, #pauses)])
+end
+
+local function on_initialized(mine, answer)
+  if mine ~= incarnation or M.state ~= "starting" then return end
+  local result = answer.result or {}
+  if answer.error or (result.capabilities or {}).positionEncoding ~= "utf-8" then
+    M.stop()
+    say.warn("The service failed to start: " .. (answer.error and answer.error.message or "it does not count in UTF-8"))
+    return
+  end
+  M.server, M.state = result, "ready"
+  M.notify("initialized", vim.empty_dict())
+  if (ours().protocol or protocol_version) < protocol_version then
+    say.warn("Update notes-lsp: it speaks protocol " .. ours().protocol .. ", not " .. protocol_version)
+  end
+  for _, act in ipairs(on_ready) do guarded(act) end
+  local requests = waiting
+  waiting = {}
+  for _, request in ipairs(requests) do M.request(unpack(request)) end
+end
+
+launch = function()
+  local command = M.command()
+  if vim.fn.executable(command[1]) == 0 then
+    M.state = "stopped"
+    say.warn("Set g:notes_lsp_command: cannot run " .. command[1])
+    fail_waiting()
+    return false
+  end
+  incarnation = incarnation + 1
+  local mine = incarnation
+  local stdout, stderr = uv.new_pipe(), uv.new_pipe()
+  stdin = uv.new_pipe()
+  local handle
+  handle = uv.spawn(command[1], { args = vim.list_slice(command, 2), stdio = { stdin, stdout, stderr } },
+    vim.schedule_wrap(function(code)
+      handle:close()
+      for _, pipe in ipairs({ stdout, stderr }) do if not pipe:is_closing() then pipe:close() end end
+      if mine == incarnation and stdin and not stdin:is_closing() then stdin:close() end
+      guarded(on_exit, mine, code)
+    end))
+  process, started_at = handle, uv.now()
+  M.server, M.state = {}, "starting"
+  local read = reader()
+  local function on_chunk(problem, chunk)
+    if problem or not chunk or mine ~= incarnation then return end
+    local ok, bodies = pcall(read, chunk)
+    if not ok then
+      handle:kill("sigkill")
+      return
+    end
+    vim.schedule(function()
+      for _, body in ipairs(bodies) do
+        guarded(function() receive(vim.json.decode(body, { luanil = { object = true, array = true } })) end)
+      end
+    end)
+  end
+  stdout:read_start(on_chunk)
+  stderr:read_start(vim.schedule_wrap(function(_, chunk)
+    for line in (chunk or ""):gmatch("[^\n]+") do M.remember(line) end
+  end))
+  local version = vim.version()
+  local name = ("%d.%d.%d"):format(version.major, version.minor, version.patch)
+  send("initialize", {
+    processId = vim.fn.getpid(),
+    clientInfo = { name = "Neovim", version = name },
+    capabilities = { general = { positionEncodings = { "utf-8" } } },
+    initializationOptions = {
+      notes = {
+        protocol = protocol_version, client = "neovim " .. name, userName = vim.g.notes_lsp_name,
+        color = vim.g.notes_lsp_color,
+      },
+    },
+  }, function(answer) on_initialized(mine, answer) end)
+  vim.defer_fn(function()
+    if M.state == "starting" and mine == incarnation then
+      M.remember("initialize was not answered in time")
+      handle:kill("sigkill")
+    end
+  end, initialize_timeout_ms)
+  return true
+end
+
+-- Starts the service unless it runs. Returns whether it runs or is about to.
+function M.start()
+  if M.state ~= "stopped" then return true end
+  quick_deaths = 0
+  return launch()
+end
+
+-- Stops the service in order: it stores what it has before it ends. Waits for that.
+function M.stop()
+  local was_ready = M.state == "ready"
+  local is_running = was_ready or M.state == "starting"
+  M.state = "stopped"
+  if is_running and process then
+    if was_ready then write({ id = last_asked + 1, method = "shutdown" }) end
+    write({ method = "exit" })
+    vim.wait(shutdown_timeout_ms, function() return process:is_closing() end, 2)
+  end
+  for _, act in ipairs(on_gone) do guarded(act) end
+  local left = asked
+  asked = {}
+  fail(left, "")
+  fail_waiting()
+end
+
+M.on("window/showMessage", function(params) say.news((params.message or ""):gsub("^notes%-lsp: ", "")) end)
+M.on("window/logMessage", function(params) M.remember(params.message or "") end)
+
+return M
