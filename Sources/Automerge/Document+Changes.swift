@@ -55,6 +55,27 @@ extension Document {
     }
   }
 
+  /// The changes that have come to this replica since it had `count`, as chunks; and how many it has now. Nil if none has.
+  ///
+  /// - Complexity: O(n) in these changes
+  package func chunks(after count: Int) -> (bytes: [UInt8], count: Int)? {
+    withCore { core in
+      core.commitPending()
+      let now = core.graph.count
+      guard now > count else { return nil }
+      return (now == count + 1 ? core.chunk(ofRow: count) : (count..<now).flatMap { core.chunk(ofRow: $0) }, now)
+    }
+  }
+
+  /// The changes that are not among `heads` nor come before them, as chunks; and how many the document has.
+  package func chunks(since heads: Set<ChangeHash>) -> (bytes: [UInt8], count: Int) {
+    withCore { core in
+      core.commitPending()
+      let rows = core.graph.rows(notAncestorsOf: heads.compactMap { core.row(of: $0) })
+      return (rows.flatMap { core.chunk(ofRow: $0) }, core.graph.count)
+    }
+  }
+
   /// Takes in the changes of some chunks. A bad chunk never takes a good one with it; throws `LoadError` if none is good.
   public func applyEncodedChanges(encoded: Data) throws {
     var edits: TextEditCollector?

@@ -54,6 +54,37 @@ struct StreamedChangesTests {
     #expect(short.brokenInvariant() == nil, note)
   }
 
+  /// A writer and a reader keep the newest change's bytes; a document that goes on, or is loaded, makes them again.
+  @Test(arguments: UInt64(1)...5) func theNewestChangeIsGivenOutAsItIsMadeAgainLater(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let chunks = try Self.changes(&random)
+    let reader = Document()
+    for (count, chunk) in chunks.enumerated() {
+      try reader.applyEncodedChanges(encoded: Data(chunk))
+      #expect(reader.chunks(after: count)?.bytes == chunk, "seed \(seed), change \(count)")
+      #expect(reader.chunks(after: count + 1) == nil)
+    }
+    let writer = reader.fork()
+    guard case .Object(let text, .Text)? = try writer.get(obj: .ROOT, key: "text") else {
+      Issue.record("the text is there")
+      return
+    }
+    var told = writer.getHistory().count, kept: [UInt8] = []
+    for letter in ["a", "b", "🌲", "c", "", "d"] {
+      try writer.spliceText(obj: text, start: 0, delete: letter.isEmpty ? 1 : 0, value: letter)
+      writer.commitWith(timestamp: Date(timeIntervalSince1970: 0))
+      let news = try #require(writer.chunks(after: told))
+      #expect(news.count == told + 1)
+      kept += news.bytes
+      told = news.count
+    }
+    let again = writer.chunks(after: chunks.count)
+    #expect(again?.bytes == kept && again?.count == told, "seed \(seed)")
+    let since = writer.chunks(since: reader.heads())
+    #expect(since.bytes == kept && since.count == told, "seed \(seed)")
+    #expect(try Document(writer.save()).chunks(since: reader.heads()).bytes == kept, "seed \(seed)")
+  }
+
   @Test(arguments: UInt64(1)...20) func oneByOneTheyComeToTheSame(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let chunks = try Self.changes(&random)

@@ -158,6 +158,34 @@ private func run(_ a: Side, _ b: Side, limit: Int = 50) throws -> Int {
     #expect(a.progress.sentHashes.isEmpty)
   }
 
+  /// A person types faster than answers come: each answer is about an earlier change than the last one sent.
+  @Test func anAnswerToAnEarlierEditThanTheLastIsNotAnswered() throws {
+    var random = SeededGenerator(seed: 7)
+    let (a, b) = (Side(), Side())
+    for _ in 0..<20 { a.history.edit(&random) }
+    _ = try run(a, b)
+    a.history.edit(&random)
+    try b.receive(try #require(a.generate()))
+    for _ in 0..<10 {
+      let late = try #require(b.generate())
+      a.history.edit(&random)
+      let message = try #require(a.generate())
+      try a.receive(late)
+      #expect(a.generate() == nil, "all that they lack is on its way")
+      try b.receive(message)
+    }
+    try a.receive(try #require(b.generate()))
+    #expect(a.generate() == nil && b.generate() == nil)
+    #expect(a.progress.sentHashes.isEmpty && b.history.syncHeads == a.history.syncHeads)
+    // The controls: what they ask for, or have and we lack, is answered.
+    a.history.edit(&random)
+    _ = a.generate()
+    b.progress.needsReset = true
+    b.history.edit(&random)
+    try a.receive(try #require(b.generate()))
+    #expect(a.generate() != nil)
+  }
+
   @Test func anEmptyPeerGetsTheDocumentOnce() throws {
     var random = SeededGenerator(seed: 3)
     let (a, b) = (Side(), Side())

@@ -16,16 +16,13 @@ import Testing
     while now < .seconds(10) {
       now += .milliseconds(1)
       worked += .milliseconds(1)
-      if busy.worked(.milliseconds(1), at: now) {
-        now += busy.used
-        busy.rested()
-      }
+      if busy.worked(.milliseconds(1), at: now) { now += busy.takeRest(after: .milliseconds(1)) }
     }
     #expect(worked > .seconds(4) && worked < .milliseconds(6100), "\(worked)")
   }
 
-  /// For a fast typist the rest was as long as all that the link had done since the start: half a second and more.
-  @Test func aLinkThatWasBusyForLongDoesNotRestForAllOfThatAtOnce() {
+  /// For a fast typist the rest was once as long as all that the link had done since the start, half a second and more; later 18 ms.
+  @Test func aLinkOfManySmallMessagesRestsOftenAndNeverForLong() {
     var typist = LinkWork()
     var now = Duration.zero
     for _ in 0..<1000 {
@@ -33,8 +30,27 @@ import Testing
       let rests = typist.worked(.milliseconds(4), at: now)
       #expect(!rests)
     }
-    while !typist.worked(.milliseconds(1), at: now) { now += .milliseconds(1) }
-    #expect(typist.used > .zero && typist.used <= .milliseconds(24), "\(typist.used)")
+    var (worked, rested): (Duration, Duration) = (.zero, .zero)
+    for _ in 0..<10_000 {
+      now += .microseconds(100)
+      worked += .microseconds(100)
+      guard typist.worked(.microseconds(100), at: now) else { continue }
+      let rest = typist.takeRest(after: .microseconds(100))
+      #expect(rest > .zero && rest <= LinkWork.maximumRest, "\(rest)")
+      now += rest
+      rested += rest
+    }
+    #expect(rested > worked * 0.9, "it has half of the time all the same")
+  }
+
+  /// The control: a message that takes long is rested for in one go.
+  @Test func aLinkOfLongMessagesRestsAsLongAsEachTook() {
+    var link = LinkWork()
+    for (time, now) in [(100, 100), (50, 250)] {
+      let rests = link.worked(.milliseconds(time), at: .milliseconds(now))
+      let rest = link.takeRest(after: .milliseconds(time))
+      #expect(rests && rest >= .milliseconds(time) && rest <= .milliseconds(100), "\(rest)")
+    }
   }
 
   @Test func linksThatRestGoOnOneAfterTheOther() async throws {

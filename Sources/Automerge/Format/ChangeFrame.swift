@@ -2,6 +2,8 @@ import Crypto
 
 /// Where a change stands in memory that holds chunks; its checksum is right.
 struct ChangeFrame {
+  /// The chunk's place in the memory.
+  let chunk: Range<Int>
   /// The body's place in the memory; the next chunk begins behind it.
   let body: Range<Int>
   let hash: ChangeHash
@@ -17,6 +19,7 @@ struct ChangeFrame {
     let count = reader.lengthPrefixed().count
     guard reader.isGood else { return nil }
     body = reader.offset - count..<reader.offset
+    chunk = offset..<reader.offset
     // What is hashed (type, length and body) stands here in one piece.
     var sha = SHA256()
     sha.update(bufferPointer: UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: memory[start..<reader.offset])))

@@ -4,8 +4,8 @@ import Crypto
 ///
 /// The bytes are those of `ChangeEncoder`, but every column is written once, in order, from what is known of the run.
 /// Unsafe memory. Its invariants: `reserve` has made room for everything that a body can hold before the first byte is
-/// written, so the cursor never passes `capacity`; the body stands behind `headByteCount` bytes kept free for the chunk's
-/// type and length, which are part of what is hashed.
+/// written, so the cursor never passes `capacity`; the body stands behind `headByteCount` bytes kept free for the rest of the
+/// chunk: magic, checksum, and the type and length, which are part of what is hashed.
 struct SingleRunEncoder: ~Copyable {
   /// An operation's id as a change names it: 0 is the author, then the others that it names.
   struct Id: Equatable {
@@ -27,11 +27,13 @@ struct SingleRunEncoder: ~Copyable {
     case deletion(step: Int64)
   }
 
-  private static let headByteCount = 12
+  private static let headByteCount = 24
 
   private var base: UnsafeMutablePointer<UInt8>
   private var capacity: Int
   private var cursor: ColumnCursor
+  /// Where the type of the chunk stands, once the change is named.
+  private var typeOffset = Self.headByteCount
   /// Room for the list of columns: at most ten, each with one byte for which and at most five for how long.
   private static let listByteCount = 64
 
@@ -150,6 +152,7 @@ struct SingleRunEncoder: ~Copyable {
     var length = body.count, digits = 1
     while length >= 1 << (7 * digits) { digits += 1 }
     let start = Self.headByteCount - 1 - digits
+    typeOffset = start
     base[start] = Chunk.Kind.change.rawValue
     for digit in 1...digits {
       base[start + digit] = UInt8(truncatingIfNeeded: length & 0x7f) | (digit < digits ? 0x80 : 0)
@@ -158,5 +161,13 @@ struct SingleRunEncoder: ~Copyable {
     var sha = SHA256()
     sha.update(bufferPointer: UnsafeRawBufferPointer(start: base + start, count: cursor.end - base - start))
     return ChangeHash(digest: sha.finalize())
+  }
+
+  /// The change that was just named, as a chunk.
+  func chunk(named hash: ChangeHash) -> [UInt8] {
+    let checksumOffset = typeOffset - 4, start = checksumOffset - Chunk.magic.count
+    for (place, byte) in Chunk.magic.enumerated() { base[start + place] = byte }
+    for place in 0..<4 { base[checksumOffset + place] = UInt8(truncatingIfNeeded: hash.word >> UInt64(56 - 8 * place)) }
+    return Array(UnsafeBufferPointer(start: base + start, count: cursor.end - base - start))
   }
 }

@@ -31,7 +31,11 @@ private struct ChangeStream: ~Copyable {
   mutating func take(from first: ChangeFrame, edits: inout TextEditCollector?) -> Int {
     if first.body.upperBound == memory.count {
       gate?.open(through: [first])
-      return take(first, at: 0, edits: &edits) ? memory.count : 0
+      guard take(first, at: 0, edits: &edits) else { return 0 }
+      if core.graph.hashes.last == first.hash {
+        core.keepNewest(Array(memory[first.chunk]), byteCount: first.chunk.count, ofRow: core.graph.count - 1)
+      }
+      return memory.count
     }
     var frames = [first], last = first, isOneBranch = true
     while last.body.upperBound < memory.count {

@@ -8,7 +8,9 @@ extension DocumentCore {
     while graph.hashes.count < graph.count {
       let row = graph.hashes.count
       if encoder.write(row: row, of: self) {
-        graph.appendHash(encoder.changeHash())
+        let hash = encoder.changeHash()
+        graph.appendHash(hash)
+        if row == graph.count - 1 { keepNewest(encoder.chunk(named: hash), byteCount: encoder.body.count, ofRow: row) }
       } else {
         graph.appendHash(Chunk.hash(.change, body: anyBody(ofRow: row)))
       }

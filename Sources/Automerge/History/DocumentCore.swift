@@ -14,6 +14,8 @@ final class DocumentCore {
   var unverified: (rows: [UInt32], heads: [ChangeHash])?
   var queue: ChangeQueue
   let lookups = DocumentLookups()
+  /// A change as it was when it was named or came in: every peer and the journal are given these bytes right after.
+  private var newestChunk: (row: Int, bytes: [UInt8]) = (-1, [])
   /// Set while a past state is worked on.
   var isolation: Isolation?
   /// The first row that `encodeNewChanges` has not given out.
@@ -110,6 +112,7 @@ final class DocumentCore {
 
   func chunk(ofRow row: Int) -> [UInt8] {
     computeHashes()
+    if row == newestChunk.row { return newestChunk.bytes }
     return Chunk.frame(.change, body: body(ofRow: row), checksum: graph.hashes[row])
   }
 
@@ -129,5 +132,13 @@ final class DocumentCore {
   func row(of hash: ChangeHash) -> Int? {
     computeHashes()
     return graph.row(of: hash)
+  }
+
+  /// A longer chunk is made again each time.
+  private static let maximumKeptByteCount = 4096
+
+  /// Keeps the chunk of the change that was named last.
+  func keepNewest(_ chunk: @autoclosure () -> [UInt8], byteCount: Int, ofRow row: Int) {
+    if byteCount <= Self.maximumKeptByteCount { newestChunk = (row, chunk()) }
   }
 }

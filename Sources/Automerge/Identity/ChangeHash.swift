@@ -50,7 +50,7 @@ public struct ChangeHash: Hashable, Sendable, CustomStringConvertible {
   /// Whether the first four bytes, as a big-endian number, are these.
   func begins(with checksum: UInt32) -> Bool { UInt32(truncatingIfNeeded: a >> 32) == checksum }
 
-  /// Eight of its bytes, as good as random.
+  /// Its first eight bytes, as a big-endian number; as good as random.
   var word: UInt64 { a }
 
   /// The hash is one already.

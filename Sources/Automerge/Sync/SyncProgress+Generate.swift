@@ -19,7 +19,11 @@ extension SyncProgress {
     let saidAlready = lastSentHeads == ourHeads && haveResponded
     if saidAlready, inFlight { return nil }
     var payload = payload(from: &history)
-    if saidAlready, payload.hashes.isEmpty, isReadOnly || theirHeads == ourHeads { return nil }
+    if saidAlready, payload.hashes.isEmpty,
+      isReadOnly || theirHeads == ourHeads || (payload.isOnItsWay && need.isEmpty)
+    {
+      return nil
+    }
 
     var message = SyncMessage()
     message.version = theirCapabilities == nil ? .v1 : .v2
@@ -49,6 +53,9 @@ extension SyncProgress {
     var hashes: [ChangeHash] = []
     /// All of them at once, as a document.
     var isDocument = false
+    /// They lack something, and all of it is in messages that they have not answered yet: while a person types faster than
+    /// answers come, each answer is about an earlier change than the last. The answer to the last one is still to come.
+    var isOnItsWay = false
   }
 
   private var flags: SyncMessage.Flags { isReadOnly ? [.supportsSyncReset, .readOnly] : .supportsSyncReset }
@@ -88,9 +95,12 @@ extension SyncProgress {
     if goesWhole, theirHeads == [], sentHashes.isEmpty {
       return Payload(hashes: history.changesNotAncestors(of: []), isDocument: true)
     }
-    let hashes = wanted(have: theirHave, need: theirNeed, from: &history).filter { !sentHashes.contains($0) }
+    let wanted = wanted(have: theirHave, need: theirNeed, from: &history)
+    let hashes = wanted.filter { !sentHashes.contains($0) }
     // Many changes are shorter, and faster to read, as a document.
-    return Payload(hashes: hashes, isDocument: goesWhole && hashes.count > history.changeCount / 3)
+    return Payload(
+      hashes: hashes, isDocument: goesWhole && hashes.count > history.changeCount / 3,
+      isOnItsWay: !wanted.isEmpty && hashes.isEmpty && theirNeed.isEmpty)
   }
 
   /// The changes they need and those they seem to lack.

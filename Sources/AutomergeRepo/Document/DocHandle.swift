@@ -164,7 +164,7 @@ public final class DocHandle {
     incoming.endAll()
     let heads = document.heads()
     progress.changed(to: heads)
-    journalFeed.restart(at: heads)
+    journalFeed.restart(on: document)
     store?.discard(gone)
     repo?.catalogues.remember(self)
     perform(sync.receive(.rewound, document: document))
@@ -205,7 +205,7 @@ public final class DocHandle {
 
   /// Called with every change as chunks, our own or a peer's, before any peer or observer hears of it; first with what is not
   /// stored yet. For programs that must not show anything that a crash would make them forget: see `Repo.beforeSending`.
-  public var journal: (@AutomergeRepo (Data) -> Void)? {
+  public var journal: (@AutomergeRepo ([UInt8]) -> Void)? {
     get { journalFeed.handler }
     set {
       let isFirst = newValue != nil && journalFeed.handler == nil

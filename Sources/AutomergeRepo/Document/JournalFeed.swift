@@ -1,27 +1,39 @@
 import Automerge
-import Foundation
 
 /// Hands every change of a document to a program that keeps a journal, each once.
 struct JournalFeed {
-  private(set) var handler: (@AutomergeRepo (Data) -> Void)?
-  /// The heads that the journal has.
-  private var heads: Set<ChangeHash> = []
+  /// What the journal has of the document.
+  private enum Known {
+    /// Whatever comes before these heads; it was not told of anything yet.
+    case heads(Set<ChangeHash>)
+    /// The first changes, in the order in which they came to be in this replica. Counting costs a keystroke less than heads.
+    case count(Int)
+  }
+
+  private(set) var handler: (@AutomergeRepo ([UInt8]) -> Void)?
+  private var known = Known.heads([])
 
   /// - Parameter heads: what the journal need not be told, if it was not told of changes before
-  mutating func set(_ handler: (@AutomergeRepo (Data) -> Void)?, from heads: @autoclosure () -> Set<ChangeHash>) {
-    if handler != nil, self.handler == nil { self.heads = heads() }
+  mutating func set(_ handler: (@AutomergeRepo ([UInt8]) -> Void)?, from heads: @autoclosure () -> Set<ChangeHash>) {
+    if handler != nil, self.handler == nil { known = .heads(heads()) }
     self.handler = handler
   }
 
-  /// Changes were removed from the document, and are not to be told again.
-  mutating func restart(at heads: Set<ChangeHash>) { self.heads = heads }
+  /// Changes were removed from the document; what is left is not told again.
+  mutating func restart(on document: Document) { known = .count(document.getHistory().count) }
 
-  /// The changes that the journal has not been told of; nil if there is none, or no journal.
-  mutating func takeNews(of document: Document) -> Data? {
+  /// The changes that the journal has not been told of, as chunks; nil if there is none, or no journal.
+  mutating func takeNews(of document: Document) -> [UInt8]? {
     guard handler != nil else { return nil }
-    let now = document.heads()
-    guard now != heads else { return nil }
-    defer { heads = now }
-    return (try? document.encodeChangesSince(heads: heads)) ?? Data()
+    switch known {
+    case .heads(let heads):
+      let (chunks, count) = document.chunks(since: heads)
+      known = .count(count)
+      return chunks.isEmpty ? nil : chunks
+    case .count(let count):
+      guard let news = document.chunks(after: count) else { return nil }
+      known = .count(news.count)
+      return news.bytes
+    }
   }
 }

@@ -9,7 +9,7 @@ import Foundation
 struct JournalFrame: Hashable {
   var document: DocumentId
   /// As Automerge chunks.
-  var changes = Data()
+  var changes: [UInt8] = []
   var clients: [Client] = []
 
   /// A change to what one editor has of a note.
@@ -93,11 +93,11 @@ struct JournalFrame: Hashable {
       let id = record["document"]?.bytes.flatMap({ DocumentId(bytes: Array($0)) })
     else { return nil }
     self.init(
-      document: id, changes: record["changes"]?.bytes ?? Data(),
+      document: id, changes: record["changes"]?.bytes.map { Array($0) } ?? [],
       clients: record["clients"]?.array?.compactMap(Client.init) ?? [])
   }
 
-  init(document: DocumentId, changes: Data = Data(), clients: [Client] = []) {
+  init(document: DocumentId, changes: [UInt8] = [], clients: [Client] = []) {
     (self.document, self.changes, self.clients) = (document, changes, clients)
   }
 }

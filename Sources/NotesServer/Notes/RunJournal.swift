@@ -19,7 +19,7 @@ final class RunJournal {
   private var clients: [NoteKey: @AutomergeRepo () -> ClientBase?] = [:]
   private var handles: [DocumentId: DocHandle] = [:]
   /// Notes whose editor made an edit that the next change of the document carries out.
-  private var ahead: Set<NoteKey> = []
+  private var ahead: [NoteKey] = []
   /// Documents that were missing when a journal was read, so the journal was kept.
   private var waiting: Set<DocumentId> = []
   /// Entries that no editor or peer has been told about yet.
@@ -31,6 +31,7 @@ final class RunJournal {
 
   /// A segment of more than this many bytes is followed by a new one.
   static let maximumSegmentBytes = 256 << 10
+  private static let maximumKeptBytes = 4096
   /// Larger changes are left to the store, and to the peers that they came from.
   static let maximumChangesBytes = 1 << 20
 
@@ -49,7 +50,7 @@ final class RunJournal {
 
   func closed(_ key: NoteKey, _ handle: DocHandle) {
     clients[key] = nil
-    ahead.remove(key)
+    ahead.removeAll { $0 == key }
     append(JournalFrame(document: key.document, clients: [JournalFrame.Client(item: key.item, news: .closed)]))
     guard !clients.keys.contains(where: { $0.document == key.document }) else { return }
     handle.journal = nil
@@ -58,9 +59,13 @@ final class RunJournal {
 
   /// Runs `work`, which makes one change out of an editor's edit, and journals the editor's new text together with it.
   func takingIn<Result>(_ key: NoteKey, _ work: () throws -> Result) rethrows -> Result {
-    ahead.insert(key)
-    defer { if ahead.remove(key) != nil { clientHas(key) } }
+    ahead.append(key)
+    defer { if takeAhead(where: { $0 == key }) != nil { clientHas(key) } }
     return try work()
+  }
+
+  private func takeAhead(where isWanted: (NoteKey) -> Bool) -> NoteKey? {
+    ahead.firstIndex(where: isWanted).map { ahead.remove(at: $0) }
   }
 
   /// Call when the editor's text has changed and its document has not.
@@ -75,15 +80,14 @@ final class RunJournal {
     append(JournalFrame(document: key.document, clients: [JournalFrame.Client(item: key.item, news: .sent(sent))]))
   }
 
-  private func changed(_ id: DocumentId, _ changes: Data) {
+  private func changed(_ id: DocumentId, _ changes: [UInt8]) {
     var news: [JournalFrame.Client] = []
-    while let key = ahead.first(where: { $0.document == id }) {
-      ahead.remove(key)
+    while let key = takeAhead(where: { $0.document == id }) {
       if let client = clients[key]?() { news.append(JournalFrame.Client(item: key.item, news: .has(client))) }
     }
     hold(
       JournalFrame(
-        document: id, changes: changes.count > Self.maximumChangesBytes ? Data() : changes, clients: news))
+        document: id, changes: changes.count > Self.maximumChangesBytes ? [] : changes, clients: news))
   }
 
   /// Holds an entry until an editor or peer is about to be told of it, so that all entries of one change take one write.
@@ -99,10 +103,11 @@ final class RunJournal {
   /// Writes what is held. Call before anything leaves this process.
   func write() {
     guard !held.isEmpty else { return }
-    var bytes: [UInt8] = []
-    swap(&bytes, &held)
+    let byteCount = isBroken ? nil : files.append(held)
+    // The memory is kept for the next keystroke, unless this was a paste.
+    held.removeAll(keepingCapacity: held.count <= Self.maximumKeptBytes)
     guard !isBroken else { return }
-    guard let byteCount = files.append(bytes) else {
+    guard let byteCount else {
       // What the journal says of the editor is out of date from here on.
       isBroken = true
       files.end()

@@ -9,15 +9,18 @@ struct LinkWork {
   static let atOnce: Duration = .milliseconds(8)
   /// While all links together have used up theirs.
   static let atOnceAmongMany: Duration = .milliseconds(2)
+  /// A rest is no longer than this, unless a single message took longer: a person who types without a pause notices a longer
+  /// one. It is as long as what a link may do at once among many, so that they have half of the time, too.
+  static let maximumRest: Duration = .milliseconds(4)
 
   private static let all = Self.atOnce + Self.atOnce
 
   /// Twice what is left: every moment that passes gives half of itself.
   private var doubleLeft = Self.all
   private var countedAt: Duration?
-  /// What was used since the last rest, without what the moments since have given back: a link that has been busy for long, but
-  /// never too busy, does not rest for all of that at once.
-  private(set) var used: Duration = .zero
+  /// What was used and not rested for yet, without what the moments since have given back: a link that has been busy for long,
+  /// but never too busy, does not rest for all of that.
+  private var used: Duration = .zero
 
   /// Notes that messages have taken some time until now. Returns whether the link has to rest.
   mutating func worked(_ time: Duration, at now: Duration, amongMany: Bool = false) -> Bool {
@@ -29,7 +32,12 @@ struct LinkWork {
     return doubleLeft < kept + kept
   }
 
-  mutating func rested() { used = .zero }
+  /// The rest that is due now, after a message that took some time. What is left of it comes later, with work in between.
+  mutating func takeRest(after time: Duration) -> Duration {
+    let rest = min(used, max(Self.maximumRest, time, .zero - doubleLeft))
+    used -= rest
+    return rest
+  }
 }
 
 /// Lets links that rest go on one after the other, so that all of them together leave half of the time to everything else.
@@ -56,13 +64,7 @@ final class WorkShare {
     var mustRest = link.worked(time, at: now, amongMany: amongMany)
     if isNew, newcomers.worked(time, at: now) { mustRest = true }
     guard mustRest else { return nil }
-    defer { link.rested() }
-    return rest(after: link.used, at: now)
-  }
-
-  /// How long a link has to rest that has used so much.
-  private func rest(after used: Duration, at now: Duration) -> Duration {
-    freeAt = max(freeAt, now) + used
+    freeAt = max(freeAt, now) + link.takeRest(after: time)
     return freeAt - now
   }
 }

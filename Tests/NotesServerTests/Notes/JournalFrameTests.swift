@@ -25,7 +25,7 @@ import Testing
   }
 
   private func frame(_ news: JournalFrame.Client.News, _ changes: String = "") -> JournalFrame {
-    JournalFrame(document: id, changes: Data(changes.utf8), clients: [JournalFrame.Client(news: news)])
+    JournalFrame(document: id, changes: Array(changes.utf8), clients: [JournalFrame.Client(news: news)])
   }
 
   @Test func whatIsWrittenIsReadAgain() {

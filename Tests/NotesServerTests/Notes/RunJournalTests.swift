@@ -33,7 +33,7 @@ import Testing
   }
 
   private func leave(_ changes: Data...) {
-    files.journals["aa"] = changes.flatMap { JournalFrame(document: id, changes: $0).encoded }
+    files.journals["aa"] = changes.flatMap { JournalFrame(document: id, changes: Array($0)).encoded }
   }
 
   private func storedText() async throws -> String? {
