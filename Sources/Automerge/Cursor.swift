@@ -18,7 +18,7 @@ public struct Cursor: Hashable, Sendable {
 
 extension Cursor: CustomStringConvertible {
   /// The bytes in upper-case hexadecimal.
-  public var description: String { ActorId(bytes: bytes).description.uppercased() }
+  public var description: String { ActorId(bytes: bytes).description }
 }
 
 extension Cursor {
@@ -102,7 +102,7 @@ enum CursorCode: Equatable {
     switch self {
     case .start: "s"
     case .end: "e"
-    case .operation(let actor, let counter, let move): "\(move == .before ? "-" : "")\(counter)@\(actor)"
+    case .operation(let actor, let counter, let move): "\(move == .before ? "-" : "")\(counter)@\(actor.hexadecimal)"
     }
   }
 }

@@ -76,7 +76,23 @@ extension Document {
     }
   }
 
-  /// Takes in the changes of some chunks. A bad chunk never takes a good one with it; throws `LoadError` if none is good.
+  /// Some changes as bundles, which take less room than the changes one by one. The changes before them are not in it. Automerge's
+  /// core 0.11 reads bundles, 0.5 does not. Throws `DocError.unknownChange` if the document does not have one of them.
+  /// - Complexity: O(n log n) in the operations.
+  public func saveBundle(_ changes: Set<ChangeHash>) throws -> Data {
+    try withCore { core in
+      core.commitPending()
+      var rows: [Int] = []
+      for hash in changes {
+        guard let row = core.row(of: hash) else { throw DocError.unknownChange(hash) }
+        rows.append(row)
+      }
+      return Data(BundleEncoder.chunks(of: rows.sorted(), in: core))
+    }
+  }
+
+  /// Takes in the changes of some chunks. A bad chunk never takes a good one with it; throws `LoadError` if none is good, and
+  /// `LoadError.equalActors` also if others are.
   public func applyEncodedChanges(encoded: Data) throws {
     var edits: TextEditCollector?
     try take(encoded, &edits)
@@ -97,15 +113,20 @@ extension Document {
       let heads = core.graph.heads
       var edits: TextEditCollector?
       core = try core.take(encoded, edits: &edits)
+      try core.expectNoEqualActors()
       return core.patches(since: heads, encoding: textEncoding)
     }
   }
 
   private func take(_ encoded: Data, _ edits: inout TextEditCollector?) throws {
-    try replacingCore { core in core = try core.take(encoded, edits: &edits) }
+    try replacingCore { core in
+      core = try core.take(encoded, edits: &edits)
+      try core.expectNoEqualActors()
+    }
   }
 
-  /// Takes in what another document has and this one lacks.
+  /// Takes in what another document has and this one lacks. Throws `LoadError.equalActors` if both have been changed in the name
+  /// of one actor; everything else is taken in then.
   public func merge(other: Document) throws {
     var edits: TextEditCollector?
     try merge(other, &edits)

@@ -15,6 +15,21 @@ extension Document {
     }
   }
 
+  /// Of the patches that lead from one state to another, those of one object.
+  /// - Parameter recursive: also those of the objects inside it.
+  /// - Complexity: that of `difference(from:to:)`, but objects beside this one cost nothing.
+  public func difference(
+    obj: ObjId, from before: Set<ChangeHash>, to after: Set<ChangeHash>, recursive: Bool = true
+  ) throws -> [Patch] {
+    try withCore { core in
+      core.commitPending()
+      guard let object = core.opId(obj) else { throw DocError.unknownObject(obj) }
+      let old = before.compactMap { core.row(of: $0) }, new = after.compactMap { core.row(of: $0) }
+      var difference = DocumentDifference(core, from: old, to: new, encoding: textEncoding)
+      return difference.patches(of: object, isRecursive: recursive)
+    }
+  }
+
   /// The patches that lead from a past state to the present one.
   public func difference(since lastSynced: Set<ChangeHash>) -> [Patch] {
     withCore { core in

@@ -41,7 +41,7 @@ extension Document {
       guard !removed.isEmpty else { return [] }
       let kept = try isKept.indices.filter { isKept[$0] }.map { try core.decodedChange(ofRow: $0) }
       let waiting = core.queue.waiting.filter { removed.isDisjoint(with: $0.header.deps) }
-      let fresh = DocumentCore(actor: actor, implicitCommitTime: core.implicitCommitTime)
+      let fresh = DocumentCore(actor: actor)
       var edits: TextEditCollector?
       try fresh.receive(kept + waiting, edits: &edits)
       core = fresh

@@ -20,6 +20,8 @@ extension Document {
       var edits: TextEditCollector? = TextEditCollector()
       do throws(LoadError) {
         core = try core.take(portion, edits: &edits, filter: &optional)
+        // The filter has it as its fault.
+        core.equalActors = nil
         incoming.noteGood()
       } catch {
         incoming.note(error)

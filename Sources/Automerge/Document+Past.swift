@@ -89,7 +89,7 @@ extension DocumentCore {
   func length(_ object: ObjId, at clock: Clock, _ encoding: TextEncoding) -> UInt64 {
     guard let id = opId(object) else { return 0 }
     switch store[id] {
-    case .map(let map): return UInt64(map.keys(at: clock).count)
+    case .map(let map): return UInt64(map.count(at: clock))
     case .sequence(let tree):
       let unit = store.type(of: id) == .makeText ? encoding.unit : .elements
       return UInt64(clock.isNow ? tree.total[unit] : tree.sums(at: clock)[unit])

@@ -1,14 +1,13 @@
 extension Document {
   /// The way from the root to an object: for each step the object that is left, and where in it the next one stands. Empty
   /// for the root. Of an object that was deleted or replaced, the way to where it was. Throws `DocError.unknownObject`.
-  /// - Complexity: O(d log n), d the depth; the first time after changes also O(m) in the runs of those changes.
+  /// - Complexity: O(d log n), d the depth; the first time after edits also O(m) in the runs of their operations.
   public func path(obj: ObjId) throws -> [PathElement] {
     try withCore { core in
       guard let id = core.opId(obj) else { throw DocError.unknownObject(obj) }
       core.lookups.parents.update(from: core)
-      let pending = core.pendingPlaces()
       var path: [PathElement] = [], at = id
-      while let place = core.lookups.parents[at] ?? pending[at] {
+      while let place = core.lookups.parents[at] {
         let prop: Prop =
           switch place.key {
           case .map(let key): .Key(key.string)
@@ -19,22 +18,6 @@ extension Document {
       }
       return path.reversed()
     }
-  }
-}
-
-extension DocumentCore {
-  /// Where the objects stand that the pending transaction has made. The transaction goes on.
-  fileprivate func pendingPlaces() -> [OpId: ObjectParents.Place] {
-    guard let transaction else { return [:] }
-    var places: [OpId: ObjectParents.Place] = [:]
-    log.forEachRun(in: transaction.firstOp..<log.opCount) { run, id in
-      guard run.kind == .other else { return }
-      let op = log.others[Int(run.text)]
-      if op.action.makesObject {
-        places[id] = ObjectParents.Place(object: op.object, key: op.isInsert ? .element(id) : op.key)
-      }
-    }
-    return places
   }
 }
 

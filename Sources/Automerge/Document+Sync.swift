@@ -11,7 +11,8 @@ extension Document {
     }
   }
 
-  /// Takes in a message of the peer.
+  /// Takes in a message of the peer. Throws `ReceiveSyncError`; with `LoadError.equalActors` if the peer's copy has been changed in
+  /// the name of an actor of this one, so that the two cannot become equal. Everything else in the message is taken in then.
   public func receiveSyncMessage(state: SyncState, message: Data) throws {
     var filter: AuthorFilter?
     try receive(state, message, collecting: false, filter: &filter) { _, _ in }
@@ -54,7 +55,10 @@ extension Document {
       let heads = core.graph.heads
       var history = SyncedHistory(core: core, edits: collecting ? TextEditCollector() : nil, filter: filter)
       defer { (core, filter) = (history.core, history.filter) }
-      try ReceiveSyncError.naming { try state.progress.withLock { try $0.receive(message, into: &history) } }
+      try ReceiveSyncError.naming {
+        try state.progress.withLock { try $0.receive(message, into: &history) }
+        try history.core.expectNoEqualActors()
+      }
       return report(history, heads)
     }
   }

@@ -7,7 +7,8 @@ public enum TextEncoding: Hashable, Sendable { case graphemeCluster, unicodeScal
 /// An Automerge document: one replica of it, with its whole history. Safe to use from several threads.
 ///
 /// Edits go into a pending transaction, which `commitWith` turns into a change; whatever needs whole changes (heads,
-/// saving, syncing, merging, taking in changes of others) ends it by itself.
+/// saving, syncing, merging, taking in changes of others) ends it by itself. A change that was ended so has the time 0 and no
+/// message, as in every Automerge; `commitWith` gives it both.
 public final class Document: Sendable {
   public let textEncoding: TextEncoding
 
@@ -28,8 +29,7 @@ public final class Document: Sendable {
 
   /// An empty document with a random actor. Nothing is logged, whatever `logLevel` says.
   public convenience init(textEncoding: TextEncoding = .unicodeScalar, logLevel: LogVerbosity = .errorOnly) {
-    self.init(
-      core: DocumentCore(actor: ActorId(), implicitCommitTime: { seconds(of: Date()) }), textEncoding: textEncoding)
+    self.init(core: DocumentCore(actor: ActorId()), textEncoding: textEncoding)
   }
 
   /// Loads one or more chunks. Throws `LoadError` if nothing in them can be used.
@@ -37,7 +37,7 @@ public final class Document: Sendable {
     _ bytes: Data, textEncoding: TextEncoding = .unicodeScalar, logLevel: LogVerbosity = .errorOnly,
     verification: Verification = .immediate
   ) throws {
-    let core = try DocumentCore.load(Array(bytes), actor: ActorId(), verification: verification) { seconds(of: Date()) }
+    let core = try DocumentCore.load(Array(bytes), actor: ActorId(), verification: verification)
     self.init(core: core, textEncoding: textEncoding)
   }
 

@@ -77,7 +77,7 @@ final class Program {
     let service = Service(
       repo: repo, storage: storage, sharing: sharing, files: WorkingFileAdapter(home: settings.home), clock: clock,
       notesDirectory: settings.notes, identity: own, name: person,
-      journal: JournalFiles(home: settings.home, run: own.actor.description))
+      journal: JournalFiles(home: settings.home, run: own.actor.hexadecimal))
     if isRenamed { service.keepName() }
     // The editor is answered now. Its requests wait until the notes are read and the network is up.
     let session = try serve(service)

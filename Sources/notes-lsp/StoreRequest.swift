@@ -81,7 +81,7 @@ final class StoreRequest {
     let service = Service(
       repo: repo, storage: storage, sharing: sharing, files: WorkingFileAdapter(home: home),
       clock: clock, notesDirectory: options.notesDirectory, identity: own, name: person,
-      journal: JournalFiles(home: home, run: own.actor.description))
+      journal: JournalFiles(home: home, run: own.actor.hexadecimal))
     if isRenamed { service.keepName() }
     try await service.load()
     let session = Session(service: service) { _ in }

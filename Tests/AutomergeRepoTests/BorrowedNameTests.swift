@@ -238,7 +238,7 @@ import Testing
       if isQuiet { break }
     }
     #expect(try mine.content() == "one x")
-    #expect(named.contains { if case .rejected(let reason) = $0 { reason.contains("sequence") } else { false } })
+    #expect(named.contains { if case .rejected(let reason) = $0 { reason.contains("equalActors") } else { false } })
     #expect(messageCount < 10, "they do not repeat themselves for ever")
   }
 }

@@ -207,7 +207,7 @@ import Testing
     let other = try #require(mallory.sign(mallory.newActor(), 2, forged)).encoded
     // Bob's key for Carol's actor, her signature for another change, and what is none at all.
     let hers = try #require(
-      (try await company.world.stores["ana"]?.loadRange([company.id.description, "signed", carol.description]))?.first
+      (try await company.world.stores["ana"]?.loadRange([company.id.description, "signed", carol.hexadecimal]))?.first
     ).data
     let wrongKey = other.prefix(136) + carol.data
     let moved = hers.prefix(96) + Data(forged.bytes) + Data([0, 0, 0, 0, 0, 0, 0, 2]) + carol.data

@@ -64,6 +64,33 @@ struct BundleTests {
     #expect(synced.headNames == heads)
   }
 
+  @Test(arguments: names)
+  func whatIsBundledHereComesOutWithTheSameBytes(name: String) throws {
+    let vector = try Vectors.load(name), document = try Document(Data(require(vector.saved)))
+    let all = document.getHistory(), chunks = try chunks(of: document)
+    // All of them, those of the reference's bundle, and all but the first.
+    let theirs = vector.json["bundle"]["indexes"].items.compactMap { $0.int }.map { all[$0] }
+    for hashes in [all, theirs, Array(all.dropFirst())] where hashes.count > 1 {
+      let bundle = try document.saveBundle(Set(hashes))
+      let chunk = try require(ChunkReader.all(Array(bundle)[...]).first)
+      #expect(chunk.kind == .bundle)
+      let written = try BundleDecoder.decode(chunk).map { change in
+        let body = ChangeEncoder.body(change.header, author: 0, runs: change.runs, of: change)
+        return Hex.text(Chunk.encode(.change, body: body).bytes)
+      }
+      #expect(written.sorted() == hashes.compactMap { chunks[$0] }.sorted())
+    }
+    let copy = Document()
+    try copy.applyEncodedChanges(encoded: document.saveBundle(Set(all)))
+    #expect(copy.heads() == document.heads() && copy.brokenInvariant() == nil)
+  }
+
+  private func chunks(of document: Document) throws -> [ChangeHash: String] {
+    var chunks: [ChangeHash: String] = [:]
+    for hash in document.getHistory() { chunks[hash] = Hex.text(Array(try require(document.change(hash: hash)).bytes)) }
+    return chunks
+  }
+
   @Test(arguments: names.prefix(6), 0..<6)
   func aDamagedBundleIsRefusedOrIsStillABundle(name: String, seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
@@ -111,5 +138,23 @@ struct BundleTests {
       0x7f, 0, 0x7f, 1, 0x7f, 1, 0x7f, 0, 0x7f, 0, 0x7f, 1, 0x7f, 0, 0,
     ]
     #expect(refusal(circle) == .format(.invalid(.dependency, at: 0)))
+  }
+
+  @Test func manyOperationsAreSeveralChunksAndReadBack() throws {
+    let document = Document()
+    let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
+    for count in [40_000, 40_000, 70_000, 10, 10] {
+      try document.spliceText(obj: text, start: 0, delete: 0, value: String(repeating: "x", count: count))
+      document.commitWith(timestamp: Date(timeIntervalSince1970: 0))
+    }
+    try document.spliceText(obj: text, start: 0, delete: 160_000)
+    document.commitWith(message: "all gone", timestamp: Date(timeIntervalSince1970: 1))
+    let bundle = try document.saveBundle(Set(document.getHistory()))
+    let kinds = try ChunkReader.all(Array(bundle)[...]).map(\.kind)
+    #expect(kinds == [.change, .change, .change, .bundle, .change])
+    let copy = try Document(bundle)
+    #expect(copy.heads() == document.heads() && copy.length(obj: text) == 0)
+    let unknown = try #require(ChangeHash(bytes: Array(repeating: 7, count: 32)))
+    #expect(throws: DocError.unknownChange(unknown)) { try document.saveBundle([unknown]) }
   }
 }

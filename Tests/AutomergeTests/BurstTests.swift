@@ -33,7 +33,7 @@ struct BurstTests {
     #expect(bursts.map(\.inserted) == [5, visit.count, 1] && bursts.map(\.deleted) == [0, 0, 4])
     #expect(bursts.map(\.excerpt) == ["hello", " from the ", "H"])
     #expect(bursts.map(\.message) == [nil, "a visit", nil])
-    #expect(bursts.map(\.actor.description) == ["0a", "0b", "0a"])
+    #expect(bursts.map(\.actor.hexadecimal) == ["0a", "0b", "0a"])
     #expect(bursts[0].start == time(0) && bursts[0].end == time(120) && bursts[2].start == time(1000))
     #expect(bursts[0].heads == first && bursts[2].heads == document.heads())
     #expect(try document.textAt(obj: text, heads: bursts[0].heads) == "hello")

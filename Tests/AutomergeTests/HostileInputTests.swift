@@ -162,7 +162,7 @@ import Testing
     // The same change number of the same actor again, with other contents.
     let (other, _) = try text("other")
     let chunks = Array(try other.encodeChangesSince(heads: []))
-    guard case .inconsistent(_, .sequence)? = refusal(chunks, by: document) else {
+    guard case .equalActors(document.actor, _)? = refusal(chunks, by: document) else {
       Issue.record("\(String(describing: refusal(chunks, by: document)))")
       return
     }

@@ -9,10 +9,9 @@ extension Document {
     try rename(actor)
   }
 
-  /// Gives the document an actor and the time 0 for changes that nobody ends, as the vectors have it.
+  /// Gives the document an actor.
   func rename(_ hex: String) throws {
     actor = ActorId(bytes: try require(Hex.bytes(hex)))
-    withCore { $0.implicitCommitTime = { 0 } }
   }
 
   /// The heads as the vectors write them.
@@ -60,7 +59,7 @@ extension Document {
 }
 
 extension ObjId {
-  var vectorName: String { actor.map { "\(counter)@\($0)" } ?? "_root" }
+  var vectorName: String { actor.map { "\(counter)@\($0.hexadecimal)" } ?? "_root" }
 }
 
 struct Missing: Error {}

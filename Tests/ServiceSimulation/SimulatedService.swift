@@ -33,7 +33,7 @@ final class SimulatedService {
   init(_ person: SimulatedPerson, number: Int, random: inout RandomSource) {
     name = PeerId("\(person.name)/\(number)")
     let actor = ActorId(data: Data(person.key + random.bytes(8))) ?? ActorId()
-    run = actor.description
+    run = actor.hexadecimal
     process = SimulatedProcess(
       number, run: run, disk: person.disk, random: RandomSource(SplitMix64(seed: random.next())))
     self.random = RandomSource(SplitMix64(seed: random.next()))

@@ -125,7 +125,7 @@ public final class AutomergeText: Codable, Sendable {
     case .Object(let object, .Text): try attach(to: doc, object)
     case nil, .Scalar(.Null):
       if let index = last.index, index > doc.length(obj: container) { throw BindingError.InvalidPath(path) }
-      try write(to: doc, object: try doc.makeObject(.Text, in: container, at: last))
+      try write(nil, to: doc, object: try doc.makeObject(.Text, in: container, at: last))
     case .some: throw BindingError.NotText
     }
   }
@@ -149,9 +149,9 @@ public final class AutomergeText: Codable, Sendable {
     return target.object
   }
 
-  /// Writes the string to a text object; an unbound text is that object from then on.
-  func write(to document: Document, object: ObjId) throws {
-    try document.updateText(obj: object, value: value)
+  /// Writes a string that was this one's, or this one's as it is, to a text object; an unbound text is that object from then on.
+  func write(_ string: String?, to document: Document, object: ObjId) throws {
+    try document.updateText(obj: object, value: string ?? value)
     bindUnbound(to: document, object)
   }
 

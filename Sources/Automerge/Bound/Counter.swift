@@ -3,26 +3,15 @@ import Synchronization
 
 /// A number that several people count up and down at once, as a property of a model.
 ///
-/// Made by itself it counts for itself. Encoded at a key of a document, or bound to a counter there, it is that counter
-/// from then on: setting `value` increments the document's counter by the difference, so that no one's counting is lost.
-/// One that was decoded is bound already. Safe to use from several threads.
+/// Made by itself it counts for itself. Encoded into a document, or bound to a counter there, it is that counter from then on:
+/// setting `value` increments the document's counter by the difference, so that no one's counting is lost. In a list it stays
+/// with its element when others are inserted or deleted. One that was decoded is bound already. Safe to use from several
+/// threads.
 public final class Counter: Codable, Sendable {
   private enum State {
     case unbound(Int)
     /// Keeps the last value that was read, for when the counter is deleted.
-    case bound(Place, last: Int)
-  }
-
-  private struct Place {
-    let document: Document
-    let object: ObjId
-    let key: AnyCodingKey
-
-    /// Nil if no counter stands there.
-    var value: Int64? {
-      guard case .Scalar(.Counter(let value))? = try? document.value(in: object, at: key) else { return nil }
-      return value
-    }
+    case bound(Document, ValuePlace, last: Int)
   }
 
   /// Never held while a document is asked, so that the two cannot wait for one another.
@@ -46,7 +35,7 @@ public final class Counter: Codable, Sendable {
   /// The counter at a key or index of an object. Throws `BindingError.NotCounter` if there is none.
   public convenience init(doc: Document, objId: ObjId, key: any CodingKey) throws {
     self.init()
-    try bind(to: Place(document: doc, object: objId, key: AnyCodingKey(key)))
+    try bind(to: doc, objId, AnyCodingKey(key))
   }
 
   private enum CodingKeys: String, CodingKey { case value }
@@ -67,7 +56,7 @@ public final class Counter: Codable, Sendable {
   }
 
   /// Whether the counter is one of a document.
-  public var isBound: Bool { place != nil }
+  public var isBound: Bool { target != nil }
 
   /// The number. Of a bound counter that has been deleted, the last that was read.
   ///
@@ -77,10 +66,11 @@ public final class Counter: Codable, Sendable {
       let state = state.withLock { $0 }
       switch state {
       case .unbound(let value): return value
-      case .bound(let place, let last):
-        guard let value = place.value.map({ Int(clamping: $0) }) else { return last }
+      case .bound(let document, let place, let last):
+        guard let value = document.counter(at: place).map({ Int(clamping: $0) }) else { return last }
         self.state.withLock { state in
-          if case .bound = state { state = .bound(place, last: value) }
+          guard case .bound(let now, place, _) = state, now === document else { return }
+          state = .bound(document, place, last: value)
         }
         return value
       }
@@ -97,9 +87,9 @@ public final class Counter: Codable, Sendable {
   /// As `increment(by:)`. Throws `BindingError.NotCounter` if the counter was deleted, `DocError` if the sum overflows or
   /// the document refuses.
   public func add(_ value: Int) throws {
-    let place = try state.withLock { state -> Place? in
+    let target = try state.withLock { state -> (document: Document, place: ValuePlace)? in
       switch state {
-      case .bound(let place, _): return place
+      case .bound(let document, let place, _): return (document, place)
       case .unbound(let present):
         let (sum, overflows) = present.addingReportingOverflow(value)
         guard !overflows else { throw DocError.invalidValue }
@@ -107,18 +97,11 @@ public final class Counter: Codable, Sendable {
         return nil
       }
     }
-    guard let place else { return readers.changed(to: self.value) }
-    guard let present = place.value else { throw BindingError.NotCounter }
+    guard let (document, place) = target else { return readers.changed(to: self.value) }
+    guard let present = document.counter(at: place) else { throw BindingError.NotCounter }
     guard !present.addingReportingOverflow(Int64(value)).overflow else { throw DocError.invalidValue }
     if value == 0 { return }
-    let (object, key, encoding) = (place.object, place.key, place.document.textEncoding)
-    try place.document.editBound { (core) throws(DocError) in
-      if let index = key.intValue {
-        try core.increment(object, index: index, unit: core.unit(of: object, encoding), by: Int64(value))
-      } else {
-        try core.increment(object, key: key.stringValue, by: Int64(value))
-      }
-    }
+    try document.editBound { (core) throws(DocError) in try core.increment(at: place, by: Int64(value)) }
   }
 
   /// Yields one element after each change of the number, by any replica, until the counter is deleted. Changes that come while
@@ -137,10 +120,9 @@ public final class Counter: Codable, Sendable {
 
   /// Has the document, if there is one, tell of its changes.
   private func listen() {
-    guard let place, !readers.isEmpty else { return }
-    let (object, key) = (place.object, place.key)
-    readers.listen(to: place.document) { [weak document = place.document] in
-      document.flatMap { Place(document: $0, object: object, key: key).value }.map { Int(clamping: $0) }
+    guard let (document, place) = target, !readers.isEmpty else { return }
+    readers.listen(to: document) { [weak document] in
+      document?.counter(at: place).map { Int(clamping: $0) }
     }
     readers.changed(to: value)
   }
@@ -152,37 +134,40 @@ public final class Counter: Codable, Sendable {
     let steps = try AnyCodingKey.parsePath(path)
     guard let last = steps.last else { throw BindingError.InvalidPath(path) }
     let container = try doc.retrieveObjectId(path: steps, containerType: .Value, strategy: .readonly).get()
-    try bind(to: Place(document: doc, object: container, key: last))
+    try bind(to: doc, container, last)
   }
 
-  private func bind(to place: Place) throws {
-    guard let present = place.value else { throw BindingError.NotCounter }
+  private func bind(to document: Document, _ object: ObjId, _ key: AnyCodingKey) throws {
+    guard let place = try document.place(in: object, at: key), let present = document.counter(at: place) else {
+      throw BindingError.NotCounter
+    }
     let counted = state.withLock { state -> Int in
       guard case .unbound(let counted) = state else { return 0 }
       return counted
     }
-    if counted != 0 { try place.document.increment(in: place.object, at: place.key, by: Int64(counted)) }
-    state.withLock { $0 = .bound(place, last: Int(clamping: present)) }
+    if counted != 0 { try document.withCore { try $0.increment(at: place, by: Int64(counted)) } }
+    state.withLock { $0 = .bound(document, place, last: Int(clamping: present)) }
     listen()
   }
 
-  private var place: Place? {
+  private var target: (document: Document, place: ValuePlace)? {
     state.withLock { state in
-      guard case .bound(let place, _) = state else { return nil }
-      return place
+      guard case .bound(let document, let place, _) = state else { return nil }
+      return (document, place)
     }
   }
 
-  func isBound(to document: Document, _ object: ObjId, _ key: AnyCodingKey) -> Bool {
-    guard let place else { return false }
-    return place.document === document && place.object == object && place.key == key && place.value != nil
+  /// Where the counter stands, if it is one of this document.
+  func place(in document: Document) -> ValuePlace? {
+    guard let target, target.document === document else { return nil }
+    return target.place
   }
 
   /// Binds an unbound counter to where its value has just been written.
-  func bindUnbound(to document: Document, _ object: ObjId, _ key: AnyCodingKey) {
+  func bindUnbound(to document: Document, _ place: ValuePlace) {
     state.withLock { state in
       guard case .unbound(let value) = state else { return }
-      state = .bound(Place(document: document, object: object, key: key), last: value)
+      state = .bound(document, place, last: value)
     }
     listen()
   }

@@ -39,6 +39,11 @@ public enum CodingKeyLookupError: LocalizedError {
   }
 }
 
+extension CodingKeyLookupError {
+  /// None: the description says all.
+  public var failureReason: String? { nil }
+}
+
 extension CodingKeyLookupError: Equatable {
   public static func == (left: CodingKeyLookupError, right: CodingKeyLookupError) -> Bool {
     left.errorDescription == right.errorDescription

@@ -6,35 +6,53 @@ indirect enum ContentSignature: Hashable {
   case text(RawValue)
   case map([MapKey: ContentSignature])
   case list([ContentSignature])
-  /// An element that has this text object, whatever else it holds: the two sides name the same thing.
-  case holder(of: ObjId)
+  /// An element that an encoded one names, whatever else it holds.
+  case named(Anchor)
   /// Nested too deep to compare; equal to nothing else.
   case unknown(Int)
+
+  /// What a bound text or counter says about the element that it is encoded in.
+  enum Anchor: Hashable {
+    /// The element is this text, has it at a key, or is this map.
+    case object(ObjId)
+    /// It is this element.
+    case element(ElementId)
+  }
 
   /// How deep elements are compared. Deeper ones count as changed and are compared container by container.
   static let depthLimit = 64
 }
 
 extension ContentSignature {
-  /// Of an encoded element. `anchors` collects the text objects by which elements name themselves.
-  init(_ node: EncodedNode, in document: Document, anchors: inout Set<ObjId>) {
-    if let anchor = Self.anchor(of: node, in: document) {
+  /// Of an encoded element of a list. `anchors` collects what names elements.
+  init(_ node: EncodedNode, of list: ObjId?, anchors: inout Set<Anchor>) {
+    if let anchor = Self.anchor(of: node, in: list) {
       anchors.insert(anchor)
-      self = .holder(of: anchor)
+      self = .named(anchor)
     } else {
       self.init(plain: node, depth: 0)
     }
   }
 
-  private static func anchor(of node: EncodedNode, in document: Document) -> ObjId? {
+  private static func anchor(of node: EncodedNode, in list: ObjId?) -> Anchor? {
     switch node.content {
-    case .text(let text): text.object(in: document)
+    case .text(let text, _): text.object(in: node.document).map(Anchor.object)
+    case .counter(let counter, _):
+      if let place = counter.place(in: node.document), case .element(let element) = place.step, place.object == list {
+        .element(element)
+      } else {
+        nil
+      }
     case .map(let children):
-      children.keys.sorted().lazy.compactMap { key -> ObjId? in
-        guard case .text(let text)? = children[key]?.content else { return nil }
-        return text.object(in: document)
+      children.filter { $0.value.isBindable }.keys.sorted().lazy.compactMap { key -> Anchor? in
+        switch children[key]?.content {
+        case .text(let text, _): text.object(in: node.document).map(Anchor.object)
+        case .counter(let counter, _):
+          counter.place(in: node.document).flatMap { $0.step == .key(key) ? .object($0.object) : nil }
+        default: nil
+        }
       }.first
-    default: nil
+    case .nothing, .scalar, .list: nil
     }
   }
 
@@ -46,28 +64,31 @@ extension ContentSignature {
     switch node.content {
     case .nothing: self = .map([:])
     case .scalar(let value): self = .scalar(RawValue(value))
-    case .text(let text): self = .text(RawValue(.String(text.value)))
-    case .counter(let counter): self = .scalar(RawValue(.Counter(Int64(counter.value))))
+    case .text(let text, let string): self = .text(RawValue(.String(string ?? text.value)))
+    case .counter(_, let number): self = .scalar(RawValue(.Counter(Int64(number))))
     case .map(let children): self = .map(children.mapValues { ContentSignature(plain: $0, depth: depth + 1) })
     case .list(let children): self = .list(children.map { ContentSignature(plain: $0, depth: depth + 1) })
     }
   }
 
-  /// Of an element of a document. If it is or directly has one of the `anchors`, that is its signature.
-  init(_ value: Value, in document: Document, anchors: Set<ObjId>) throws {
-    if !anchors.isEmpty, let anchor = try Self.anchor(of: value, in: document, among: anchors) {
-      self = .holder(of: anchor)
+  /// Of an element of a document. If one of the `anchors` names it, that is its signature.
+  init(_ present: PresentValue, in document: Document, anchors: Set<Anchor>) throws {
+    if !anchors.isEmpty, let anchor = try Self.anchor(of: present, in: document, among: anchors) {
+      self = .named(anchor)
     } else {
-      try self.init(plain: value, in: document, depth: 0)
+      try self.init(plain: present.value, in: document, depth: 0)
     }
   }
 
-  private static func anchor(of value: Value, in document: Document, among anchors: Set<ObjId>) throws -> ObjId? {
-    guard case .Object(let object, let type) = value else { return nil }
-    if type == .Text { return anchors.contains(object) ? object : nil }
+  private static func anchor(
+    of present: PresentValue, in document: Document, among anchors: Set<Anchor>
+  ) throws -> Anchor? {
+    if let element = present.element, anchors.contains(.element(element)) { return .element(element) }
+    guard case .Object(let object, let type) = present.value else { return nil }
+    if anchors.contains(.object(object)) { return .object(object) }
     guard type == .Map else { return nil }
     for (_, child) in try document.mapEntries(obj: object) {
-      if case .Object(let text, .Text) = child, anchors.contains(text) { return text }
+      if case .Object(let text, .Text) = child, anchors.contains(.object(text)) { return .object(text) }
     }
     return nil
   }
@@ -86,6 +107,16 @@ extension ContentSignature {
         children[MapKey(key)] = try ContentSignature(plain: child, in: document, depth: depth + 1)
       }
       self = .map(children)
+    }
+  }
+}
+
+extension EncodedNode {
+  /// Whether it is a text or a counter, which may be one of the document.
+  fileprivate var isBindable: Bool {
+    switch content {
+    case .text, .counter: true
+    case .nothing, .scalar, .map, .list: false
     }
   }
 }

@@ -32,10 +32,12 @@ enum ChangeEncoder {
     for actor in actors.sorted { writer.actor(source.actorList[Int(actor)]) }
     var columns = ColumnWriter()
     if !runs.isEmpty {
-      var table = OpColumnWriter(isDocument: false)
+      var table = OpColumnWriter(.change)
       var id = OpId(counter: header.startOp, actor: author)
       for run in runs {
-        append(run, id: id, to: &table, of: source, actors)
+        append(
+          run, id: OpColumnWriter.Id(actor: 0, counter: Int64(id.counter)), to: &table, of: source,
+          column: actors.column)
         id.counter += run.count
       }
       table.finish(into: &columns)
@@ -46,26 +48,29 @@ enum ChangeEncoder {
     return writer.bytes
   }
 
-  private static func append(
-    _ run: OpRun, id: OpId, to table: inout OpColumnWriter, of source: borrowing some OpSource, _ actors: OtherActors
+  /// Writes the rows of a run.
+  /// - Parameters:
+  ///   - id: of the first operation.
+  ///   - column: how an id stands in the table; nil of zero.
+  static func append(
+    _ run: OpRun, id: OpColumnWriter.Id, to table: inout OpColumnWriter, of source: borrowing some OpSource,
+    column: (OpId) -> OpColumnWriter.Id?
   ) {
-    let object = actors.column(run.object), count = Int(run.count)
+    let object = column(run.object), count = Int(run.count)
     switch run.kind {
     case .insertText:
-      let first = OpColumnWriter.Id(actor: 0, counter: Int64(id.counter))
       table.appendText(
-        object: object, reference: actors.column(run.target), id: first, count: count,
-        utf8: source.text[run.textRange])
+        object: object, reference: column(run.target), id: id, count: count, utf8: source.text[run.textRange])
       table.appendSingles(nil, count: count, step: 0)
     case .deleteForward, .deleteBackward:
-      guard let target = actors.column(run.target) else { preconditionFailure("a deletion has a target") }
+      guard let target = column(run.target) else { preconditionFailure("a deletion has a target") }
       table.appendDeletions(object: object, from: target, count: count, step: run.step)
     case .other:
       let op = source.others[Int(run.text)]
       var element: OpColumnWriter.Id?
-      if case .element(let id) = op.key { element = actors.column(id) }
+      if case .element(let id) = op.key { element = column(id) }
       table.append(op, object: object, element: element)
-      table.appendGroup(op.predecessors.compactMap { actors.column($0) })
+      table.appendGroup(op.predecessors.compactMap { column($0) })
     }
   }
 }

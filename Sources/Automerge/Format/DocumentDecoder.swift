@@ -78,8 +78,7 @@ enum DocumentDecoder {
 
   /// Hashes the changes anew. Heads may stand in any order, as older cores wrote them so.
   private static func verified(_ loaded: Loaded) throws(LoadError) -> Loaded {
-    let core = DocumentCore(
-      actor: ActorId(bytes: []), implicitCommitTime: { 0 }, store: loaded.store, log: loaded.log, graph: loaded.graph)
+    let core = DocumentCore(actor: ActorId(bytes: []), store: loaded.store, log: loaded.log, graph: loaded.graph)
     guard core.heads == loaded.heads.sorted() else { throw .inconsistentDocument(.heads) }
     return Loaded(store: loaded.store, log: loaded.log, graph: core.graph, heads: loaded.heads)
   }

@@ -86,7 +86,7 @@ struct DocumentEncoder {
   private func opColumns(deflating: Bool) -> ColumnWriter {
     var columns = ColumnWriter(deflating: deflating)
     guard core.graph.records.contains(where: { $0.opCount > 0 }) else { return columns }
-    var table = OpColumnWriter(isDocument: true)
+    var table = OpColumnWriter(.document)
     for object in core.store.sortedIds {
       switch core.store[object] {
       case .map(let map):

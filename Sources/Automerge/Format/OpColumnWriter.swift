@@ -6,9 +6,21 @@ struct OpColumnWriter {
     var counter: Int64
   }
 
-  private let isDocument: Bool
+  /// What the table is of.
+  enum Table {
+    /// Rows have predecessors.
+    case change
+    /// Rows have ids and successors.
+    case document
+    /// Rows have the actors of their ids, and predecessors; where each row's id stands is a column that the caller writes.
+    case bundle
+  }
+
+  private let table: Table
   private var objectActor = RunLengthEncoder<UInt64>()
   private var objectCounter = RunLengthEncoder<UInt64>()
+  /// In a bundle, in the place of `objectCounter`.
+  private var objectCounterChange = DeltaEncoder()
   private var keyActor = RunLengthEncoder<UInt64>()
   private var keyCounter = DeltaEncoder()
   private var keyString = RunLengthEncoder<String>()
@@ -23,12 +35,17 @@ struct OpColumnWriter {
   private var expand = BooleanEncoder()
   private var markName = RunLengthEncoder<String>()
 
-  /// - Parameter isDocument: rows have ids and successors, not predecessors.
-  init(isDocument: Bool) { self.isDocument = isDocument }
+  init(_ table: Table) { self.table = table }
 
   private mutating func appendObject(_ object: Id?, count: Int) {
     objectActor.append(object?.actor, count: count)
-    objectCounter.append(object.map { UInt64($0.counter) }, count: count)
+    if table != .bundle {
+      objectCounter.append(object.map { UInt64($0.counter) }, count: count)
+    } else if let object {
+      objectCounterChange.appendAscending(object.counter, count: count, step: 0)
+    } else {
+      objectCounterChange.appendNull(count: count)
+    }
   }
 
   /// The key of a list element; nil for the head.
@@ -45,10 +62,10 @@ struct OpColumnWriter {
     markName.appendNull(count: count)
   }
 
-  /// Ids of rows that follow each other, in a document.
+  /// Ids of rows that follow each other, in a document or a bundle.
   mutating func appendIds(_ first: Id, count: Int) {
     idActor.append(first.actor, count: count)
-    idCounter.appendAscending(first.counter, count: count)
+    if table == .document { idCounter.appendAscending(first.counter, count: count) }
   }
 
   /// Predecessors or successors of `count` rows, one each, `step` apart; none if `first` is nil.
@@ -110,6 +127,7 @@ struct OpColumnWriter {
     typealias Op = ColumnSpec.Op
     columns.append(Op.objectActor, objectActor.finishUnlessNull())
     columns.append(Op.objectCounter, objectCounter.finishUnlessNull())
+    columns.append(ColumnSpec.BundleOp.objectCounter, objectCounterChange.finishUnlessNull())
     columns.append(Op.keyActor, keyActor.finishUnlessNull())
     columns.append(Op.keyCounter, keyCounter.finishUnlessNull())
     columns.append(Op.keyString, keyString.finishUnlessNull())
@@ -120,6 +138,7 @@ struct OpColumnWriter {
     let values = value.finish()
     columns.append(Op.valueMetadata, values.metadata)
     columns.append(Op.valueRaw, values.raw)
+    let isDocument = table == .document
     columns.append(isDocument ? Op.successorCount : Op.predecessorCount, groupCount.finish())
     columns.append(isDocument ? Op.successorActor : Op.predecessorActor, groupActor.finish())
     columns.append(isDocument ? Op.successorCounter : Op.predecessorCounter, groupCounter.finish())

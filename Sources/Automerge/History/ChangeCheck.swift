@@ -19,8 +19,11 @@ struct ChangeCheck {
 
   func run(deps: [UInt32]) throws(LoadError) {
     let author = actors[0], header = change.header
-    guard header.seq == UInt64(core.graph.changeCount(of: author)) + 1 else {
-      throw .inconsistent(change.hash, .sequence)
+    let next = UInt64(core.graph.changeCount(of: author)) + 1
+    if header.seq != next {
+      // A number that is taken is another change's.
+      throw header.seq < next && header.seq > 0
+        ? .equalActors(core.actors[author], change.hash) : .inconsistent(change.hash, .sequence)
     }
     guard deps.count < 2 || Set(deps).count == deps.count else { throw .inconsistent(change.hash, .dependency) }
     // The greatest counter of all stays free, so that the one behind an operation can always be written down.

@@ -4,11 +4,10 @@ import Foundation
 extension DocumentCore {
   /// A new document from chunks. A bad chunk never takes a good one with it; it is an error only if nothing was good.
   static func load(
-    _ data: [UInt8], actor: ActorId, verification: Verification = .immediate,
-    implicitCommitTime: @escaping () -> Int64
+    _ data: [UInt8], actor: ActorId, verification: Verification = .immediate
   ) throws(LoadError) -> DocumentCore {
     var edits: TextEditCollector?
-    let empty = DocumentCore(actor: actor, implicitCommitTime: implicitCommitTime)
+    let empty = DocumentCore(actor: actor)
     var filter: AuthorFilter?
     let core = try empty.take(data[...], edits: &edits, filter: &filter, verification: verification)
     core.firstNewRow = core.graph.count
@@ -86,7 +85,16 @@ extension DocumentCore {
       isAnyGood = isAnyGood || changes.contains { row(of: $0.hash) != nil || queue[$0.hash] != nil }
     }
     filter?.fault = firstError
-    if let firstError, !isAnyGood { throw firstError }
+    guard let firstError else { return }
+    if !isAnyGood { throw firstError }
+    if case .equalActors = firstError { equalActors = firstError }
+  }
+
+  /// Throws if something good was taken in beside a change that an equal actor made; but once.
+  func expectNoEqualActors() throws(LoadError) {
+    guard let error = equalActors else { return }
+    equalActors = nil
+    throw error
   }
 
   /// Takes in what was read elsewhere. An empty document may come out as another object: the loaded one.
@@ -119,9 +127,7 @@ extension DocumentCore {
   private convenience init(
     _ loaded: DocumentDecoder.Loaded, like other: DocumentCore, edits: inout TextEditCollector?
   ) {
-    self.init(
-      actor: other.actor, implicitCommitTime: other.implicitCommitTime, store: loaded.store, log: loaded.log,
-      graph: loaded.graph)
+    self.init(actor: other.actor, store: loaded.store, log: loaded.log, graph: loaded.graph)
     firstNewRow = 0
     isolation = other.isolation
     guard edits != nil else { return }
@@ -133,8 +139,7 @@ extension DocumentCore {
 
   private func missingChanges(in chunk: Chunk) throws(LoadError) -> [DecodedChange] {
     let loaded = try DocumentDecoder.decode(chunk)
-    let other = DocumentCore(
-      actor: actor, implicitCommitTime: { 0 }, store: loaded.store, log: loaded.log, graph: loaded.graph)
+    let other = DocumentCore(actor: actor, store: loaded.store, log: loaded.log, graph: loaded.graph)
     computeHashes()
     var missing: [DecodedChange] = []
     for (row, hash) in loaded.graph.hashes.enumerated() where graph.row(of: hash) == nil {

@@ -68,10 +68,13 @@ extension DocumentCore {
 
   func increment(_ object: ObjId, index: Int, unit: TextUnit, by amount: Int64) throws(DocError) {
     let (id, tree) = try sequence(object)
-    let element = try element(tree, at: index, unit)
+    try increment(tree, id, try element(tree, at: index, unit), by: amount)
+  }
+
+  func increment(_ tree: TextTree, _ object: OpId, _ element: Element, by amount: Int64) throws(DocError) {
     let visible = element.slot.visible(at: view)
     guard visible.contains(where: \.isCounter) else { throw .notACounter }
-    try change(tree, id, element, .increment, RawValue(.Int(amount)), predecessors: visible.map(\.id))
+    try change(tree, object, element, .increment, RawValue(.Int(amount)), predecessors: visible.map(\.id))
   }
 
   /// Deletes an element of a list, or of a text what covers the unit.

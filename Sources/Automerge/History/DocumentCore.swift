@@ -18,14 +18,14 @@ final class DocumentCore {
   private var newestChunk: (row: Int, bytes: [UInt8]) = (-1, [])
   /// Set while a past state is worked on.
   var isolation: Isolation?
+  /// Why a change was not taken in beside others that were, if an equal actor made it. Without it the two copies would be unequal
+  /// for good, and nobody told.
+  var equalActors: LoadError?
   /// The first row that `encodeNewChanges` has not given out.
   var firstNewRow = 0
-  /// The time, in seconds, of changes that end because something else begins.
-  var implicitCommitTime: () -> Int64
 
-  init(actor: ActorId, implicitCommitTime: @escaping () -> Int64) {
+  init(actor: ActorId) {
     ownCell = Cell((actor, nil))
-    self.implicitCommitTime = implicitCommitTime
     actors = ActorTable()
     bytes = TextBytes()
     store = ObjectStore(bytes: bytes, actors: actors)
@@ -37,7 +37,6 @@ final class DocumentCore {
   /// The same document, to go on by itself, by another actor.
   init(copying other: DocumentCore, actor: ActorId) {
     ownCell = Cell((actor, nil))
-    implicitCommitTime = other.implicitCommitTime
     actors = ActorTable(copying: other.actors)
     bytes = TextBytes(copying: other.bytes)
     store = ObjectStore(copying: other.store, bytes: bytes, actors: actors)
@@ -47,11 +46,8 @@ final class DocumentCore {
   }
 
   /// A document loaded from a document chunk.
-  init(
-    actor: ActorId, implicitCommitTime: @escaping () -> Int64, store: ObjectStore, log: RunLog, graph: ChangeGraph
-  ) {
+  init(actor: ActorId, store: ObjectStore, log: RunLog, graph: ChangeGraph) {
     ownCell = Cell((actor, nil))
-    self.implicitCommitTime = implicitCommitTime
     (actors, bytes, self.store, self.log) = (store.actors, store.bytes, store, log)
     graphCell = Cell(graph)
     queue = ChangeQueue()

@@ -4,10 +4,20 @@ import Foundation
 
 extension DocError: LocalizedError {
   public var errorDescription: String? {
-    if case .unknownObject(let object) = self { return "the document has no object \(object)" }
-    if case .wrongType(let object, let type) = self { return "object \(object) is a \(type), and not fit for this" }
-    if case .outOfBounds(let index) = self { return "index \(index) is out of bounds" }
-    return "the document refused: \(self)"
+    switch self {
+    case .unknownObject(let object): "the document has no object \(object)"
+    case .wrongType(let object, let type): "object \(object) is a \(type), and not fit for this"
+    case .outOfBounds(let index): "index \(index) is out of bounds"
+    case .invalidCursor: "these bytes are no cursor"
+    case .unknownCursor: "the cursor is not one of this object"
+    case .unknownChange(let hash): "the document has no change \(hash.brief)"
+    case .notACounter: "only a counter can be incremented, and none stands there"
+    case .invalidValue: "the value cannot be stored"
+    case .invalidUTF8: "the text is not UTF-8"
+    case .tooLarge: "the document is full"
+    case .notABlock(let index): "no block begins at index \(index)"
+    case .isolated: "the document is isolated at an earlier state"
+    }
   }
 }
 
@@ -22,6 +32,8 @@ extension LoadError: LocalizedError {
     switch self {
     case .format(let error): error.sentence
     case .notReproducible(let hash): "change \(hash.brief) is not written in the canonical way"
+    case .equalActors(let actor, let hash):
+      "change \(hash.brief) is in the name of actor \(actor.hexadecimal), which has made another change here"
     case .inconsistent(let hash, let fault): "change \(hash.brief) \(fault.sentence)"
     case .forged(let hash): "change \(hash.brief) is in our name, and we did not make it"
     case .inconsistentDocument(let fault): "the document has a change that \(fault.sentence)"

@@ -19,6 +19,8 @@ public enum DocError: Error, Hashable, Sendable {
   case invalidUTF8
   /// The text or the number of operations is at its limit.
   case tooLarge
+  /// No block begins at this index.
+  case notABlock(UInt64)
   /// This is done to the present, but an earlier state is worked on; `integrate` first.
   case isolated
 }
@@ -28,6 +30,9 @@ public enum LoadError: Error, Hashable, Sendable {
   case format(FormatError)
   /// The change's bytes are not the canonical ones, so it could not be kept in a saved document.
   case notReproducible(ChangeHash)
+  /// Two copies of the document have been changed in the name of this one actor, differently: this is a change of the other
+  /// copy. The two can no longer be merged; each copy needs an actor of its own, as `fork` and loading give it one.
+  case equalActors(ActorId, ChangeHash)
   /// The change refers to something that is not there, or contradicts what is.
   case inconsistent(ChangeHash, Inconsistency)
   /// A change that this replica did not make, in its own name.

@@ -64,9 +64,9 @@ extension DocumentCore {
       firstOp: graph.records.opCount)
   }
 
-  /// Ends a transaction that is in the way of something else.
+  /// Ends a transaction that is in the way of something else. Its change has the time 0, as in the reference core.
   func commitPending() {
-    if transaction != nil { commit(message: nil, time: implicitCommitTime()) }
+    if transaction != nil { commit(message: nil, time: 0) }
   }
 
   /// Makes a change without operations.

@@ -28,8 +28,21 @@ public struct ActorId: Hashable, Sendable, CustomStringConvertible {
 
   public var data: Data { Data(bytes) }
 
-  /// The bytes in lower-case hexadecimal.
-  public var description: String { bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() }
+  /// The bytes in lower-case hexadecimal, as files, cursors and other implementations of Automerge write them.
+  public var hexadecimal: String { hexadecimal(digits: "0123456789abcdef") }
+
+  /// The bytes in upper-case hexadecimal.
+  public var description: String { hexadecimal(digits: "0123456789ABCDEF") }
+
+  private func hexadecimal(digits: StaticString) -> String {
+    String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
+      for (place, byte) in bytes.enumerated() {
+        text[2 * place] = digits.utf8Start[Int(byte >> 4)]
+        text[2 * place + 1] = digits.utf8Start[Int(byte & 15)]
+      }
+      return 2 * bytes.count
+    }
+  }
 }
 
 extension ActorId: Comparable {
@@ -38,7 +51,7 @@ extension ActorId: Comparable {
 }
 
 extension ActorId {
-  /// The actor that `description` has named; nil unless it is an even number of hexadecimal digits, at most 256.
+  /// The actor that `hexadecimal` or `description` has named; nil unless it is an even number of hexadecimal digits, at most 256.
   public init?(hexadecimal: String) {
     let digits = Array(hexadecimal.utf8)
     guard digits.count.isMultiple(of: 2) else { return nil }

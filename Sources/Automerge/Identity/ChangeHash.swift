@@ -81,6 +81,10 @@ public struct ChangeHash: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
+extension ChangeHash: CustomDebugStringConvertible {
+  public var debugDescription: String { description }
+}
+
 extension ChangeHash: Comparable {
   /// Byte order.
   public static func < (left: ChangeHash, right: ChangeHash) -> Bool {

@@ -39,12 +39,12 @@ extension DocumentDump {
     let record = core.graph.records[row], header = core.header(ofRow: row), raw = core.chunk(ofRow: row)
     let body = ArraySlice(raw)
     var members: [(key: String, value: DumpedJSON)] = [
-      ("hash", .string(core.graph.hashes[row].description)), ("actor", .string(header.actor.description)),
+      ("hash", .string(core.graph.hashes[row].description)), ("actor", .string(header.actor.hexadecimal)),
       ("seq", .number(Int(header.seq))), ("start_op", .number(Int(record.startOp))),
       ("max_op", .number(Int(record.startOp) - 1 + Int(record.opCount))), ("ops", .number(Int(record.opCount))),
       ("time", .number(Int(header.time))), ("message", header.message.map { .string($0) } ?? .null),
       ("deps", .array(header.deps.map { .string($0.description) })), ("extra", .string(hexadecimal(header.extra))),
-      ("other_actors", .array(otherActors(of: body).map { .string($0.description) })),
+      ("other_actors", .array(otherActors(of: body).map { .string($0.hexadecimal) })),
       ("raw", .string(hexadecimal(raw))),
     ]
     if raw.count > Chunk.compressionThreshold {

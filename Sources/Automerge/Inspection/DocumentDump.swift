@@ -49,7 +49,9 @@ struct DocumentDump {
     }
   }
 
-  private func name(of id: OpId) -> String { id.isZero ? "_root" : "\(id.counter)@\(core.actors[id.actor])" }
+  private func name(of id: OpId) -> String {
+    id.isZero ? "_root" : "\(id.counter)@\(core.actors[id.actor].hexadecimal)"
+  }
 
   /// What stands at a key or element, with all of a conflict; nil if nothing does.
   private func value(_ slot: Slot, path: String, texts: inout [(key: String, value: DumpedJSON)]) -> DumpedJSON? {
@@ -132,19 +134,22 @@ extension DocumentDump {
         ("value", .object(scalar(RawValue(mark.value), mark.value))),
       ])
     }
-    var spans = SpanWriter(dump: self), active = ActiveMarks()
-    tree.forEachStretch(at: .now) { stretch in
-      switch stretch {
-      case .plain(_, _, let range): spans.add(core.bytes.bytes[range], active.values)
-      case .irregular(_, let winner) where winner.action == .makeMap: spans.add(block: block(winner.id))
-      case .irregular(_, let winner): spans.add(winner.textUTF8[...], active.values)
-      case .mark(let op): active.pass(op, actors: core.actors)
+    let pieces = tree.pieces(at: .now)
+    var hasBlock = false
+    let spans = pieces.map { piece -> DumpedJSON in
+      switch piece {
+      case .block(let id):
+        hasBlock = true
+        return .object([("block", block(id))])
+      case .text(let utf8, let marks):
+        let sorted = marks.sorted { $0.key < $1.key }
+        let named = DumpedJSON.object(sorted.map { ($0.key.string, .object(scalar($0.value, $0.value.scalar))) })
+        return .object(
+          (marks.isEmpty ? [] : [("marks", named)]) + [("text", .string(String(decoding: utf8, as: UTF8.self)))])
       }
-      return true
     }
-    spans.endText()
-    guard !marks.isEmpty || spans.hasBlock else { return [] }
-    return (marks.isEmpty ? [] : [("marks", .array(marks))]) + [("spans", .array(spans.spans))]
+    guard !marks.isEmpty || hasBlock else { return [] }
+    return (marks.isEmpty ? [] : [("marks", .array(marks))]) + [("spans", .array(spans))]
   }
 
   /// An object in the midst of a text: its values without ids.
@@ -164,41 +169,5 @@ extension DocumentDump {
     }
     var texts: [(key: String, value: DumpedJSON)] = []
     return stripped(object(id, path: "", texts: &texts))
-  }
-
-  /// Collects the stretches of a text.
-  private struct SpanWriter {
-    let dump: DocumentDump
-    var spans: [DumpedJSON] = []
-    var hasBlock = false
-    private var text: [UInt8] = []
-    private var marks: [MapKey: RawValue] = [:]
-
-    init(dump: DocumentDump) { self.dump = dump }
-
-    mutating func add(_ utf8: ArraySlice<UInt8>, _ active: [MapKey: RawValue]) {
-      if active != marks { endText() }
-      marks = active
-      text += utf8
-    }
-
-    mutating func add(block: DumpedJSON) {
-      endText()
-      hasBlock = true
-      spans.append(.object([("block", block)]))
-    }
-
-    mutating func endText() {
-      guard !text.isEmpty else { return }
-      var members: [(key: String, value: DumpedJSON)] = []
-      if !marks.isEmpty {
-        let sorted = marks.sorted { $0.key < $1.key }
-        members.append(
-          ("marks", .object(sorted.map { ($0.key.string, .object(dump.scalar($0.value, $0.value.scalar))) })))
-      }
-      members.append(("text", .string(String(decoding: text, as: UTF8.self))))
-      spans.append(.object(members))
-      text = []
-    }
   }
 }

@@ -90,6 +90,12 @@ struct Slot: Equatable {
     }
   }
 
+  /// Whether there is a value now.
+  var isPresent: Bool { !present.isEmpty }
+
+  /// Whether several values stand here now, put concurrently.
+  var isInConflict: Bool { present.count > 1 }
+
   /// Whether an operation sets a counter.
   func isCounter(_ id: OpId) -> Bool { self[id]?.isCounter ?? false }
 

@@ -59,6 +59,21 @@ struct DocumentDifference {
     return patches
   }
 
+  /// The patches of one object, and of those inside it.
+  mutating func patches(of target: OpId, isRecursive: Bool) -> [Patch] {
+    let core = core
+    core.lookups.parents.update(from: core)
+    let way = core.way(to: target)
+    // What holds the object may bring it into view.
+    find { object in way.contains(object) || core.way(to: object).contains(target) }
+    var patches: [Patch] = []
+    for (object, actions, _) in found where object == target || isRecursive && core.way(to: object).contains(target) {
+      let path = actions.isEmpty ? [] : whereabouts.path(of: object)
+      patches += actions.map { Patch(action: $0, path: path) }
+    }
+    return patches
+  }
+
   /// What to do, and for insertions of what was there once, the elements that it was.
   mutating func steps() -> [(action: PatchAction, origin: PatchWriter.Origin?)] {
     find()
@@ -67,12 +82,12 @@ struct DocumentDifference {
     }
   }
 
-  private mutating func find() {
+  private mutating func find(where isWanted: (OpId) -> Bool = { _ in true }) {
     // What holds others comes first, so that nothing is compared that is written out as a whole.
     for object in scope.objects.sorted(by: { core.actors.precedes($0, $1) }) {
-      guard !exposed.contains(object), whereabouts.isInView(object), whereaboutsBefore.isInView(object) else {
-        continue
-      }
+      guard !exposed.contains(object), isWanted(object), whereabouts.isInView(object),
+        whereaboutsBefore.isInView(object)
+      else { continue }
       compare(object)
     }
     found.sort { core.actors.precedes($0.object, $1.object) }
@@ -140,6 +155,13 @@ struct DocumentDifference {
 }
 
 extension DocumentCore {
+  /// An object and those that hold it. The parents are up to date.
+  fileprivate func way(to object: OpId) -> [OpId] {
+    var way = [object]
+    while let place = lookups.parents[way[way.count - 1]] { way.append(place.object) }
+    return way
+  }
+
   /// What leads from one state to another, given by the rows of their heads.
   func patches(from old: [Int], to new: [Int], encoding: TextEncoding) -> [Patch] {
     var difference = DocumentDifference(self, from: old, to: new, encoding: encoding)

@@ -1,6 +1,7 @@
-/// The parent of each object, and the key or element at which it is held.
+/// The parent of each object, and the key or element at which it is held. Objects that the pending transaction has made are
+/// among them.
 ///
-/// Read from the log on demand, each change once.
+/// Read from the log on demand, each operation once.
 struct ObjectParents {
   struct Place {
     let object: OpId
@@ -12,13 +13,13 @@ struct ObjectParents {
   /// How many operations of the log have been read.
   private var readCount = 0
 
-  /// Nil for the root and for objects of changes that are not complete yet.
+  /// Nil for the root and for objects that were made since the last update.
   subscript(object: OpId) -> Place? { places[object] }
 
-  /// Takes account of the changes that came since the last time.
-  /// - Complexity: O(n) in the runs of those changes.
+  /// Takes account of the operations that came since the last time.
+  /// - Complexity: O(n) in the runs of those operations.
   mutating func update(from core: DocumentCore) {
-    let count = core.graph.records.opCount
+    let count = core.log.opCount
     core.log.forEachRun(in: readCount..<count) { run, id in
       guard run.kind == .other else { return }
       let op = core.log.others[Int(run.text)]

@@ -139,8 +139,7 @@ package final class IncomingMessage: @unchecked Sendable {
   // MARK: A whole document, for one that has something
 
   private func begin(listing loaded: DocumentDecoder.Loaded) {
-    let core = DocumentCore(
-      actor: ActorId(bytes: []), implicitCommitTime: { 0 }, store: loaded.store, log: loaded.log, graph: loaded.graph)
+    let core = DocumentCore(actor: ActorId(bytes: []), store: loaded.store, log: loaded.log, graph: loaded.graph)
     core.computeHashes()
     let known = knownHashes
     listing = (core, core.graph.hashes.indices.filter { !known.contains(core.graph.hashes[$0]) }, 0)

@@ -32,7 +32,7 @@ public enum ReceiveSyncError: Error, Hashable, Sendable {
 extension DecodeSyncStateError: LocalizedError {
   public var errorDescription: String? {
     switch self {
-    case .format(let error): "The kept sync state cannot be read: \(error)."
+    case .format(let error): "the kept sync state cannot be read: \(error.sentence)"
     }
   }
 }
@@ -40,8 +40,8 @@ extension DecodeSyncStateError: LocalizedError {
 extension ReceiveSyncError: LocalizedError {
   public var errorDescription: String? {
     switch self {
-    case .invalidMessage(let error): "The sync message cannot be read: \(error)."
-    case .changes(let error): "The changes in the sync message cannot be used: \(error)."
+    case .invalidMessage(let error): "the sync message cannot be read: \(error.sentence)"
+    case .changes(let error): "the changes in the sync message cannot be used: \(error.sentence)"
     }
   }
 }

@@ -21,13 +21,14 @@ final class BoundEdits: Sendable {
 
   /// Makes the document what it would be without the operations, by a change of its own. While an earlier state is worked
   /// on, they stay.
-  func revert() throws {
+  /// - Parameter time: of that change, in seconds since 1970.
+  func revert(time: Int64) throws {
     let operations = operations.withLock { $0 }
     if operations.isEmpty { return }
     try document.withCore { core in
       guard core.isolation == nil else { return }
       core.commitPending()
-      try core.revert(operations)
+      try core.revert(operations, time: time)
     }
   }
 }
@@ -50,7 +51,7 @@ extension Document {
 
 extension DocumentCore {
   /// Reverts operations for good: neither they nor what reverts them can be undone. No transaction is pending.
-  fileprivate func revert(_ operations: [BoundEdits.Operations]) throws(DocError) {
+  fileprivate func revert(_ operations: [BoundEdits.Operations], time: Int64) throws(DocError) {
     lookups.undoHistory.update(from: self)
     lookups.changeLookup.update(from: graph)
     for actor in Set(operations.map(\.actor)).sorted() {
@@ -58,7 +59,7 @@ extension DocumentCore {
       let rows = Set(counters.compactMap { lookups.changeLookup.row(of: OpId(counter: $0.lowerBound, actor: actor)) })
         .sorted()
       let copies = try revert(counters, of: actor, rows: rows)
-      guard commit(message: nil, time: implicitCommitTime()) else { continue }
+      guard commit(message: nil, time: time) else { continue }
       lookups.undoHistory.didRevert(rows, by: graph.count - 1, restoring: copies)
     }
   }

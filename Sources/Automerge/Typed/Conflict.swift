@@ -1,42 +1,93 @@
+import Foundation
+
 /// A place where several values stand because they were put there concurrently.
 public struct Conflict: Hashable, Sendable {
+  /// One of the values, and who put it there.
+  public struct Candidate: Hashable, Sendable {
+    /// Of a counter, with what was counted since.
+    public let value: Value
+    public let actor: ActorId
+    /// The change that put it there.
+    public let change: ChangeHash
+    /// When that was made, as the author's clock had it; whole seconds.
+    public let timestamp: Date
+  }
+
   public let path: [AnyCodingKey]
+  /// All that stands there; the last one is what is read.
+  public let candidates: [Candidate]
   /// The value that is read there.
   public let winner: Value
-  /// All of them, the winner included.
-  public let values: Set<Value>
+
+  /// All the values, the winner included.
+  public var values: Set<Value> { Set(candidates.map(\.value)) }
 }
 
 extension Document {
-  /// The places in maps and lists where values were put concurrently, outer ones first. Objects that lost are not looked
-  /// into, nor what stands deeper than `CodableDecoder.depthLimit` objects.
+  /// The places in maps and lists where values were put concurrently, outer ones first, with the authors of the values. Objects that
+  /// lost are not looked into, nor what stands deeper than `valueDepthLimit` objects.
   /// - Complexity: O(n log n) in what the document holds.
   public func conflicts() throws -> [Conflict] {
+    withCore { core in
+      core.commitPending()
+      core.computeHashes()
+      core.lookups.changeLookup.update(from: core.graph)
+      return core.conflicts()
+    }
+  }
+}
+
+extension DocumentCore {
+  /// No transaction is pending; the changes have hashes and are in the change lookup.
+  fileprivate func conflicts() -> [Conflict] {
     var conflicts: [Conflict] = []
-    var open: [(object: ObjId, type: ObjType, path: [AnyCodingKey])] = [(.ROOT, .Map, [])]
+    var open: [(object: OpId, path: [AnyCodingKey])] = [(.zero, [])]
     var next = 0
     while next < open.count {
-      let (object, type, path) = open[next]
+      let (object, path) = open[next]
       next += 1
-      for (key, winner, values) in try places(of: object, type) {
-        if values.count > 1 { conflicts.append(Conflict(path: path + [key], winner: winner, values: values)) }
-        if case .Object(let child, let type) = winner, type != .Text, path.count < CodableDecoder.depthLimit {
-          open.append((child, type, path + [key]))
+      forEachPlace(of: object) { key, slot in
+        let visible = slot.visible(at: view)
+        guard let winner = visible.last else { return }
+        let path = path + [key]
+        if visible.count > 1 {
+          conflicts.append(
+            Conflict(
+              path: path, candidates: visible.compactMap { candidate($0, in: slot) },
+              winner: value(of: winner, in: slot, at: view)))
+        }
+        if winner.action.makesObject, store.type(of: winner.id) != .makeText, path.count <= Document.valueDepthLimit {
+          open.append((winner.id, path))
         }
       }
     }
     return conflicts
   }
 
-  private func places(of object: ObjId, _ type: ObjType) throws -> [(AnyCodingKey, Value, Set<Value>)] {
-    switch type {
-    case .Map:
-      try mapEntries(obj: object).map { (AnyCodingKey($0), $1, try getAll(obj: object, key: $0)) }
-    case .List:
-      try values(obj: object).enumerated().map { index, value in
-        (AnyCodingKey(UInt64(index)), value, try getAll(obj: object, index: UInt64(index)))
+  private func candidate(_ op: StoredOp, in slot: Slot) -> Conflict.Candidate? {
+    guard let row = lookups.changeLookup.row(of: op.id) else { return nil }
+    return Conflict.Candidate(
+      value: value(of: op, in: slot, at: view), actor: actors[op.id.actor], change: graph.hashes[row],
+      timestamp: Date(timeIntervalSince1970: Double(graph.records[row].time)))
+  }
+
+  /// The keys of a map in their order, or the elements of a list that can hold more than a scalar of their own.
+  private func forEachPlace(of object: OpId, _ body: (AnyCodingKey, Slot) -> Void) {
+    switch store[object] {
+    case .map(let map)?: for (key, slot) in map.sortedSlots { body(AnyCodingKey(key.string), slot) }
+    case .sequence(let tree)?:
+      var index: UInt64 = 0
+      tree.forEachStretch(at: view) { stretch in
+        switch stretch {
+        case .plain(_, let count, _): index += UInt64(count)
+        case .irregular(let slot, _):
+          body(AnyCodingKey(index), slot)
+          index += 1
+        case .mark: break
+        }
+        return true
       }
-    case .Text: []
+    case nil: break
     }
   }
 }

@@ -287,6 +287,6 @@ enum StoredSignatures {
   static func prefix(_ id: DocumentId) -> StorageKey { [id.description, "signed"] }
 
   static func key(_ id: DocumentId, _ actor: ActorId, _ number: Int) -> StorageKey {
-    prefix(id) + [actor.description, String(number)]
+    prefix(id) + [actor.hexadecimal, String(number)]
   }
 }

@@ -140,7 +140,7 @@ struct Authorship {
     absent.remove(peer)
     var taken: Set<ActorId> = []
     var effects: [Effect] = []
-    for actor in actors.sorted(by: { $0.description < $1.description }).prefix(Authorship.maximumActors) {
+    for actor in actors.sorted().prefix(Authorship.maximumActors) {
       if claims.contains(where: { $0.key != peer && $0.value.contains(actor) }) {
         effects = [.refusedClaim(peer)]
       } else {

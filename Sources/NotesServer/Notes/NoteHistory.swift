@@ -48,7 +48,7 @@ struct NoteAuthors {
   }
 
   /// The key under `people` for an actor: the first half of the actor id, in hexadecimal.
-  nonisolated static func person(of actor: ActorId) -> String { String(actor.description.prefix(16)) }
+  nonisolated static func person(of actor: ActorId) -> String { String(actor.hexadecimal.prefix(16)) }
 }
 
 /// A part of a text that was replaced, in whole lines.

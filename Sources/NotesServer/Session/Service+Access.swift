@@ -12,7 +12,7 @@ extension Service {
   var identity: Identity { author.identity }
 
   /// The name of this process, for editors that outlive it.
-  var run: String { identity.actor.description }
+  var run: String { identity.actor.hexadecimal }
 
   func isOpen(_ key: NoteKey) -> Bool { environment.openNotes.contains(key) }
   func isOpen(_ id: DocumentId) -> Bool { environment.openNotes.contains(id) }

@@ -45,7 +45,7 @@ public final class Service {
   ) {
     environment = ServiceEnvironment(
       repo: repo, notebook: Notebook(storage: storage),
-      journal: RunJournal(files: journal, run: identity.actor.description), sharing: sharing, files: files,
+      journal: RunJournal(files: journal, run: identity.actor.hexadecimal), sharing: sharing, files: files,
       clock: clock, notesDirectory: notesDirectory)
     presenceTracker = PresenceTracker(name: identity.name, environment)
     author = LocalAuthor(identity, NameKeeper(name, repo: repo, storage: storage))

@@ -124,8 +124,46 @@ struct DocumentationSnippets {
 
     // snippet
     let strict = AutomergeEncoder(doc: document, strategy: .readonly, cautiousWrite: true)
-    #expect(throws: CodingKeyLookupError.self) { try strict.encode(1, at: [AnyCodingKey("new")]) }
+    do {
+      try strict.encode(1, at: [AnyCodingKey("new")])
+    } catch let error as CodingKeyLookupError {
+      print(error.localizedDescription)
+    }
     // end
+
+    #expect(try document.get(obj: .ROOT, key: "new") == nil)
+
+    // snippet
+    try document.put(
+      obj: .ROOT, key: "pantry", value: .dict(["flour": .scalar(.Int(2)), "labels": .array([.text("Rye")])]))
+    let everything = try document.hydrate()
+    // end
+
+    guard case .dict(let entries) = everything else { throw DocError.invalidValue }
+    #expect(entries["pantry"] == .dict(["flour": .scalar(.Int(2)), "labels": .array([.text("Rye")])]))
+  }
+
+  @Test func richTextHolds() throws {
+    // snippet
+    let document = Document()
+    let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
+    try document.spliceText(obj: text, start: 0, delete: 0, value: "Hello world")
+    try document.mark(obj: text, start: 6, end: 11, expand: .after, name: "bold", value: .Boolean(true))
+    // end
+
+    // snippet
+    let heading: [String: AutomergeValue] = [
+      "type": .scalar(.String("heading")), "parents": .array([]), "attrs": .dict(["level": .scalar(.Int(1))]),
+    ]
+    try document.splitBlock(obj: text, index: 0, block: heading)
+    // end
+
+    // snippet
+    let spans = try document.spans(obj: text)
+    // end
+
+    let bold: Span = .text("world", marks: ["bold": .Boolean(true)])
+    #expect(spans == [.block(heading), .text("Hello ", marks: [:]), bold])
   }
 
   @Test func syncingHolds() throws {
@@ -177,7 +215,7 @@ struct DocumentationSnippets {
       var names: [String]
     }
 
-    let pets = try TypedDocument(Pets(names: ["Fido"]), message: "the first")
+    var pets = try TypedDocument(Pets(names: ["Fido"]), message: "the first")
     try pets.change(message: "a cat") { $0.names.append("Tom") }
     try pets.change(message: "moved out") { $0.names.removeFirst() }
     // end
@@ -192,7 +230,7 @@ struct DocumentationSnippets {
     #expect(lines == ["the first: Fido", "a cat: Fido, Tom", "moved out: Tom"])
 
     // snippet
-    let backup = pets.fork()
+    var backup = pets
     try pets.change(message: "a parrot") { $0.names.append("Polly") }
     let news = pets.changes(between: backup)
     try backup.apply(changes: news)
@@ -201,14 +239,16 @@ struct DocumentationSnippets {
     #expect(try backup.content.names == ["Tom", "Polly"] && news.count == 1)
 
     // snippet
-    let theirs = pets.fork()
+    var theirs = pets.fork()
     try pets.change { $0.names[0] = "Thomas" }
     try theirs.change { $0.names[0] = "Tommy" }
     try pets.merge(theirs)
     let disagreement = try pets.conflicts.first
+    let authors = disagreement?.candidates.map(\.actor)
     // end
 
     #expect(disagreement?.path.stringPath() == ".names.[0]")
     #expect(disagreement?.values == [.Scalar(.String("Thomas")), .Scalar(.String("Tommy"))])
+    #expect(try Set(#require(authors)) == [pets.actor, theirs.actor])
   }
 }

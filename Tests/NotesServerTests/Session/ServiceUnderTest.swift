@@ -33,7 +33,7 @@ final class ServiceUnderTest {
       repo: repo, storage: repo.storage ?? InMemoryStorage(), sharing: sharing, files: files, clock: world.clock,
       notesDirectory: "/notes",
       identity: Service.Identity(
-        peer: PeerId(name), name: name, person: String(actor.description.prefix(16)), actor: actor),
+        peer: PeerId(name), name: name, person: String(actor.hexadecimal.prefix(16)), actor: actor),
       name: PersonName(login: name), journal: NoJournal())
     Self.all.append(self)
   }

@@ -18,10 +18,18 @@ public struct AutomergeDecoder {
     return try decode(type, from: isBoundType ? [AutomergeText.CodingKeys.value] : [])
   }
 
+  /// The value at the root, with texts and counters of their own.
+  func decodeUnbound<T: Decodable>(_ type: T.Type) throws -> T { try decode(type, from: [], isBinding: false) }
+
   /// The value at a place. Nil for an optional type if nothing stands there, but the container has to.
   public func decode<T: Decodable>(_ type: T.Type, from path: [any CodingKey]) throws -> T {
+    try decode(type, from: path, isBinding: true)
+  }
+
+  private func decode<T: Decodable>(_ type: T.Type, from path: [any CodingKey], isBinding: Bool) throws -> T {
     let steps = path.map { AnyCodingKey($0) }
-    var decoder = CodableDecoder(document: doc, userInfo: userInfo, codingPath: path, value: .Object(.ROOT, .Map))
+    var decoder = CodableDecoder(
+      document: doc, userInfo: userInfo, codingPath: path, isBinding: isBinding, value: .Object(.ROOT, .Map))
     if let last = steps.last {
       let container = try doc.retrieveObjectId(path: steps, containerType: .Value, strategy: .readonly).get()
       decoder.value = try doc.value(in: container, at: last)

@@ -5,6 +5,8 @@ struct CodableDecoder: Decoder {
   let document: Document
   let userInfo: [CodingUserInfoKey: Any]
   let codingPath: [any CodingKey]
+  /// Whether texts and counters are bound to the document.
+  let isBinding: Bool
   /// Nil if nothing stands there.
   var value: Value?
   /// Where that is; nil for the root.
@@ -18,7 +20,8 @@ struct CodableDecoder: Decoder {
       throw DecodingError.dataCorrupted(context("nested deeper than \(Self.depthLimit) containers"))
     }
     return CodableDecoder(
-      document: document, userInfo: userInfo, codingPath: codingPath + [key], value: value, place: (object, step))
+      document: document, userInfo: userInfo, codingPath: codingPath + [key], isBinding: isBinding, value: value,
+      place: (object, step))
   }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
@@ -93,11 +96,15 @@ struct CodableDecoder: Decoder {
   private func bound<Result: Decodable>(_ type: Result.Type) throws -> Result? {
     if type == AutomergeText.self {
       guard case .Object(let object, .Text)? = value else { throw boundMismatch(type) }
-      return try AutomergeText(doc: document, objId: object) as? Result
+      let text =
+        isBinding ? try AutomergeText(doc: document, objId: object) : AutomergeText(try document.text(obj: object))
+      return text as? Result
     }
     if type == Counter.self {
-      guard case .Scalar(.Counter)? = value, let place else { throw boundMismatch(type) }
-      return try Counter(doc: document, objId: place.object, key: place.key) as? Result
+      guard case .Scalar(.Counter(let number))? = value, let place else { throw boundMismatch(type) }
+      let counter =
+        isBinding ? try Counter(doc: document, objId: place.object, key: place.key) : Counter(Int(clamping: number))
+      return counter as? Result
     }
     return nil
   }

@@ -4,13 +4,22 @@
 /// arrays shrink. What is unchanged is not written, so that it does not stand in the way of what others write. Elements of
 /// an array are told apart by what they hold: inserting one in the middle is one insertion, not a rewrite of the rest.
 ///
+/// A single value that stands in a conflict is settled by being encoded: what it won against goes, as it does when the value is
+/// put. Objects in a conflict stay, since what is in them may be somebody's words.
+///
 /// The value is compared with the document before anything is written: when `encode` throws because the two do not fit,
 /// the document is as it was.
 public struct AutomergeEncoder {
   /// What the values' own `encode(to:)` finds in its encoder.
   public var userInfo: [CodingUserInfoKey: Any] = [:]
-  let doc: Document
-  private let writer: NodeWriter
+  /// The document that is written.
+  public let doc: Document
+  /// What to do where the document has other containers than the value.
+  public let schemaStrategy: SchemaStrategy
+  /// Whether a value of one type may not take the place of a value of another.
+  public let cautiousWrite: Bool
+  /// As it was given. Nothing is logged.
+  public let logLevel: LogVerbosity
 
   /// - Parameters:
   ///   - strategy: What to do where the document has other containers than the value.
@@ -20,8 +29,7 @@ public struct AutomergeEncoder {
     doc: Document, strategy: SchemaStrategy = .createWhenNeeded, cautiousWrite: Bool = false,
     reportingLoglevel: LogVerbosity = .errorOnly
   ) {
-    self.doc = doc
-    writer = NodeWriter(document: doc, strategy: strategy, isCautious: cautiousWrite)
+    (self.doc, schemaStrategy, self.cautiousWrite, logLevel) = (doc, strategy, cautiousWrite, reportingLoglevel)
   }
 
   /// Writes a value at the root, unless it is nil.
@@ -41,8 +49,9 @@ public struct AutomergeEncoder {
   /// Writes a value at a place, and makes the containers on the way to it if the strategy allows. An index may be the
   /// length of its list: then the value is appended.
   public func encode<T: Encodable>(_ value: T, at path: [any CodingKey]) throws {
-    let node = EncodedNode(codingPath: path)
+    let node = EncodedNode(for: doc, codingPath: path)
     try node.encode(value, userInfo: userInfo)
+    let writer = NodeWriter(document: doc, strategy: schemaStrategy, isCautious: cautiousWrite)
     try writer.write(node, at: path.map { AnyCodingKey($0) })
   }
 }

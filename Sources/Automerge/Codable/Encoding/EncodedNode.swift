@@ -9,9 +9,15 @@ final class EncodedNode {
     case scalar(ScalarValue)
     case map([MapKey: EncodedNode])
     case list([EncodedNode])
-    case text(AutomergeText)
-    case counter(Counter)
+    /// With its string, which is read before the document is written: a text may be one of another document. Nil if it is one
+    /// of this document.
+    case text(AutomergeText, String?)
+    /// With its number.
+    case counter(Counter, Int)
   }
+
+  /// The document that is to be written.
+  let document: Document
 
   /// The way from the value that is being encoded.
   let codingPath: [any CodingKey]
@@ -19,7 +25,29 @@ final class EncodedNode {
   /// What the value did wrong where it could not be told.
   private(set) var fault: (any Error)?
 
-  init(codingPath: [any CodingKey]) { self.codingPath = codingPath }
+  init(for document: Document, codingPath: [any CodingKey]) {
+    (self.document, self.codingPath) = (document, codingPath)
+  }
+
+  /// A value that needs no encoding.
+  init(_ value: AutomergeValue, for document: Document, codingPath: [any CodingKey] = []) {
+    (self.document, self.codingPath) = (document, codingPath)
+    switch value {
+    case .scalar(let scalar): content = .scalar(scalar)
+    case .text(let string): content = .text(AutomergeText(string), string)
+    case .array(let elements):
+      content = .list(
+        elements.enumerated().map { index, element in
+          EncodedNode(element, for: document, codingPath: codingPath + [AnyCodingKey(UInt64(index))])
+        })
+    case .dict(let entries):
+      var children: [MapKey: EncodedNode] = [:]
+      for (key, entry) in entries {
+        children[MapKey(key)] = EncodedNode(entry, for: document, codingPath: codingPath + [AnyCodingKey(key)])
+      }
+      content = .map(children)
+    }
+  }
 
   /// Encodes a value here. Throws what the value throws, or `EncodingError.invalidValue` for a number that is not finite.
   func encode<Value: Encodable>(_ value: Value, userInfo: [CodingUserInfoKey: Any]) throws {
@@ -31,8 +59,8 @@ final class EncodedNode {
       try expectFinite(Double(number), value)
       content = .scalar(.F64(Double(number)))
     case let scalar as any SingleScalar: content = .scalar(scalar.toScalarValue())
-    case let text as AutomergeText: content = .text(text)
-    case let counter as Counter: content = .counter(counter)
+    case let text as AutomergeText: content = .text(text, text.object(in: document) == nil ? text.value : nil)
+    case let counter as Counter: content = .counter(counter, counter.value)
     case let dictionary as any NumberKeyed where !dictionary.isEmpty:
       throw CodingKeyLookupError.MismatchedSchema(
         "the keys of a map are strings, but at \(codingPath.stringPath()) they are numbers")
@@ -53,10 +81,12 @@ final class EncodedNode {
   /// The node of a key; made if need be, as is the map.
   func child(_ key: some CodingKey) -> EncodedNode {
     becomeMap()
-    guard case .map(var children) = content else { return EncodedNode(codingPath: codingPath + [key]) }
+    guard case .map(var children) = content else { return EncodedNode(for: document, codingPath: codingPath + [key]) }
     let name = MapKey(key.stringValue)
     if let child = children[name] { return child }
-    let child = EncodedNode(codingPath: codingPath + [key])
+    // The children are held once, so that adding one does not copy them.
+    content = .nothing
+    let child = EncodedNode(for: document, codingPath: codingPath + [key])
     children[name] = child
     content = .map(children)
     return child
@@ -65,9 +95,9 @@ final class EncodedNode {
   /// The node of a new last element; the list is made if need be.
   func append() -> EncodedNode {
     becomeList()
-    guard case .list(var children) = content else { return EncodedNode(codingPath: codingPath) }
+    guard case .list(var children) = content else { return EncodedNode(for: document, codingPath: codingPath) }
     content = .nothing
-    let child = EncodedNode(codingPath: codingPath + [AnyCodingKey(UInt64(children.count))])
+    let child = EncodedNode(for: document, codingPath: codingPath + [AnyCodingKey(UInt64(children.count))])
     children.append(child)
     content = .list(children)
     return child

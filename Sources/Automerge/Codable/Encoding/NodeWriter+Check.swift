@@ -1,23 +1,23 @@
 /// Whether a document fits what was encoded. Nothing is written here.
 extension NodeWriter {
   /// Throws if `node` may not be written where `existing` stands.
-  func check(_ node: EncodedNode, against existing: Value?) throws {
+  func check(_ node: EncodedNode, against existing: PresentValue?) throws {
     if let fault = node.fault { throw fault }
-    if isCautious, let existing { try expectSameType(node, existing) }
+    if isCautious, let existing { try expectSameType(node, existing.value) }
     switch node.content {
     case .scalar, .counter:
       guard existing != nil || strategy != .readonly else { throw missing(node) }
-    case .text: _ = try container(.Text, node, existing)
-    case .nothing: _ = try container(.Map, node, existing)
+    case .text: _ = try container(.Text, node, existing?.value)
+    case .nothing: _ = try container(.Map, node, existing?.value)
     case .map(let children):
-      let object = try container(.Map, node, existing)
+      let object = try container(.Map, node, existing?.value)
       for (key, child) in children.sorted(by: { $0.key < $1.key }) {
-        try check(child, against: object.flatMap { try document.get(obj: $0, key: key.string) })
+        try check(child, against: object.flatMap { try document.present(in: $0, at: AnyCodingKey(key.string)) })
       }
     case .list(let children):
-      let object = try container(.List, node, existing)
-      let present = try object.map { try document.values(obj: $0) } ?? []
-      for step in try steps(from: present, to: children) {
+      let object = try container(.List, node, existing?.value)
+      let present = try object.map { try document.presentElements(obj: $0) } ?? []
+      for step in try steps(from: present, to: children, of: object) {
         switch step {
         case .keep(let old, let new): try check(children[new], against: present[old])
         case .insert(let new): try check(children[new], against: nil)

@@ -1,4 +1,5 @@
-/// Brings a document to what was encoded: first checks that it can, then writes what differs.
+/// Brings a document to what was encoded: first checks that it can, then writes what differs. Other threads that use the document
+/// wait meanwhile.
 struct NodeWriter {
   let document: Document
   let strategy: SchemaStrategy
@@ -7,10 +8,14 @@ struct NodeWriter {
 
   /// Writes at a place; the empty path is the root, where only a map can stand.
   func write(_ node: EncodedNode, at path: [AnyCodingKey]) throws {
+    try document.withoutOtherThreads { try writeUninterrupted(node, at: path) }
+  }
+
+  private func writeUninterrupted(_ node: EncodedNode, at path: [AnyCodingKey]) throws {
     guard let last = path.last else { return try writeRoot(node) }
     let walk = try PathWalk(document: document, path: path, to: .Value, strategy: strategy)
     let known = try walk.existing()
-    let existing = try known.flatMap { try document.value(in: $0, at: last) }
+    let existing = try known.flatMap { try document.present(in: $0, at: last) }
     if let index = last.index, existing == nil {
       let length = known.map { document.length(obj: $0) } ?? 0
       guard index <= length else {
@@ -30,37 +35,64 @@ struct NodeWriter {
     case .scalar, .text, .counter:
       throw CodingKeyLookupError.NoPathForSingleValue("the root is a map, a single value stands at a key of it")
     }
-    try check(node, against: .Object(.ROOT, .Map))
-    try updateMap(.ROOT, to: node)
+    try write(node, to: .ROOT, .Map)
+  }
+
+  /// Makes an object hold what was encoded, which is of the object's type.
+  func write(_ node: EncodedNode, to object: ObjId, _ type: ObjType) throws {
+    try document.withoutOtherThreads {
+      try check(node, against: PresentValue(value: .Object(object, type), isInConflict: false, element: nil))
+      switch node.content {
+      case .map, .nothing: try updateMap(object, to: node)
+      case .list: try updateList(object, to: node)
+      case .text(let text, let string): try text.write(string, to: document, object: object)
+      case .scalar, .counter: preconditionFailure("a single value is no object")
+      }
+    }
   }
 
   // MARK: writing
 
   /// Brings a place to what was encoded. `existing` is what stands there.
-  private func update(_ existing: Value?, to node: EncodedNode, in object: ObjId, at step: AnyCodingKey) throws {
+  private func update(
+    _ existing: PresentValue?, to node: EncodedNode, in object: ObjId, at step: AnyCodingKey
+  ) throws {
     switch node.content {
     case .scalar(let value):
-      if case .Scalar(let present)? = existing, RawValue(present) == RawValue(value) { return }
+      // Over itself a value makes an operation only if it is in a conflict: that is settled then.
+      if let existing, !existing.isInConflict, case .Scalar(let present) = existing.value,
+        RawValue(present) == RawValue(value)
+      {
+        return
+      }
       try document.putScalar(value, in: object, at: step)
-    case .counter(let counter): try update(existing, to: counter, in: object, at: step)
-    case .text(let text):
-      if let bound = text.object(in: document), existing == .Object(bound, .Text) { return }
+    case .counter(let counter, let number): try update(existing, to: counter, number, in: object, at: step)
+    case .text(let text, let string):
+      if let bound = text.object(in: document), existing?.value == .Object(bound, .Text) { return }
       let target = try container(.Text, existing, in: object, at: step)
-      try text.write(to: document, object: target)
+      try text.write(string, to: document, object: target)
     case .map, .nothing: try updateMap(container(.Map, existing, in: object, at: step), to: node)
     case .list: try updateList(container(.List, existing, in: object, at: step), to: node)
     }
   }
 
-  private func container(_ type: ObjType, _ existing: Value?, in object: ObjId, at step: AnyCodingKey) throws -> ObjId {
-    if case .Object(let present, type)? = existing { return present }
+  private func container(
+    _ type: ObjType, _ existing: PresentValue?, in object: ObjId, at step: AnyCodingKey
+  ) throws -> ObjId {
+    if case .Object(let present, type)? = existing?.value { return present }
     return try document.makeObject(type, in: object, at: step)
   }
 
-  private func update(_ existing: Value?, to counter: Counter, in object: ObjId, at step: AnyCodingKey) throws {
-    if counter.isBound(to: document, object, step) { return }
-    let wanted = Int64(counter.value)
-    if case .Scalar(.Counter(let present))? = existing {
+  private func update(
+    _ existing: PresentValue?, to counter: Counter, _ number: Int, in object: ObjId, at step: AnyCodingKey
+  ) throws {
+    if let bound = counter.place(in: document), bound == (try document.place(in: object, at: step)),
+      document.counter(at: bound) != nil
+    {
+      return
+    }
+    let wanted = Int64(number)
+    if case .Scalar(.Counter(let present))? = existing?.value {
       let (difference, overflows) = wanted.subtractingReportingOverflow(present)
       if overflows {
         try document.putScalar(.Counter(wanted), in: object, at: step)
@@ -70,8 +102,11 @@ struct NodeWriter {
     } else {
       try document.putScalar(.Counter(wanted), in: object, at: step)
     }
-    // In a list the index of a counter changes with its neighbours, so there it is not bound.
-    if step.index == nil { counter.bindUnbound(to: document, object, step) }
+    try bind(counter, in: object, at: step)
+  }
+
+  private func bind(_ counter: Counter, in object: ObjId, at step: AnyCodingKey) throws {
+    if let place = try document.place(in: object, at: step) { counter.bindUnbound(to: document, place) }
   }
 
   private func updateMap(_ object: ObjId, to node: EncodedNode) throws {
@@ -80,7 +115,8 @@ struct NodeWriter {
       return
     }
     for (key, child) in children.sorted(by: { $0.key < $1.key }) {
-      try update(document.get(obj: object, key: key.string), to: child, in: object, at: AnyCodingKey(key.string))
+      let step = AnyCodingKey(key.string)
+      try update(document.present(in: object, at: step), to: child, in: object, at: step)
     }
     for key in document.keys(obj: object) where children[MapKey(key)] == nil {
       try document.delete(obj: object, key: key)
@@ -89,7 +125,7 @@ struct NodeWriter {
 
   private func updateList(_ object: ObjId, to node: EncodedNode) throws {
     guard case .list(let children) = node.content else { return }
-    let present = try document.values(obj: object)
+    let present = try document.presentElements(obj: object)
     var index: UInt64 = 0
     var inserted: [ScalarValue] = []
     func insertCollected() throws {
@@ -98,7 +134,7 @@ struct NodeWriter {
       index += UInt64(inserted.count)
       inserted = []
     }
-    for step in try steps(from: present, to: children) {
+    for step in try steps(from: present, to: children, of: object) {
       if case .insert(let new) = step, case .scalar(let value) = children[new].content {
         inserted.append(value)
         continue
@@ -121,18 +157,19 @@ struct NodeWriter {
     func make(_ type: ObjType) throws -> ObjId { try document.insertObject(obj: object, index: index, ty: type) }
     switch node.content {
     case .scalar(let value): try document.insert(obj: object, index: index, value: value)
-    case .counter(let counter):
-      try document.insert(obj: object, index: index, value: .Counter(Int64(counter.value)))
-    case .text(let text): try text.write(to: document, object: try make(.Text))
+    case .counter(let counter, let number):
+      try document.insert(obj: object, index: index, value: .Counter(Int64(number)))
+      try bind(counter, in: object, at: AnyCodingKey(index))
+    case .text(let text, let string): try text.write(string, to: document, object: try make(.Text))
     case .map, .nothing: try updateMap(try make(.Map), to: node)
     case .list: try updateList(try make(.List), to: node)
     }
   }
 
   /// How the elements of a list become the encoded ones.
-  func steps(from present: [Value], to children: [EncodedNode]) throws -> [ListStep] {
-    var anchors: Set<ObjId> = []
-    let new = children.map { ContentSignature($0, in: document, anchors: &anchors) }
+  func steps(from present: [PresentValue], to children: [EncodedNode], of list: ObjId?) throws -> [ListStep] {
+    var anchors: Set<ContentSignature.Anchor> = []
+    let new = children.map { ContentSignature($0, of: list, anchors: &anchors) }
     let old = try present.map { try ContentSignature($0, in: document, anchors: anchors) }
     var numbers: [ContentSignature: Int] = [:]
     func number(_ signature: ContentSignature) -> Int {

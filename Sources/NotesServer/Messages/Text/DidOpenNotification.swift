@@ -39,7 +39,7 @@ struct DidOpenNotification: EditorNotification {
       let run = try had.string("run")
       let memory = RunJournal.Memory(run: run, opened: try had.int("version"), rev: try had.int("rev"))
       // A run names files.
-      if ActorId(hexadecimal: run)?.description == run { memories.append(memory) }
+      if ActorId(hexadecimal: run)?.hexadecimal == run { memories.append(memory) }
     }
     return memories
   }

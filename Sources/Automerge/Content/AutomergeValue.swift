@@ -1,6 +1,4 @@
-import Automerge
-
-/// What a document holds, as one value that no longer needs the document.
+/// What an object holds, as one value that no longer needs the document.
 public enum AutomergeValue: Hashable, Sendable {
   case dict([String: AutomergeValue])
   case array([AutomergeValue])
@@ -20,10 +18,4 @@ extension AutomergeValue: CustomStringConvertible {
     case .scalar(let scalar): return "\(scalar)"
     }
   }
-}
-
-/// Why a document could not be read as one value.
-public enum AutomergeValueError: Error, Hashable, Sendable {
-  /// An object stands deeper than `Document.schemaDepthLimit` objects.
-  case nestedTooDeep(ObjId)
 }

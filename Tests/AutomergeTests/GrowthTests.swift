@@ -1,0 +1,98 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Automerge
+
+/// What something costs for each element does not grow with the number of elements. Measured as processor time, at two sizes.
+@Suite(.serialized) struct GrowthTests {
+  /// How much dearer an element may be among sixteen times as many. A quadratic cost would be sixteen times.
+  private static let limit = 5.0
+  private static let factor = 16
+
+  private func expectLinear(from count: Int = 60, _ work: (Int) throws -> Void) throws {
+    func seconds(_ count: Int) throws -> Double {
+      try (0..<2).map { _ in try ProcessorTime.inThisThread { try work(count) }.seconds }.min() ?? 0
+    }
+    let small = try seconds(count) / Double(count)
+    let large = try seconds(Self.factor * count) / Double(Self.factor * count)
+    #expect(large < Self.limit * small, "\(large / small) times dearer")
+  }
+
+  @Test func encodingAndDecodingADictionaryIsLinear() throws {
+    try expectLinear(from: 300) { count in
+      let document = Document()
+      let model = Dictionary(uniqueKeysWithValues: (0..<count).map { ("key \($0)", $0) })
+      try AutomergeEncoder(doc: document).encode(model)
+      #expect(try AutomergeDecoder(doc: document).decode([String: Int].self) == model)
+    }
+  }
+
+  @Test func readingTheWholeHistoryIsLinear() throws {
+    try expectLinear { count in
+      let document = Document()
+      for number in 0..<count {
+        try document.put(obj: .ROOT, key: "number", value: .Int(Int64(number)))
+        document.commitWith(timestamp: Date(timeIntervalSince1970: 0))
+      }
+      let numbers = try TypedDocument<[String: Int]>(document: document).history.map { try $0.snapshot["number"] }
+      #expect(numbers == Array(0..<count))
+    }
+  }
+
+  @Test func readingTheHistoryOfTwoWritersIsLinear() throws {
+    try expectLinear { count in
+      let one = Document()
+      try one.put(obj: .ROOT, key: "one", value: .Int(0))
+      let other = one.fork()
+      var changes = Data()
+      for number in 0..<count / 2 {
+        for (name, document) in [("one", one), ("other", other)] {
+          try document.put(obj: .ROOT, key: name, value: .Int(Int64(number)))
+          changes += document.encodeNewChanges()
+        }
+      }
+      let typed = try TypedDocument<[String: Int]>(changes: [one.encodeChangesSince(heads: one.heads()), changes])
+      #expect(try typed.history.count { try $0.snapshot.isEmpty } == 0)
+    }
+  }
+
+  @Test func askingAMapForItsLengthDoesNotDependOnIt() throws {
+    try expectLinear { count in
+      let document = Document()
+      for number in 0..<count {
+        try document.put(obj: .ROOT, key: "key \(number)", value: .Null)
+        #expect(document.length(obj: .ROOT) == UInt64(number + 1))
+      }
+    }
+  }
+
+  @Test func pathsInAnOpenTransactionAreLinear() throws {
+    try expectLinear { count in
+      let document = Document()
+      let list = try document.putObject(obj: .ROOT, key: "list", ty: .List)
+      for number in 0..<count {
+        let map = try document.insertObject(obj: list, index: UInt64(number), ty: .Map)
+        #expect(try document.path(obj: map).last?.prop == .Index(UInt64(number)))
+      }
+    }
+  }
+
+  @Test func aTypedChangeIsLinearInTheModel() throws {
+    try expectLinear { count in
+      var typed = try TypedDocument(["list": Array(0..<count)])
+      try typed.change { $0["list"]?.append(-1) }
+      #expect(try typed.content["list"]?.count == count + 1)
+    }
+  }
+
+  @Test func countersTextsAndConflictsAreLinear() throws {
+    struct Model: Codable { var counters: [Counter], texts: [AutomergeText] }
+    try expectLinear { count in
+      var typed = try TypedDocument(
+        Model(counters: (0..<count).map { Counter($0) }, texts: (0..<count).map { AutomergeText("\($0)") }))
+      try typed.change { model in for counter in model.counters { counter.increment(by: 1) } }
+      #expect(try typed.conflicts.isEmpty)
+    }
+  }
+}
