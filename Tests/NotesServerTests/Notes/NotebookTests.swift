@@ -213,6 +213,7 @@ import Testing
     #expect(try await readAgain().byModification.isEmpty)
     notebook.update(id) { $0.words = 3 }
     try await notebook.save(id)
-    #expect(try await readAgain()[id]?.words == 3 && readAgain()[id]?.title == "Tea")
+    let stored = try await readAgain()[id]
+    #expect(stored?.words == 3 && stored?.title == "Tea")
   }
 }
