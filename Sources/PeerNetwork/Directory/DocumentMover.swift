@@ -21,7 +21,8 @@ final class DocumentMover {
   /// A move whose successor is looked for in the store.
   private struct Check {
     let host: PeerId
-    let successor: DocumentId
+    /// The successor, and those of the moves that wait.
+    var successors: Set<DocumentId>
     /// What the host says meanwhile of where the document or its successor goes on, in order.
     var waiting: [[String: CBOR]] = []
   }
@@ -113,14 +114,16 @@ final class DocumentMover {
       let access = fields["access"]?.text.flatMap({ Access(rawValue: $0) }), access > .none
     else { return network.complain(of: host, "moved a document in a way that makes no sense") }
     if let check = check(before: move, by: host) {
-      if checks[check]?.waiting.count ?? 0 < Self.maximumWaiting { checks[check]?.waiting.append(fields) }
+      guard checks[check]?.waiting.count ?? 0 < Self.maximumWaiting else { return }
+      checks[check]?.waiting.append(fields)
+      checks[check]?.successors.insert(move.successor)
       return
     }
     guard grants.host(of: move.document) == host, !move.removed.contains(network.peerId), history.isNews(move) else {
       return
     }
     guests.hold(move.successor)
-    checks[move.document] = Check(host: host, successor: move.successor)
+    checks[move.document] = Check(host: host, successors: [move.successor])
     Task {
       defer {
         self.guests.stopHolding(move.successor)
@@ -144,7 +147,7 @@ final class DocumentMover {
   /// - Complexity: O(n) in the moves that are being checked.
   private func check(before move: DocumentMove, by host: PeerId) -> DocumentId? {
     checks.first { document, check in
-      check.host == host && (document == move.document || check.successor == move.document)
+      check.host == host && (document == move.document || check.successors.contains(move.document))
     }?.key
   }
 
