@@ -16,7 +16,9 @@ import Testing
   }
 
   /// A record that is as many minutes old as its number says.
-  private func record(_ number: UInt8, item: String? = nil, _ title: String, at path: String? = nil) throws -> NoteRecord {
+  private func record(_ number: UInt8, item: String? = nil, _ title: String, at path: String? = nil) throws
+    -> NoteRecord
+  {
     let date = start.addingTimeInterval(60 * Double(number))
     return NoteRecord(id: try id(number), item: item, title: title, created: date, modified: date, path: path)
   }
@@ -80,7 +82,9 @@ import Testing
       try record(1, "Weekly"), try record(1, item: "a", "Money"), try record(1, item: "b", "Hello"),
       try record(1, item: "c", "Any other business"), try record(2, item: "d", "Of another meeting"),
     ])
-    notebook.update(try id(1)) { $0.agenda = [AgendaEntry(id: "b", title: "Hello"), AgendaEntry(id: "a", title: "Money")] }
+    notebook.update(try id(1)) {
+      $0.agenda = [AgendaEntry(id: "b", title: "Hello"), AgendaEntry(id: "a", title: "Money")]
+    }
     #expect(notebook.items(of: try id(1)).map(\.title) == ["Hello", "Money", "Any other business"])
     #expect(notebook.byModification.map(\.title) == ["Weekly"], "an item is no note of its own")
     try await notebook.remove(NoteKey(try id(1), item: "a"))
@@ -114,7 +118,8 @@ import Testing
   @Test func whatTheFileHeldIsReadWhenItIsNeededAndAgainWhenAnotherProcessMayHaveWritten() async throws {
     let (one, id) = (try await notebook([try record(1, "Tea")]), try id(1))
     let bases = (1...3).map { number in
-      TextBase(heads: [], steps: [TextDelta(utf8Offset: 0, deleted: [], inserted: [UInt8](repeating: 0x61, count: number))])
+      TextBase(
+        heads: [], steps: [TextDelta(utf8Offset: 0, deleted: [], inserted: [UInt8](repeating: 0x61, count: number))])
     }
     one.update(id) { $0.fileBase = bases[0] }
     try await one.save(id)
@@ -169,7 +174,9 @@ import Testing
     let notebook = try await notebook([try record(1, "Gone", at: "/notes/Gone.md"), try record(2, "Kept")])
     notebook.update(gone) { $0.fileBase = TextBase(heads: [], steps: []) }
     try await notebook.save(gone)
-    for collection in [ClientBase.collection, ClientBase.leftCollection, UndoRecord.collection, RecoveredText.collection] {
+    for collection in [
+      ClientBase.collection, ClientBase.leftCollection, UndoRecord.collection, RecoveredText.collection,
+    ] {
       for id in [gone, kept] { try await storage.save([collection, id.description, "x"], Data([1])) }
     }
     try await notebook.remove(gone)
