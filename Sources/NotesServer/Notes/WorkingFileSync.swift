@@ -243,8 +243,7 @@ final class WorkingFileSync: WorkingFilePlanner {
       $0.words = file.wordCount
       $0.title = note.title ?? $0.title
     }
-    // Together with the changes that the base names: another process may read both at any moment.
-    try await notebook.save(key, with: handle)
+    try await notebook.save(key)
     written[key] = text.count < FileComparison.maximumBytesAtOnce ? nil : await WrittenFile(file.bytes, base)
     try await followTitle(key)
   }
