@@ -116,16 +116,7 @@ struct ChangeBatch<Source: TextSource> {
   }
 
   private func edit(_ range: Range<Int>, _ new: [UInt8]) -> Edit {
-    let step = TextDelta(utf8Offset: 0, deleted: text.utf8(range), inserted: new)
-    return Edit(range: range, step: range.isEmpty || new.isEmpty ? step : step.refined(ends: lineEnds(of: range)))
-  }
-
-  private func lineEnds(of range: Range<Int>) -> TextDiff.LineEnds {
-    let (start, end) = (range.lowerBound, range.upperBound)
-    var ends: TextDiff.LineEnds = []
-    if start == 0 || text.utf8(start - 1..<start) == [0x0A] { ends.insert(.start) }
-    if end == text.measure.utf8 || text.utf8(end..<end + 1) == [0x0A] { ends.insert(.end) }
-    return ends
+    Edit(range: range, step: TextDelta(utf8Offset: 0, deleted: text.utf8(range), inserted: new).refined)
   }
 
   /// - Parameter start: the position of the range's start in `text`

@@ -1,11 +1,9 @@
 extension TextDelta {
   /// This delta with every replaced part narrowed to what differs. The same text comes out.
-  var refined: TextDelta { refined() }
+  var refined: TextDelta { refined(atMost: .max) }
 
-  /// The same, but only for replaced parts of at most this many bytes, old and new together.
-  ///
-  /// - Parameter ends: which ends of each replaced part are the ends of lines
-  func refined(atMost byteCount: Int = .max, ends: TextDiff.LineEnds = .both) -> TextDelta {
+  /// As `refined`, but only for replaced parts of at most this many bytes, old and new together.
+  func refined(atMost byteCount: Int) -> TextDelta {
     var builder = Builder()
     var (inserts, deletes): ([TextPiece], [TextPiece]) = ([], [])
     func flush() {
@@ -17,7 +15,7 @@ extension TextDelta {
         for piece in deletes { builder.delete(piece) }
       } else {
         let (old, new) = (deletes.flatMap(\.bytes), inserts.flatMap(\.bytes))
-        builder.append(TextDiff.delta(from: old, to: new, ends: ends), spanning: old.count)
+        builder.append(TextDiff.delta(from: old, to: new), spanning: old.count)
       }
       (inserts, deletes) = ([], [])
     }

@@ -11,23 +11,13 @@ enum TextDiff {
 
   /// What turns `old` into `new`. Both must be valid UTF-8; no sequence is ever split.
   ///
-  /// - Parameters:
-  ///   - finest: `.lines` replaces whole lines only
-  ///   - ends: which ends of the texts are the ends of lines
+  /// - Parameter finest: `.lines` replaces whole lines only
   static func delta(
-    from old: [UInt8], to new: [UInt8], finest: TextTokens.Grain = .scalars, ends: LineEnds = .both
+    from old: [UInt8], to new: [UInt8], finest: TextTokens.Grain = .scalars
   ) -> TextDelta {
-    var diff = Run(old: old, new: new, finest: finest, ends: ends)
+    var diff = Run(old: old, new: new, finest: finest)
     diff.compare(0..<old.count, 0..<new.count, by: .lines)
     return diff.delta
-  }
-
-  /// Which ends of a stretch of text are the ends of lines.
-  struct LineEnds: OptionSet {
-    let rawValue: Int
-    static let start = LineEnds(rawValue: 1)
-    static let end = LineEnds(rawValue: 2)
-    static let both: LineEnds = [.start, .end]
   }
 
   /// A replaced part: `old` of the one text by `new` of the other. Either may be empty.
@@ -40,13 +30,12 @@ enum TextDiff {
     let old: [UInt8]
     let new: [UInt8]
     let finest: TextTokens.Grain
-    let ends: LineEnds
     var hunks: [Hunk] = []
     var lineBudget = TextDiff.lineBudget
     var wordBudget = TextDiff.wordBudget
 
-    init(old: [UInt8], new: [UInt8], finest: TextTokens.Grain, ends: LineEnds) {
-      (self.old, self.new, self.finest, self.ends) = (old, new, finest, ends)
+    init(old: [UInt8], new: [UInt8], finest: TextTokens.Grain) {
+      (self.old, self.new, self.finest) = (old, new, finest)
     }
 
     mutating func compare(_ oldRange: Range<Int>, _ newRange: Range<Int>, by grain: TextTokens.Grain) {
@@ -184,51 +173,13 @@ enum TextDiff {
       var offset = 0
       for (index, hunk) in hunks.enumerated() {
         let next = index + 1 < hunks.count ? hunks[index + 1].old.lowerBound : old.count
-        for hunk in divided(slid(hunk, after: offset, before: next), before: next) {
-          builder.retain(hunk.old.lowerBound - offset)
-          let behind = placeBehindDeleted(hunk)
-          builder.delete(TextPiece(Array(old[hunk.old.lowerBound..<behind])))
-          builder.insert(TextPiece(Array(new[hunk.new])))
-          builder.delete(TextPiece(Array(old[behind..<hunk.old.upperBound])))
-          offset = hunk.old.upperBound
-        }
+        let slid = slid(hunk, after: offset, before: next)
+        builder.retain(slid.old.lowerBound - offset)
+        builder.insert(TextPiece(Array(new[slid.new])))
+        builder.delete(TextPiece(Array(old[slid.old])))
+        offset = slid.old.upperBound
       }
       return builder.delta
-    }
-
-    /// Where among what is gone a replaced part's new text stands.
-    ///
-    /// Another person may have written a line right before or right behind the old text. If the part begins a line, new text
-    /// before all that is gone could come before that line, and end up on it; if the part ends one, new text behind all that is
-    /// gone could come behind the other line. Between two letters that are gone it does neither.
-    private func placeBehindDeleted(_ hunk: Hunk) -> Int {
-      guard finest != .lines, !hunk.new.isEmpty, !hunk.old.isEmpty, startsLine(hunk.old.lowerBound) else {
-        return hunk.old.lowerBound
-      }
-      let lastLine = old[hunk.old].lastIndex(of: 0x0A).map { $0 + 1 } ?? hunk.old.lowerBound
-      guard endsLine(hunk.old.upperBound), lastLine < hunk.old.upperBound else { return hunk.old.upperBound }
-      var place = lastLine + 1
-      while place < hunk.old.upperBound, old[place].continuesScalar { place += 1 }
-      return place
-    }
-
-    private func startsLine(_ offset: Int) -> Bool { offset == 0 ? ends.contains(.start) : old[offset - 1] == 0x0A }
-
-    private func endsLine(_ offset: Int) -> Bool {
-      offset == old.count ? ends.contains(.end) : old[offset] == 0x0A
-    }
-
-    /// Where the end of a line and the lines behind it became one line's end, the lines behind go as whole lines: what another
-    /// person wrote between them then stays a line.
-    private func divided(_ hunk: Hunk, before next: Int) -> [Hunk] {
-      guard finest != .lines, !hunk.new.isEmpty, !new[hunk.new].contains(0x0A), hunk.old.upperBound < next,
-        old[hunk.old.upperBound] == 0x0A, let lineEnd = old[hunk.old].firstIndex(of: 0x0A)
-      else { return [hunk] }
-      return [
-        Hunk(old: hunk.old.lowerBound..<lineEnd, new: hunk.new),
-        Hunk(
-          old: lineEnd + 1..<hunk.old.upperBound + 1, new: hunk.new.upperBound + 1..<hunk.new.upperBound + 1),
-      ]
     }
 
     /// How far a hunk may slide in search of a line's start.

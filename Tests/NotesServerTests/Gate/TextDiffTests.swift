@@ -25,29 +25,20 @@ import Testing
   }
 
   @Test func scalarsAreNeverSplit() {
-    #expect(diff("é", "è") == ["-é", "+è"])
+    #expect(diff("é", "è") == ["+è", "-é"])
     #expect(diff("a👨b", "a👩b") == ["=1", "+👩", "-👨"])
-    #expect(diff("中", "丮") == ["-中", "+丮"])
+    #expect(diff("中", "丮") == ["+丮", "-中"])
   }
 
-  @Test func precomposedAndDecomposedLettersDiffer() { #expect(diff("é", "e\u{301}") == ["-é", "+e\u{301}"]) }
+  @Test func precomposedAndDecomposedLettersDiffer() { #expect(diff("é", "e\u{301}") == ["+e\u{301}", "-é"]) }
 
   @Test func aSubstitutionOnEveryLineKeepsTheRest() {
     #expect(
       diff("one foo two\nkeep\nfoo end\n", "one bar two\nkeep\nbar end\n")
-        == ["=4", "+bar", "-foo", "=10", "-foo", "+bar"])
+        == ["=4", "+bar", "-foo", "=10", "+bar", "-foo"])
   }
 
-  @Test func noStrayLetterIsAnAnchor() { #expect(diff("abcdefg", "xbyzdwv") == ["-a", "+xbyzdwv", "-bcdefg"]) }
-
-  /// Neither a line that another person writes above it comes between it and its end, nor one below.
-  @Test func aLineInThePlaceOfAnotherStandsAmongWhatIsGone() {
-    #expect(diff("a\nold\nb\n", "a\nnew\nb\n") == ["=2", "-o", "+new", "-ld"])
-    #expect(diff("a\nold\nb\n", "a\nnew\nmore\nb\n") == ["=2", "-o", "+new\nmore", "-ld"])
-    #expect(diff("old\nother\nb\n", "new\nb\n") == ["-o", "+new", "-ld", "=1", "-other\n"])
-    #expect(diff("to be\nother\nb\n", "to do\nb\n") == ["=3", "+do", "-be", "=1", "-other\n"])
-    #expect(diff("bold\nb\n", "sold\nb\n") == ["-b", "+s"])
-  }
+  @Test func noStrayLetterIsAnAnchor() { #expect(diff("abcdefg", "xbyzdwv") == ["+xbyzdwv", "-abcdefg"]) }
 
   @Test func anInsertedLineStartsAtALineStart() {
     #expect(diff("foo bar\n", "foo\nfoo bar\n") == ["+foo\n"])
