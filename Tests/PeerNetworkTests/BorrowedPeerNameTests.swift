@@ -43,6 +43,25 @@ import UV
     }
   }
 
+  /// The first line that the person sees of an invitation is the warning, not only the list that they may open later.
+  @Test func anInvitationFromAnotherKeyOfANameSaysSoWhenItComes() async throws {
+    try await TestLoop.run { loop in
+      let (ana, ben) = try await self.friends(loop)
+      let eve = try await Person.start("Ben", on: loop, storage: InMemoryStorage())
+      eve.directory.discovered(
+        .appeared(.init(peer: ana.peerId, name: "Ana", addresses: [try #require(ana.directory.listening)])))
+      let note = try eve.repo.create(try .note("x"))
+      async let invited = try? eve.directory.invite(ana.peerId, to: note.id, title: "X")
+      try await eventually("the invitation", on: loop) {
+        ana.events.contains { if case .invited = $0 { true } else { false } }
+      }
+      let invitations = ana.events.compactMap { if case .invited(let invitation) = $0 { invitation } else { nil } }
+      #expect(invitations.map(\.peer) == [eve.peerId] && invitations.allSatisfy(\.isNameShared))
+      _ = await invited
+      for person in [ana, ben, eve] { try await person.stop() }
+    }
+  }
+
   /// Both sides see the same digits at any time, and a second key under one name is a warning on every way to it.
   @Test func digitsAreEqualOnBothSidesAndAnotherKeyOfANameIsAWarning() async throws {
     try await TestLoop.run { loop in

@@ -71,6 +71,8 @@ struct DirectoryFixture {
   let links: LinkKeeper
   let news: PeerNews
   let admissions: Admissions
+  let mover: DocumentMover
+  let trust: TrustDecisions
 
   init(storage: any StorageProvider = InMemoryStorage()) async throws {
     store = PeerStore(storage: storage, logger: Logger(label: "test"))
@@ -79,6 +81,13 @@ struct DirectoryFixture {
     links = LinkKeeper(provider, registry, grants, clock: network.clock)
     news = PeerNews(registry, clock: network.clock)
     admissions = Admissions(network, grants, registry, links, news, store)
+    let guests = GuestIntroductions(network, grants, registry, links, admissions, news, store)
+    let tickets = TicketIssuer(TicketBook(), network, grants, registry, links, news, store)
+    let invitations = InvitationExchange(
+      OfferBudget(), network, grants, registry, provider, links, admissions, news, store)
+    mover = DocumentMover(
+      MoveHistory(), network, grants, registry, links, admissions, guests, tickets, invitations, news, store)
+    trust = TrustDecisions(network, registry, provider, admissions, guests, tickets, invitations, news, store)
   }
 
   /// A document id, by a number.

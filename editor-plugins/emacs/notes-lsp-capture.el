@@ -60,6 +60,7 @@
   (patience 0.3 :documentation "Seconds until the status is asked for again.")
   (unstored nil :documentation "Since when the text is not stored, or nil.")
   (unshared nil :documentation "Non-nil if it was shared and is no longer.")
+  (shown nil :documentation "What the mode line said when it was last drawn.")
   (overlays nil :documentation "Overlays that show the peers.")
   (had nil :documentation "Of each service that the note was opened at, the last one first:
 (RUN VERSION REV), with the version it was opened with and the last edit applied.")

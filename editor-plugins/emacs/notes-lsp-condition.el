@@ -211,9 +211,17 @@ Called from a message handler."
   "Return what the mode line says about this note."
   (let* ((note (notes-lsp--current))
          (words (if note (notes-lsp--words note) "")))
+    (when note (setf (notes-lsp--note-shown note) words))
     ;; A mode line takes % for the beginning of a construct, in names too.
     (string-replace "%" "%%"
                     (if (string-empty-p words) " Note" (concat " Note[" words "]")))))
+
+(defun notes-lsp--show-words (note)
+  "Have NOTE's mode line drawn anew if it says what is no longer so.
+What the service proved while something waited in the queue becomes true of
+the buffer when the queue is empty, and nothing else draws the line then."
+  (unless (equal (notes-lsp--note-shown note) (notes-lsp--words note))
+    (force-mode-line-update t)))
 
 (defun notes-lsp--service-word ()
   "Return the state of the service as people read it."

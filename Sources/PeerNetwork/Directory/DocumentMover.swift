@@ -15,6 +15,20 @@ final class DocumentMover {
   private let news: PeerNews
   private let store: PeerStore
   private(set) var history: MoveHistory
+  /// The moves that are being checked, by the old documents.
+  private var checks: [DocumentId: Check] = [:]
+
+  /// A move whose successor is looked for in the store.
+  private struct Check {
+    let host: PeerId
+    /// The successor, and those of the moves that wait.
+    var successors: Set<DocumentId>
+    /// What the host says meanwhile of where the document or its successor goes on, in order.
+    var waiting: [[String: CBOR]] = []
+  }
+
+  /// More moves of one document than a host makes while another one is being checked.
+  private static let maximumWaiting = 16
 
   init(
     _ history: MoveHistory, _ documents: any SharedDocuments, _ grants: Grants, _ registry: PeerRegistry,
@@ -99,12 +113,22 @@ final class DocumentMover {
     guard let move = DocumentMove(fields: fields, host: host),
       let access = fields["access"]?.text.flatMap({ Access(rawValue: $0) }), access > .none
     else { return network.complain(of: host, "moved a document in a way that makes no sense") }
+    if let check = check(before: move, by: host) {
+      guard checks[check]?.waiting.count ?? 0 < Self.maximumWaiting else { return }
+      checks[check]?.waiting.append(fields)
+      checks[check]?.successors.insert(move.successor)
+      return
+    }
     guard grants.host(of: move.document) == host, !move.removed.contains(network.peerId), history.isNews(move) else {
       return
     }
     guests.hold(move.successor)
+    checks[move.document] = Check(host: host, successors: [move.successor])
     Task {
-      defer { self.guests.stopHolding(move.successor) }
+      defer {
+        self.guests.stopHolding(move.successor)
+        for fields in self.checks.removeValue(forKey: move.document)?.waiting ?? [] { self.receive(fields, from: host) }
+      }
       guard await !self.admissions.isElsewhere(move.successor, than: host), self.history.isNews(move) else { return }
       self.history.record(move)
       await self.store.keep { storage throws(StorageError) in
@@ -115,6 +139,16 @@ final class DocumentMover {
       _ = self.admissions.admit(host: host, of: move.successor, access)
       self.guests.takeHeld(move.successor, from: host)
     }
+  }
+
+  /// The old document of the host's move that is being checked and on which another one of its moves depends: of two moves of one
+  /// document the later one counts, and a successor is the host's only once it is admitted.
+  ///
+  /// - Complexity: O(n) in the moves that are being checked.
+  private func check(before move: DocumentMove, by host: PeerId) -> DocumentId? {
+    checks.first { document, check in
+      check.host == host && (document == move.document || check.successors.contains(move.document))
+    }?.key
   }
 
   /// Our person's note has become the new document: the old one is no longer shared.

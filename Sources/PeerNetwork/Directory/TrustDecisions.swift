@@ -13,6 +13,11 @@ final class TrustDecisions {
   private let invitations: InvitationExchange
   private let news: PeerNews
   private let store: PeerStore
+  /// The peers with decisions that the store has not taken yet, and the documents that were shared with them.
+  private(set) var unstored: [PeerId: Set<DocumentId>] = [:]
+  private var retry: (any ScheduledAction)?
+  /// The pause before the store is asked again.
+  static let retryDelay: Duration = .seconds(10)
 
   init(
     _ documents: any SharedDocuments, _ registry: PeerRegistry, _ provider: any PeerLinking, _ admissions: Admissions,
@@ -24,21 +29,59 @@ final class TrustDecisions {
     (self.invitations, self.news, self.store) = (invitations, news, store)
   }
 
-  /// Applies a decision. Returns when it is stored.
+  /// Applies a decision. Returns when it is stored. If the store does not take it, it counts all the same, throws the store's
+  /// error, and is stored as soon as the store takes it.
   ///
   /// A trusted peer needs no digits again. A blocked one gets no answers, and a forgotten one becomes a stranger; both lose all
   /// that was shared with them, as far as it has not been sent.
   func decide(_ trust: PeerTrust, about peer: PeerId, name: String?) async throws(StorageError) {
     let entry = registry.decide(trust, about: peer, name: name)
+    var failure: StorageError?
+    var documents: Set<DocumentId> = []
     switch trust {
     case .trusted:
       provider.trust(peer)
       invitations.confirmAll(to: peer)
-    case .blocked, .forgotten: try await end(with: peer)
+    case .blocked, .forgotten: (documents, failure) = await end(with: peer)
     }
-    try await registry.save(entry, of: peer)
+    do throws(StorageError) {
+      try await registry.save(entry, of: peer)
+    } catch {
+      failure = error
+    }
     invitations.forgetRejection(by: peer)
     news.tell(.networkState)
+    guard let failure else { return }
+    unstored[peer, default: []].formUnion(documents)
+    storeLater()
+    throw failure
+  }
+
+  private func storeLater() {
+    guard retry == nil else { return }
+    retry = registry.network.clock.schedule(after: Self.retryDelay) { [weak self] in
+      guard let self else { return }
+      self.retry = nil
+      Task { await self.storeAgain() }
+    }
+  }
+
+  /// Stores what memory says now about the peers and documents of decisions that the store has not taken.
+  private func storeAgain() async {
+    for (peer, documents) in unstored.sorted(by: { $0.key < $1.key }) {
+      do throws(StorageError) {
+        for document in documents.sorted(by: { $0.description < $1.description }) {
+          try await grants.store(document)
+          try await grants.storeIntroductions(to: document)
+          try await grants.storeJoined(document)
+        }
+        try await registry.save(registry.known[peer], of: peer)
+        if unstored[peer] == documents { unstored[peer] = nil }
+      } catch {
+        store.logger.warning("The store still does not take what was decided about \(peer): \(error)")
+      }
+    }
+    if !unstored.isEmpty { storeLater() }
   }
 
   /// Blocks a peer, even if the store does not take it.
@@ -47,7 +90,9 @@ final class TrustDecisions {
   }
 
   /// Revokes everything shared with a peer and hangs up.
-  private func end(with peer: PeerId) async throws(StorageError) {
+  ///
+  /// - Returns: the documents that this concerns, and the error if the store does not take something.
+  private func end(with peer: PeerId) async -> (documents: Set<DocumentId>, failure: StorageError?) {
     invitations.end(with: peer)
     let shared = grants.documents(for: peer).map(\.document)
     for document in shared { guests.dismiss([peer], from: document) }
@@ -67,13 +112,14 @@ final class TrustDecisions {
       guests.tell(of: document)
     }
     // A forgotten host that comes back is a stranger, and the document is our own.
-    for document in grants.forgetFormerHost(peer) {
+    let former = grants.forgetFormerHost(peer)
+    for document in former {
       do throws(StorageError) {
         try await grants.storeJoined(document)
       } catch {
         failure = error
       }
     }
-    if let failure { throw failure }
+    return (Set(shared).union(former), failure)
   }
 }

@@ -62,15 +62,18 @@ final class InvitationExchange {
   /// The invitations that wait for our person, or for an answer to our person.
   var summaries: [InvitationSummary] {
     let inviters = received.map(\.peer)
-    return received.map {
-      var summary = summary($0)
-      summary.isNameShared = registry.isNameShared(by: $0.peer, inviters: inviters)
-      return summary
-    } + sent.map(summary)
+    return received.map { summary($0, among: inviters) } + sent.map(summary)
   }
 
   private func summary(_ invitation: Invitations.Received) -> InvitationSummary {
-    InvitationSummary(invitation, name: registry.name(of: invitation.peer))
+    summary(invitation, among: received.map(\.peer))
+  }
+
+  /// - Parameter inviters: the peers that have invited our person.
+  private func summary(_ invitation: Invitations.Received, among inviters: [PeerId]) -> InvitationSummary {
+    var summary = InvitationSummary(invitation, name: registry.name(of: invitation.peer))
+    summary.isNameShared = registry.isNameShared(by: invitation.peer, inviters: inviters)
+    return summary
   }
 
   private func summary(_ invitation: Invitations.Sent) -> InvitationSummary {

@@ -78,6 +78,21 @@
                        '(:stored t :network "on" :peers [(:peer "a" :name "Ana" :inSync t)]))
     (should (equal (notes-lsp--lighter) " Note[synced with Ana]"))))
 
+(ert-deftest notes-test-the-mode-line-is-drawn-anew-when-the-queue-is-empty ()
+  (notes-test-with "x\n"
+    (notes-test-prove)
+    ;; Both come in one breath, and Emacs draws before it works on the queue.
+    (notes-lsp--enqueue 'notes/check (list :uri (notes-lsp--note-uri notes-test-note) :version 0 :rev 0))
+    (notes-test-status '((:peer "a" :name "Ana" :inSync t :state "inSync")))
+    (should (equal (notes-lsp--lighter) " Note[sending to Ana]"))
+    (let ((drawn 0))
+      (cl-letf (((symbol-function 'force-mode-line-update) (lambda (&rest _) (cl-incf drawn))))
+        (notes-lsp--drain notes-test-note)
+        (should (= drawn 1))
+        (should (equal (notes-lsp--lighter) " Note[synced with Ana]"))
+        (notes-lsp--drain notes-test-note)
+        (should (= drawn 1))))))
+
 (ert-deftest notes-test-what-an-earlier-service-proved-is-not-claimed ()
   (notes-test-with "x\n"
     (notes-test-prove)

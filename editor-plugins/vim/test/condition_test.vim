@@ -66,6 +66,30 @@ def SyncedIsSaidOnlyOfATextThatWasProved()
   Shows('[note: synced with Ana]')
 enddef
 
+# What a status line said when it was drawn last.
+var drawn = ''
+
+def g:NotesTestDrawn(): string
+  drawn = notes_lsp#Status()
+  return drawn
+enddef
+
+# What the service proved while an edit waited becomes true of the buffer when that is done.
+def TheStatusLineIsDrawnAnewWhenTheQueueIsEmpty()
+  final note = Note('Drawn', ['one'])
+  StatusIs(note, [{peer: 'a', name: 'Ana', inSync: true, pending: 0, state: 'inSync'}])
+  Shows('[note: synced with Ana]')
+  &l:statusline = '%{g:NotesTestDrawn()}'
+  note.queue->add({})
+  buffer.Publish(note)
+  condition.Refresh()
+  assert_equal('[note: sending to Ana]', drawn)
+  note.queue->remove(-1)
+  buffer.Publish(note)
+  assert_equal('[note: synced with Ana]', drawn)
+  &l:statusline = ''
+enddef
+
 # Nobody asks about a version while nobody else has the note.
 def SyncedIsSaidOfATextThatIsOlderThanItsCompany()
   final note = Note('Older', ['one'])
@@ -285,6 +309,7 @@ enddef
 verdict.Run([
   ['TheStatusLineSaysHowFarTheOthersAre', TheStatusLineSaysHowFarTheOthersAre],
   ['SyncedIsSaidOnlyOfATextThatWasProved', SyncedIsSaidOnlyOfATextThatWasProved],
+  ['TheStatusLineIsDrawnAnewWhenTheQueueIsEmpty', TheStatusLineIsDrawnAnewWhenTheQueueIsEmpty],
   ['SyncedIsSaidOfATextThatIsOlderThanItsCompany', SyncedIsSaidOfATextThatIsOlderThanItsCompany],
   ['WhatIsNotStoredForLongIsSaid', WhatIsNotStoredForLongIsSaid],
   ['AReadOnlyNoteIsReadOnlyAndFollowsTheHost', AReadOnlyNoteIsReadOnlyAndFollowsTheHost],

@@ -169,10 +169,15 @@ enddef
 
 # What b:notes_lsp tells others, kept in place so that a script may hold on to the dictionary.
 export def Publish(note: dict<any>)
+  const wasSynced = note.info->get('synced', false)
   note.info->extend({
     id: note.id, uri: note.uri, rev: note.rev, version: note.version, peers: len(note.peers),
     synced: note.isOpen && empty(note.queue) && note.tick == getbufvar(note.bufnr, 'changedtick'),
   })
+  # What the service proved while something waited in the queue is true of the buffer from now on.
+  if note.info.synced && !wasSynced && note->get('proven', 0) == note.version
+    condition.Refresh()
+  endif
   condition.ProveSoon(note)
 enddef
 
