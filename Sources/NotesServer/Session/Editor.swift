@@ -38,6 +38,8 @@ final class Editor: SiblingRequestPerforming {
     case .sharingChanged(let event): news.sharingChanged(event)
     case .caretsChanged(let id): for binding in buffers.bindings(of: id) { binding.sendCursors() }
     case .arrived(let person, let id, let isHere): news.arrived(person, in: id, isHere: isHere)
+    case .pointed(let person, let id, let range, let text):
+      for binding in buffers.bindings(of: id) { binding.pointed(by: person, range, text) }
     case .catalogueChanged(let change): news.catalogueChanged(change)
     case .heardFromSibling(let event): news.heardFromSibling(event)
     case .deletedForEveryone(let handle, let isNews): news.deletedForEveryone(handle, isNews: isNews)

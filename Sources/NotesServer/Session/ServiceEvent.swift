@@ -11,6 +11,8 @@ enum ServiceEvent {
   case caretsChanged(DocumentId)
   /// Another person has opened the document, or closed it.
   case arrived(Presence.Person, in: DocumentId, isHere: Bool)
+  /// Another person points at a part of an open note's text.
+  case pointed(Presence.Person, in: DocumentId, CursorRange, text: String)
   /// The list of notes has changed.
   case catalogueChanged(Notebook.Change)
   /// Another process of this person passes on an event: the parameters of a `notes/event`.
