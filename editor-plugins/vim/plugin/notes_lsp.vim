@@ -57,11 +57,11 @@ g:loaded_notes_lsp = true
 
 
 # By their full names, so that they also work when a legacy script calls them.
-command! -bar Notes call notes_lsp#list#ShowNotes()
+command! -bar Notes call notes_lsp#screens#Notes()
 command! -nargs=? NotesNew call notes_lsp#commands#New(<q-args>)
 command! -nargs=1 -complete=customlist,notes_lsp#commands#CompleteTitle NotesOpen call notes_lsp#commands#Open(<q-args>, 0)
 command! -bar NotesAdopt call notes_lsp#commands#Adopt()
-command! -bar -bang NotesShare call notes_lsp#commands#Share(<bang>0)
+command! -nargs=* -bang -complete=customlist,notes_lsp#commands#CompleteShare NotesShare call notes_lsp#commands#Share(<bang>0, <q-args>)
 command! -nargs=? NotesJoin call notes_lsp#commands#Join(<q-args>)
 command! -bar NotesShow call notes_lsp#arrival#Show()
 command! -bar NotesGiveUp call notes_lsp#arrival#GiveUp()
@@ -79,23 +79,38 @@ command! -nargs=1 -bang -complete=file NotesExport call notes_lsp#exchange#Expor
 command! -nargs=1 -complete=file NotesMerge call notes_lsp#exchange#Merge(<q-args>)
 command! -nargs=? NotesMeeting call notes_lsp#exchange#Meeting(<q-args>)
 command! -nargs=? NotesItem call notes_lsp#exchange#AddItem(<q-args>)
-command! NotesAgenda call notes_lsp#exchange#Agenda()
+command! -bar NotesAgenda call notes_lsp#screens#Agenda()
 command! -nargs=1 NotesMoveItem call notes_lsp#exchange#MoveItem(<q-args>)
 command! -nargs=? NotesUndelete call notes_lsp#commands#Undelete(<q-args>)
+command! -nargs=? NotesPurge call notes_lsp#commands#Purge(<q-args>)
+command! -bar NotesDeleted call notes_lsp#screens#Deleted()
 command! -bar NotesRecovered call notes_lsp#commands#Recovered()
-command! -bar NotesPeers call notes_lsp#list#ShowPeers()
+command! -bar NotesPeople call notes_lsp#screens#People()
+command! -nargs=1 -complete=customlist,notes_lsp#nearby#CompleteName NotesAccess call notes_lsp#nearby#Access(<q-args>)
+command! -nargs=1 -complete=customlist,notes_lsp#nearby#CompleteName NotesTrust call notes_lsp#nearby#Trust(<q-args>, <q-args>, 'trust')
+command! -nargs=1 -complete=customlist,notes_lsp#nearby#CompleteName NotesBlock call notes_lsp#nearby#Trust(<q-args>, <q-args>, 'block')
+command! -nargs=1 NotesConnect call notes_lsp#nearby#Connect(<q-args>)
+command! -nargs=? NotesName call notes_lsp#introduction#Name(<q-args>)
+command! -nargs=? -range NotesPoint call notes_lsp#commands#Point(<range>, <line1>, <line2>, <q-args>)
+command! -bar NotesLog call notes_lsp#commands#Log()
+command! -bar NotesPeers call notes_lsp#screens#Peers()
 command! -nargs=? -complete=customlist,notes_lsp#commands#CompletePeer NotesGo call notes_lsp#commands#Go(<q-args>)
 command! -nargs=? -complete=customlist,notes_lsp#commands#CompletePeer NotesFollow call notes_lsp#commands#Follow(<q-args>)
 command! -bar NotesHistory call notes_lsp#history#History()
 command! -bar NotesDiff call notes_lsp#history#Diff()
-command! -bar -range NotesBlame call notes_lsp#history#Blame(<line1>, <line2>)
-command! -bar NotesRestore call notes_lsp#history#Restore()
+command! -bar NotesBlame call notes_lsp#history#Blame()
+command! -bar -range NotesRestore call notes_lsp#history#Restore(<range>, <line1>, <line2>)
 command! -bar NotesStatus call notes_lsp#condition#Status()
 command! -nargs=? NotesCopy call notes_lsp#condition#Copy(<q-args>)
 command! -bar NotesTicket call notes_lsp#ticket#Again()
 command! -bar NotesRestart call notes_lsp#commands#Restart()
 command! -bar NotesStop call notes_lsp#commands#StopService()
 command! -bar NotesDoctor call notes_lsp#commands#Doctor()
+
+for command in ['Notes', 'NotesAgenda', 'NotesAnswer', 'NotesBlame', 'NotesDiff', 'NotesFollow', 'NotesGo', 'NotesHistory',
+    'NotesInvite', 'NotesLog', 'NotesPeople', 'NotesPoint', 'NotesShare', 'NotesStatus', 'NotesTicket']
+  execute $'nnoremap <silent> <Plug>({command}) <Cmd>{command}<CR>'
+endfor
 
 augroup notes_lsp
   autocmd!

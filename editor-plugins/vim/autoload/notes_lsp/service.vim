@@ -10,6 +10,7 @@ import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/commands.vim'
 import autoload 'notes_lsp/frames.vim'
 import autoload 'notes_lsp/gate.vim'
+import autoload 'notes_lsp/introduction.vim'
 import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/safe.vim'
 import autoload 'notes_lsp/files.vim'
@@ -73,13 +74,23 @@ export def Server(): dict<any>
   return server
 enddef
 
+# What the service says of the notes protocol and of this user.
+def Said(): dict<any>
+  return server->get('capabilities', {})->get('experimental', {})->get('notes', {})
+enddef
+
+# This user's name as others see it.
+export def PeerName(): string
+  return Said()->get('peerName', '')
+enddef
+
 # Names this run of the service: a buffer that outlives it says so to the next one.
 export def Run(): string
-  return server->get('capabilities', {})->get('experimental', {})->get('notes', {})->get('run', '')
+  return Said()->get('run', '')
 enddef
 
 export def HasUndo(): bool
-  return server->get('capabilities', {})->get('experimental', {})->get('notes', {})->get('undo', false)
+  return Said()->get('undo', false)
 enddef
 
 export def Log(): list<string>
@@ -161,7 +172,7 @@ def Version(): string
 enddef
 
 def Options(): dict<any>
-  final options = {protocol: protocolVersion, client: $'vim {Version()}'}
+  final options = {protocol: protocolVersion, introduces: true, client: $'vim {Version()}'}
   if g:->get('notes_lsp_name', '') != ''
     options.userName = g:notes_lsp_name
   endif
@@ -195,6 +206,9 @@ def OnInitialized(mine: number, answer: dict<any>)
   endif
   buffer.OnServiceReady()
   files.OnServiceReady()
+  if Said()->get('asksName', false)
+    introduction.Begin()
+  endif
   const requests = waiting
   waiting = []
   for [method, params, Done] in requests
