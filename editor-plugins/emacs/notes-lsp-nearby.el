@@ -18,6 +18,8 @@
 
 (declare-function notes-lsp--become-note "notes-lsp-commands" (method params then &rest keys))
 (declare-function notes-lsp--visit "notes-lsp-commands" (place &optional title))
+(declare-function notes-lsp--this-note "notes-lsp-commands" ())
+(defvar notes-lsp--news-hook)
 (defvar notes-lsp-command)
 
 (defun notes-lsp--spaced (code)
@@ -70,15 +72,65 @@ Without one, ask whom.  A buffer that is no note becomes one."
   "Invite PEER to the note in the current buffer."
   (notes-lsp--become-note
    :notes/invite (list :peer peer)
-   (lambda (result)
-     (let ((code (plist-get result :code)))
-       (if code
-           ;; The digits come first, where no name can stand before them.
-           (notes-lsp--say "Code %s: invited %s. :NotesAnswer to confirm"
-                           (notes-lsp--spaced code) (notes-lsp--peer-name peer))
-         (notes-lsp--say "Invited %s" (notes-lsp--peer-name peer)))
-       result))
+   (lambda (result) (notes-lsp--invited (notes-lsp--peer-name peer) result))
    :waiting "Inviting… (C-g gives up)" :background t))
+
+(defun notes-lsp--invited (name result)
+  "Say that the person called NAME was invited, as RESULT says; return that."
+  (let ((code (plist-get result :code)))
+    (if code
+        ;; The digits come first, where no name can stand before them.
+        (notes-lsp--say "Code %s: invited %s. :NotesAnswer to confirm"
+                        (notes-lsp--spaced code) name)
+      (notes-lsp--say "Invited %s" name))
+    result))
+
+;;;###autoload
+(defun notes-access (&optional peer)
+  "Change what PEER, a peer id or a name, may do with the current note."
+  (interactive)
+  (let ((target (list :uri (notes-lsp--note-uri (notes-lsp--this-note)))))
+    (if peer (notes-lsp--set-access-of target peer peer)
+      (notes-lsp--choose-near
+       "Access of: "
+       (lambda (peer) (notes-lsp--set-access-of target peer (notes-lsp--peer-name peer)))))))
+
+(defun notes-lsp--set-access-of (target peer name)
+  "Ask what PEER, who is called NAME, may do with TARGET."
+  (let* ((choices '(("can edit" . "write") ("can read" . "read") ("no longer has" . "none")))
+         (words (completing-read (format "%s: " name) choices nil t nil nil "can edit")))
+    (notes-lsp--with-answer (_ :notes/setAccess
+                               (append target (list :peer peer :access (cdr (assoc words choices))))
+                               :waiting "Changing access…" :background t)
+      (run-hooks 'notes-lsp--news-hook)
+      (notes-lsp--say "%s %s this note" name words))))
+
+;;;###autoload
+(defun notes-trust (&optional peer)
+  "Trust, block or forget PEER, a peer id or a name."
+  (interactive)
+  (if peer (notes-lsp--trust peer peer)
+    (notes-lsp--choose-near
+     "Trust or block: " (lambda (peer) (notes-lsp--trust peer (notes-lsp--peer-name peer))))))
+
+(defun notes-lsp--trust (peer name)
+  "Ask whether to trust, block or forget PEER, who is called NAME."
+  (let* ((choices '(("trust" "trusted" "You trust %s") ("block" "blocked" "Blocked %s")
+                    ("forget" "forgotten" "Forgot %s")))
+         (choice (assoc (completing-read (format "%s: " name) choices nil t nil nil "trust")
+                        choices)))
+    (notes-lsp--with-answer (_ :notes/trust (list :peer peer :state (nth 1 choice))
+                               :waiting "Storing that…" :background t)
+      (run-hooks 'notes-lsp--news-hook)
+      (notes-lsp--say (nth 2 choice) name))))
+
+;;;###autoload
+(defun notes-connect (address)
+  "Call the service of another person at ADDRESS."
+  (interactive "sAddress (host:port): ")
+  (notes-lsp--with-answer (_ :notes/connect (list :address address)
+                             :waiting "Connecting… (C-g gives up)" :background t)
+    (notes-lsp--say "Connected to %s" address)))
 
 (defun notes-lsp--invitations ()
   "Return what waits for an answer of this person, newest last."
