@@ -11,11 +11,14 @@
 
 (require 'notes-lsp-service)
 (require 'notes-lsp-ask)
+(require 'notes-lsp-buffer)
 
 (defun notes-lsp--introduce (name)
   "Ask who this person is, by default NAME, and tell the service.
 A quit leaves the name, and the person unseen."
+  ;; For what waits meanwhile no command has been given; those that leave a prompt never end.
   (let* ((notes-lsp--commands-begun notes-lsp--commands-begun)
+         (notes-lsp--running notes-lsp--running)
          (inhibit-quit nil)
          (answer (condition-case nil
                      (cons (string-trim (read-string "Notes: Name that others see: " name))
