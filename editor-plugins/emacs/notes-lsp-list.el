@@ -12,6 +12,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'subr-x)
 (require 'notes-lsp-service)
 (require 'notes-lsp-ask)
 (require 'notes-lsp-presence)
@@ -36,9 +37,29 @@
   (setq truncate-lines t)
   (setq-local revert-buffer-function (lambda (&rest _) (notes-lsp--refresh)))
   (hl-line-mode 1))
-(define-key notes-lsp-list-mode-map "?" #'describe-mode)
+(define-key notes-lsp-list-mode-map "?" #'notes-lsp-list-keys)
 (define-key notes-lsp-list-mode-map "n" #'next-line)
 (define-key notes-lsp-list-mode-map "p" #'previous-line)
+
+(defun notes-lsp-list-keys ()
+  "Show what the keys of this list do."
+  (interactive nil notes-lsp-list-mode)
+  (let (lines)
+    (map-keymap-internal
+     (lambda (event command)
+       (when (commandp command)
+         (push (format "%-6s %s" (key-description (vector event))
+                       (string-remove-suffix "." (car (split-string (documentation command) "\n"))))
+               lines)))
+     (current-local-map))
+    (with-current-buffer (get-buffer-create "*notes keys*")
+      (special-mode)
+      (let ((inhibit-read-only t))
+        (erase-buffer)
+        (insert (string-join (nreverse lines) "\n") "\nq      Close this, and the list\n")
+        (goto-char (point-min)))
+      (pop-to-buffer (current-buffer)
+                     '(display-buffer-below-selected (window-height . fit-window-to-buffer))))))
 
 (defun notes-lsp--show-list (name mode method params &optional other-window)
   "Show the list called NAME, a buffer in MODE, of METHOD's answer to PARAMS.

@@ -97,10 +97,13 @@ Without one, ask whom.  A buffer that is no note becomes one."
 
 (defun notes-lsp--set-access-of (target peer name)
   "Ask what PEER, who is called NAME, may do with TARGET."
-  (let* ((choices '(("can edit" . "write") ("can read" . "read") ("no longer has" . "none")))
-         (words (completing-read (format "%s: " name) choices nil t nil nil "can edit")))
-    (notes-lsp--with-answer (_ :notes/setAccess
-                               (append target (list :peer peer :access (cdr (assoc words choices))))
+  (pcase-let ((`(,_ ,_ ,access ,words)
+               (assq (car (read-multiple-choice
+                           (format "What may %s do?" name)
+                           '((?e "edit") (?r "read") (?n "nothing: stop sharing"))))
+                     '((?e nil "write" "can edit") (?r nil "read" "can read")
+                       (?n nil "none" "no longer has")))))
+    (notes-lsp--with-answer (_ :notes/setAccess (append target (list :peer peer :access access))
                                :waiting "Changing access…" :background t)
       (run-hooks 'notes-lsp--news-hook)
       (notes-lsp--say "%s %s this note" name words))))
@@ -115,14 +118,15 @@ Without one, ask whom.  A buffer that is no note becomes one."
 
 (defun notes-lsp--trust (peer name)
   "Ask whether to trust, block or forget PEER, who is called NAME."
-  (let* ((choices '(("trust" "trusted" "You trust %s") ("block" "blocked" "Blocked %s")
-                    ("forget" "forgotten" "Forgot %s")))
-         (choice (assoc (completing-read (format "%s: " name) choices nil t nil nil "trust")
-                        choices)))
-    (notes-lsp--with-answer (_ :notes/trust (list :peer peer :state (nth 1 choice))
+  (pcase-let ((`(,_ ,state ,words)
+               (assq (car (read-multiple-choice
+                           (format "%s:" name) '((?t "trust") (?b "block") (?f "forget"))))
+                     '((?t "trusted" "You trust %s") (?b "blocked" "Blocked %s")
+                       (?f "forgotten" "Forgot %s")))))
+    (notes-lsp--with-answer (_ :notes/trust (list :peer peer :state state)
                                :waiting "Storing that…" :background t)
       (run-hooks 'notes-lsp--news-hook)
-      (notes-lsp--say (nth 2 choice) name))))
+      (notes-lsp--say words name))))
 
 ;;;###autoload
 (defun notes-connect (address)

@@ -198,8 +198,9 @@ At the place of an insertion it goes behind what is inserted."
       (let ((label (concat (cond ((not at-end) " ")
                                  ((string-empty-p letter) (propertize " " 'face face))
                                  (t (propertize letter 'face face)))
+                           (and labelled at-end " ")
                            (and labelled
-                                (propertize (if (string-prefix-p letter name t) name
+                                (propertize (if (or at-end (string-prefix-p letter name t)) name
                                               (concat letter " " name))
                                             'face face)))))
         (put-text-property 0 1 'cursor t label)

@@ -31,7 +31,7 @@ export def Then(Do: func, Failed: func = null_function): func(dict<any>)
 enddef
 
 export def New(given: string)
-  const title = given != '' ? given : input('Notes: Title: ')->trim()
+  const title = given != '' ? given : status.Ask('Title: ')
   if title == ''
     return
   endif
@@ -176,7 +176,7 @@ enddef
 
 # `target`: {id, item?} or {uri}, and the title that it has.
 export def RenameNote(target: dict<any>, given = '')
-  const title = given != '' ? given : input('Notes: New title: ', target.title)->trim()
+  const title = given != '' ? given : status.Ask('New title: ', target.title)
   if title == '' || title ==# target.title
     return
   endif

@@ -100,7 +100,7 @@ enddef
 
 # A new meeting, shown as its agenda.
 export def Meeting(given: string)
-  const title = given != '' ? given : input('Notes: Title of the meeting: ')->trim()
+  const title = given != '' ? given : status.Ask('Title of the meeting: ')
   if title == ''
     return
   endif
@@ -119,7 +119,7 @@ export def AddItem(given: string)
 enddef
 
 export def AddItemTo(target: dict<any>, given: string)
-  const title = given != '' ? given : input('Notes: Title of the item: ')->trim()
+  const title = given != '' ? given : status.Ask('Title of the item: ')
   if title != ''
     service.Request('notes/addItem', target->copy()->extend({title: title}), commands.Then((result) => {
       files.Open(result)

@@ -4,8 +4,13 @@ vim9script
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
 
-# Asks as soon as the user is not in the middle of something. Until then nobody on the network is told of this user.
-export def Begin()
+# What goes on when the user has answered.
+var GoOn: func = null_function
+
+# Asks as soon as the user is not in the middle of something, then calls `Then`. Until then nobody on the network is told of
+# this user.
+export def Begin(Then: func)
+  GoOn = Then
   augroup notes_lsp_introduction
     autocmd!
     autocmd SafeState,SafeStateAgain * Offer()
@@ -18,12 +23,15 @@ def Offer()
     return
   endif
   autocmd! notes_lsp_introduction
-  timer_start(0, (_) => Ask(service.PeerName()))
+  timer_start(0, (_) => {
+    Ask(service.PeerName())
+    GoOn()
+  })
 enddef
 
 def Ask(default: string)
   echohl Question
-  const given = input('Notes: Name that others see: ', default)->trim()
+  const given = status.Ask('Name that others see: ', default)
   const choice = confirm('Notes: May people on this network see you?', "&Yes\n&No", 1)
   echohl None
   redraw

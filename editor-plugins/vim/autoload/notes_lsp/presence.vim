@@ -158,7 +158,8 @@ def DrawCaret(bufnr: number, caret: dict<any>, peer: dict<any>, color: number)
     prop_add(line, 0, {bufnr: bufnr, type: $'NotesCaret{color}', text: letter == '' ? ' ' : letter, text_align: 'after'})
   endif
   # Where two names begin alike, the letters differ.
-  const label = (name->toupper()->strcharpart(0, 1) ==# letter ? ' ' : $' {letter} ') .. name->strcharpart(0, mostNameWidth)
+  const isLetterShown = empty(lines) || caret.character >= len(content)
+  const label = (isLetterShown || name->toupper()->strcharpart(0, 1) ==# letter ? ' ' : $' {letter} ') .. name->strcharpart(0, mostNameWidth)
   prop_add(line, 0, {bufnr: bufnr, type: $'NotesName{color}', text: label, text_align: 'after'})
 enddef
 

@@ -26,10 +26,10 @@ export def Notes()
   view.Map('D', 'delete; others keep theirs', 'id', (row) => commands.DeleteNote(row))
   view.Map('U', 'list deleted notes', '', (_) => Deleted())
   view.Map('S', 'share: a ticket to send', 'id', (row) => commands.ShareNote({id: row.id}))
-  view.Map('J', 'join with a ticket', '', (_) => commands.Join(input('Notes: Ticket or words: ')->trim()))
+  view.Map('J', 'join with a ticket', '', (_) => commands.Join(status.Ask('Ticket or words: ')))
   view.Map('P', 'people of the note', 'id', (row) => PeopleOf({id: row.id}))
   view.Map('H', 'history', 'id', (row) => history.Of({id: row.id}, row.title))
-  view.Map('F', 'find words in all notes', '', (_) => exchange.Find(input('Notes: Find: ')->trim()))
+  view.Map('F', 'find words in all notes', '', (_) => exchange.Find(status.Ask('Find: ')))
   view.Map('s', 'sort by title, or by time', '', (_) => Sort())
 enddef
 

@@ -43,6 +43,8 @@ var initializeTimer = 0
 var restartTimer = 0
 # Requests made before the service is ready: [method, params, Done].
 var waiting: list<list<any>> = []
+# Whether they wait until the user has said who they are.
+var isHeld = false
 # Callbacks of requests on their way, so that a death of the service answers them.
 var asked: dict<func(dict<any>)> = {}
 var lastAsked = 0
@@ -139,6 +141,7 @@ def Launch(): bool
   startedAt = reltime()
   server = {}
   state = 'starting'
+  isHeld = false
   reader = frames.Reader()
   job = job_start(command, {
     in_mode: 'raw', out_mode: 'raw', err_mode: 'nl', noblock: 1, stoponexit: '',
@@ -207,8 +210,17 @@ def OnInitialized(mine: number, answer: dict<any>)
   buffer.OnServiceReady()
   files.OnServiceReady()
   if Said()->get('asksName', false)
-    introduction.Begin()
+    isHeld = true
+    introduction.Begin(() => {
+      isHeld = false
+      SendWaiting()
+    })
+    return
   endif
+  SendWaiting()
+enddef
+
+def SendWaiting()
   const requests = waiting
   waiting = []
   for [method, params, Done] in requests
@@ -276,8 +288,8 @@ enddef
 
 # Sends a request. `Done` gets {result} or {error: {code, message, data}}, always and once. Starts the service.
 export def Request(method: string, params: dict<any>, Done: func(dict<any>))
-  if state !=# 'ready'
-    if state ==# 'restarting' || Start()
+  if state !=# 'ready' || isHeld && method !=# 'notes/setName'
+    if state ==# 'ready' || state ==# 'restarting' || Start()
       waiting->add([method, params, Done])
     endif
     return

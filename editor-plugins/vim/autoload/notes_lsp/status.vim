@@ -31,6 +31,15 @@ var toldTroubles: dict<bool> = {}
 var told: list<string> = []
 const mostTold = 500
 
+# Asks for a line; '' if the user does not want to.
+export def Ask(prompt: string, default = ''): string
+  const line = input($'Notes: {prompt}', default)->trim()
+  # The prompt would stay on the last line.
+  redraw
+  echo ''
+  return line
+enddef
+
 # News: waits while something else is to be read.
 export def Say(message: string)
   Add(message, 'None')

@@ -78,7 +78,7 @@ enddef
 def Fill(bufnr: number, view: dict<any>, result: dict<any>)
   const windows = win_findbuf(bufnr)
   const places = windows->mapnew((_, window) => Key(view.rows->get(line('.', window) - 1, {})))
-  const isFirst = empty(view.rows)
+  const isFirst = view.rows->indexof((_, it) => !empty(it)) < 0
   view.rows = result->get('rows', [])
   const lines = result->get('lines', [])
   list.SetLines(bufnr, empty(lines) ? [''] : lines)
