@@ -323,7 +323,7 @@ class Scenario:
         ana.type("D")
         keep("delete-for-good", 'Delete "Wishes" and its history for good?')
         ana.yes("d")
-        keep("gone-for-good", "gone for good")
+        keep("gone-for-good", "for good", absent=["history for good?"])
         ana.type("q")
         ana.command("NotesFind green", "notes-find", "green")
         keep("found", "Green", "Tea.md")
