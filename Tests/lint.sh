@@ -63,6 +63,9 @@ if git grep -nE 'EditorSession\.pause\(' -- 'Tests/*Tests/*.swift' 'Tests/EndToE
   fail "the lines above: wait for a condition"
 fi
 
+# The page of all messages is that of the sources.
+Tests/messages.py --check || fail "run Tests/messages.py, and make long messages shorter"
+
 # The plugins compile.
 editor-plugins/vim/test/run.sh lint || fail "the Vim plugin does not compile"
 editor-plugins/emacs/test/run.sh lint || fail "the Emacs plugin does not byte-compile without a warning"
