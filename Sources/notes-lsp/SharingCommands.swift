@@ -9,7 +9,8 @@ import NotesServer
 struct Share: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Print a ticket for a note.",
-    discussion: "Anyone with the ticket can join while you are both online and can reach each other: on one network, or where a "
+    discussion:
+      "Anyone with the ticket can join while you are both online and can reach each other: on one network, or where a "
       + "router lets the other in. Needs an editor with a note open.")
 
   @OptionGroup var store: StoreOptions

@@ -17,6 +17,7 @@
 (require 'notes-lsp-buffer)
 
 (declare-function notes-lsp--about "notes-lsp-commands" (note &rest params))
+(declare-function notes-lsp--list-note "notes-lsp-screens" ())
 (declare-function notes-lsp--agenda "notes-lsp-screens" (id))
 (declare-function notes-lsp--this-note "notes-lsp-commands" ())
 (declare-function notes-lsp--visit "notes-lsp-commands" (place &optional title))
@@ -120,7 +121,9 @@ automerge-repo's layout.  A document that is here already is merged."
   (interactive "sTitle of the item: ")
   (when (string-blank-p title) (user-error "Notes: An item needs a title"))
   (notes-lsp--with-answer (place :notes/addItem
-                                 (notes-lsp--about (notes-lsp--this-note) :title title)
+                                 (if (derived-mode-p 'notes-agenda-mode)
+                                     (list :id (notes-lsp--list-note) :title title)
+                                   (notes-lsp--about (notes-lsp--this-note) :title title))
                                  :waiting "Adding the item…")
     (notes-lsp--visit place title)))
 

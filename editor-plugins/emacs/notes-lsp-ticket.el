@@ -93,7 +93,7 @@ HOURS it is good.  Called from Lisp, wait for the ticket and return it."
 
 (defun notes-lsp--fit-ticket (window)
   "Make WINDOW, which shows a ticket, as high as it may be."
-  (fit-window-to-buffer window (max 12 (/ (frame-height) 2))))
+  (fit-window-to-buffer window (max 15 (/ (frame-height) 2))))
 
 (defun notes-lsp--wrapped (text width)
   "Return TEXT in lines of at most WIDTH, broken between words where it can be."

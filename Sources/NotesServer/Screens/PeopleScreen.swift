@@ -51,7 +51,8 @@ struct PeopleScreen {
     table.say("")
     table.say(
       people.isEmpty && sent.isEmpty && others.isEmpty
-        ? "Only you have this note. S makes a ticket to send" : "i invites, a changes access, D removes, v verifies, ? all keys")
+        ? "Only you have this note. S makes a ticket to send"
+        : "i invites, a changes access, D removes, v verifies, ? all keys")
     return table
   }
 

@@ -60,7 +60,9 @@ struct ScreenTable {
   }
 
   private func text(_ line: Line, _ widths: [Int]) -> String {
-    guard line.cells.count == columns.count else { return DisplayWidth.cut(line.cells.joined(separator: "  "), to: width) }
+    guard line.cells.count == columns.count else {
+      return DisplayWidth.cut(line.cells.joined(separator: "  "), to: width)
+    }
     var text = ""
     var owed = 0
     for (index, cell) in line.cells.enumerated() where widths[index] > 0 {

@@ -56,7 +56,9 @@ extension BufferBinding {
 
   /// Another person points here; places that this document does not know are left out.
   func pointed(by person: Presence.Person, _ range: CursorRange, _ text: String) {
-    guard buffer.gate == .notes, let place = service.presenceTracker.offsets(of: [range], in: note).first else { return }
+    guard buffer.gate == .notes, let place = service.presenceTracker.offsets(of: [range], in: note).first else {
+      return
+    }
     let source = source
     let shown = PositionRange(
       start: buffer.clientPosition(ofDocument: place.0, source: source),
@@ -66,7 +68,8 @@ extension BufferBinding {
       ? NoteNews.cut(person.name, to: 20) + " points at line \(shown.start.line + 1)"
       : NoteNews.cut("\(NoteNews.cut(person.name, to: 16)), line \(shown.start.line + 1): \(text)", to: 60)
     editor.deliver([
-      "kind": "pointed", "uri": .string(uri), "version": JSONValue(buffer.version), "rev": JSONValue(buffer.expectedRev),
+      "kind": "pointed", "uri": .string(uri), "version": JSONValue(buffer.version),
+      "rev": JSONValue(buffer.expectedRev),
       "range": shown.json, "peer": .string(PeerId(person.peer).owner.description), "name": .string(person.name),
       "color": JSONValue(person.mark.color), "text": .string(text), "message": .string(message),
     ])

@@ -227,7 +227,8 @@ extension PresencePayload {
     case .heartbeat, .goodbye: content = .record(["type": .text(type)])
     case .point(let range, let text):
       content = .record([
-        "type": .text(type), "channel": .text(Self.channel), "value": .record(["range": range.cbor, "text": .text(text)]),
+        "type": .text(type), "channel": .text(Self.channel),
+        "value": .record(["range": range.cbor, "text": .text(text)]),
       ])
     }
     return .record(["__presence": content])

@@ -112,9 +112,9 @@ public final class Service {
       self.outside = outside
       for record in notebook.records.values { record.path.map { outside.watch(path: $0) } }
     }
-    idle.begin { [weak self] id in 
-        self.map { $0.isOpen(id) || $0.fileSync.isPlanned(id) || !$0.presenceTracker.people(in: id).isEmpty } ?? true
-      }
+    idle.begin { [weak self] id in
+      self.map { $0.isOpen(id) || $0.fileSync.isPlanned(id) || !$0.presenceTracker.people(in: id).isEmpty } ?? true
+    }
     mover.followAll()
     journal.recoverSoon(repo, notebook.storage)
     try await notebook.forgetClientBases(before: clock.date.addingTimeInterval(-Self.clientBaseTime))

@@ -35,7 +35,8 @@ import Testing
     table.add(["Tea", "", ""], [("id", .text("a")), ("heads", .texts(["b", "c"]))])
     table.say("? shows all keys")
     let json = try ScreenAnswer(table).json
-    #expect(json == ["lines": ["Title", "Tea", "? shows all keys"], "rows": [[:], ["id": "a", "heads": ["b", "c"]], [:]]])
+    #expect(
+      json == ["lines": ["Title", "Tea", "? shows all keys"], "rows": [[:], ["id": "a", "heads": ["b", "c"]], [:]]])
   }
 
   @Test func timesAreShort() {
@@ -61,7 +62,9 @@ import Testing
         author: author, time: Date(timeIntervalSince1970: time), color: author == "Ana" ? 1 : 2)
     }
     let range = PositionRange(start: Position(line: 0, character: 0), end: Position(line: 9, character: 0))
-    let spans = [span((0, 0), (1, 2), "Ana", 0), span((1, 2), (1, 4), "Benedict", 90_000), span((1, 4), (3, 0), "Ana", 0)]
+    let spans = [
+      span((0, 0), (1, 2), "Ana", 0), span((1, 2), (1, 4), "Benedict", 90_000), span((1, 4), (3, 0), "Ana", 0),
+    ]
     let labels = BlameLabels(of: spans, in: range, width: 12, ScreenTime(now: Date(timeIntervalSince1970: 90_000)))
     #expect(labels.colors == [1, 2, 1])
     #expect(labels.texts.allSatisfy { DisplayWidth.of($0) == 12 })

@@ -112,6 +112,10 @@ enddef
 
 # Adds an item to the agenda of the meeting that the current buffer is of, and opens it.
 export def AddItem(given: string)
+  if view.Target()->has_key('id')
+    AddItemTo(view.Target(), given)
+    return
+  endif
   final note = Current()
   if !empty(note)
     AddItemTo({uri: note.uri}, given)

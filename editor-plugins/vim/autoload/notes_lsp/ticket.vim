@@ -50,10 +50,11 @@ def Give(ticket: dict<any>)
   endif
   lines += ['', 'You must both be online, and in reach of each other.',
     'Copied. q here closes this; :NotesTicket shows it again']
+  const height = min([len(lines), &lines - 6])
   lines += empty(ticket->get('qr', [])) ? [] : ['', 'Or scan:'] + ticket.qr
   const from = win_getid()
   list.Show(ticketName, lines)
-  execute $'resize {min([len(lines), max([12, &lines / 2])])}'
+  execute $'resize {height}'
   cursor(1, 1)
   win_gotoid(from)
 enddef

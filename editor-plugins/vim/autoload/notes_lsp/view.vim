@@ -119,6 +119,11 @@ export def Row(): dict<any>
   return views->has_key(bufnr()) ? views[bufnr()].rows->get(line('.') - 1, {}) : {}
 enddef
 
+# What the view in the current buffer is about; {} if it is none.
+export def Target(): dict<any>
+  return views->has_key(bufnr()) ? views[bufnr()].params : {}
+enddef
+
 # A key of a view was pressed.
 def Press(index: number)
   const [_, _, needed, Do] = views[bufnr()].keys[index]
