@@ -140,7 +140,7 @@ struct EditorInvitationTests {
     ] as [(any EditorUnderTest, String, String)] {
       try editor.session.wait(for: "\(name) among the people") {
         let shown = try editor.evaluate(code).stringValue ?? ""
-        return shown.contains(name) && shown.contains("connected") && shown.contains("First")
+        return shown.contains(name) && shown.contains("online") && shown.contains("First")
       }
     }
     try ana.session.send(["ex", "bwipeout! \\[Notes peers\\]"])
