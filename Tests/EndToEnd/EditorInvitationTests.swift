@@ -132,6 +132,8 @@ struct EditorInvitationTests {
     try ask(ana, until: "Stored; synced with Ben") { try ana.session.send(["ex", "NotesStatus"]) }
     try ask(ben, until: "Stored; synced with Ana") { _ = try ben.evaluate("(progn (notes-status) t)") }
 
+    // The window with the ticket.
+    try ana.session.send(["ex", "NotesTicket"])
     try ana.session.send(["ex", "NotesPeers"])
     _ = try ben.evaluate("(progn (save-window-excursion (notes-peers)) t)")
     for (editor, name, code) in [
