@@ -145,7 +145,7 @@ struct EditorInvitationTests {
         return shown.contains(name) && shown.contains("online") && shown.contains("First")
       }
     }
-    try ana.session.send(["ex", "bwipeout! \\[Notes peers\\]"])
+    try ana.session.send(["ex", "bwipeout!"])
 
     // Without the proxy in between, which knows no doctor.
     let commands = try [ana.session.user, ben.session.user].map { try $0.command() }
@@ -162,7 +162,7 @@ struct EditorInvitationTests {
         return shown.contains("notes-lsp 0.1") && shown.contains("clock") && shown.contains("key ")
       }
     }
-    try ana.session.send(["ex", "bwipeout! \\[Notes doctor\\]"])
+    try ana.session.send(["ex", "bwipeout!"])
 
     try ana.session.wait(for: "the note to be the current buffer again") {
       try ana.evaluate("fnamemodify(bufname(), ':t')").stringValue == "First.md"
