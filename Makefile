@@ -5,7 +5,7 @@ PREFIX ?= $(HOME)/.local
 CHECK := --explicit-target-dependency-import-check error
 RELEASE := -c release --static-swift-stdlib $(CHECK)
 
-.PHONY: all build test lint format demo demo-record bench siege bench-store bench-peers partitions kills simulate chaos fuzz install uninstall deb manual setup setup-test clean
+.PHONY: all build test lint format demo demo-record screens bench siege bench-store bench-peers partitions kills simulate chaos fuzz install uninstall deb manual setup setup-test clean
 
 all: build
 
@@ -37,6 +37,11 @@ demo: setup
 demo-record: setup
 	swift build $(CHECK) --product notes-lsp
 	@NOTES_LSP_BINARY=$$PWD/.build/debug/notes-lsp Tests/Demo/demo.sh --record
+
+# Plays the scenario of Tests/Screens in both editors, and keeps what the screens show.
+screens: setup
+	swift build $(CHECK) --product notes-lsp
+	Tests/Screens/play.py
 
 bench: setup
 	swift build $(RELEASE) --product notes-lsp

@@ -16,7 +16,7 @@ done < <(git ls-files -co --exclude-standard -- 'Sources/*.swift' 'Tests/*.swift
 # Package.swift declares no more.
 allow() {
   local folder=$1; shift
-  local own='Automerge|AutomergeUtilities|AutomergeRepo|AutomergeRepoConformance|CAvahi|COpenSSL|CUV|CZlib|UV|Store|PeerNetwork|JSONRPC|NotesServer'
+  local own='Automerge|AutomergeUtilities|AutomergeRepo|AutomergeRepoConformance|CAvahi|COpenSSL|CQREncode|CUV|CZlib|UV|Store|PeerNetwork|JSONRPC|NotesServer'
   while IFS=: read -r file name; do
     case " $* " in *" $name "*) ;; *) fail "$file imports $name, which $folder may not" ;; esac
   done < <(grep -rHoE "^ *((public|internal|package|private|fileprivate|@testable|@preconcurrency) )*import ($own)\$" "Sources/$folder" 2>/dev/null | sed -E 's/:.*import /:/')
@@ -29,7 +29,7 @@ allow AutomergeRepoConformance AutomergeRepo Automerge
 allow UV CUV
 allow Store AutomergeRepo Automerge
 allow PeerNetwork AutomergeRepo Automerge UV CAvahi COpenSSL
-allow NotesServer JSONRPC AutomergeRepo Automerge
+allow NotesServer JSONRPC AutomergeRepo Automerge CQREncode
 
 # Foreign bytes must not be able to stop the program.
 if git grep -nE '\btry!|\bfatalError\(|\bas! |//.*\b(TODO|FIXME)\b' -- 'Sources/*.swift' 'Tests/*.swift'; then
@@ -62,6 +62,9 @@ fi
 if git grep -nE 'EditorSession\.pause\(' -- 'Tests/*Tests/*.swift' 'Tests/EndToEnd/*.swift' | grep -vE 'random|next - \.now|milliseconds\((10|50)\)'; then
   fail "the lines above: wait for a condition"
 fi
+
+# The page of all messages is that of the sources.
+Tests/messages.py --check || fail "run Tests/messages.py, and make long messages shorter"
 
 # The plugins compile.
 editor-plugins/vim/test/run.sh lint || fail "the Vim plugin does not compile"

@@ -9,7 +9,7 @@ if ! command -v swift >/dev/null; then
   exit 1
 fi
 
-packages=(libavahi-core-dev libssl-dev libuv1-dev zlib1g-dev libsqlite3-dev pkg-config vim-nox emacs-nox tmux)
+packages=(libavahi-core-dev libssl-dev libuv1-dev libqrencode-dev zlib1g-dev libsqlite3-dev pkg-config vim-nox emacs-nox tmux)
 if [ "$purpose" = test ]; then packages+=(python3 python3-venv neovim); fi
 
 if command -v dpkg-query >/dev/null; then

@@ -7,6 +7,12 @@ import NotesServer
 enum Output {
   static let isTerminal = isatty(STDOUT_FILENO) == 1
 
+  /// How many columns the terminal has; 80 if there is none.
+  static var width: Int {
+    var size = winsize()
+    return ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
+  }
+
   /// A title or a name as part of a line: line breaks in it are never printed as such.
   static func field(_ text: String, onTerminal: Bool = isTerminal) -> String {
     TerminalText.field(text, onTerminal: onTerminal)

@@ -73,6 +73,7 @@ final class Program {
     repo.signer = identity.signer
     let sharing = SharingAdapter(grants: grants)
     sharing.wantsNetwork = settings.hasNetwork
+    sharing.hasDiscovery = settings.hasDiscovery
     let own = Service.Identity(identity, name: person.name)
     let service = Service(
       repo: repo, storage: storage, sharing: sharing, files: WorkingFileAdapter(home: settings.home), clock: clock,
@@ -172,7 +173,6 @@ final class Program {
       return nil
     }
     directory.watchNetwork()
-    if settings.hasDiscovery { directory.startDiscovery() }
     network?.directory = directory
     return directory
   }

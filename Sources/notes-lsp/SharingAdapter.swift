@@ -21,7 +21,18 @@ final class SharingAdapter: SharingService {
   func take(_ directory: PeerDirectory?) {
     self.directory = directory
     directory?.onEvent = { [weak self] event in self?.onChange?(event) }
+    setVisible(isVisible)
     onChange?(.networkState)
+  }
+
+  /// Whether this process may announce the person on the local network.
+  var hasDiscovery = false
+  private var isVisible = true
+
+  func setVisible(_ isVisible: Bool) {
+    self.isVisible = isVisible
+    guard hasDiscovery, let directory else { return }
+    if isVisible { directory.startDiscovery() } else { directory.hide() }
   }
 
   var hasNetwork: Bool { directory != nil }

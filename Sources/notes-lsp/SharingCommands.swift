@@ -9,13 +9,16 @@ import NotesServer
 struct Share: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Print a ticket for a note.",
-    discussion: "Anyone with the ticket can join. Needs an editor with a note open.")
+    discussion:
+      "Anyone with the ticket can join while you are both online and can reach each other: on one network, or where a "
+      + "router lets the other in. Needs an editor with a note open.")
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The note's id or title.") var note: String
   @Flag(help: "People who join with the ticket can read but not edit.") var readOnly = false
   @Option(help: ArgumentHelp("How many people can join with it.", valueName: "count")) var uses = 1
   @Option(help: ArgumentHelp("For how many seconds it can be used.", valueName: "seconds")) var expiresIn: Int?
+  @Flag(help: "Print a QR code of the ticket and the words to read aloud as well.") var qr = false
   @Flag(help: "Print JSON.") var json = false
 
   func validate() throws {
@@ -24,16 +27,20 @@ struct Share: ParsableCommand {
   }
 
   func run() throws {
-    let (note, access, uses, expiresIn) = (note, readOnly ? "read" : "write", uses, expiresIn)
+    let (note, access, uses, expiresIn, qr) = (note, readOnly ? "read" : "write", uses, expiresIn, qr)
     let result = try StoreRequest.run(store) { session in
       try await session.perform(
         "notes/share",
         .object(present: [
           "id": try await session.currentId(of: note), "access": .string(access), "uses": JSONValue(uses),
-          "expiresIn": expiresIn.map { JSONValue($0) },
+          "expiresIn": expiresIn.map { JSONValue($0) }, "qr": qr ? true : nil,
         ]))
     }
-    if json { Output.print(json: result) } else { Output.print(fields: result["ticket"]?.stringValue ?? "") }
+    guard !json else { return Output.print(json: result) }
+    Output.print(fields: result["ticket"]?.stringValue ?? "")
+    guard qr else { return }
+    for line in result["qr"]?.arrayValue ?? [] { print(line.stringValue ?? "") }
+    Output.print(fields: result["words"]?.stringValue ?? "")
   }
 }
 
@@ -129,13 +136,15 @@ struct Name: ParsableCommand {
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The new name.") var newName: String?
+  @Flag(inversion: .prefixedNo, help: "Whether people on the same network see you; given with a name.") var seen: Bool?
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {
-    let newName = newName
+    let (newName, seen) = (newName, seen)
     let name = try StoreRequest.run(store) { session in
       if let newName {
-        _ = try await session.perform("notes/setName", ["name": .string(newName)])
+        _ = try await session.perform(
+          "notes/setName", .object(present: ["name": .string(newName), "visible": seen.map(JSONValue.bool)]))
         return .string(newName.trimmingCharacters(in: .whitespacesAndNewlines))
       }
       return try await session.perform("notes/peers", [:])["self"]?["name"] ?? .null

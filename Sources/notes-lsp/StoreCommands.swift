@@ -10,14 +10,18 @@ import Store
 /// `notes-lsp list`: the notes of the store, newest first.
 struct List: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "List your notes, the last changed first.",
-    discussion: "Each line is an id, a title and the path of the file.")
+    abstract: "List your notes and those shared with you, the last changed first.",
+    discussion: """
+      On a terminal in two groups, with owner, people, size, file and time; * marks what others have changed since you last \
+      closed the note. Elsewhere each line is an id, a title and the path of the file.
+      """)
 
   @OptionGroup var store: StoreOptions
   @Flag(help: "List the deleted notes that can be restored.") var deleted = false
   @Flag(help: "Print JSON, one object for each note.") var json = false
 
   func run() async throws {
+    if Output.isTerminal, !json { return try printTable() }
     let notes = try await StoredNotes.open(store).reader.notes(deleted: deleted)
     for note in notes {
       if json {
@@ -26,6 +30,17 @@ struct List: AsyncParsableCommand {
         Output.print(fields: note.id, note.title, note.path ?? "-")
       }
     }
+  }
+
+  /// The list as both editors have it.
+  private func printTable() throws {
+    let params: JSONValue = ["deleted": .bool(deleted), "width": JSONValue(Output.width)]
+    let result = try StoreRequest.run(store) { try await $0.perform("notes/list", params) }
+    // Of an empty list the first line counts: the others name keys of editors.
+    let isEmpty = result["rows"]?.arrayValue?.allSatisfy { $0["id"] == nil } ?? true
+    let lines = (result["lines"]?.arrayValue ?? []).compactMap(\.stringValue)
+    for line in lines.prefix(isEmpty ? 1 : lines.count) { Output.print(fields: line) }
+    if isEmpty, !deleted { print("notes-lsp new TITLE makes one, notes-lsp join TICKET joins one.") }
   }
 }
 

@@ -84,6 +84,8 @@ private final class Chaos {
   func run() throws {
     if isMeeting {
       try host.editor.perform(.meeting(Self.title))
+      try host.editor.waitForScreen("No items yet")
+      try host.editor.perform(.addItem(Self.title))
       id = try host.editor.waitUntilAttached()
     } else {
       try host.editor.createNote(Self.title)

@@ -102,7 +102,10 @@ struct EditorExchangeTests {
       _ = try ana.waitUntilAttached()
     }
     func shown() throws -> String { try ana.session.user.run(["show", "Weekly"]).output }
+    // A new meeting is empty, and can be reached.
     try ana.perform(.meeting("Weekly"))
+    try ana.waitForScreen("No items yet")
+    try ana.perform(.addItem("Weekly"))
     try waitForFile("Weekly.md")
     let id = try ana.waitUntilAttached()
     try write("green tea")
@@ -123,29 +126,26 @@ struct EditorExchangeTests {
     try ana.session.wait(for: "the new title") { try shown().contains("## Pie\n") }
     #expect(try shown().contains("apple cake with cream"))
     // The list of items is in the agenda's order, and opens them.
-    func choose(_ place: Int, _ title: String) throws {
-      let terminal = ana.session.terminal
-      if ana is VimUnderTest {
+    func choose(_ place: Int) throws {
+      let (terminal, isVim) = (ana.session.terminal, ana is VimUnderTest)
+      if isVim {
         try terminal.press("Escape")
         try terminal.type(":NotesAgenda")
-        try terminal.press("Enter")
-        try ana.waitForScreen("1. Pie")
-        #expect(try terminal.screen().contains("2. Weekly"))
-        for _ in 1..<place { try terminal.press("Down") }
       } else {
         try terminal.press("M-x")
         try terminal.type("notes-agenda")
-        try terminal.press("Enter")
-        try ana.waitForScreen("Item:")
-        try terminal.press("Tab", "Tab")
-        try ana.waitForScreen("2. Weekly")
-        try terminal.type("\(place). \(title)")
       }
       try terminal.press("Enter")
+      try ana.waitForScreen("1. Pie")
+      #expect(try terminal.screen().contains("2. Weekly"))
+      // Above the items is the meeting itself.
+      if isVim { try terminal.type("gg") } else { try terminal.press("M-<") }
+      for _ in 0..<place { try terminal.press("Down") }
+      try terminal.press("Enter")
     }
-    try choose(2, "Weekly")
+    try choose(2)
     try waitForFile("Weekly.md")
-    try choose(1, "Pie")
+    try choose(1)
     try ana.session.wait(for: "the other item") { try ana.state()?.text.contains("apple cake") ?? false }
     _ = try ana.waitUntilAttached()
     try ana.deleteNote()

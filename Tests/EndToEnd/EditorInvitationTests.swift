@@ -132,6 +132,8 @@ struct EditorInvitationTests {
     try ask(ana, until: "Stored; synced with Ben") { try ana.session.send(["ex", "NotesStatus"]) }
     try ask(ben, until: "Stored; synced with Ana") { _ = try ben.evaluate("(progn (notes-status) t)") }
 
+    // The window with the ticket.
+    try ana.session.send(["ex", "NotesTicket"])
     try ana.session.send(["ex", "NotesPeers"])
     _ = try ben.evaluate("(progn (save-window-excursion (notes-peers)) t)")
     for (editor, name, code) in [
@@ -140,10 +142,10 @@ struct EditorInvitationTests {
     ] as [(any EditorUnderTest, String, String)] {
       try editor.session.wait(for: "\(name) among the people") {
         let shown = try editor.evaluate(code).stringValue ?? ""
-        return shown.contains(name) && shown.contains("connected") && shown.contains("First")
+        return shown.contains(name) && shown.contains("online") && shown.contains("First")
       }
     }
-    try ana.session.send(["ex", "bwipeout! \\[Notes peers\\]"])
+    try ana.session.send(["ex", "bwipeout!"])
 
     // Without the proxy in between, which knows no doctor.
     let commands = try [ana.session.user, ben.session.user].map { try $0.command() }
@@ -160,7 +162,7 @@ struct EditorInvitationTests {
         return shown.contains("notes-lsp 0.1") && shown.contains("clock") && shown.contains("key ")
       }
     }
-    try ana.session.send(["ex", "bwipeout! \\[Notes doctor\\]"])
+    try ana.session.send(["ex", "bwipeout!"])
 
     try ana.session.wait(for: "the note to be the current buffer again") {
       try ana.evaluate("fnamemodify(bufname(), ':t')").stringValue == "First.md"

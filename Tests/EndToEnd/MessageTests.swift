@@ -98,8 +98,7 @@ struct MessageTests {
   /// prompt, and the keys after it went nowhere.
   @Test(arguments: kinds) func messagesThatComeAsTypingEndsSwallowNoKey(kind: String) throws {
     let person = try Person(kind)
-    try person.editor.perform(.meeting("Plan"))
-    _ = try person.editor.waitUntilAttached()
+    try meet(person, "Plan")
     try person.act()
     try person.editor.give(vim: "set ttimeoutlen=400", emacs: "(ignore)")
     for word in ["bread", "milk", "honey"] {
@@ -122,10 +121,18 @@ struct MessageTests {
     }
   }
 
+  /// Makes a meeting with one item, called like it, in the only window.
+  private func meet(_ person: Person, _ title: String) throws {
+    try person.editor.perform(.meeting(title))
+    try person.sees("No items yet")
+    try person.editor.perform(.addItem(title))
+    _ = try person.editor.waitUntilAttached()
+    try person.editor.give(vim: "only", emacs: "(delete-other-windows)")
+  }
+
   @Test func aMessageIsCutToTheNarrowestScreenOfVim() throws {
     let person = try Person(VimUnderTest.kind)
-    try person.editor.perform(.meeting("Plan of the whole week"))
-    _ = try person.editor.waitUntilAttached()
+    try meet(person, "Plan of the whole week")
     for (columns, message) in [(16, "Notes: Agenda:…"), (13, "Notes: Agen…")] {
       try person.editor.session.terminal.resize(columns: columns, rows: 10)
       try person.editor.session.wait(for: "\(columns) columns") {
@@ -187,7 +194,8 @@ struct MessageTests {
     let words = try #require(try ticketWords(person))
     try person.shows("shared, and nobody has joined")
     try person.act()
-    try person.editor.give(vim: "", emacs: "(progn (kill-buffer \"*notes ticket*\") (delete-other-windows))")
+    try person.editor.give(
+      vim: "NotesTicket", emacs: "(progn (kill-buffer \"*notes ticket*\") (delete-other-windows))")
     try person.editor.session.wait(for: "the ticket to go") {
       try !person.editor.session.terminal.screen().contains("Or read aloud:")
     }

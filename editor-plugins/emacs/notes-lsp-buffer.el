@@ -121,7 +121,6 @@ recursive edit, a keyboard macro, or an input method's draft."
       (when (and (buffer-live-p buffer) (notes-lsp--note-open note))
         (notes-lsp--guarded (buffer-name buffer)
           (when (notes-lsp--pending-p note)
-            (setf (notes-lsp--note-following note) nil)
             (if (or executing-kbd-macro (notes-lsp--note-busy note)
                     (notes-lsp--note-blocked note))
                 (notes-lsp--schedule note)
@@ -291,7 +290,10 @@ are new to it."
   (notes-lsp--watch-order)
   (pcase-dolist (`(,hook . ,function) notes-lsp--local-hooks)
     (add-hook hook function nil t))
+  ;; The service keeps every word: nothing of Emacs's own is needed beside the notes.
+  (setq buffer-auto-save-file-name nil)
   (setq-local create-lockfiles nil
+              backup-inhibited t
               global-auto-revert-ignore-buffer t)
   (when (bound-and-true-p auto-revert-mode) (auto-revert-mode -1)))
 
@@ -305,7 +307,7 @@ by the base buffer."
   (pcase-dolist (`(,hook . ,function) notes-lsp--local-hooks)
     (remove-hook hook function t))
   (mapc #'kill-local-variable
-        '(create-lockfiles global-auto-revert-ignore-buffer notes-lsp--note notes-lsp-mode)))
+        '(create-lockfiles backup-inhibited global-auto-revert-ignore-buffer notes-lsp--note notes-lsp-mode)))
 
 (defun notes-lsp--after-mode-change ()
   "Make a note fit again after its major mode changed."

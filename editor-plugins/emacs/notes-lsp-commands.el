@@ -17,9 +17,9 @@
 (require 'notes-lsp-buffer)
 (require 'notes-lsp-condition)
 (require 'notes-lsp-presence)
-(require 'notes-lsp-list)
 (require 'notes-lsp-nearby)
 
+(declare-function notes-lsp--agenda "notes-lsp-screens" (id))
 (declare-function notes-lsp-mode "notes-lsp" (&optional argument))
 (declare-function notes-lsp--attach-known "notes-lsp" (listed))
 (declare-function notes-lsp--choose-near "notes-lsp-nearby" (prompt then))
@@ -48,8 +48,12 @@ It sends NOTE's own changes first."
 (defun notes-lsp--visit (place &optional title)
   "Show the note at PLACE, with :id, :uri and :path, in the selected window.
 TITLE is its title, if known.  Return its buffer."
-  (when (and (plist-get place :folder) (seq-empty-p (plist-get place :items)))
-    (user-error "Notes: This meeting has no items yet"))
+  (if (and (plist-get place :folder) (seq-empty-p (plist-get place :items)))
+      (notes-lsp--agenda (plist-get place :id))
+    (notes-lsp--visit-file place title)))
+
+(defun notes-lsp--visit-file (place title)
+  "Show the file of PLACE, a note called TITLE, in the selected window."
   (let* ((path (plist-get place :path))
          (buffer (let ((notes-lsp--visiting t))
                    (or (find-buffer-visiting path) (find-file-noselect path)))))
@@ -117,12 +121,6 @@ buffer that was no note is none again."
 ;;; Commands
 
 ;;;###autoload
-(defun notes ()
-  "Show the list of notes."
-  (interactive)
-  (notes-lsp--show-list "*notes*" 'notes-list-mode))
-
-;;;###autoload
 (defun notes-new (title)
   "Make a note called TITLE and open it."
   (interactive "sTitle: ")
@@ -182,12 +180,6 @@ Without a ticket, answer an invitation from a person nearby."
     (notes-lsp--with-answer (place :notes/join `(:ticket ,(string-trim ticket))
                                    :waiting "Joining… (C-g gives up)" :patience 0 :timeout 150)
       (notes-lsp--visit place))))
-
-;;;###autoload
-(defun notes-peers ()
-  "List the people in the note, and how each is connected."
-  (interactive)
-  (notes-lsp--show-list "*notes peers*" 'notes-peers-mode))
 
 ;;;###autoload
 (defun notes-unshare (&optional peer)
@@ -276,17 +268,25 @@ Ask first unless SURE.  Each of them can bring it back for 30 days."
   "Bring back the note with TITLE that was deleted last, and open it.
 Without TITLE, ask for one."
   (interactive)
+  (notes-lsp--choose-deleted
+   "Restore: " title
+   (lambda (note)
+     (notes-lsp--with-answer (place :notes/undelete `(:id ,(plist-get note :id))
+                                    :waiting "Restoring…")
+       (notes-lsp--visit place (notes-lsp--shown (plist-get note :title)))))))
+
+(defun notes-lsp--choose-deleted (prompt title then)
+  "Give THEN the deleted note with TITLE; without one, ask with PROMPT."
   (notes-lsp--with-answer (result :notes/list '(:deleted t)
                                   :waiting "Fetching the deleted notes…" :what "The list of deleted notes")
     (let* ((deleted (append (plist-get result :notes) nil))
            (titles (mapcar (lambda (note) (notes-lsp--shown (plist-get note :title))) deleted))
-           (title (or title (completing-read "Restore: " titles nil t)))
+           (title (or title (if titles (completing-read prompt titles nil t)
+                              (user-error "Notes: No deleted notes"))))
            (found (cl-find title deleted :test #'equal
                            :key (lambda (note) (notes-lsp--shown (plist-get note :title))))))
       (unless found (user-error "Notes: No deleted note is called \"%s\"" title))
-      (notes-lsp--with-answer (place :notes/undelete `(:id ,(plist-get found :id))
-                                     :waiting "Restoring…")
-        (notes-lsp--visit place title)))))
+      (funcall then found))))
 
 ;;;###autoload
 (defun notes-recovered ()
@@ -317,25 +317,74 @@ Without TITLE, ask for one."
           (t (cdr (assoc (completing-read prompt choices nil t) choices))))))
 
 ;;;###autoload
-(defun notes-go (peer)
-  "Go to the caret of PEER, a peer id."
-  (interactive (list (notes-lsp--read-peer "Go to: ")))
-  (let ((place (notes-lsp--caret-of (notes-lsp--this-note) peer)))
-    (unless place (user-error "Notes: That person is not in this note"))
-    (push-mark)
-    (goto-char place)))
+(defun notes-go (&optional peer)
+  "Go to the caret of PEER, a peer id, or to where they have just pointed.
+If no one else is in this note, go to one who is in another."
+  (interactive (list (let ((note (notes-lsp--current)))
+                       (and note (notes-lsp--note-peers note) (notes-lsp--read-peer "Go to: ")))))
+  (let* ((note (notes-lsp--current))
+         (place (and peer note (or (notes-lsp--pointed-place note peer)
+                                   (notes-lsp--caret-of note peer)))))
+    (cond (place (push-mark) (goto-char place))
+          (peer (user-error "Notes: That person is not in this note"))
+          (t (notes-lsp--go-elsewhere nil)))))
+
+(defun notes-lsp--go-to-name (name)
+  "Go to the caret of the person called NAME, in whichever note it is."
+  (let* ((note (notes-lsp--current))
+         (found (and note (cl-find name (notes-lsp--note-peers note) :test #'equal
+                                   :key (lambda (peer) (plist-get peer :name))))))
+    (if found (notes-go (plist-get found :peer)) (notes-lsp--go-elsewhere name))))
+
+(defun notes-lsp--go-elsewhere (name)
+  "Open a note that the person called NAME, or anybody, is in, and go there."
+  (notes-lsp--with-answer (result :notes/list (notes-lsp--empty)
+                                  :waiting "Looking where they are…" :what "Where they are")
+    (let ((note (cl-find-if (lambda (note)
+                              (if name (cl-find name (plist-get note :here) :test #'equal)
+                                (not (seq-empty-p (plist-get note :here)))))
+                            (plist-get result :notes))))
+      (unless note
+        (notes-lsp--refuse (if name (concat name " is in no note of yours")
+                             "No one else is in a note")))
+      (let ((name (or name (aref (plist-get note :here) 0))))
+        (notes-lsp--with-answer (place :notes/open `(:id ,(plist-get note :id)) :waiting "Opening…")
+          (setq notes-lsp--going-to name)
+          (notes-lsp--visit place (plist-get note :title))
+          (notes-lsp--say "%s is in this note" (notes-lsp--shown name)))))))
 
 ;;;###autoload
 (defun notes-follow (peer)
-  "Follow the caret of PEER, a peer id, until you type or call this again."
+  "Follow the caret of PEER, a peer id, until you do anything else."
   (interactive (list (unless (notes-lsp--note-following (notes-lsp--this-note))
                        (notes-lsp--read-peer "Follow: "))))
   (let ((note (notes-lsp--this-note)))
-    (setf (notes-lsp--note-following note) peer)
-    (if (null peer)
-        (notes-lsp--say "Stopped following")
+    (if (null peer) (notes-lsp--stop-following note)
       (notes-go peer)
-      (notes-lsp--say "Following. :NotesFollow again stops, and so does typing"))))
+      (setf (notes-lsp--note-following note) peer)
+      (notes-lsp--say "Following; moving or typing stops it"))))
+
+;;;###autoload
+(defun notes-point (&optional text)
+  "Show the others in the note this place, or the region, with TEXT.
+Interactively, ask for TEXT with a prefix argument."
+  (interactive (list (and current-prefix-arg (read-string "Say: "))))
+  (let* ((note (notes-lsp--this-note))
+         (range (notes-lsp--in-note note
+                  (list :start (notes-lsp--position
+                                note (if (use-region-p) (region-beginning) (point)))
+                        :end (notes-lsp--position
+                              note (if (use-region-p) (region-end) (point)))))))
+    (notes-lsp--flush note)
+    (notes-lsp--with-answer (result :notes/point
+                                    (list :uri (notes-lsp--note-uri note)
+                                          :version (notes-lsp--note-version note)
+                                          :rev (notes-lsp--note-rev note)
+                                          :range range :text (or text ""))
+                                    :waiting "Pointing…" :background t)
+      (let ((people (mapcar #'notes-lsp--shown (plist-get result :people))))
+        (notes-lsp--say "%s" (if people (concat "Pointed here for " (string-join people ", "))
+                               "No one else is in this note"))))))
 
 ;;;###autoload
 (defun notes-restart ()

@@ -20,6 +20,7 @@
 (declare-function notes-lsp-buffer-info "notes-lsp" (&optional buffer))
 (declare-function notes-lsp--find-note "notes-lsp-buffer" (uri))
 (declare-function notes-lsp--forget-peers "notes-lsp-presence" (note))
+(declare-function notes-lsp--arrow "notes-lsp-presence" (note name))
 (declare-function notes-lsp--short-name "notes-lsp-presence" (peer))
 (declare-function notes-lsp--visit "notes-lsp-commands" (place &optional title))
 
@@ -269,7 +270,9 @@ the buffer when the queue is empty, and nothing else draws the line then."
           (setq pending (max pending (or (plist-get peer :pending) 1))))
         (when (and (equal state "inSync") (not proven)) (setq state "sending"))
         (setq others (remove (notes-lsp--short-name peer) others))
-        (push (notes-lsp--short-name peer) (cdr (assoc state by)))))
+        (push (concat (notes-lsp--short-name peer)
+                      (notes-lsp--arrow note (notes-lsp--short-name peer)))
+              (cdr (assoc state by)))))
     (cl-loop
      for (state . names) in (append by (list (cons "here" (delete-dups others))))
      when names

@@ -17,6 +17,8 @@
 (require 'notes-lsp-buffer)
 
 (declare-function notes-lsp--about "notes-lsp-commands" (note &rest params))
+(declare-function notes-lsp--list-note "notes-lsp-screens" ())
+(declare-function notes-lsp--agenda "notes-lsp-screens" (id))
 (declare-function notes-lsp--this-note "notes-lsp-commands" ())
 (declare-function notes-lsp--visit "notes-lsp-commands" (place &optional title))
 
@@ -106,14 +108,12 @@ automerge-repo's layout.  A document that is here already is merged."
 
 ;;;###autoload
 (defun notes-meeting (title)
-  "Make a meeting called TITLE, with one item, and open that."
+  "Make a meeting called TITLE, and show its agenda."
   (interactive "sTitle of the meeting: ")
   (when (string-blank-p title) (user-error "Notes: A meeting needs a title"))
   (notes-lsp--with-answer (meeting :notes/create `(:title ,title :kind "meeting")
                                    :waiting "Making the meeting…")
-    (notes-lsp--with-answer (place :notes/addItem `(:id ,(plist-get meeting :id) :title ,title)
-                                   :waiting "Making its first item…")
-      (notes-lsp--visit place title))))
+    (notes-lsp--agenda (plist-get meeting :id))))
 
 ;;;###autoload
 (defun notes-item (title)
@@ -121,7 +121,9 @@ automerge-repo's layout.  A document that is here already is merged."
   (interactive "sTitle of the item: ")
   (when (string-blank-p title) (user-error "Notes: An item needs a title"))
   (notes-lsp--with-answer (place :notes/addItem
-                                 (notes-lsp--about (notes-lsp--this-note) :title title)
+                                 (if (derived-mode-p 'notes-agenda-mode)
+                                     (list :id (notes-lsp--list-note) :title title)
+                                   (notes-lsp--about (notes-lsp--this-note) :title title))
                                  :waiting "Adding the item…")
     (notes-lsp--visit place title)))
 
@@ -136,25 +138,6 @@ automerge-repo's layout.  A document that is here already is merged."
     (notes-lsp--say "Agenda: %s"
                     (mapconcat (lambda (item) (plist-get item :title))
                                (plist-get result :items) ", "))))
-
-;;;###autoload
-(defun notes-agenda ()
-  "Choose one of the items of the meeting the current buffer is of; open it."
-  (interactive)
-  (let* ((meeting (notes-lsp--request-for (notes-lsp--this-note) :notes/items))
-         (items (append (plist-get meeting :items) nil))
-         (choices (cl-loop for item in items for number from 1
-                           collect (cons (format "%d. %s" number (notes-lsp--shown (plist-get item :title))) item)))
-         ;; In the agenda's order, not sorted.
-         (table (lambda (string predicate action)
-                  (if (eq action 'metadata)
-                      '(metadata (display-sort-function . identity) (cycle-sort-function . identity))
-                    (complete-with-action action choices string predicate))))
-         (item (cdr (assoc (completing-read "Item: " table nil t) choices))))
-    (when item
-      (notes-lsp--visit (notes-lsp-service-request
-                         :notes/open `(:id ,(plist-get meeting :id) :item ,(plist-get item :item)))
-                        (plist-get item :title)))))
 
 (provide 'notes-lsp-exchange)
 ;;; notes-lsp-exchange.el ends here

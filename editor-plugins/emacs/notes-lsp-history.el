@@ -9,7 +9,6 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'tabulated-list)
 (require 'notes-lsp-service)
 (require 'notes-lsp-ask)
 (require 'notes-lsp-buffer)
@@ -19,65 +18,50 @@
 (declare-function notes-lsp--this-note "notes-lsp-commands" ())
 (declare-function notes-lsp--about "notes-lsp-commands" (note &rest params))
 
-(defvar-local notes-lsp--history-uri nil "The URI of the note whose history this is.")
-
-(defvar notes-history-mode-map
-  (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map tabulated-list-mode-map)
-    (define-key map (kbd "RET") #'notes-history-look)
-    (define-key map "d" #'notes-history-diff)
-    (define-key map "R" #'notes-history-restore)
-    map)
-  "Keys of a note's history.")
-
-(define-derived-mode notes-history-mode tabulated-list-mode "History"
+(define-derived-mode notes-history-mode notes-lsp-list-mode "History"
   "The history of a note, newest first.
-\\{notes-history-mode-map}"
-  (setq tabulated-list-format
-        [("When" 11 nil) ("Who" 16 nil) ("+" 7 nil :right-align t) ("-" 7 nil :right-align t)
-         ("What" 0 nil)])
-  (tabulated-list-init-header))
+\\{notes-history-mode-map}")
+
+(let ((map notes-history-mode-map))
+  (define-key map (kbd "RET") #'notes-history-look)
+  (define-key map "d" #'notes-history-row-diff)
+  (define-key map "D" #'notes-history-diff)
+  (define-key map "R" #'notes-history-restore))
+
+(defvar-local notes-lsp--history-part nil
+  "The range of the note that is to go back to a state, or nil for all of it.")
 
 ;;;###autoload
 (defun notes-history ()
   "Show the history of the current note."
   (interactive)
-  (let ((note (notes-lsp--this-note)))
-    (notes-lsp--with-answer (result :notes/history (notes-lsp--about note)
-                                    :waiting "Reading the history…" :what "The history")
-      (let ((rows (plist-get result :changes))
-            (buffer (get-buffer-create "*notes history*")))
-        (when (seq-empty-p rows) (user-error "Notes: No history yet"))
-        (with-current-buffer buffer
-          (notes-history-mode)
-          (setq notes-lsp--history-uri (notes-lsp--note-uri note)
-                tabulated-list-entries (mapcar #'notes-lsp--history-row rows))
-          (tabulated-list-print))
-        (pop-to-buffer buffer)))))
+  (notes-lsp--show-history (funcall (notes-lsp--about (notes-lsp--this-note)))))
 
-(defun notes-lsp--history-row (row)
-  "Return the entry of ROW, an element of the answer to notes/history."
-  (list row
-        (vector (notes-lsp--time (plist-get row :time))
-                (notes-lsp--shown (plist-get row :author))
-                (number-to-string (plist-get row :inserted))
-                (number-to-string (plist-get row :deleted))
-                (notes-lsp--shown (plist-get row :summary)))))
+(defun notes-lsp--show-history (target &optional part)
+  "Show the history of TARGET, (:uri URI) or (:id ID).
+What is restored from there is only PART, a range, if given."
+  (when (notes-lsp--show-list "*notes history*" 'notes-history-mode :notes/history target t)
+    (notes-lsp--say "RET shows it, d its changes, D since then, R restores"))
+  (let ((buffer (get-buffer "*notes history*")))
+    (when buffer
+      (with-current-buffer buffer (setq notes-lsp--history-part part)))))
 
-(defun notes-lsp--ask-history (method key then)
-  "Send METHOD about the state on this line, named KEY; give THEN the result."
-  (let ((row (tabulated-list-get-id)))
-    (unless row (user-error "Notes: Move to a line with a state first"))
-    (notes-lsp-ask method (list :uri notes-lsp--history-uri key (plist-get row :heads)) then
+(defun notes-lsp--ask-history (method params then)
+  "Send METHOD with PARAMS about the note whose history this is.
+PARAMS is called with the row on this line; give THEN the result."
+  (let ((row (notes-lsp--row :heads)))
+    (notes-lsp-ask method (append (cdr notes-lsp--source) (funcall params row))
+                   (lambda (result) (funcall then result row))
                    :waiting "Reading the history…" :what "The past of the note")))
 
 (defun notes-history-look ()
   "Show the note as it was at the state on this line."
   (interactive nil notes-history-mode)
-  (notes-lsp--ask-history :notes/textAt :heads #'notes-lsp--show-past))
+  (notes-lsp--ask-history :notes/textAt (lambda (row) (list :heads (plist-get row :heads)))
+                          #'notes-lsp--show-past))
 
-(defun notes-lsp--show-past (result)
-  "Show the text in RESULT, an answer to notes/textAt."
+(defun notes-lsp--show-past (result row)
+  "Show the text in RESULT, an answer to notes/textAt for ROW."
   (with-current-buffer (get-buffer-create "*note as it was*")
     (let ((inhibit-read-only t))
       (erase-buffer)
@@ -85,25 +69,45 @@
     (goto-char (point-min))
     (special-mode)
     (notes-lsp--order-text)
-    (display-buffer (current-buffer))))
+    (display-buffer (current-buffer)))
+  (notes-lsp--say "%s, after %s" (plist-get row :when) (plist-get row :author)))
+
+(defun notes-history-row-diff ()
+  "Show what the state on this line changed."
+  (interactive nil notes-history-mode)
+  (notes-lsp--ask-history
+   :notes/diff (lambda (row) (list :from (plist-get row :before) :to (plist-get row :heads)))
+   (lambda (result _) (notes-lsp--show-diff result))))
 
 (defun notes-history-diff ()
   "Show what changed since the state on this line."
   (interactive nil notes-history-mode)
-  (notes-lsp--ask-history :notes/diff :from #'notes-lsp--show-diff))
+  (notes-lsp--ask-history :notes/diff (lambda (row) (list :from (plist-get row :heads)))
+                          (lambda (result _) (notes-lsp--show-diff result))))
 
 (defun notes-history-restore ()
   "Make the note again what it was at the state on this line."
   (interactive nil notes-history-mode)
-  (notes-lsp--ask-history
-   :notes/restore :heads
-   (lambda (_) (notes-lsp--say "Restored (undo takes it back)"))))
+  (let ((part notes-lsp--history-part))
+    (setq notes-lsp--history-part nil)
+    (notes-lsp--ask-history
+     :notes/restore
+     (lambda (row) (append (list :heads (plist-get row :heads)) (and part (list :range part))))
+     (lambda (_ row)
+       (notes-lsp--on-news)
+       (notes-lsp--say "Restored %s to %s (undo takes it back)"
+                       (if part "those lines" "the note") (plist-get row :when))))))
 
 ;;;###autoload
-(defun notes-restore ()
-  "Choose a state of the current note to bring back."
-  (interactive)
-  (if (derived-mode-p 'notes-history-mode) (notes-history-restore) (notes-history)))
+(defun notes-restore (&optional begin end)
+  "Choose a state of the current note to bring back.
+With an active region, only the lines from BEGIN to END go back to it."
+  (interactive (and (use-region-p) (list (region-beginning) (region-end))))
+  (if (derived-mode-p 'notes-history-mode) (notes-history-restore)
+    (notes-lsp--show-history
+     (funcall (notes-lsp--about (notes-lsp--this-note)))
+     (and begin (list :start (notes-lsp--line-position begin 0)
+                      :end (notes-lsp--line-position end 1))))))
 
 ;;;###autoload
 (defun notes-diff ()
@@ -138,26 +142,57 @@
     (dolist (line (split-string (string-remove-suffix "\n" text) "\n"))
       (insert mark line "\n"))))
 
-;;;###autoload
-(defun notes-blame (begin end)
-  "Show who wrote the text between BEGIN and END, by default the current line."
-  (interactive (if (use-region-p) (list (region-beginning) (region-end))
-                 (list (line-beginning-position) (line-beginning-position 2))))
-  (let* ((note (notes-lsp--this-note))
-         (range (list :start (notes-lsp--line-position begin 0)
-                      :end (notes-lsp--line-position end 1))))
-    (notes-lsp-ask :notes/blame (notes-lsp--about note :range range) #'notes-lsp--show-blame
-                   :waiting "Asking who wrote it…" :background t)))
+(defconst notes-lsp--blame-width 22 "Columns of the labels beside the lines.")
+(defvar-local notes-lsp--blame nil "The overlays with the labels, if they are shown.")
 
-(defun notes-lsp--show-blame (result)
-  "Say what RESULT, an answer to notes/blame, tells."
-  (let ((lines (cl-loop
-                for span across (plist-get result :spans)
-                for start = (plist-get (plist-get span :range) :start)
-                collect (format "line %d: %s, %s" (1+ (plist-get start :line))
-                                (notes-lsp--shown (plist-get span :author))
-                                (notes-lsp--time (plist-get span :time))))))
-    (message "%s" (if lines (string-join (seq-uniq lines) "\n") "Notes: No text here"))))
+;;;###autoload
+(defun notes-blame ()
+  "Show beside each line who wrote it last and when, or take that away again."
+  (interactive)
+  (if notes-lsp--blame (notes-lsp--end-blame)
+    (let* ((note (notes-lsp--this-note))
+           (range (list :start '(:line 0 :character 0)
+                        :end (notes-lsp--line-position (point-max) 1))))
+      (notes-lsp-ask :notes/blame
+                     (notes-lsp--about note :range range :width notes-lsp--blame-width)
+                     (lambda (result) (notes-lsp--show-blame note result))
+                     :waiting "Asking who wrote it…" :background t))))
+
+(defun notes-lsp--show-blame (note result)
+  "Show the labels of RESULT, an answer to notes/blame, beside the lines of NOTE."
+  (notes-lsp--in-note note
+    (notes-lsp--end-blame)
+    (goto-char (point-min))
+    (cl-loop
+     for label across (plist-get result :labels)
+     for color across (plist-get result :colors)
+     for overlay = (make-overlay (point) (point))
+     do (push overlay notes-lsp--blame)
+     (overlay-put overlay 'before-string
+                  (propertize " " 'display
+                              `((margin left-margin)
+                                ,(propertize (notes-lsp--shown label) 'face
+                                             (if (< color 0) 'shadow
+                                               (notes-lsp--face 'name color))))))
+     (forward-line 1))
+    (unless notes-lsp--blame (push (make-overlay (point) (point)) notes-lsp--blame))
+    (setq left-margin-width (1+ notes-lsp--blame-width)))
+  (notes-lsp--show-margin note)
+  (notes-lsp--say ":NotesBlame again takes the names away"))
+
+(defun notes-lsp--show-margin (note)
+  "Let the windows of NOTE have the margin that its buffer wants."
+  (dolist (window (get-buffer-window-list (notes-lsp--note-buffer note) nil t))
+    (set-window-buffer window (notes-lsp--note-buffer note) t)
+    (set-window-margins window (buffer-local-value 'left-margin-width
+                                                   (notes-lsp--note-buffer note)))))
+
+(defun notes-lsp--end-blame ()
+  "Take the labels away from the current buffer."
+  (when notes-lsp--blame
+    (mapc #'delete-overlay notes-lsp--blame)
+    (setq notes-lsp--blame nil left-margin-width 0)
+    (when (notes-lsp--current) (notes-lsp--show-margin (notes-lsp--current)))))
 
 (defun notes-lsp--line-position (place more)
   "Return the beginning of the line of PLACE, MORE lines down if inside it."

@@ -1,32 +1,27 @@
-;;; notes-lsp-list.el --- The lists of notes and of people  -*- lexical-binding: t -*-
+;;; notes-lsp-list.el --- Lists that the service lays out  -*- lexical-binding: t -*-
 
 ;; SPDX-License-Identifier: Apache-2.0
 
 ;;; Commentary:
 
-;; Two `tabulated-list-mode' buffers that follow what happens: they are
-;; filled again when the service has news, and every few seconds while a
-;; window shows them.
+;; A list shows the lines of an answer, which the service has laid out for
+;; the width of the window.  To each line belongs a row, with what its keys
+;; act on.  A list that a window shows is filled again when something has
+;; happened, and point stays on its row.  Nothing is asked at rest.
 
 ;;; Code:
 
 (require 'cl-lib)
-(require 'tabulated-list)
+(require 'subr-x)
 (require 'notes-lsp-service)
 (require 'notes-lsp-ask)
 (require 'notes-lsp-presence)
 
-(declare-function notes-open "notes-lsp-commands" (&optional note))
-(declare-function notes-new "notes-lsp-commands" (title))
-
-(defconst notes-lsp--refresh-seconds 5
-  "How often a list that is shown is filled again.")
-
 (defvar-local notes-lsp--source nil
-  "(METHOD KEY ROW): fill this list from the array KEY of METHOD's result.
-ROW makes a `tabulated-list-entries' entry of each element.")
-(defvar-local notes-lsp--refreshing nil "Non-nil while an answer is awaited.")
-(defvar notes-lsp--refresh-timer nil "Timer that fills the lists again.")
+  "(METHOD . PARAMS) of the request whose answer this list shows.")
+(defvar-local notes-lsp--rows nil "For each line of this list its row, a plist or nil.")
+(defvar-local notes-lsp--refreshing nil
+  "Non-nil while an answer is awaited; `again' if it is old already.")
 (defvar notes-lsp--news-timer nil "Timer that fills the lists soon.")
 
 (defun notes-lsp--time (milliseconds)
@@ -37,128 +32,175 @@ ROW makes a `tabulated-list-entries' entry of each element.")
        (if (equal (format-time-string "%F" time) (format-time-string "%F")) "%H:%M" "%F")
        time))))
 
-(defun notes-lsp--note-row (note)
-  "Return the entry of NOTE, an element of the answer to notes/list."
-  (list (plist-get note :id)
-        (vector (if (eq t (plist-get note :unread)) "*" "")
-                (notes-lsp--shown (plist-get note :title))
-                (notes-lsp--time (plist-get note :modified))
-                (format "%s" (or (plist-get note :words) ""))
-                (mapconcat #'notes-lsp--shown (plist-get note :peers) ", "))))
+(define-derived-mode notes-lsp-list-mode special-mode "Notes list"
+  "Parent of the lists of notes, people, items and states."
+  (setq truncate-lines t)
+  (setq-local revert-buffer-function (lambda (&rest _) (notes-lsp--refresh)))
+  (hl-line-mode 1))
+(define-key notes-lsp-list-mode-map "?" #'notes-lsp-list-keys)
+(define-key notes-lsp-list-mode-map "n" #'next-line)
+(define-key notes-lsp-list-mode-map "p" #'previous-line)
 
-(defun notes-lsp--peer-row (peer)
-  "Return the entry of PEER, an element of the answer to notes/peers."
-  (list (plist-get peer :peer)
-        (vector (notes-lsp--shown (plist-get peer :name))
-                (or (plist-get peer :state) "")
-                (notes-lsp--shown (plist-get peer :via))
-                (mapconcat (lambda (note)
-                             (notes-lsp--shown (or (plist-get note :title) (plist-get note :id))))
-                           (plist-get peer :notes) ", ")
-                (or (plist-get peer :fingerprint) ""))))
+(defun notes-lsp-list-keys ()
+  "Show what the keys of this list do."
+  (interactive nil notes-lsp-list-mode)
+  (let (lines)
+    (map-keymap-internal
+     (lambda (event command)
+       (when (commandp command)
+         (push (format "%-6s %s" (key-description (vector event))
+                       (string-remove-suffix "." (car (split-string (documentation command) "\n"))))
+               lines)))
+     (current-local-map))
+    (with-current-buffer (get-buffer-create "*notes keys*")
+      (special-mode)
+      (let ((inhibit-read-only t))
+        (erase-buffer)
+        (insert (string-join (nreverse lines) "\n") "\nq      Close this, and the list\n")
+        (goto-char (point-min)))
+      (pop-to-buffer (current-buffer)
+                     '(display-buffer-below-selected (window-height . fit-window-to-buffer))))))
 
-(defun notes-lsp--by-number (column)
-  "Return a predicate that sorts entries by the number in COLUMN."
-  (lambda (one other)
-    (< (string-to-number (aref (cadr one) column))
-       (string-to-number (aref (cadr other) column)))))
-
-(defvar notes-list-mode-map
-  (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map tabulated-list-mode-map)
-    (define-key map (kbd "RET") #'notes-list-open)
-    (define-key map "+" #'notes-new)
-    map)
-  "Keys of the list of notes.")
-
-(define-derived-mode notes-list-mode tabulated-list-mode "Notes"
-  "The list of notes, newest first.
-\\{notes-list-mode-map}"
-  (setq tabulated-list-format
-        (vector '("" 1 t) '("Title" 40 t) '("Changed" 11 t)
-                (list "Words" 7 (notes-lsp--by-number 3) :right-align t :pad-right 2)
-                '("With" 0 t))
-        notes-lsp--source '(:notes/list :notes notes-lsp--note-row))
-  (add-hook 'tabulated-list-revert-hook #'notes-lsp--refresh nil t)
-  (tabulated-list-init-header))
-
-(define-derived-mode notes-peers-mode tabulated-list-mode "Peers"
-  "The list of people the service knows of."
-  (setq tabulated-list-format
-        [("Name" 20 t) ("State" 18 t) ("Via" 22 t) ("Notes" 30 t) ("Fingerprint" 0 t)]
-        notes-lsp--source '(:notes/peers :peers notes-lsp--peer-row))
-  (add-hook 'tabulated-list-revert-hook #'notes-lsp--refresh nil t)
-  (tabulated-list-init-header))
-
-(defun notes-list-open ()
-  "Open the note on this line."
-  (interactive nil notes-list-mode)
-  (let ((id (tabulated-list-get-id)))
-    (unless id (user-error "Notes: Move to a line with a note first"))
-    (notes-open id)))
-
-(defun notes-lsp--show-list (name mode)
-  "Show the list called NAME, a buffer in MODE, filled now and from now on."
-  (let ((buffer (get-buffer-create name)))
+(defun notes-lsp--show-list (name mode method params &optional other-window)
+  "Show the list called NAME, a buffer in MODE, of METHOD's answer to PARAMS.
+Show it in the selected window, or in another one if OTHER-WINDOW.
+Called from Lisp, return its buffer if the answer has come at once."
+  (let ((buffer (get-buffer-create name))
+        (source (cons method params)))
     (with-current-buffer buffer
-      (unless (derived-mode-p mode) (funcall mode))
-      (pcase-let ((`(,method ,key ,_) notes-lsp--source))
-        (notes-lsp--with-answer (result method (notes-lsp--empty)
-                                        :waiting "Fetching the list…" :what "The list")
-          (notes-lsp--fill buffer (plist-get result key))
-          (unless notes-lsp--refresh-timer
-            (setq notes-lsp--refresh-timer
-                  (run-with-timer notes-lsp--refresh-seconds notes-lsp--refresh-seconds
-                                  #'notes-lsp--refresh-shown)))
-          (pop-to-buffer-same-window buffer))))))
+      (unless (and (derived-mode-p mode) (equal source notes-lsp--source))
+        (let ((inhibit-read-only t)) (erase-buffer))
+        (funcall mode)
+        (setq notes-lsp--source source notes-lsp--rows nil)))
+    (notes-lsp--with-answer (result method (notes-lsp--list-params source (selected-window))
+                                    :waiting "Fetching the list…" :what "The list")
+      (if other-window (pop-to-buffer buffer) (pop-to-buffer-same-window buffer))
+      (notes-lsp--fill buffer result)
+      buffer)))
 
-(defun notes-lsp--fill (buffer elements)
-  "Show ELEMENTS in the list BUFFER, if it lives; keep the place."
+(defun notes-lsp--list-params (source window)
+  "Return the params of SOURCE for a list as wide as WINDOW."
+  (append (cdr source) (list :width (window-max-chars-per-line window))))
+
+(defun notes-lsp--fill (buffer result)
+  "Show RESULT, the answer to a list's request, in BUFFER; keep the place."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
-      (let ((entries (mapcar (nth 2 notes-lsp--source) elements)))
-        (unless (and (equal entries tabulated-list-entries) (> (buffer-size) 0))
-          (setq tabulated-list-entries entries)
-          (tabulated-list-print t))))))
+      (let* ((lines (append (plist-get result :lines) nil))
+             (rows (append (plist-get result :rows) nil))
+             (first (null notes-lsp--rows))
+             (text (mapconcat #'identity lines "\n"))
+             (windows (get-buffer-window-list buffer nil t))
+             (places (mapcar (lambda (window) (notes-lsp--list-place (window-point window)))
+                             windows))
+             (place (notes-lsp--list-place (point))))
+        (unless (and (not first) (equal text notes-lsp--list-text) (equal rows notes-lsp--rows))
+          (setq notes-lsp--rows (vconcat rows) notes-lsp--list-text text)
+          (let ((inhibit-read-only t))
+            (erase-buffer)
+            (insert text)
+            (notes-lsp--show-headings rows)
+            (set-buffer-modified-p nil))
+          (goto-char (notes-lsp--list-find place))
+          (cl-mapc (lambda (window place) (set-window-point window (notes-lsp--list-find place)))
+                   windows places))))))
+
+(defvar-local notes-lsp--list-text nil "The lines of this list, as the service sent them.")
+
+(defun notes-lsp--show-headings (rows)
+  "Mark the lines that have no row among ROWS, and name commands as here."
+  (goto-char (point-min))
+  (dolist (row rows)
+    (unless row
+      (let* ((end (line-end-position))
+             (line (buffer-substring (point) end))
+             (here (notes-lsp--here line)))
+        (delete-region (point) end)
+        (insert (propertize here 'face 'bold))))
+    (forward-line 1)))
+
+(defun notes-lsp--row-at (place)
+  "Return the row of the line at PLACE, or nil."
+  (let ((index (1- (line-number-at-pos place))))
+    (and (< index (length notes-lsp--rows)) (aref notes-lsp--rows index))))
+
+(defun notes-lsp--row-key (row)
+  "Return by what ROW is known again on another line; nil if it is none."
+  (and row (list (plist-get row :id) (plist-get row :item) (plist-get row :peer)
+                 (plist-get row :heads))))
+
+(defun notes-lsp--list-place (place)
+  "Return what line PLACE is on: its row's key, its number, and the column."
+  (save-excursion
+    (goto-char place)
+    (list (notes-lsp--row-key (notes-lsp--row-at place)) (line-number-at-pos) (current-column))))
+
+(defun notes-lsp--list-find (place)
+  "Return where what `notes-lsp--list-place' returned as PLACE is now.
+A list that is shown for the first time begins at its first row."
+  (pcase-let* ((`(,key ,number ,column) place)
+               (index (or (and key (cl-position key notes-lsp--rows :test #'equal
+                                                :key #'notes-lsp--row-key))
+                          (and (= number 1) (cl-position-if #'identity notes-lsp--rows))
+                          (1- number))))
+    (save-excursion
+      (goto-char (point-min))
+      (forward-line index)
+      (move-to-column column)
+      (point))))
+
+(defun notes-lsp--row (member)
+  "Return the row at point, which must have MEMBER, a keyword."
+  (let ((row (notes-lsp--row-at (point))))
+    (unless (plist-get row member) (user-error "Notes: Move to a line with an entry first"))
+    row))
+
+(defmacro notes-lsp--define-row-command (name member doc &rest body)
+  "Define the command NAME, which acts on the `row' at point, with DOC and BODY.
+The row must have MEMBER, a keyword."
+  (declare (indent 2) (doc-string 3) (debug t))
+  `(defun ,name ()
+     ,doc
+     (interactive nil notes-lsp-list-mode)
+     (let ((row (notes-lsp--row ,member))) ,@body)))
+
+;;; News
 
 (defun notes-lsp--refresh ()
   "Fill the list in the current buffer again, when the answer comes."
   (let ((buffer (current-buffer)))
-    (when (and notes-lsp--source (not notes-lsp--refreshing) (notes-lsp-service-ready-p))
+    (cond
+     ((not (and notes-lsp--source (notes-lsp-service-ready-p))) nil)
+     (notes-lsp--refreshing (setq notes-lsp--refreshing 'again))
+     (t
       (setq notes-lsp--refreshing t)
-      (pcase-let ((`(,method ,key ,_) notes-lsp--source))
-        (notes-lsp-service-request-async
-         method (notes-lsp--empty)
-         (lambda (result)
-           (notes-lsp--refreshed buffer)
-           (notes-lsp--soon (notes-lsp--fill buffer (plist-get result key))))
-         :error (lambda (_) (notes-lsp--refreshed buffer)))))))
+      (notes-lsp-service-request-async
+       (car notes-lsp--source)
+       (notes-lsp--list-params notes-lsp--source
+                               (or (get-buffer-window buffer t) (selected-window)))
+       (lambda (result)
+         (notes-lsp--refreshed buffer)
+         (notes-lsp--soon (notes-lsp--fill buffer result)))
+       :error (lambda (_) (notes-lsp--refreshed buffer)))))))
 
 (defun notes-lsp--refreshed (buffer)
   "Note that BUFFER awaits no answer any more."
   (when (buffer-live-p buffer)
-    (with-current-buffer buffer (setq notes-lsp--refreshing nil))))
-
-(defun notes-lsp--lists ()
-  "Return the live list buffers."
-  (cl-remove-if-not (lambda (buffer) (buffer-local-value 'notes-lsp--source buffer))
-                    (buffer-list)))
+    (with-current-buffer buffer
+      (when (eq notes-lsp--refreshing 'again) (notes-lsp--on-news))
+      (setq notes-lsp--refreshing nil))))
 
 (defun notes-lsp--refresh-shown ()
-  "Fill the lists that a window shows again; stop when there are no lists."
+  "Fill the lists that a window shows again."
   (setq notes-lsp--news-timer nil)
-  (let ((lists (notes-lsp--lists)))
-    (dolist (buffer lists)
-      (when (get-buffer-window buffer t)
-        (with-current-buffer buffer (notes-lsp--refresh))))
-    (unless (or lists (null notes-lsp--refresh-timer))
-      (cancel-timer notes-lsp--refresh-timer)
-      (setq notes-lsp--refresh-timer nil))))
+  (dolist (buffer (buffer-list))
+    (when (and (buffer-local-value 'notes-lsp--source buffer) (get-buffer-window buffer t))
+      (with-current-buffer buffer (notes-lsp--refresh)))))
 
 (defun notes-lsp--on-news ()
   "Fill the lists again soon; called from message handlers, maybe often."
-  (unless (or notes-lsp--news-timer (null notes-lsp--refresh-timer))
-    (setq notes-lsp--news-timer (run-with-timer 0.3 nil #'notes-lsp--refresh-shown))))
+  (unless notes-lsp--news-timer
+    (setq notes-lsp--news-timer (run-with-timer 0.1 nil #'notes-lsp--refresh-shown))))
 
 (add-hook 'notes-lsp--news-hook #'notes-lsp--on-news)
 

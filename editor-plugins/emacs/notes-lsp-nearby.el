@@ -18,6 +18,8 @@
 
 (declare-function notes-lsp--become-note "notes-lsp-commands" (method params then &rest keys))
 (declare-function notes-lsp--visit "notes-lsp-commands" (place &optional title))
+(declare-function notes-lsp--this-note "notes-lsp-commands" ())
+(defvar notes-lsp--news-hook)
 (defvar notes-lsp-command)
 
 (defun notes-lsp--spaced (code)
@@ -70,15 +72,69 @@ Without one, ask whom.  A buffer that is no note becomes one."
   "Invite PEER to the note in the current buffer."
   (notes-lsp--become-note
    :notes/invite (list :peer peer)
-   (lambda (result)
-     (let ((code (plist-get result :code)))
-       (if code
-           ;; The digits come first, where no name can stand before them.
-           (notes-lsp--say "Code %s: invited %s. :NotesAnswer to confirm"
-                           (notes-lsp--spaced code) (notes-lsp--peer-name peer))
-         (notes-lsp--say "Invited %s" (notes-lsp--peer-name peer)))
-       result))
+   (lambda (result) (notes-lsp--invited (notes-lsp--peer-name peer) result))
    :waiting "Inviting… (C-g gives up)" :background t))
+
+(defun notes-lsp--invited (name result)
+  "Say that the person called NAME was invited, as RESULT says; return that."
+  (let ((code (plist-get result :code)))
+    (if code
+        ;; The digits come first, where no name can stand before them.
+        (notes-lsp--say "Code %s: invited %s. :NotesAnswer to confirm"
+                        (notes-lsp--spaced code) name)
+      (notes-lsp--say "Invited %s" name))
+    result))
+
+;;;###autoload
+(defun notes-access (&optional peer)
+  "Change what PEER, a peer id or a name, may do with the current note."
+  (interactive)
+  (let ((target (list :uri (notes-lsp--note-uri (notes-lsp--this-note)))))
+    (if peer (notes-lsp--set-access-of target peer peer)
+      (notes-lsp--choose-near
+       "Access of: "
+       (lambda (peer) (notes-lsp--set-access-of target peer (notes-lsp--peer-name peer)))))))
+
+(defun notes-lsp--set-access-of (target peer name)
+  "Ask what PEER, who is called NAME, may do with TARGET."
+  (pcase-let ((`(,_ ,_ ,access ,words)
+               (assq (car (read-multiple-choice
+                           (format "What may %s do?" name)
+                           '((?e "edit") (?r "read") (?n "nothing: stop sharing"))))
+                     '((?e nil "write" "can edit") (?r nil "read" "can read")
+                       (?n nil "none" "no longer has")))))
+    (notes-lsp--with-answer (_ :notes/setAccess (append target (list :peer peer :access access))
+                               :waiting "Changing access…" :background t)
+      (run-hooks 'notes-lsp--news-hook)
+      (notes-lsp--say "%s %s this note" name words))))
+
+;;;###autoload
+(defun notes-trust (&optional peer)
+  "Trust, block or forget PEER, a peer id or a name."
+  (interactive)
+  (if peer (notes-lsp--trust peer peer)
+    (notes-lsp--choose-near
+     "Trust or block: " (lambda (peer) (notes-lsp--trust peer (notes-lsp--peer-name peer))))))
+
+(defun notes-lsp--trust (peer name)
+  "Ask whether to trust, block or forget PEER, who is called NAME."
+  (pcase-let ((`(,_ ,state ,words)
+               (assq (car (read-multiple-choice
+                           (format "%s:" name) '((?t "trust") (?b "block") (?f "forget"))))
+                     '((?t "trusted" "You trust %s") (?b "blocked" "Blocked %s")
+                       (?f "forgotten" "Forgot %s")))))
+    (notes-lsp--with-answer (_ :notes/trust (list :peer peer :state state)
+                               :waiting "Storing that…" :background t)
+      (run-hooks 'notes-lsp--news-hook)
+      (notes-lsp--say words name))))
+
+;;;###autoload
+(defun notes-connect (address)
+  "Call the service of another person at ADDRESS."
+  (interactive "sAddress (host:port): ")
+  (notes-lsp--with-answer (_ :notes/connect (list :address address)
+                             :waiting "Connecting… (C-g gives up)" :background t)
+    (notes-lsp--say "Connected to %s" address)))
 
 (defun notes-lsp--invitations ()
   "Return what waits for an answer of this person, newest last."

@@ -50,6 +50,27 @@
 (defvar notes-lsp--late nil
   "Non-nil while an answer is dealt with whose command is over.")
 
+(defconst notes-lsp--longest-log 500 "So many lines of the log are kept.")
+
+(defun notes-lsp--log-line (text)
+  "Add TEXT to the log of everything that was told, with the time."
+  (with-current-buffer (get-buffer-create "*notes-log*")
+    (special-mode)
+    (let ((inhibit-read-only t))
+      (goto-char (point-max))
+      (insert (format-time-string "%T  ") (notes-lsp--here (notes-lsp--shown text)) "\n")
+      (when (> (line-number-at-pos) notes-lsp--longest-log)
+        (delete-region (point-min) (progn (goto-char (point-min)) (forward-line 1) (point)))
+        (goto-char (point-max))))))
+
+;;;###autoload
+(defun notes-log ()
+  "Show everything that was told, also what passed quickly."
+  (interactive)
+  (pop-to-buffer (get-buffer-create "*notes-log*"))
+  (unless (derived-mode-p 'special-mode) (special-mode))
+  (goto-char (point-max)))
+
 (defun notes-lsp--say (format &rest arguments)
   "Show one line made of FORMAT and ARGUMENTS now: the result of a command.
 If that is over, or the line says where the person's words are and has not
@@ -57,7 +78,8 @@ been read yet, it is news like any other."
   (let ((text (apply #'format format arguments)))
     (cond ((string-blank-p text) nil)
           ((or notes-lsp--late (and notes-lsp--unread notes-lsp--urgent)) (notes-lsp--news text))
-          (t (message "%s" (notes-lsp--line text))))))
+          (t (notes-lsp--log-line text)
+             (message "%s" (notes-lsp--line text))))))
 
 (defun notes-lsp--refuse (text)
   "Signal a `user-error' with TEXT."
@@ -81,6 +103,7 @@ A message of ours that has not been read yet waits again."
         (push (cons notes-lsp--shown-news t) notes-lsp--waiting-news)
         (setq notes-lsp--unread nil
         notes-lsp--urgent nil))
+      (notes-lsp--log-line line)
       (setq notes-lsp--urgent (not notes-lsp--unread))
       (push (cons line t) notes-lsp--waiting-news)
       (when notes-lsp--news-pause
@@ -92,6 +115,7 @@ A message of ours that has not been read yet waits again."
   "Let TEXT wait until it may be shown; URGENT if it must be read."
   (unless (or (null text) (string-blank-p text)
               (equal text (caar (last notes-lsp--waiting-news))))
+    (notes-lsp--log-line text)
     (setq notes-lsp--waiting-news
           (last (append notes-lsp--waiting-news (list (cons text urgent))) notes-lsp--most-news))
     (notes-lsp--show-news)))

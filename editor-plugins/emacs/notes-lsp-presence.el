@@ -27,13 +27,14 @@
 ;;; Faces
 
 (defconst notes-lsp--palette
-  '(("#005fd7" "#5fafff" "blue") ("#d75f00" "#ffaf5f" "yellow")
-    ("#008700" "#87d75f" "green") ("#af00af" "#ff87ff" "magenta")
-    ("#d70000" "#ff8787" "red") ("#008787" "#5fd7d7" "cyan")
-    ("#875f00" "#d7af5f" "yellow") ("#5f00d7" "#af87ff" "blue")
-    ("#5f8700" "#afd75f" "green") ("#d7005f" "#ff5faf" "magenta")
-    ("#005f5f" "#87d7af" "cyan") ("#5f5f5f" "#d0d0d0" "white"))
-  "For each colour number: on a light background, on a dark one, with 8 colours.")
+  '(("#d70000" "#ff5f5f" "red") ("#005fff" "#5fafff" "blue")
+    ("#008700" "#5fd75f" "green") ("#d75f00" "#ffaf5f" "yellow")
+    ("#8700af" "#af87ff" "magenta") ("#008787" "#5fd7d7" "cyan")
+    ("#d70087" "#ff87d7" "magenta") ("#875f00" "#d7af5f" "yellow")
+    ("#5f5f87" "#afafd7" "blue") ("#5f8700" "#afd75f" "green")
+    ("#af005f" "#ff5faf" "red") ("#005f87" "#87d7ff" "cyan"))
+  "For each colour number: on a light background, on a dark one, with 8 colours.
+The same as in the plugin for Vim.")
 
 (defun notes-lsp--blend (color other)
   "Return COLOR, as #rrggbb, mixed with two parts of OTHER, a number 0-255."
@@ -68,10 +69,17 @@
        (((class color)) :background ,basic :foreground "black")
        (t :inverse-video t))
      (format "Caret and name of the person with colour %d." number)
+     :group 'notes-lsp-faces)
+ (custom-declare-face
+     (intern (format "notes-lsp-name-%d" number))
+     `((((class color) (min-colors 88) (background light)) :foreground ,light)
+       (((class color) (min-colors 88) (background dark)) :foreground ,dark)
+       (((class color)) :foreground ,basic))
+     (format "Name of the person with colour %d beside lines." number)
      :group 'notes-lsp-faces))
 
 (defun notes-lsp--face (kind color)
-  "Return the face of KIND, peer or selection, for the colour number COLOR."
+  "Return the face of KIND, peer, name or selection, for the colour number COLOR."
   (intern (format "notes-lsp-%s-%d" kind (if (integerp color) (mod color 12) 0))))
 
 ;;; The others
@@ -103,6 +111,7 @@
                    for first = t then nil
                    do (notes-lsp--draw note peer start caret first))))
       (notes-lsp--follow note)
+      (notes-lsp--arrive note)
       (with-current-buffer (notes-lsp--note-buffer note) (force-mode-line-update)))))
 
 (defun notes-lsp--edits-since (note params)
@@ -174,6 +183,7 @@ At the place of an insertion it goes behind what is inserted."
          (caret (marker-position caret))
          (face (notes-lsp--face 'peer (plist-get peer :color)))
          (name (notes-lsp--short-name peer))
+         (letter (notes-lsp--shown (plist-get peer :letter)))
          (line-end (progn (goto-char caret) (skip-chars-forward "^\n") (point)))
          (at-end (= caret line-end)))
     (unless (= start caret)
@@ -184,8 +194,15 @@ At the place of an insertion it goes behind what is inserted."
       (notes-lsp--overlay note caret (1+ caret) 'face face 'help-echo name
                           'priority 20 'notes-lsp-caret (plist-get peer :peer)))
     (when (or labelled at-end)
-      (let ((label (concat (if at-end (propertize " " 'face face) " ")
-                           (and labelled (propertize name 'face face)))))
+      ;; The letter is seen without colours, too; where two names begin alike, the letters differ.
+      (let ((label (concat (cond ((not at-end) " ")
+                                 ((string-empty-p letter) (propertize " " 'face face))
+                                 (t (propertize letter 'face face)))
+                           (and labelled at-end " ")
+                           (and labelled
+                                (propertize (if (or at-end (string-prefix-p letter name t)) name
+                                              (concat letter " " name))
+                                            'face face)))))
         (put-text-property 0 1 'cursor t label)
         (notes-lsp--overlay note line-end line-end 'before-string label
                             'notes-lsp-caret (and at-end (plist-get peer :peer)))))))
@@ -243,6 +260,77 @@ At the place of an insertion it goes behind what is inserted."
         (goto-char place))
       (dolist (window (get-buffer-window-list (notes-lsp--note-buffer note) nil t))
         (set-window-point window place)))))
+
+(defun notes-lsp--stop-following (note)
+  "Let NOTE's windows stay where they are."
+  (when (notes-lsp--note-following note)
+    (setf (notes-lsp--note-following note) nil)
+    (notes-lsp--say "Stopped following")))
+
+(defun notes-lsp--stop-after-command ()
+  "Stop following in the current note, after any command but those that follow."
+  (let ((note (notes-lsp--current)))
+    (when (and note (notes-lsp--note-following note)
+               (not (memq this-command '(notes-follow execute-extended-command nil))))
+      (notes-lsp--stop-following note))))
+(add-hook 'post-command-hook #'notes-lsp--stop-after-command)
+
+(defvar notes-lsp--going-to nil
+  "The name of a person whose caret is to be gone to as soon as it is shown.")
+
+(defun notes-lsp--arrive (note)
+  "Go to the caret of the person that `notes-lsp--going-to' names, in NOTE."
+  (let ((peer (and notes-lsp--going-to
+                   (cl-find notes-lsp--going-to (notes-lsp--note-peers note) :test #'equal
+                            :key (lambda (peer) (plist-get peer :name))))))
+    (when (and peer (notes-lsp--caret-of note (plist-get peer :peer)))
+      (setq notes-lsp--going-to nil)
+      (with-current-buffer (notes-lsp--note-buffer note)
+        (goto-char (notes-lsp--caret-of note (plist-get peer :peer)))
+        (dolist (window (get-buffer-window-list (current-buffer) nil t))
+          (set-window-point window (point)))))))
+
+(defun notes-lsp--arrow (note name)
+  "Return an arrow if the caret in NOTE of the one called NAME is off the window."
+  (let* ((peer (cl-find name (notes-lsp--note-peers note) :test #'equal
+                        :key #'notes-lsp--short-name))
+         (place (and peer (notes-lsp--caret-of note (plist-get peer :peer)))))
+    (cond ((not (and place (eq (notes-lsp--note-buffer note) (window-buffer)))) "")
+          ((< place (window-start)) (if (char-displayable-p ?↑) "↑" "^"))
+          ((> place (window-end)) (if (char-displayable-p ?↓) "↓" "v"))
+          (t ""))))
+
+;;; Pointing
+
+(defconst notes-lsp--pointed-seconds 5 "How long a place that is pointed at is marked.")
+(defvar notes-lsp--pointed nil "Alist from a peer to (NOTE . OVERLAY), while they are marked.")
+
+(defun notes-lsp--on-pointed (params)
+  "Mark for a while the place that PARAMS, an event, points at."
+  (let ((note (notes-lsp--find-note (or (plist-get params :uri) "")))
+        (peer (plist-get params :peer)))
+    (when note
+      (notes-lsp--in-note note
+        (let* ((range (plist-get params :range)) (base (notes-lsp--base note))
+               (begin (notes-lsp--locate (plist-get range :start) base))
+               (end (notes-lsp--locate (plist-get range :end) base))
+               (overlay (if (< begin end) (make-overlay begin end)
+                          (goto-char begin)
+                          (make-overlay (line-beginning-position) (line-end-position)))))
+          (overlay-put overlay 'face 'match)
+          (overlay-put overlay 'notes-lsp-place (copy-marker begin))
+          (push (cons peer (cons note overlay)) notes-lsp--pointed)
+          (run-with-timer notes-lsp--pointed-seconds nil
+                          (lambda ()
+                            (delete-overlay overlay)
+                            (setq notes-lsp--pointed
+                                  (cl-remove overlay notes-lsp--pointed :key #'cddr)))))))))
+
+(defun notes-lsp--pointed-place (note peer)
+  "Return where in NOTE the person with the id PEER has just pointed, or nil."
+  (let ((entry (cdr (assoc peer notes-lsp--pointed))))
+    (and entry (eq note (car entry))
+         (marker-position (overlay-get (cdr entry) 'notes-lsp-place)))))
 
 ;;; The own caret
 
@@ -311,6 +399,8 @@ After an edit of others the same place may be before other letters."
     ('("invited" . t) ".  M-x notes-answer to reply")
     ('("accepted" . t) "  M-x notes-answer to compare codes")
     ('("keyChanged") ".  M-x notes-verify")
+    ('("away") ". :NotesDiff")
+    ('("pointed") ". :NotesGo")
     (_ "")))
 
 (defun notes-lsp--on-event (params)
@@ -319,6 +409,7 @@ After an edit of others the same place may be before other letters."
          (note (and uri (notes-lsp--find-note uri)))
          (peer (plist-get params :peer)))
     (pcase (plist-get params :kind)
+      ("pointed" (notes-lsp--on-pointed params))
       ("joined"
        (when (and note peer)
          (notes-lsp--set-here note (cons (cons peer (or (plist-get params :name) "?"))

@@ -28,6 +28,7 @@
 (require 'subr-x)
 (require 'notes-lsp-news)
 
+(declare-function notes-lsp--introduce "notes-lsp-introduction" (name))
 (defvar notes-lsp-command)
 (defvar notes-lsp-name)
 (defvar notes-lsp-color)
@@ -320,7 +321,7 @@ Signal a `user-error' if it does not become ready."
      :clientInfo (:name "Emacs" :version ,emacs-version)
      :capabilities (:general (:positionEncodings ["utf-32" "utf-16"]))
      :initializationOptions
-     (:notes (:protocol ,notes-lsp-protocol
+     (:notes (:protocol ,notes-lsp-protocol :introduces t
               ,@(when notes-lsp-name `(:userName ,notes-lsp-name))
               ,@(when notes-lsp-color `(:color ,notes-lsp-color))
               :client ,(format "emacs %s" emacs-version))))
@@ -352,6 +353,9 @@ Signal a `user-error' if it does not become ready."
               notes-lsp--state 'ready)
         (jsonrpc-notify link :initialized (notes-lsp--empty))
         (run-hooks 'notes-lsp--ready-hook)
+        ;; What was asked for goes on when the person has said who they are.
+        (when (and (eq t (plist-get notes :asksName)) (not noninteractive))
+          (notes-lsp--guarded "asking" (notes-lsp--introduce (plist-get notes :peerName))))
         (notes-lsp--release-queue)))))
 
 (defun notes-lsp--fail (reason)

@@ -16,57 +16,84 @@
 (declare-function notes-lsp--become-note "notes-lsp-commands" (method params then &rest keys))
 
 (defvar notes-lsp--tickets nil
-  "Alist from a note's id to (TICKET WORDS READ-ONLY), the last one made.")
+  "Alist from a note's id to the last answer to notes/share.")
+
+(defcustom notes-lsp-osc52 t
+  "Non-nil means tickets go onto the clipboard of the terminal, by OSC 52.
+A terminal that does not know this ignores it; tmux passes it on with
+`set-clipboard on'."
+  :type 'boolean :group 'notes-lsp)
 
 ;;;###autoload
-(defun notes-share (&optional read-only)
+(defun notes-share (&optional read-only uses hours)
   "Share the current buffer: put a ticket into the kill ring and show it.
-With a prefix argument READ-ONLY, people who join with it can only read.
-Called from Lisp, wait for the ticket and return it."
-  (interactive "P")
+With a prefix argument READ-ONLY, people who join with it can only read;
+with two, ask for that, how many people may join (USES), and for how many
+HOURS it is good.  Called from Lisp, wait for the ticket and return it."
+  (interactive
+   (if (equal current-prefix-arg '(16))
+       (list (y-or-n-p "Read-only? ") (read-number "How many people may join: " 1)
+             (read-number "For how many hours: " 24))
+     (list current-prefix-arg)))
   (notes-lsp--become-note
-   :notes/share (list :access (if read-only "read" "write"))
-   (lambda (result)
-     (let ((made (list (plist-get result :ticket) (or (plist-get result :words) "") read-only)))
-       (setf (alist-get (plist-get result :id) notes-lsp--tickets nil nil #'equal) made)
-       (notes-lsp--give-ticket made)))
+   :notes/share (append (list :access (if read-only "read" "write") :qr t)
+                        (and uses (list :uses uses)) (and hours (list :expiresIn (* 3600 hours))))
+   #'notes-lsp--give-ticket
    :waiting "Making a ticket…" :background t
    :patience (unless (called-interactively-p 'any) 30)))
 
-(defun notes-lsp--give-ticket (made)
-  "Copy and show the ticket that was MADE; return it."
-  (kill-new (car made))
-  (apply #'notes-lsp--show-ticket made)
-  (notes-lsp--say "Ticket copied. :NotesTicket shows it again")
-  (car made))
+(defun notes-lsp--give-ticket (result)
+  "Copy and show the ticket of RESULT, an answer to notes/share; return it."
+  (let ((ticket (plist-get result :ticket)))
+    (setf (alist-get (plist-get result :id) notes-lsp--tickets nil nil #'equal) result)
+    (kill-new ticket)
+    (when (and notes-lsp-osc52 (not (display-graphic-p)) (not noninteractive))
+      (send-string-to-terminal
+       (concat "\e]52;c;" (base64-encode-string (encode-coding-string ticket 'utf-8) t) "\a")))
+    (notes-lsp--show-ticket result)
+    (notes-lsp--say "Ticket copied. :NotesTicket shows it again")
+    ticket))
 
 ;;;###autoload
 (defun notes-ticket ()
-  "Show the last ticket of the current note again, and copy it again."
+  "Show the last ticket of the current note again, or take it away."
   (interactive)
-  (let* ((note (notes-lsp--current))
+  (let* ((window (get-buffer-window "*notes ticket*"))
+         (note (notes-lsp--current))
          (made (and note (cdr (assoc (notes-lsp--note-id note) notes-lsp--tickets)))))
-    (unless note (notes-lsp--refuse "Not a note. :NotesShare shares it and shows a ticket"))
-    (unless made (notes-lsp--refuse ":NotesShare first: no ticket was made here yet"))
-    (notes-lsp--give-ticket made)))
+    (cond (window (quit-window nil window))
+          ((null note) (notes-lsp--refuse "Not a note. :NotesShare shares it and shows a ticket"))
+          (made (notes-lsp--give-ticket made))
+          (t (notes-lsp--refuse ":NotesShare first: no ticket was made here yet")))))
 
-(defun notes-lsp--show-ticket (ticket words read-only)
-  "Show TICKET and WORDS in a window of their own; READ-ONLY says for what."
+(defun notes-lsp--show-ticket (result)
+  "Show the ticket of RESULT, an answer to notes/share, in a window of its own."
   (with-current-buffer (get-buffer-create "*notes ticket*")
     (special-mode)
-    (let ((inhibit-read-only t) (width (min 76 (- (frame-width) 4))))
+    (let ((inhibit-read-only t)
+          (width (min 76 (- (frame-width) 4)))
+          (words (or (plist-get result :words) ""))
+          (uses (or (plist-get result :uses) 1)))
       (erase-buffer)
-      (insert (format "Anyone with this ticket can %s this note (one use):\n\n"
-                      (if read-only "read" "edit"))
-              (notes-lsp--wrapped ticket width) "\n")
+      (insert (format "Anyone with this ticket can %s this note (%s)\n\n"
+                      (if (equal "read" (plist-get result :access)) "read" "edit")
+                      (if (= uses 1) "one use" (format "%d uses" uses)))
+              (notes-lsp--wrapped (plist-get result :ticket) width) "\n")
       (unless (string-blank-p words)
         (insert "\nOr read aloud:\n" (notes-lsp--wrapped words width) "\n"))
-      (insert (notes-lsp--here "\nCopied; :NotesTicket shows it again\n"))
+      (insert "\nYou must both be online, and in reach of each other.\n"
+              (notes-lsp--here "Copied. q here closes this; :NotesTicket shows it again\n"))
+      (unless (seq-empty-p (plist-get result :qr))
+        (insert "\nOr scan:\n" (mapconcat #'identity (plist-get result :qr) "\n") "\n"))
       (goto-char (point-min)))
     (let ((window (display-buffer (current-buffer)
                                   '(display-buffer-at-bottom
-                                    (window-height . fit-window-to-buffer)))))
+                                    (window-height . notes-lsp--fit-ticket)))))
       (when window (set-window-start window (point-min))))))
+
+(defun notes-lsp--fit-ticket (window)
+  "Make WINDOW, which shows a ticket, as high as it may be."
+  (fit-window-to-buffer window (max 15 (/ (frame-height) 2))))
 
 (defun notes-lsp--wrapped (text width)
   "Return TEXT in lines of at most WIDTH, broken between words where it can be."

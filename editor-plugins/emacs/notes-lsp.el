@@ -23,6 +23,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'easymenu)
 (require 'subr-x)
 
 (defgroup notes-lsp nil
@@ -61,6 +62,8 @@ further."
 (require 'notes-lsp-history)
 (require 'notes-lsp-exchange)
 (require 'notes-lsp-commands)
+(require 'notes-lsp-screens)
+(require 'notes-lsp-introduction)
 (require 'notes-lsp-inert)
 
 ;;; The mode
@@ -75,6 +78,37 @@ further."
       (define-key map (vector 'remap command) #'notes-lsp-no-undo-tree))
     map)
   "Keys of note buffers.")
+
+(defvar notes-lsp-command-map
+  (let ((map (make-sparse-keymap)))
+    (pcase-dolist (`(,key . ,command)
+                   '(("l" . notes) ("n" . notes-new) ("s" . notes-share) ("j" . notes-join)
+                     ("i" . notes-invite) ("a" . notes-answer) ("p" . notes-people)
+                     ("g" . notes-go) ("f" . notes-follow) ("." . notes-point)
+                     ("h" . notes-history) ("d" . notes-diff) ("b" . notes-blame)
+                     ("m" . notes-agenda) ("/" . notes-find) ("t" . notes-ticket)
+                     ("L" . notes-log) ("?" . notes-status)))
+      (define-key map key command))
+    map)
+  "Commands of notes by one key; behind \\[notes-lsp-command-map] in notes.")
+(fset 'notes-lsp-command-map notes-lsp-command-map)
+(define-key notes-lsp-mode-map (kbd "C-c ,") 'notes-lsp-command-map)
+
+(easy-menu-define notes-lsp-menu notes-lsp-mode-map "Menu of notes."
+  '("Notes"
+    ["All notes" notes] ["New note…" notes-new] ["Find words…" notes-find]
+    "--"
+    ["Share by ticket" notes-share] ["Show the ticket again" notes-ticket]
+    ["Invite…" notes-invite] ["Answer an invitation" notes-answer] ["Join…" notes-join]
+    ["People" notes-people]
+    "--"
+    ["Go to a person" notes-go] ["Follow a person" notes-follow] ["Point here" notes-point]
+    "--"
+    ["History" notes-history] ["What is new" notes-diff] ["Who wrote it" notes-blame]
+    ["Agenda" notes-agenda]
+    "--"
+    ["Rename…" notes-rename] ["Delete…" notes-delete] ["Deleted notes" notes-deleted]
+    ["Status" notes-status] ["Log" notes-log]))
 
 (define-minor-mode notes-lsp-mode
   "Minor mode of buffers that are notes.

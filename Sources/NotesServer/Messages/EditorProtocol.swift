@@ -41,6 +41,7 @@ enum EditorProtocol {
     .inBuffer(CursorNotification.self),
     .withUndo(UndoRequest.self),
     .withUndo(RedoRequest.self),
+    .withUndo(PointRequest.self),
 
     .concurrent(ListRequest.self),
     .concurrent(SymbolRequest.self),

@@ -68,11 +68,16 @@ public protocol SharingService: AnyObject {
   func disconnect(_ peer: PeerId)
   /// The name that other people see from now on.
   func rename(_ name: String)
+  /// Whether this person is announced on the local network, and sees others there.
+  func setVisible(_ isVisible: Bool)
   /// Called whenever `peers` or `networkState` has changed.
   var onChange: (@AutomergeRepo (SharingEvent) -> Void)? { get set }
 }
 
 extension SharingService {
+  /// Of a network without discovery.
+  public func setVisible(_ isVisible: Bool) {}
+
   /// The name to show for a peer; of an unknown one the beginning of its id.
   func name(of peer: PeerId) -> String {
     peers.first { $0.peer == peer }?.name ?? String(peer.description.prefix(8))

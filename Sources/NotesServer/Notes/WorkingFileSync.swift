@@ -70,6 +70,7 @@ final class WorkingFileSync: WorkingFilePlanner {
       $0.modified = environment.clock.date
       if !isOpen { $0.isUnread = true }
     }
+    environment.events.send(.changedByOthers(id))
     plan(handle)
   }
 

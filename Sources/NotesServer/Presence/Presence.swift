@@ -12,6 +12,9 @@ struct Presence: Sendable {
   static let maximumRanges = 64
   static let maximumCursorBytes = 256
   static let maximumNameScalars = 64
+  static let maximumPointScalars = 80
+  /// A person who points more often than this is not heard.
+  static let shortestPause: Duration = .seconds(1)
 
   struct Person: Hashable, Sendable {
     var peer: String
@@ -26,6 +29,8 @@ struct Presence: Sendable {
     case closed(document: String)
     /// This user's carets.
     case moved(document: String, ranges: [CursorRange])
+    /// This user shows the others a place.
+    case point(document: String, CursorRange, text: String)
     /// The text has changed: other people's carets may have moved, though their cursors are the same.
     case textChanged(document: String)
     case renamed(name: String)
@@ -47,6 +52,8 @@ struct Presence: Sendable {
     /// For `notes/event`.
     case joined(document: String, Person)
     case left(document: String, Person)
+    /// Somebody shows this user a place.
+    case pointed(document: String, Person, CursorRange, text: String)
   }
 
   private struct Room: Sendable {
@@ -66,6 +73,7 @@ struct Presence: Sendable {
     var isRelayed: Bool
     /// Its arrival was announced, so its departure will be.
     var isAnnounced: Bool
+    var lastPointed: Duration?
   }
 
   /// What waits to be sent; a snapshot contains everything that an update does.
@@ -115,6 +123,10 @@ struct Presence: Sendable {
       guard let known = rooms[document]?.ranges, known != ranges else { break }
       rooms[document]?.ranges = Array(ranges.prefix(Self.maximumRanges))
       want(.update, in: document)
+    case .point(let document, let range, let text):
+      guard rooms[document]?.ranges != nil else { break }
+      let text = String(String.UnicodeScalarView(text.unicodeScalars.prefix(Self.maximumPointScalars)))
+      effects.append(.broadcast(document: document, .point(range, text: text)))
     case .textChanged(let document):
       guard let room = rooms[document], room.people.values.contains(where: { !$0.person.ranges.isEmpty }) else { break }
       rooms[document]?.mustShow = true
@@ -178,7 +190,21 @@ struct Presence: Sendable {
       if isNew, rooms[document]?.ranges != nil { want(.snapshot, in: document) }
     case .heartbeat: rooms[document]?.people[speaker.peer]?.lastHeard = now
     case .goodbye: remove(speaker.peer, from: document, &effects)
+    case .point(let range, let text): pointed(range, text, by: speaker.peer, in: document, at: now, &effects)
     }
+  }
+
+  private mutating func pointed(
+    _ range: CursorRange, _ text: String, by peer: String, in document: String, at now: Duration,
+    _ effects: inout [Effect]
+  ) {
+    guard let guest = rooms[document]?.people[peer], rooms[document]?.ranges != nil,
+      guest.lastPointed.map({ now - $0 >= Self.shortestPause }) ?? true,
+      range.start.count <= Self.maximumCursorBytes, range.end.count <= Self.maximumCursorBytes
+    else { return }
+    rooms[document]?.people[peer]?.lastPointed = now
+    let text = Self.shown(String(String.UnicodeScalarView(text.unicodeScalars.prefix(Self.maximumPointScalars))))
+    effects.append(.pointed(document: document, guest.person, range, text: text))
   }
 
   private mutating func enter(
@@ -197,7 +223,8 @@ struct Presence: Sendable {
       known?.isAnnounced
       ?? news.allows(Self.owner(of: peer), in: document, isRelayed: speaker.isRelayed, at: now)
     rooms[document, default: Room()].people[peer] = Guest(
-      person: person, lastHeard: now, isRelayed: speaker.isRelayed, isAnnounced: isAnnounced)
+      person: person, lastHeard: now, isRelayed: speaker.isRelayed, isAnnounced: isAnnounced,
+      lastPointed: known?.lastPointed)
     if known == nil, isAnnounced { effects.append(.joined(document: document, person)) }
     if known?.person != person { rooms[document]?.mustShow = true }
   }

@@ -22,6 +22,8 @@ enum PresencePayload: Hashable, Sendable {
   case heartbeat
   /// Gone.
   case goodbye
+  /// Look here.
+  case point(CursorRange, text: String)
 
   /// The payload's `type`.
   var type: String {
@@ -30,6 +32,7 @@ enum PresencePayload: Hashable, Sendable {
     case .snapshot: "snapshot"
     case .heartbeat: "heartbeat"
     case .goodbye: "goodbye"
+    case .point: "point"
     }
   }
 }

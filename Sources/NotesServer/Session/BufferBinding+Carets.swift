@@ -1,5 +1,6 @@
 import Automerge
 import AutomergeRepo
+import JSONRPC
 
 /// Carets: sends this person's to the peers, and other people's to the client.
 ///
@@ -40,6 +41,38 @@ extension BufferBinding {
     }
     editor.notify(
       CursorsNotification(uri: uri, version: buffer.version, rev: buffer.expectedRev, peers: peers))
+  }
+
+  /// Shows the others a part of the text.
+  func point(version: Int, rev: Int, range: PositionRange, text: String) throws {
+    do {
+      guard try buffer.acknowledge(version: version, rev: rev) else { return }
+    } catch {
+      return resync(error.contradiction.reason)
+    }
+    let place = documentRange(of: range)
+    service.presenceTracker.point(at: (place.lowerBound, place.upperBound), in: note, of: id, text: text)
+  }
+
+  /// Another person points here; places that this document does not know are left out.
+  func pointed(by person: Presence.Person, _ range: CursorRange, _ text: String) {
+    guard buffer.gate == .notes, let place = service.presenceTracker.offsets(of: [range], in: note).first else {
+      return
+    }
+    let source = source
+    let shown = PositionRange(
+      start: buffer.clientPosition(ofDocument: place.0, source: source),
+      end: buffer.clientPosition(ofDocument: place.1, source: source))
+    let message =
+      text.isEmpty
+      ? NoteNews.cut(person.name, to: 20) + " points at line \(shown.start.line + 1)"
+      : NoteNews.cut("\(NoteNews.cut(person.name, to: 16)), line \(shown.start.line + 1): \(text)", to: 60)
+    editor.deliver([
+      "kind": "pointed", "uri": .string(uri), "version": JSONValue(buffer.version),
+      "rev": JSONValue(buffer.expectedRev),
+      "range": shown.json, "peer": .string(PeerId(person.peer).owner.description), "name": .string(person.name),
+      "color": JSONValue(person.mark.color), "text": .string(text), "message": .string(message),
+    ])
   }
 
   /// Call when other people's carets may have moved from where the client shows them.

@@ -43,11 +43,11 @@ extension BufferBinding {
   }
 
   /// Applies splices that restore an earlier text, as a change that this person can undo.
-  func restore(_ splices: [TextSplice]) throws {
+  func restore(_ splices: [TextSplice], message: String) throws {
     try service.checkMayWrite(id)
     finishComparing()
     let before = handle.document.heads()
-    guard apply(splices) else { return }
+    guard apply(splices, message: message) else { return }
     if let change = note.document.lastChange(by: note.document.actor) {
       undo.groups.did(change, date: service.clock.date.milliseconds)
     }
@@ -92,11 +92,11 @@ extension BufferBinding {
 
   /// Applies the splices in one change. Returns whether this made one.
   @discardableResult
-  func apply(_ splices: [TextSplice]) -> Bool {
+  func apply(_ splices: [TextSplice], message: String? = nil) -> Bool {
     guard !splices.isEmpty else { return false }
     do {
       enterName()
-      try handle.change { _ in try note.make(splices) }
+      try handle.change(message: message) { _ in try note.make(splices) }
       service.notebook.update(key) { $0.modified = service.clock.date }
       return true
     } catch {
@@ -118,7 +118,6 @@ extension BufferBinding {
   func documentDid(_ event: DocHandle.Event) {
     switch event {
     case .textEdits(let edits, _): remoteEdits(edits)
-    case .ephemeral(let message, let peer): service.presenceTracker.received(message, via: peer)
     case .peersChanged:
       service.presenceTracker.peersChanged(on: handle)
       updates.statusChanged()
@@ -133,7 +132,7 @@ extension BufferBinding {
       goingBack = (TextDelta(edits).inverted, source.allUTF8)
       file.rebase(to: heads, in: note)
     case .discarded: wentBack()
-    case .headsChanged, .refusedChanges: break
+    case .headsChanged, .refusedChanges, .ephemeral: break
     case .deleted: editor.buffers.detach(uri, .purged)
     }
   }

@@ -35,6 +35,7 @@ final class BufferBinding {
     service.journal.opened(key, handle) { [weak self] in self?.clientBase }
     if mayWrite { takeIn(splices) } else { refused.refuse(splices, before: []) }
     updates.sendEdit()
+    Absence(binding: self).tellSoon()
     service.notebook.update(key) { $0.isUnread = false }
     handle.storeSoon()
     // A merge may have gone both ways.

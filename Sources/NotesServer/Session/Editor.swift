@@ -38,6 +38,8 @@ final class Editor: SiblingRequestPerforming {
     case .sharingChanged(let event): news.sharingChanged(event)
     case .caretsChanged(let id): for binding in buffers.bindings(of: id) { binding.sendCursors() }
     case .arrived(let person, let id, let isHere): news.arrived(person, in: id, isHere: isHere)
+    case .pointed(let person, let id, let range, let text):
+      for binding in buffers.bindings(of: id) { binding.pointed(by: person, range, text) }
     case .catalogueChanged(let change): news.catalogueChanged(change)
     case .heardFromSibling(let event): news.heardFromSibling(event)
     case .deletedForEveryone(let handle, let isNews): news.deletedForEveryone(handle, isNews: isNews)
@@ -48,6 +50,8 @@ final class Editor: SiblingRequestPerforming {
     case .moved(let old, let new): buffers.move(from: old, to: new)
     case .followed(let move): news.followed(move)
     case .agendaChanged(let handle): buffers.followItems(of: handle)
+    case .changedByOthers(let id):
+      if client.speaksNotes { deliver(["kind": "changed", "id": .string(id.description)]) }
     case .recordRead: break
     }
   }

@@ -16,9 +16,11 @@ extension EditorNews {
     default: break
     }
     if let notice = notice(of: event) {
-      // Only one process of this person hears of it.
-      service.siblings.events.tell(notice)
-      editor.deliver(notice)
+      tell(notice, of: notice["peer"]?.stringValue ?? "") { [editor, siblings = service.siblings] notice in
+        // Only one process of this person hears of it.
+        siblings.events.tell(notice)
+        editor.deliver(notice)
+      }
     }
     for binding in editor.buffers.bindings { binding.updates.statusChanged() }
   }
@@ -27,9 +29,9 @@ extension EditorNews {
   func arrived(_ person: Presence.Person, in document: DocumentId, isHere: Bool) {
     let title = service.title(of: document)
     let message = NoteNews.fitted(person.name, isHere ? " opened " : " closed ", title, "")
-    editor.deliver(
-      notice(
-        isHere ? "joined" : "left", PeerId(person.peer), person.name, message, uri: editor.buffers.uri(of: document)))
+    let notice = notice(
+      isHere ? "joined" : "left", PeerId(person.peer), person.name, message, uri: editor.buffers.uri(of: document))
+    tell(notice, of: PeerId(person.peer).owner.description) { [editor] in editor.deliver($0) }
   }
 
   /// A peer has brought changes in another author's name.

@@ -5,9 +5,31 @@ import JSONRPC
 @AutomergeRepo
 final class EditorNews {
   let editor: Editor
+  private var quiet = QuietNews()
   var service: Service { editor.service }
 
   init(editor: Editor) { self.editor = editor }
+
+  // MARK: People
+
+  /// Tells the editor of a person; of several events in one moment, only one with a message.
+  ///
+  /// - Parameter person: their peer id, for all their processes.
+  func tell(_ notice: JSONValue, of person: String, _ deliver: @escaping (JSONValue) -> Void) {
+    let kind = notice["kind"]?.stringValue ?? ""
+    guard case .object(var silent) = notice else { return }
+    silent["message"] = nil
+    switch quiet.verdict(on: kind, of: person, at: service.clock.now) {
+    case .now: deliver(notice)
+    case .never: deliver(.object(silent))
+    case .after(let pause):
+      deliver(.object(silent))
+      _ = service.clock.schedule(after: pause) { [weak self] in
+        guard let self, self.quiet.isDue(kind, of: person, at: self.service.clock.now) else { return }
+        deliver(notice)
+      }
+    }
+  }
 
   // MARK: Notes
 

@@ -10,6 +10,8 @@ final class NameKeeper {
   private(set) var person: PersonName
   /// Called with the new name when it has changed.
   var onChange: ((String) -> Void)?
+  /// Called with whether this person wants to be seen on the local network, whenever that is said.
+  var onVisibility: ((Bool) -> Void)?
   private let repo: Repo
   private let storage: any StorageProvider
   private let log = Logger(label: "name")
@@ -30,9 +32,12 @@ final class NameKeeper {
   }
 
   /// Returns when the name is stored and the other processes are told: a command ends right after.
-  func choose(_ name: String) async {
+  ///
+  /// - Parameter isHidden: whether this person wants not to be seen on the local network; nil leaves that as it is.
+  func choose(_ name: String, isHidden: Bool? = nil) async {
     var new = person
     guard new.choose(name) else { return }
+    new.isHidden = isHidden ?? new.isHidden
     take(new)
     keep()
     await settle()
@@ -81,6 +86,7 @@ final class NameKeeper {
     let isOther = new.name != person.name
     person = new
     if isOther { onChange?(new.name) }
+    onVisibility?(!new.isHidden)
   }
 
   private func tell(_ record: CBOR, except teller: PeerId?) {

@@ -28,6 +28,8 @@ public struct PersonName: Hashable, Sendable {
   public private(set) var name: String
   /// False while it is the login name.
   public private(set) var isGiven = false
+  /// Whether this person does not want to be seen on the local network.
+  public internal(set) var isHidden = false
   /// The last name from each setting.
   private var settings: [String: String] = [:]
 
@@ -63,12 +65,13 @@ public struct PersonName: Hashable, Sendable {
 
   var record: CBOR {
     let settings = settings.sorted { $0.key < $1.key }.map { CBOR.Entry(.text($0.key), .text($0.value)) }
-    return .record(["name": .text(name), "settings": .map(settings)])
+    return .record(["name": .text(name), "settings": .map(settings), "hidden": isHidden ? .bool(true) : nil])
   }
 
   /// Takes over the name in the store, or from another process of this person.
   mutating func take(_ record: CBOR) {
     guard let name = record["name"]?.text, choose(name) else { return }
+    isHidden = record["hidden"]?.bool ?? false
     guard case .map(let entries)? = record["settings"] else { return }
     settings = [:]
     for entry in entries.prefix(Self.maximumSettings) {

@@ -11,6 +11,11 @@ final class PresenceTracker {
   /// How many buffers of each document are open: a meeting has several.
   private var bufferCounts: [DocumentId: Int] = [:]
   private var peersOn: [DocumentId: Set<PeerId>] = [:]
+  /// When the connection to each peer ended last, while this process runs.
+  private(set) var lastSeen: [PeerId: Date] = [:]
+  private static let maximumSeen = 4096
+  /// Of the documents in memory: people are in notes that this person has not opened, too.
+  private var observations: [DocumentId: Observation] = [:]
   private var timer: (deadline: Duration, action: any ScheduledAction)?
 
   init(name: String, _ environment: ServiceEnvironment) {
@@ -18,10 +23,25 @@ final class PresenceTracker {
     self.environment = environment
     environment.repo.observe { [weak self] event in
       switch event {
-      case .peerDisconnected(let peer), .siblingDisconnected(let peer):
+      case .peerDisconnected(let peer):
+        self?.saw(peer)
         self?.receive(.disconnected(peer: peer.description))
-      case .peerConnected, .siblingConnected, .documentOpened, .documentDeleted, .documentReleased: break
+      case .siblingDisconnected(let peer): self?.receive(.disconnected(peer: peer.description))
+      case .documentOpened(let handle): self?.observe(handle)
+      case .documentDeleted(let id), .documentReleased(let id): self?.observations[id] = nil
+      case .peerConnected, .siblingConnected: break
       }
+    }
+  }
+
+  private func saw(_ peer: PeerId) {
+    guard lastSeen.count < Self.maximumSeen || lastSeen[peer] != nil else { return }
+    lastSeen[peer] = environment.clock.date
+  }
+
+  private func observe(_ handle: DocHandle) {
+    observations[handle.id] = handle.observe { [weak self] event in
+      if case .ephemeral(let message, let peer) = event { self?.received(message, via: peer) }
     }
   }
 
@@ -49,13 +69,22 @@ final class PresenceTracker {
 
   /// - Parameter ranges: UTF-8 offsets in the note's text; the caret is at the second.
   func moved(to ranges: [(Int, Int)], in note: NoteDocument, of id: DocumentId) {
-    let cursors = ranges.compactMap { start, end -> CursorRange? in
+    receive(.moved(document: id.description, ranges: cursors(at: ranges, in: note)))
+  }
+
+  /// This person points at a part of the text.
+  func point(at range: (Int, Int), in note: NoteDocument, of id: DocumentId, text: String) {
+    guard let cursors = cursors(at: [range], in: note).first else { return }
+    receive(.point(document: id.description, cursors, text: text))
+  }
+
+  private func cursors(at ranges: [(Int, Int)], in note: NoteDocument) -> [CursorRange] {
+    ranges.compactMap { start, end -> CursorRange? in
       guard let first = try? note.document.cursor(obj: note.content, utf8Offset: start),
         let second = try? note.document.cursor(obj: note.content, utf8Offset: end)
       else { return nil }
       return CursorRange(start: Array(first.bytes), end: Array(second.bytes))
     }
-    receive(.moved(document: id.description, ranges: cursors))
   }
 
   // MARK: Other people
@@ -101,7 +130,7 @@ final class PresenceTracker {
   /// Takes an ephemeral message of a peer on the document. Messages that are not our presence are left to other observers.
   ///
   /// - Parameter peer: the peer that passed it to us.
-  func received(_ message: RepoMessage.EphemeralMessage, via peer: PeerId) {
+  private func received(_ message: RepoMessage.EphemeralMessage, via peer: PeerId) {
     guard let cbor = try? CBOR(message.data), let payload = PresencePayload(cbor) else { return }
     let author = message.senderId
     let isRelayed = author.owner != peer && !environment.repo.siblings.contains(peer)
@@ -145,13 +174,21 @@ final class PresenceTracker {
         tellArrival(of: person, in: document, isHere: true)
       case .left(let document, let person):
         tellArrival(of: person, in: document, isHere: false)
+      case .pointed(let document, let person, let range, let text):
+        if let handle = handle(document), let person = named(person) {
+          environment.events.send(.pointed(person, in: handle.id, range, text: text))
+        }
       }
     }
     plan()
   }
 
   private func tellArrival(of person: Presence.Person, in document: String, isHere: Bool) {
-    guard let handle = handle(document), let person = named(person) else { return }
+    guard let handle = handle(document) else {
+      // Of a note that is not open here only lists tell.
+      return environment.events.send(.sharingChanged(.peersChanged))
+    }
+    guard let person = named(person) else { return }
     environment.events.send(.arrived(person, in: handle.id, isHere: isHere))
   }
 
@@ -188,6 +225,11 @@ extension PresencePayload {
     case .snapshot(let state):
       content = .record(["type": .text(type), "state": .record(["notes": state.cbor])])
     case .heartbeat, .goodbye: content = .record(["type": .text(type)])
+    case .point(let range, let text):
+      content = .record([
+        "type": .text(type), "channel": .text(Self.channel),
+        "value": .record(["range": range.cbor, "text": .text(text)]),
+      ])
     }
     return .record(["__presence": content])
   }
@@ -206,6 +248,12 @@ extension PresencePayload {
       self = .snapshot(state)
     case "heartbeat": self = .heartbeat
     case "goodbye": self = .goodbye
+    case "point":
+      guard content["channel"]?.text == Self.channel, let range = content["value"]?["range"].flatMap(CursorRange.init)
+      else {
+        return nil
+      }
+      self = .point(range, text: content["value"]?["text"]?.text ?? "")
     default: return nil
     }
   }
@@ -215,7 +263,7 @@ extension PresenceState {
   fileprivate var cbor: CBOR {
     .record([
       "name": .text(name), "color": color.map { .integer($0) },
-      "ranges": .array(ranges.map { .array([.bytes(Data($0.start)), .bytes(Data($0.end))]) }),
+      "ranges": .array(ranges.map(\.cbor)),
     ])
   }
 
@@ -223,11 +271,15 @@ extension PresenceState {
     guard let name = cbor["name"]?.text, let ranges = cbor["ranges"]?.array else { return nil }
     self.init(
       name: name, color: cbor["color"]?.integer,
-      ranges: ranges.compactMap { range in
-        guard let pair = range.array, pair.count == 2, let start = pair[0].bytes, let end = pair[1].bytes else {
-          return nil
-        }
-        return CursorRange(start: Array(start), end: Array(end))
-      })
+      ranges: ranges.compactMap(CursorRange.init))
+  }
+}
+
+extension CursorRange {
+  fileprivate var cbor: CBOR { .array([.bytes(Data(start)), .bytes(Data(end))]) }
+
+  fileprivate init?(_ cbor: CBOR) {
+    guard let pair = cbor.array, pair.count == 2, let start = pair[0].bytes, let end = pair[1].bytes else { return nil }
+    self.init(start: Array(start), end: Array(end))
   }
 }

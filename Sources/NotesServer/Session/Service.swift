@@ -64,6 +64,8 @@ public final class Service {
 
   private func observe() {
     let events = environment.events
+    sharing.setVisible(!author.nameKeeper.person.isHidden)
+    author.nameKeeper.onVisibility = { [sharing] isVisible in sharing.setVisible(isVisible) }
     author.nameKeeper.onChange = { [weak self] name in self?.rename(name) }
     repo.beforeSending = { [journal] in journal.write() }
     repo.observe { [weak self] event in self?.repoDid(event) }
@@ -110,7 +112,9 @@ public final class Service {
       self.outside = outside
       for record in notebook.records.values { record.path.map { outside.watch(path: $0) } }
     }
-    idle.begin { [weak self] id in self.map { $0.isOpen(id) || $0.fileSync.isPlanned(id) } ?? true }
+    idle.begin { [weak self] id in
+      self.map { $0.isOpen(id) || $0.fileSync.isPlanned(id) || !$0.presenceTracker.people(in: id).isEmpty } ?? true
+    }
     mover.followAll()
     journal.recoverSoon(repo, notebook.storage)
     try await notebook.forgetClientBases(before: clock.date.addingTimeInterval(-Self.clientBaseTime))

@@ -11,8 +11,12 @@ enum ServiceEvent {
   case caretsChanged(DocumentId)
   /// Another person has opened the document, or closed it.
   case arrived(Presence.Person, in: DocumentId, isHere: Bool)
+  /// Another person points at a part of an open note's text.
+  case pointed(Presence.Person, in: DocumentId, CursorRange, text: String)
   /// The list of notes has changed.
   case catalogueChanged(Notebook.Change)
+  /// Other people have changed a meeting, or a note that is not open.
+  case changedByOthers(DocumentId)
   /// Another process of this person passes on an event: the parameters of a `notes/event`.
   case heardFromSibling(JSONValue)
   /// Another process of this person has stored a record of the document, and this one has read it.

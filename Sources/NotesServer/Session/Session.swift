@@ -161,6 +161,9 @@ public final class Session {
   private func initialize(_ request: InitializeRequest) -> InitializeRequest.Result {
     editor.client = request.capabilities
     if let user = request.user { service.author.nameKeeper.set(user.name, by: .editor(client: user.client)) }
+    let asksName = request.introduces && !service.author.nameKeeper.person.isGiven
+    // Others see nobody before the person has said that they may.
+    if asksName { service.sharing.setVisible(false) }
     if let color = request.color { service.presenceTracker.color(color) }
     if let process = request.process { onClientProcess?(process) }
     phase = .running
@@ -174,7 +177,8 @@ public final class Session {
             + "update notes-lsp."))
     }
     return InitializeRequest.Result(
-      encoding: editor.client.encoding, run: service.run, peer: service.identity.peer, name: service.identity.name)
+      encoding: editor.client.encoding, run: service.run, peer: service.identity.peer, name: service.identity.name,
+      asksName: asksName)
   }
 
   /// Stores everything, then calls `onEnd`. Input that arrives meanwhile is not read.

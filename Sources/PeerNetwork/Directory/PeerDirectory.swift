@@ -145,6 +145,9 @@ public final class PeerDirectory {
   /// Announces us on the local network, at our listening port, and looks for peers there.
   public func startDiscovery() { reachability.startDiscovery() }
 
+  /// Withdraws the announcement, until `startDiscovery` is called again.
+  public func hide() { reachability.hide() }
+
   /// Watches this machine's network from now on.
   public func watchNetwork() { reachability.watchNetwork() }
 

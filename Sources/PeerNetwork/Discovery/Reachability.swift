@@ -88,6 +88,14 @@ final class Reachability {
     }
   }
 
+  /// Withdraws the announcement and stops looking, until discovery is started again.
+  func hide() {
+    guard let discovery else { return }
+    discovery.stop()
+    self.discovery = nil
+    news.tell(.networkState)
+  }
+
   /// Withdraws the announcement and stops looking.
   func stop() {
     discovery?.stop()

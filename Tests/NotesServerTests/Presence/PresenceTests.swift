@@ -41,6 +41,28 @@ import Testing
     #expect(colors.allSatisfy { 0..<12 ~= $0 })
   }
 
+  @Test func aPersonWhoPointsIsShownAtMostOnceASecond() {
+    var presence = opened()
+    let place = CursorRange(start: [1], end: [2])
+    #expect(
+      presence.receive(.point(document: "d", place, text: "here"), at: .zero)
+        .contains(.broadcast(document: "d", .point(place, text: "here"))))
+    func points(_ peer: String, at now: Duration, _ range: CursorRange, _ text: String) -> [Presence.Effect] {
+      presence.receive(.received(document: "d", peer: peer, .point(range, text: text)), at: now).filter {
+        if case .pointed = $0 { true } else { false }
+      }
+    }
+    #expect(points("ben", at: .zero, place, "") == [], "a stranger")
+    _ = presence.receive(.received(document: "d", peer: "ben", .update(state("Ben"))), at: .zero)
+    #expect(points("ben", at: .seconds(1), place, "a\u{1B}b").count == 1)
+    #expect(points("ben", at: .milliseconds(1500), place, "").isEmpty)
+    #expect(points("ben", at: .seconds(3), place, "").count == 1)
+    let huge = CursorRange(start: [UInt8](repeating: 0, count: 1000), end: [1])
+    #expect(points("ben", at: .seconds(9), huge, "").isEmpty)
+    _ = presence.receive(.closed(document: "d"), at: .seconds(10))
+    #expect(points("ben", at: .seconds(20), place, "").isEmpty, "not open here")
+  }
+
   @Test func cursorsGoOutAtMostTwentyTimesASecond() {
     var presence = opened()
     var sent: [Duration] = []

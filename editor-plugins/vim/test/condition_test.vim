@@ -280,13 +280,17 @@ def ATicketIsBrokenBetweenWordsAndShownAgain()
   NotesTicket
   IsTold('Not a note. :NotesShare shares it')
   NotesShare
-  Wait('the ticket', () => !empty(popup_list()))
-  popup_clear()
+  const from = win_getid()
+  Wait('the ticket', () => bufwinnr('\[Notes ticket]') > 0)
+  assert_equal(from, win_getid())
   setreg('"', '')
   NotesTicket
-  assert_equal(1, len(popup_list()))
+  assert_equal(-1, bufwinnr('\[Notes ticket]'))
+  NotesTicket
+  assert_equal(['Anyone with this ticket can edit this note (one use)', '', 'a-ticket'],
+    getbufline('\[Notes ticket]', 1, 3))
   assert_equal('a-ticket', getreg('"'))
-  popup_clear()
+  NotesTicket
 enddef
 
 def ClosingAListReturnsToTheWindowOneCameFrom()

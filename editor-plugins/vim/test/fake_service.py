@@ -42,6 +42,8 @@ def answer(message):
         return {"id": "adopted"}
     if method == "notes/share":
         return {"id": "adopted", "ticket": "a-ticket", "words": "", "expires": 0}
+    if method == "notes/list" and "width" in params:
+        return {"lines": ["Your notes", "  Tea", "  Coffee"], "rows": [{}, {"id": "a", "title": "Tea"}, {"id": "b", "title": "Coffee"}]}
     if method == "notes/list":
         return {"notes": [{"id": "a", "title": "Tea", "modified": "2024-02-29T12:00:00Z", "words": 3, "peers": ["Bo"],
                            "created": "2024-02-29T12:00:00Z", "unread": False}]}

@@ -153,14 +153,24 @@ def OneSharesAnOrdinaryFile()
   Wait('the ticket', () => @" ==# 'a-ticket')
   assert_equal('adopted', b:notes_lsp.id)
   assert_equal("plain\n", Told('textDocument/didOpen')[-1].textDocument.text)
-  call popup_clear(true)
+  NotesTicket
 enddef
 
 def TheListShowsNotes()
   Notes
-  Wait('the list', () => getline(1) =~ 'Tea')
-  assert_match('Tea  2024-02-29 12:00  3 words  Bo', getline(1))
-  close
+  Wait('the list', () => getline(2) =~ 'Tea')
+  assert_equal(['Your notes', '  Tea', '  Coffee'], getline(1, '$'))
+  assert_equal(2, line('.'), 'the first note')
+  const widths = Told('notes/list')->mapnew((_, it) => it->get('width', 0))->filter((_, it) => it > 0)
+  assert_equal(&columns, widths[-1])
+  # The cursor stays on its note when the list follows what happens.
+  cursor(3, 1)
+  Say('notes/event', {kind: 'peers'})
+  Wait('the question', () => len(Told('notes/list')) > len(widths))
+  assert_equal('  Coffee', getline('.'))
+  feedkeys("\<CR>", 'x')
+  Wait('the note', () => !empty(Told('notes/open')->filter((_, it) => it->get('id', '') ==# 'b')))
+  execute $':{bufwinnr("\\[Notes]")}close'
 enddef
 
 def AReloadOpensTheNoteAgain()

@@ -1,15 +1,20 @@
 import AutomergeRepo
 import JSONRPC
 
-/// `notes/list`: all notes, or those that contain all words of a query, newest first.
+/// `notes/list`: all notes, or those that contain all words of a query, newest first; with a `width`, as lines for a screen.
 struct ListRequest: EditorRequest {
   static let method = "notes/list"
 
   let query: String
   /// Whether the notes that were deleted are listed, and no others.
   let isOfDeleted: Bool
+  /// Of the screen, if lines are wanted.
+  let width: Int?
+  let order: NotesScreen.Order
 
   init(_ params: Parameters) throws(ResponseError) {
+    width = try params.widthIfPresent()
+    order = try params.choiceIfPresent("order", as: NotesScreen.Order.self) ?? .changed
     query = try params.stringIfPresent("query") ?? ""
     isOfDeleted = try params.boolIfPresent("deleted") ?? false
   }
@@ -19,6 +24,10 @@ struct ListRequest: EditorRequest {
     for binding in editor.buffers.bindings { binding.countWords() }
     let all = isOfDeleted ? service.notebook.keysOfDeleted : service.notebook.keysByModification
     let found = query.isEmpty ? all.map { ($0, nil) } : await matches(among: all, service)
+    if let width {
+      return NoteList(
+        NotesScreen(service).table(of: found.map(\.0), order, width: width, areDeleted: isOfDeleted))
+    }
     return NoteList(of: found, service)
   }
 

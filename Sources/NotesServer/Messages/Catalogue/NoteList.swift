@@ -10,6 +10,8 @@ struct NoteList: RequestResult {
 
   var json: JSONValue { get throws { try JSONValue(parsing: encoded) } }
 
+  init(_ table: ScreenTable) { encoded = ScreenAnswer(table).encoded }
+
   @AutomergeRepo
   init(of notes: [(NoteKey, Match?)], _ service: Service) {
     let list = NoteListWriter(service: service, texts: NoteTexts(service: service), peers: service.peersByDocument)

@@ -3,7 +3,7 @@ import AutomergeRepo
 import Foundation
 import JSONRPC
 
-/// `notes/blame`: who wrote the parts of a text, and when.
+/// `notes/blame`: who wrote the parts of a text, and when; with a `width`, a label of that width for each line as well.
 struct BlameRequest: EditorRequest {
   static let method = "notes/blame"
 
@@ -12,8 +12,11 @@ struct BlameRequest: EditorRequest {
 
   let note: NoteReference
   let range: PositionRange
+  /// Of the labels, if they are wanted.
+  let width: Int?
 
   init(_ params: Parameters) throws(ResponseError) {
+    width = try params.widthIfPresent()
     range = try params.positionRange("range")
     note = try NoteReference(params)
   }
@@ -31,7 +34,8 @@ struct BlameRequest: EditorRequest {
         author: past.authors.name(of: stretch.actor, isVerified: stretch.isVerified),
         time: stretch.time, color: colors[name] ?? Palette.color(of: NoteAuthors.person(of: stretch.actor)))
     }
-    return Result(spans: spans)
+    let time = ScreenTime(now: editor.service.clock.date)
+    return Result(spans: spans, labels: width.map { BlameLabels(of: spans, in: range, width: $0, time) })
   }
 
   private typealias Stretch = (start: Int, end: Int, actor: ActorId, isVerified: Bool, time: Date)
@@ -70,7 +74,13 @@ struct BlameRequest: EditorRequest {
 
   struct Result: RequestResult {
     let spans: [Span]
+    let labels: BlameLabels?
 
-    var json: JSONValue { ["spans": .array(spans.map(\.json))] }
+    var json: JSONValue {
+      .object(present: [
+        "spans": .array(spans.map(\.json)), "labels": labels.map { .array($0.texts.map(JSONValue.string)) },
+        "colors": labels.map { .array($0.colors.map { JSONValue($0) }) },
+      ])
+    }
   }
 }

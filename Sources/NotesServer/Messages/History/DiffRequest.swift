@@ -18,6 +18,9 @@ struct DiffRequest: EditorRequest {
     to = try params.headsIfPresent("to")
   }
 
+  /// What has changed since this person saw the note last.
+  init(of key: NoteKey) { (note, from, to) = (.id(key.document, item: key.item), nil, nil) }
+
   func perform(for editor: Editor) async throws -> Result {
     let past = try await PastNote(note, editor)
     let document = past.document, now = document.heads()

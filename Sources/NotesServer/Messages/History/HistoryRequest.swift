@@ -2,7 +2,7 @@ import Automerge
 import AutomergeRepo
 import JSONRPC
 
-/// `notes/history`: who wrote in a note and when, newest first.
+/// `notes/history`: who wrote in a note and when, newest first; with a `width`, as lines for a screen.
 struct HistoryRequest: EditorRequest {
   static let method = "notes/history"
 
@@ -13,10 +13,13 @@ struct HistoryRequest: EditorRequest {
   /// The heads of a row; the rows before it are wanted.
   let before: Set<ChangeHash>?
   let limit: Int
+  /// Of the screen, if lines are wanted.
+  let width: Int?
   private let params: Parameters
 
   init(_ params: Parameters) throws(ResponseError) {
     self.params = params
+    width = try params.widthIfPresent()
     note = try NoteReference(params)
     limit = min(try params.nonNegativeIntIfPresent("limit") ?? Self.defaultLimit, Self.maximumRows)
     before = try params.headsIfPresent("before")
@@ -32,7 +35,12 @@ struct HistoryRequest: EditorRequest {
       }
       bursts = bursts[..<place]
     }
-    return Result(rows: bursts.suffix(limit).reversed().map { Row($0, past) })
+    let shown = bursts.suffix(limit)
+    let rows = shown.reversed().map { Row($0, past) }
+    guard let width else { return Result(rows: rows, screen: nil) }
+    let oldest = bursts.dropLast(shown.count).last?.heads
+    let screen = HistoryScreen(time: ScreenTime(now: editor.service.clock.date))
+    return Result(rows: [], screen: ScreenAnswer(screen.table(of: rows, since: oldest, width: width)))
   }
 
   /// What one author wrote without a pause.
@@ -63,7 +71,8 @@ struct HistoryRequest: EditorRequest {
 
   struct Result: RequestResult {
     let rows: [Row]
+    let screen: ScreenAnswer?
 
-    var json: JSONValue { ["changes": .array(rows.map(\.json))] }
+    var json: JSONValue { get throws { try screen?.json ?? ["changes": .array(rows.map(\.json))] } }
   }
 }

@@ -24,15 +24,24 @@ struct RestoreRequest: EditorRequest {
     let shown = ShownText(past, editor)
     var delta = TextDiff.delta(from: shown.source.allUTF8, to: try past.text(at: try past.known(heads)))
     if let range { delta = delta.limited(to: shown.utf8Range(of: range)) }
+    let message = try message(past, service)
     if let binding = shown.binding {
-      try binding.restore(delta.splices)
+      try binding.restore(delta.splices, message: message)
       return NoResult()
     }
     let handle = try await service.fetch(past.record.id)
-    try handle.change { _ in try past.note.make(delta.splices) }
+    try handle.change(message: message) { _ in try past.note.make(delta.splices) }
     service.notebook.update(past.record.key) { $0.modified = service.clock.date }
     service.fileSync.examineAll(of: past.record.id)
     try await service.fileSync.synchronize(handle)
     return NoResult()
+  }
+
+  /// What the history says of it: the time of the state that came back.
+  private func message(_ past: PastNote, _ service: Service) throws -> String {
+    let state = try past.document.bursts(obj: past.note.content).last { $0.heads == heads }
+    let what = range == nil ? "restored" : "restored a part"
+    guard let state else { return what }
+    return "\(what) to \(ScreenTime(now: service.clock.date).full(state.end))"
   }
 }

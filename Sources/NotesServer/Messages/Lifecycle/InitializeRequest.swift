@@ -10,6 +10,8 @@ struct InitializeRequest: EditorMessage {
   let version: Int
   /// This person's name, and the program that gives it.
   let user: (name: String, client: String)?
+  /// Whether the client asks a person without a name for one.
+  let introduces: Bool
   /// The number of this person's color.
   let color: Int?
   /// The editor's process.
@@ -28,6 +30,7 @@ struct InitializeRequest: EditorMessage {
     } else {
       user = nil
     }
+    introduces = try notes?.boolIfPresent("introduces") ?? false
     color = try notes?.intIfPresent("color")
     process = try params.intIfPresent("processId").flatMap { Int32(exactly: $0) }.flatMap { $0 > 0 ? $0 : nil }
   }
@@ -38,6 +41,8 @@ struct InitializeRequest: EditorMessage {
     let run: String
     let peer: PeerId
     let name: String
+    /// Whether nobody has said yet how this person is called, and the client is to ask.
+    let asksName: Bool
 
     var json: JSONValue {
       [
@@ -50,6 +55,7 @@ struct InitializeRequest: EditorMessage {
             "notes": [
               "protocol": JSONValue(EditorProtocol.version), "undo": true, "run": .string(run),
               "peerId": .string(peer.description), "peerName": .string(name),
+              "asksName": .bool(asksName),
             ]
           ],
         ],

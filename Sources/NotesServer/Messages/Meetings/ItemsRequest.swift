@@ -1,19 +1,32 @@
 import AutomergeRepo
 import JSONRPC
 
-/// `notes/items`: a meeting's agenda.
+/// `notes/items`: a meeting's agenda; with a `width`, as lines for a screen.
 struct ItemsRequest: EditorRequest {
   static let method = "notes/items"
 
   let meeting: NoteReference
 
-  init(_ params: Parameters) throws(ResponseError) { meeting = try NoteReference(params) }
+  /// Of the screen, if lines are wanted.
+  let width: Int?
+
+  init(_ params: Parameters) throws(ResponseError) {
+    width = try params.widthIfPresent()
+    meeting = try NoteReference(params)
+  }
 
   func perform(for editor: Editor) async throws -> Result {
     let meeting = try await MeetingEditor(editor, of: meeting)
     let document = MeetingDocument(meeting.handle.document)
+    let (attendees, items) = (document?.attendees ?? [], meeting.items)
+    let screen = width.flatMap { width in
+      editor.service.notebook[meeting.handle.id].map {
+        AgendaScreen(service: editor.service).table(of: $0, items, attendees: attendees, width: width)
+      }
+    }
     return Result(
-      id: meeting.handle.id, title: document?.title ?? "", attendees: document?.attendees ?? [], items: meeting.items)
+      id: meeting.handle.id, title: document?.title ?? "", attendees: attendees, items: items,
+      screen: screen.map(ScreenAnswer.init))
   }
 
   struct Result: RequestResult {
@@ -21,8 +34,11 @@ struct ItemsRequest: EditorRequest {
     let title: String
     let attendees: [String]
     let items: [ItemPlace]
+    let screen: ScreenAnswer?
 
-    var json: JSONValue {
+    var json: JSONValue { get throws { try screen?.json ?? agenda } }
+
+    private var agenda: JSONValue {
       [
         "id": .string(id.description), "title": .string(title), "attendees": JSONValue(attendees),
         "items": .array(items.map(\.json)),

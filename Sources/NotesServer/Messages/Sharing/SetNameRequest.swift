@@ -2,19 +2,22 @@ import AutomergeRepo
 import Foundation
 import JSONRPC
 
-/// `notes/setName`: this person's name from now on, in all their processes.
+/// `notes/setName`: this person's name from now on, in all their processes, and whether they are seen on the local network.
 struct SetNameRequest: EditorRequest {
   static let method = "notes/setName"
 
   let name: String
+  /// Nil leaves it as it is.
+  let isVisible: Bool?
 
   init(_ params: Parameters) throws(ResponseError) {
     name = try params.string("name").trimmingCharacters(in: .whitespacesAndNewlines)
+    isVisible = try params.boolIfPresent("visible")
     guard !name.isEmpty else { throw params.invalid("name", "must not be empty") }
   }
 
   func perform(for editor: Editor) async throws -> NoResult {
-    await editor.service.author.nameKeeper.choose(name)
+    await editor.service.author.nameKeeper.choose(name, isHidden: isVisible.map { !$0 })
     return NoResult()
   }
 }

@@ -13,9 +13,12 @@ struct ShareRequest: SharedNoteRequest {
   /// How many people may join with the ticket.
   let uses: Int
   let expiresIn: Duration?
+  /// Whether the ticket is wanted as a QR code, too.
+  let wantsQR: Bool
 
   init(_ params: Parameters) throws(ResponseError) {
     access = try params.grantedAccess("access")
+    wantsQR = try params.boolIfPresent("qr") ?? false
     uses = try params.nonNegativeIntIfPresent("uses") ?? 1
     guard uses > 0 else { throw params.invalid("uses", "must be at least 1") }
     expiresIn = try params.nonNegativeIntIfPresent("expiresIn").map { .seconds(min($0, Self.maximumExpiry)) }
@@ -29,18 +32,22 @@ struct ShareRequest: SharedNoteRequest {
     _ = try await service.fetch(record.id)
     let ticket = try await service.sharing.share(
       record.id, access: service.sharing.grantable(access, to: record.id), uses: uses, expiresIn: expiresIn)
-    return Result(id: record.id, ticket: ticket)
+    return Result(id: record.id, ticket: ticket, access: access, uses: uses, qr: wantsQR ? QRCode(ticket.text) : nil)
   }
 
   struct Result: RequestResult {
     let id: DocumentId
     let ticket: SharedTicket
+    let access: Access
+    let uses: Int
+    let qr: QRCode?
 
     var json: JSONValue {
-      [
+      .object(present: [
         "id": .string(id.description), "ticket": .string(ticket.text), "words": .string(ticket.words),
-        "expires": ticket.expires.map { JSONValue($0) } ?? .null,
-      ]
+        "expires": ticket.expires.map { JSONValue($0) } ?? .null, "access": .string(access.rawValue),
+        "uses": JSONValue(uses), "qr": qr.map { JSONValue($0.lines) },
+      ])
     }
   }
 }

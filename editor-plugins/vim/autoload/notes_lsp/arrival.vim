@@ -4,9 +4,9 @@ vim9script
 
 import autoload 'notes_lsp/files.vim'
 import autoload 'notes_lsp/gate.vim'
-import autoload 'notes_lsp/list.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
+import autoload 'notes_lsp/view.vim'
 
 const reminderDelay = 3000
 
@@ -68,7 +68,7 @@ enddef
 
 def Open(result: dict<any>)
   files.Open(result)
-  list.Refresh()
+  view.Refresh()
 enddef
 
 # Shows what was announced last.

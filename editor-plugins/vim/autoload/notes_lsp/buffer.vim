@@ -258,7 +258,10 @@ def OnUnload(bufnr: number)
 enddef
 
 def OnCursor(bufnr: number)
-  Guarded(bufnr, (note) => presence.SendSoon(note))
+  Guarded(bufnr, (note) => {
+    presence.OnMoved(note)
+    presence.SendSoon(note)
+  })
 enddef
 
 # An error in a callback would stop Vim for a second and scroll the screen, so it is told in one line.

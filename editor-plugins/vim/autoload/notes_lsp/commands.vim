@@ -11,6 +11,7 @@ import autoload 'notes_lsp/nearby.vim'
 import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
+import autoload 'notes_lsp/view.vim'
 import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/ticket.vim'
 
@@ -30,20 +31,20 @@ export def Then(Do: func, Failed: func = null_function): func(dict<any>)
 enddef
 
 export def New(given: string)
-  const title = given != '' ? given : input('Notes: Title: ')->trim()
+  const title = given != '' ? given : status.Ask('Title: ')
   if title == ''
     return
   endif
   service.Request('notes/create', {title: title}, Then((result) => {
     files.Open(result)
-    list.Refresh()
+    view.Refresh()
   }))
 enddef
 
 # Opens what an answer names.
 export def Visit(result: dict<any>)
   files.Open(result)
-  list.Refresh()
+  view.Refresh()
 enddef
 
 # Opens a note by title, or by id when `isId`.
@@ -75,7 +76,7 @@ enddef
 def SetId(note: dict<any>, result: dict<any>)
   buffer.Attach(note.bufnr, note.uri, result->get('id', ''))
   files.Know(note.path, note.uri, note.id)
-  list.Refresh()
+  view.Refresh()
 enddef
 
 export def Adopt()
@@ -91,14 +92,27 @@ export def Adopt()
   })
 enddef
 
-export def Share(isReadOnly: bool)
+# Shares the current buffer. `options`: read, uses=3, hours=2, days=7.
+export def Share(isReadOnly: bool, options: string)
+  final params: dict<any> = {access: isReadOnly || options =~# '\<read\>' ? 'read' : 'write', qr: &encoding ==# 'utf-8'}
+  for [name, member, factor] in [['uses', 'uses', 1], ['hours', 'expiresIn', 3600], ['days', 'expiresIn', 86400]]
+    const number = options->matchstr($'\<{name}=\zs\d\+')
+    if number != ''
+      params[member] = str2nr(number) * factor
+    endif
+  endfor
   WithNote((note, Undo) => {
-    const params = {uri: note.uri, access: isReadOnly ? 'read' : 'write'}
-    service.Request('notes/share', params, Then((result) => {
+    service.Request('notes/share', params->extend({uri: note.uri}), Then((result) => {
       SetId(note, result)
-      ticket.Take(note, result, isReadOnly)
+      ticket.Take(result)
     }, note.id == '' ? Undo : null_function))
   })
+enddef
+
+# A ticket for the note of a list.
+export def ShareNote(target: dict<any>)
+  const params = target->copy()->extend({qr: &encoding ==# 'utf-8'})
+  service.Request('notes/share', params, Then((result) => ticket.Take(result)))
 enddef
 
 export def Join(given: string)
@@ -106,7 +120,7 @@ export def Join(given: string)
     nearby.Join()
     return
   endif
-  arrival.Await('notes/join', {ticket: given}, 'Joining… (:NotesGiveUp)', '', (_) => list.Refresh())
+  arrival.Await('notes/join', {ticket: given}, 'Joining… (:NotesGiveUp)', '', (_) => view.Refresh())
 enddef
 
 export def Unshare(peer: string)
@@ -136,15 +150,18 @@ export def Remove(isSure: bool, name: string)
     status.Warn('Not a note. :NotesAdopt makes it one')
     return
   endif
-  const question = $'Go on without {name}, who keeps a copy?'
+  const found = presence.Find(note, name)
+  sync.Flush(note, false)
+  RemovePerson({uri: note.uri}, {peer: empty(found) ? name : found.peer, name: name}, isSure)
+enddef
+
+export def RemovePerson(target: dict<any>, person: dict<any>, isSure = false)
+  const question = $'Go on without {person.name}, who keeps a copy?'
   if !isSure && confirm(question, "&Remove\n&Cancel", 2) != 1
     return
   endif
-  const found = presence.Find(note, name)
-  sync.Flush(note, false)
   # What has happened the service says by an event.
-  service.Request('notes/remove', {uri: note.uri, peer: empty(found) ? name : found.peer, moveOn: true},
-    Then((_) => list.Refresh()))
+  service.Request('notes/remove', target->copy()->extend({peer: person.peer, moveOn: true}), Then((_) => view.Refresh()))
 enddef
 
 # The title is the note's; the file follows when it is closed.
@@ -154,14 +171,50 @@ export def Rename(given: string)
     status.Warn('Not a note. :NotesAdopt makes it one')
     return
   endif
-  const title = given != '' ? given : input('Notes: New title: ')->trim()
-  if title == ''
+  RenameNote({uri: note.uri, title: fnamemodify(note.path, ':t:r')}, given)
+enddef
+
+# `target`: {id, item?} or {uri}, and the title that it has.
+export def RenameNote(target: dict<any>, given = '')
+  const title = given != '' ? given : status.Ask('New title: ', target.title)
+  if title == '' || title ==# target.title
     return
   endif
-  service.Request('notes/rename', {uri: note.uri, title: title}, Then((_) => {
-    list.Refresh()
+  service.Request('notes/rename', Reference(target)->extend({title: title}), Then((_) => {
+    view.Refresh()
     status.Say($'Renamed to "{title}" (file follows on close)')
   }))
+enddef
+
+# Of a row, what names its note.
+def Reference(row: dict<any>): dict<any>
+  return row->copy()->filter((member, _) => ['uri', 'id', 'item']->index(member) >= 0 && (member !=# 'uri' || !row->has_key('id')))
+enddef
+
+# Deletes the note, or the item, of a row of a list.
+export def DeleteNote(row: dict<any>)
+  const question = row->has_key('item') ? $'Delete item "{row.title}" for everyone?' : $'Delete "{row.title}"? Others keep theirs.'
+  if confirm(question, "&Delete\n&Keep", 2) == 1
+    service.Request('notes/delete', Reference(row), Then((_) => {
+      view.Refresh()
+      status.Say(row->has_key('item') ? $'Deleted item "{row.title}"' : 'Deleted. :NotesUndelete restores it for 30 days')
+    }))
+  endif
+enddef
+
+# Removes a deleted note for good.
+export def PurgeNote(row: dict<any>)
+  if confirm($'Delete "{row.title}" and its history for good?', "&Delete\n&Keep", 2) == 1
+    service.Request('notes/purge', {id: row.id}, Then((_) => {
+      view.Refresh()
+      status.Say($'"{row.title}" is gone for good')
+    }))
+  endif
+enddef
+
+# Lets the user choose among the deleted notes; with a title, the one deleted last.
+export def Purge(title: string)
+  WithDeleted(title, ' Delete for good ', PurgeNote)
 enddef
 
 # `isForEveryone`: also for those with whom the note is shared; each of them can bring it back.
@@ -181,32 +234,36 @@ export def Delete(isSure: bool, isForEveryone = false)
       condition.Leave(note, isForEveryone ? 'deletedForEveryone' : 'deleted')
       status.Say($'Deleted{isForEveryone ? " for everyone" : ""}. :NotesUndelete restores it for 30 days')
     endif
-    list.Refresh()
+    view.Refresh()
   }))
 enddef
 
 # Lets the user choose among the deleted notes; with a title, takes the one that was deleted last.
 export def Undelete(title: string)
+  WithDeleted(title, ' Restore ', (note) => Restore(note.id))
+enddef
+
+def WithDeleted(title: string, heading: string, Do: func)
   service.Request('notes/list', {deleted: true}, Then((result) => {
-    final notes = result->get('notes', [])->copy()->filter((_, it) => title == '' || it.title ==# title)
+    const notes = result->get('notes', [])->copy()->filter((_, it) => title == '' || it.title ==# title)
     if empty(notes)
       status.Warn(title == '' ? 'No deleted notes' : $'No deleted note is called "{title}"')
     elseif title != ''
-      Restore(notes[0].id)
+      Do(notes[0])
     else
-      popup_menu(notes->mapnew((_, it) => it.title), {title: ' Restore ', callback: (_, choice) => {
+      popup_menu(notes->mapnew((_, it) => it.title), {title: heading, callback: (_, choice) => {
         if choice > 0
-          Restore(notes[choice - 1].id)
+          Do(notes[choice - 1])
         endif
       }})
     endif
   }))
 enddef
 
-def Restore(id: string)
+export def Restore(id: string)
   service.Request('notes/undelete', {id: id}, Then((result) => {
     files.Open(result)
-    list.Refresh()
+    view.Refresh()
   }))
 enddef
 
@@ -224,23 +281,48 @@ export def Recovered()
   }))
 enddef
 
-# Goes to a peer's caret, in the note where it is.
+# Goes to a person's caret, or to where they have just pointed; into another note, if they are in one that is listed.
 export def Go(name: string)
   final note = buffer.Of(bufnr())
   const peer = presence.Find(note, name)
-  if empty(peer)
-    status.Warn(name == '' ? 'No one else is in this note' : $'{name} is not in this note')
+  if !empty(peer)
+    normal! m'
+    presence.Go(note, peer)
     return
   endif
-  normal! m'
-  presence.Go(note, peer)
+  service.Request('notes/list', {}, Then((result) => {
+    const found = result->get('notes', [])->copy()->filter((_, it) =>
+      !empty(it->get('here', [])) && (name == '' || it.here->indexof((_, one) => one ==? name) >= 0))
+    if empty(found)
+      status.Warn(name == '' ? 'No one else is in a note' : $'{name} is in no note of yours')
+      return
+    endif
+    goingTo = name == '' ? found[0].here[0] : name
+    service.Request('notes/open', {id: found[0].id}, Then((place) => {
+      files.Open(place)
+      status.Say($'{goingTo} is in this note')
+    }))
+  }))
+enddef
+
+# Whose caret is to be gone to as soon as it is shown, in the note just opened.
+var goingTo = ''
+
+# The carets of a note are shown.
+export def OnCarets(note: dict<any>)
+  if goingTo != '' && note.bufnr == bufnr()
+    const peer = presence.Find(note, goingTo)
+    if !empty(peer)
+      goingTo = ''
+      presence.Go(note, peer)
+    endif
+  endif
 enddef
 
 export def Follow(name: string)
   final note = buffer.Of(bufnr())
   if name == '' && presence.IsFollowing(note)
-    presence.SetFollowed(note, '')
-    status.Say('Stopped following')
+    presence.StopFollowing(note)
     return
   endif
   const peer = presence.Find(note, name)
@@ -248,9 +330,32 @@ export def Follow(name: string)
     status.Warn(name == '' ? 'No one else is in this note' : $'{name} is not in this note')
     return
   endif
-  presence.SetFollowed(note, peer.peer)
-  presence.Go(note, peer)
-  status.Say($'Following {peer.name}. :NotesFollow again stops')
+  presence.StartFollowing(note, peer)
+  status.Say($'Following {peer.name}; moving or typing stops it')
+enddef
+
+# Shows the others in the note this place, or these lines.
+export def Point(count: number, first: number, last: number, text: string)
+  final note = buffer.Of(bufnr())
+  if empty(note) || note.id == ''
+    status.Warn('Not a note. :NotesAdopt makes it one')
+    return
+  endif
+  sync.Flush(note, false)
+  const at = {line: line('.') - 1, character: col('.') - 1}
+  const range = count == 0 ? {start: at, end: at}
+    : {start: {line: first - 1, character: 0}, end: {line: last - 1, character: len(getline(last))}}
+  const params = {uri: note.uri, version: note.version, rev: note.rev, range: range, text: text}
+  service.Request('notes/point', params, Then((result) => {
+    const people = result->get('people', [])
+    status.Say(empty(people) ? 'No one else is in this note' : $'Pointed here for {people->join(", ")}')
+  }))
+enddef
+
+# Everything that was told, also what passed quickly.
+export def Log()
+  list.Show('[Notes log]', status.Told())
+  cursor('$', 1)
 enddef
 
 export def Restart()
@@ -289,6 +394,9 @@ enddef
 
 # Others have done something, or the service has.
 export def OnEvent(event: dict<any>)
+  if event->get('kind', '') ==# 'pointed'
+    presence.OnPointed(buffer.WithURI(event->get('uri', '')), event)
+  endif
   if !condition.OnEvent(event)
     # An answer that is to be confirmed names the invitation.
     const isUrgent = event->has_key('invitation')
@@ -303,14 +411,15 @@ export def OnEvent(event: dict<any>)
   files.OnPlaced(event)
   # A meeting may have a hundred items, and lists show none.
   if event->get('kind', '') !=# 'created' || !event->has_key('item')
-    list.Refresh()
+    view.Refresh()
   endif
 enddef
 
 # What to do about an event, where something is to be done.
 def Reply(event: dict<any>): string
   const kind = event->get('kind', '')
-  return !event->has_key('invitation') ? kind ==# 'keyChanged' ? '. :NotesVerify' : ''
+  const replies = {keyChanged: '. :NotesVerify', away: '. :NotesDiff', pointed: $'. :NotesGo {event->get("name", "")}'}
+  return !event->has_key('invitation') ? replies->get(kind, '')
     : kind ==# 'invited' ? '. :NotesAnswer to reply'
     : kind ==# 'accepted' ? ' :NotesAnswer to compare codes' : ''
 enddef
@@ -320,7 +429,7 @@ export def OnStatusChanged(params: dict<any>)
   if !empty(note)
     condition.OnStatus(note, params)
   endif
-  list.Refresh()
+  view.Refresh()
 enddef
 
 export def CompleteTitle(lead: string, _: string, _: number): list<string>
@@ -330,4 +439,8 @@ enddef
 
 export def CompletePeer(lead: string, _: string, _: number): list<string>
   return presence.Names(buffer.Of(bufnr()))->filter((_, it) => it->tolower()->stridx(lead->tolower()) == 0)
+enddef
+
+export def CompleteShare(lead: string, _: string, _: number): list<string>
+  return ['read', 'uses=1', 'hours=1', 'days=7']->filter((_, it) => it->stridx(lead) == 0)
 enddef

@@ -314,7 +314,7 @@ def Company(note: dict<any>, peers: list<any>): list<string>
   for peer in peers
     const state = peer->get('state', peer->get('inSync', true) ? 'inSync' : 'behind')
     const known = state ==# 'inSync' && !isProven ? 'sending' : state
-    by[known] = by->get(known, []) + [Short(peer.name)]
+    by[known] = by->get(known, []) + [Short(peer.name) .. presence.Arrow(note, peer.name)]
     if state ==# 'behind'
       pending = max([pending, peer->get('pending', 1)])
     endif
@@ -339,7 +339,7 @@ def Company(note: dict<any>, peers: list<any>): list<string>
   const listed = peers->mapnew((_, it) => it.name)
   const others = presence.Names(note)->filter((_, name) => listed->index(name) < 0)
   if !empty(others)
-    words->add($'with {Names(others->mapnew((_, name) => Short(name)))}')
+    words->add($'with {Names(others->mapnew((_, name) => Short(name) .. presence.Arrow(note, name)))}')
   endif
   return words
 enddef

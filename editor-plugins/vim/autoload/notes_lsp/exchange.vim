@@ -5,9 +5,10 @@ import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/commands.vim'
 import autoload 'notes_lsp/condition.vim'
 import autoload 'notes_lsp/files.vim'
-import autoload 'notes_lsp/list.vim'
+import autoload 'notes_lsp/screens.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
+import autoload 'notes_lsp/view.vim'
 
 # The current buffer's note; empty, and said so, if it is none.
 def Current(): dict<any>
@@ -55,7 +56,7 @@ enddef
 export def Import(path: string)
   service.Request('notes/import', {path: Absolute(path)}, commands.Then((result) => {
     files.Open(result)
-    list.Refresh()
+    view.Refresh()
     const count = len(result->get('notes', []))
     if count > 1
       status.Say($':Notes lists the {count} imported notes')
@@ -97,28 +98,38 @@ export def Find(words: string)
   }))
 enddef
 
-# A new meeting with one item.
+# A new meeting, shown as its agenda.
 export def Meeting(given: string)
-  const title = given != '' ? given : input('Notes: Title of the meeting: ')->trim()
+  const title = given != '' ? given : status.Ask('Title of the meeting: ')
   if title == ''
     return
   endif
   service.Request('notes/create', {title: title, kind: 'meeting'}, commands.Then((result) => {
-    service.Request('notes/addItem', {id: result.id, title: title}, commands.Then((item) => {
-      files.Open(item)
-      list.Refresh()
-    }))
+    screens.AgendaOf({id: result.id})
+    view.Refresh()
   }))
 enddef
 
 # Adds an item to the agenda of the meeting that the current buffer is of, and opens it.
 export def AddItem(given: string)
-  final note = Current()
-  const title = empty(note) || given != '' ? given : input('Notes: Title of the item: ')->trim()
-  if empty(note) || title == ''
+  if view.Target()->has_key('id')
+    AddItemTo(view.Target(), given)
     return
   endif
-  service.Request('notes/addItem', {uri: note.uri, title: title}, commands.Then((result) => files.Open(result)))
+  final note = Current()
+  if !empty(note)
+    AddItemTo({uri: note.uri}, given)
+  endif
+enddef
+
+export def AddItemTo(target: dict<any>, given: string)
+  const title = given != '' ? given : status.Ask('Title of the item: ')
+  if title != ''
+    service.Request('notes/addItem', target->copy()->extend({title: title}), commands.Then((result) => {
+      files.Open(result)
+      view.Refresh()
+    }))
+  endif
 enddef
 
 # Puts the current buffer's item at this place of the agenda, counted from 1.
@@ -132,22 +143,5 @@ export def MoveItem(place: string)
   endif
   service.Request('notes/moveItem', {uri: note.uri, position: str2nr(place) - 1}, commands.Then((result) => {
     status.Say('Agenda: ' .. result.items->mapnew((_, it) => it.title)->join(', '))
-  }))
-enddef
-
-# Shows the agenda of the meeting that the current buffer is of; the item that is chosen there is opened.
-export def Agenda()
-  const note = Current()
-  if empty(note)
-    return
-  endif
-  service.Request('notes/items', {uri: note.uri}, commands.Then((result) => {
-    const titles = result.items->mapnew((index, it) => $'{index + 1}. {it.title}')
-    popup_menu(titles, {title: $' {result.title} ', maxwidth: &columns - 6, zindex: 210, callback: (_, choice) => {
-      if choice > 0
-        const item = result.items[choice - 1].item
-        service.Request('notes/open', {id: result.id, item: item}, commands.Then((found) => files.Open(found)))
-      endif
-    }})
   }))
 enddef

@@ -4,6 +4,7 @@ vim9script
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/condition.vim'
 import autoload 'notes_lsp/service.vim'
+import autoload 'notes_lsp/screens.vim'
 import autoload 'notes_lsp/status.vim'
 import autoload 'notes_lsp/text.vim'
 import autoload 'notes_lsp/workingfile.vim'
@@ -69,7 +70,7 @@ enddef
 # Opens what notes/open, notes/create or notes/join has answered: {id, uri, path}.
 export def Open(result: dict<any>)
   if result->has_key('folder') && empty(result->get('items', []))
-    status.Say('This meeting has no items yet')
+    screens.AgendaOf({id: result.id})
     return
   endif
   KnowAll([result])

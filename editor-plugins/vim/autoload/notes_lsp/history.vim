@@ -1,5 +1,6 @@
 vim9script
-# A note's past: earlier texts, their authors, what is new, and restoring one.
+# A note's past: earlier texts, their authors, what is new, and restoring one. The windows and the cursor of the note stay
+# where they are.
 
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/sync.vim'
@@ -7,81 +8,87 @@ import autoload 'notes_lsp/commands.vim'
 import autoload 'notes_lsp/list.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
+import autoload 'notes_lsp/view.vim'
 
-const historyName = '[Notes history]'
-const pastName = '[Note as it was]'
-const diffName = '[Notes diff]'
-const blameName = '[Notes blame]'
+const blameWidth = 22
 
-# What the history on the screen is of, and its rows.
-var shown = {uri: '', title: '', rows: []}
+# The lines that are to go back to a state: {target, range}; {} for the whole note.
+var part: dict<any> = {}
 
-def Ask(method: string, params: dict<any>, Do: func)
+def Current(): dict<any>
   final note = buffer.Of(bufnr())
-  if empty(note)
+  if empty(note) || note.id == ''
     status.Warn('Not a note. :NotesAdopt makes it one')
-    return
+    return {}
   endif
   sync.Flush(note, false)
-  service.Request(method, params->extend({uri: note.uri}), commands.Then((result) => Do(note, result)))
+  return note
 enddef
 
+# The history of the current note.
 export def History()
-  Ask('notes/history', {}, (note, result) => {
-    shown = {uri: note.uri, title: fnamemodify(note.path, ':t:r'), rows: result->get('changes', [])}
-    if empty(shown.rows)
-      status.Say('No history yet')
-      return
-    endif
-    const width = shown.rows->mapnew((_, it) => strdisplaywidth(it.author))->max()
-    list.Show(historyName, shown.rows->mapnew((_, it) => {
-      const author = it.author .. repeat(' ', width - strdisplaywidth(it.author))
-      return $'{list.Day(it.time)}  {author}  {printf("+%-5d -%-5d", it.inserted, it.deleted)}  {it.summary}'
-    }))
-    nnoremap <buffer> <silent> <CR> <ScriptCmd>Look()<CR>
-    nnoremap <buffer> <silent> d <ScriptCmd>DiffUnderCursor()<CR>
-    nnoremap <buffer> <silent> R <ScriptCmd>Restore()<CR>
-    status.Say('<CR> shows that state, d what changed since, R restores it')
-  })
-enddef
-
-def Row(): dict<any>
-  return bufname() ==# historyName ? shown.rows->get(line('.') - 1, {}) : {}
-enddef
-
-def Look()
-  const row = Row()
-  if empty(row)
-    return
+  const note = Current()
+  if !empty(note)
+    Of({uri: note.uri}, fnamemodify(note.path, ':t:r'))
   endif
-  service.Request('notes/textAt', {uri: shown.uri, heads: row.heads}, commands.Then((result) => {
-    list.Show(pastName, result.text->split("\n", true))
+enddef
+
+export def Of(target: dict<any>, title: string)
+  view.Show('[Notes history]', 'notes/history', target, (_) => status.Say('<CR> shows it, d its changes, D since then, R restores'))
+  view.Map('<CR>', 'show the note as it was then', 'heads', (row) => Look(target, title, row))
+  view.Map('d', 'what this row changed', 'heads', (row) => DiffOf(target->copy()->extend({from: row.before, to: row.heads})))
+  view.Map('D', 'what has changed since then', 'heads', (row) => DiffOf(target->copy()->extend({from: row.heads})))
+  view.Map('R', 'restore the note to then', 'heads', (row) => GoBack(target, title, row))
+enddef
+
+def Look(target: dict<any>, title: string, row: dict<any>)
+  service.Request('notes/textAt', target->copy()->extend({heads: row.heads}), commands.Then((result) => {
+    list.Show('[Note as it was]', result.text->split("\n", true))
     setlocal wrap
-    status.Say($'{shown.title}, {list.Day(row.time)}, after {row.author}')
+    status.Say($'{title}, {row.when}, after {row.author}')
   }))
 enddef
 
-def DiffUnderCursor()
-  const row = Row()
-  if !empty(row)
-    service.Request('notes/diff', {uri: shown.uri, from: row.heads}, commands.Then(ShowDiff))
+def GoBack(target: dict<any>, title: string, row: dict<any>)
+  final params = target->copy()->extend({heads: row.heads})
+  const isPart = !empty(part) && part.target == target
+  if isPart
+    params.range = part.range
   endif
+  part = {}
+  service.Request('notes/restore', params, commands.Then((_) => {
+    view.Refresh()
+    status.Say($'Restored {isPart ? "those lines" : title} to {row.when} (u undoes)')
+  }))
 enddef
 
-# Brings back the state under the cursor of the history, or shows the history to choose one.
-export def Restore()
-  const row = Row()
-  if empty(row)
-    History()
+# Shows the history, to choose a state to bring back; with a range, only for these lines.
+export def Restore(count: number, first: number, last: number)
+  const row = view.Row()
+  if row->has_key('heads')
+    execute "normal R"
     return
   endif
-  service.Request('notes/restore', {uri: shown.uri, heads: row.heads}, commands.Then((_) =>
-    status.Say($'Restored {shown.title} to {list.Day(row.time)} (u undoes)')))
+  const note = Current()
+  if empty(note)
+    return
+  endif
+  const target = {uri: note.uri}
+  part = count == 0 ? {} : {target: target,
+    range: {start: {line: first - 1, character: 0}, end: {line: last, character: 0}}}
+  History()
 enddef
 
 # What is new since the note was last closed here.
 export def Diff()
-  Ask('notes/diff', {}, (_, result) => ShowDiff(result))
+  const note = Current()
+  if !empty(note)
+    DiffOf({uri: note.uri})
+  endif
+enddef
+
+export def DiffOf(params: dict<any>)
+  service.Request('notes/diff', params, commands.Then(ShowDiff))
 enddef
 
 def ShowDiff(result: dict<any>)
@@ -96,7 +103,7 @@ def ShowDiff(result: dict<any>)
     status.Say('Nothing has changed')
     return
   endif
-  list.Show(diffName, lines)
+  list.Show('[Notes diff]', lines)
   setlocal syntax=diff
 enddef
 
@@ -104,22 +111,70 @@ def Marked(mark: string, text: string): list<string>
   return text == '' ? [] : text->substitute('\n$', '', '')->split("\n", true)->map((_, it) => mark .. it)
 enddef
 
-# Who wrote these lines, and when.
-export def Blame(first: number, last: number)
-  const range = {start: {line: first - 1, character: 0}, end: {line: last, character: 0}}
-  Ask('notes/blame', {range: range}, (_, result) => {
-    var lines: list<string> = []
-    for span in result->get('spans', [])
-      const [start, end] = [span.range.start, span.range.end]
-      const until = end.character == 0 && end.line > start.line ? end.line : end.line + 1
-      const place = until > start.line + 1 ? $'{start.line + 1}-{until}' : $'{start.line + 1}'
-      lines->add($'{place}: {span.author}, {list.Day(span.time)}')
-    endfor
-    uniq(lines)
-    if len(lines) > 1
-      list.Show(blameName, lines)
-    else
-      status.Say(lines->get(0, 'No text here'))
+# Shows beside each line who wrote it last, and when, until it is called again.
+export def Blame()
+  if EndBlame(bufnr())
+    return
+  endif
+  const note = Current()
+  if empty(note)
+    return
+  endif
+  const range = {start: {line: 0, character: 0}, end: {line: line('$'), character: 0}}
+  const window = win_getid()
+  service.Request('notes/blame', {uri: note.uri, range: range, width: blameWidth}, commands.Then((result) => {
+    if winbufnr(window) == note.bufnr
+      ShowBlame(note.bufnr, window, result)
     endif
-  })
+  }))
+enddef
+
+# A narrow window at the left, which scrolls with the note.
+def ShowBlame(bufnr: number, window: number, result: dict<any>)
+  win_gotoid(window)
+  const top = line('w0')
+  const caret = getcurpos()
+  execute $'leftabove vertical :{blameWidth} new'
+  setlocal buftype=nofile bufhidden=wipe noswapfile nobuflisted nowrap winfixwidth nonumber norelativenumber
+  setlocal signcolumn=no foldcolumn=0 nolist nospell nocursorline statusline=Blame\ (q\ closes)
+  b:notes_lsp_blame = bufnr
+  const lines = result->get('labels', [])
+  setline(1, lines)
+  for [index, color] in result->get('colors', [])->items()
+    if color >= 0 && !empty(prop_type_get($'NotesName{color % 12}'))
+      prop_add(index + 1, 1, {type: $'NotesName{color % 12}', length: len(lines[index])})
+    endif
+  endfor
+  setlocal nomodifiable
+  nnoremap <buffer> <silent> <nowait> q <ScriptCmd>EndBlame(b:notes_lsp_blame)<CR>
+  execute $'normal! {top}zt'
+  setlocal scrollbind
+  win_gotoid(window)
+  setlocal scrollbind
+  setpos('.', caret)
+  syncbind
+  # Typing moves the lines away from their labels.
+  execute $'autocmd notes_lsp_blame TextChanged,TextChangedI <buffer={bufnr}> ++once EndBlame({bufnr})'
+enddef
+
+augroup notes_lsp_blame
+  autocmd!
+augroup END
+
+# Takes the labels away. Returns whether there were any.
+def EndBlame(bufnr: number): bool
+  var found = false
+  for info in getwininfo()
+    if getbufvar(info.bufnr, 'notes_lsp_blame', 0) == bufnr
+      win_execute(info.winid, 'close')
+      found = true
+    endif
+  endfor
+  if found
+    for window in win_findbuf(bufnr)
+      setwinvar(window, '&scrollbind', false)
+    endfor
+    execute $'autocmd! notes_lsp_blame * <buffer={bufnr}>'
+  endif
+  return found
 enddef

@@ -3,9 +3,10 @@ vim9script
 
 import autoload 'notes_lsp/commands.vim'
 import autoload 'notes_lsp/arrival.vim'
-import autoload 'notes_lsp/list.vim'
+import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
+import autoload 'notes_lsp/view.vim'
 
 # Invites a person to the note in the current buffer, which becomes one if it is none.
 export def Invite(name: string)
@@ -18,10 +19,11 @@ export def Invite(name: string)
       elseif name != '' && empty(named)
         status.Warn($':NotesPeers shows people nearby; {name} is not')
       elseif len(named) == 1
-        Ask(note, named[0])
+        InviteTo({uri: note.uri}, named[0])
         return
       else
-        Choose(' Invite ', empty(named) ? near : named, (it) => $'{it.name}  {it.state}  {it.peer[: 7]}', (it) => Ask(note, it))
+        Choose(' Invite ', empty(named) ? near : named, (it) => $'{it.name}  {it.state}  {it.peer[: 7]}',
+          (it) => InviteTo({uri: note.uri}, it))
         return
       endif
       if note.id == ''
@@ -31,13 +33,63 @@ export def Invite(name: string)
   })
 enddef
 
-def Ask(note: dict<any>, peer: dict<any>)
-  const params = {uri: note.uri, peer: peer.peer}
-  service.Request('notes/invite', params, commands.Then((result) => {
+# Invites a person to a note: {uri} or {id}.
+export def InviteTo(target: dict<any>, peer: dict<any>)
+  service.Request('notes/invite', target->copy()->extend({peer: peer.peer}), commands.Then((result) => {
     const code = result->get('code', '')
     # The digits come first, where no name can stand before them.
     status.Say(code == '' ? $'Invited {peer.name}' : $'Code {Spaced(code)}: invited {peer.name}. :NotesAnswer to confirm')
-    list.Refresh()
+    view.Refresh()
+  }))
+enddef
+
+const accesses = {'can edit': 'write', 'can read': 'read', 'nothing: stop sharing': 'none'}
+
+# Asks what a guest of a note may do.
+export def ChooseAccess(target: dict<any>, peer: dict<any>)
+  const choices = ['can edit', 'can read', 'nothing: stop sharing']
+  Choose($' {peer.name} ', choices, (it) => it, (it) => SetAccess(target, peer, accesses[it]))
+enddef
+
+export def SetAccess(target: dict<any>, peer: dict<any>, access: string)
+  const words = {write: 'can edit', read: 'can read', none: 'no longer has'}
+  service.Request('notes/setAccess', target->copy()->extend({peer: peer.peer, access: access}), commands.Then((_) => {
+    status.Say($'{peer.name} {words[access]} this note')
+    view.Refresh()
+  }))
+enddef
+
+# :NotesAccess {person} {write, read or none}
+export def Access(arguments: string)
+  const note = buffer.Of(bufnr())
+  const parts = arguments->matchlist('^\(.\{-}\)\s\+\(write\|read\|none\)$')
+  if empty(note) || note.id == ''
+    status.Warn('Not a note. :NotesAdopt makes it one')
+  elseif empty(parts)
+    status.Warn(':NotesAccess Ben read: or write, or none')
+  else
+    SetAccess({uri: note.uri}, {peer: parts[1], name: parts[1]}, parts[2])
+  endif
+enddef
+
+# Whether this user wants to hear of a person.
+export def ChooseTrust(peer: dict<any>)
+  Choose($' {peer.name} ', ['trust', 'block', 'forget'], (it) => it, (it) => Trust(peer.peer, peer.name, it))
+enddef
+
+export def Trust(peer: string, name: string, word: string)
+  const states = {trust: 'trusted', block: 'blocked', forget: 'forgotten'}
+  service.Request('notes/trust', {peer: peer, state: states[word]}, commands.Then((_) => {
+    status.Say({trust: $'You trust {name}', block: $'Blocked {name}', forget: $'Forgot {name}'}[word])
+    view.Refresh()
+  }))
+enddef
+
+# Calls the service of another person at an address.
+export def Connect(address: string)
+  service.Request('notes/connect', {address: address}, commands.Then((_) => {
+    status.Say($'Connected to {address}')
+    view.Refresh()
   }))
 enddef
 
@@ -97,7 +149,7 @@ def Decide(invitation: dict<any>)
     if index == 0 && !isOurs
       const name = invitation.from.name
       arrival.Await('notes/answer', params, $'Waiting for {name}… (:NotesGiveUp)',
-        $'No answer yet; the note opens when {name} confirms', (_) => list.Refresh())
+        $'No answer yet; the note opens when {name} confirms', (_) => view.Refresh())
       return
     endif
     service.Request('notes/answer', params, commands.Then((_) => {
@@ -106,7 +158,7 @@ def Decide(invitation: dict<any>)
       elseif index != 0
         status.Say('Canceled; nothing was shared')
       endif
-      list.Refresh()
+      view.Refresh()
     }))
   })
 enddef

@@ -3,9 +3,11 @@ vim9script
 
 import autoload 'notes_lsp/text.vim'
 import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/commands.vim'
 import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/safe.vim'
+import autoload 'notes_lsp/status.vim'
 
 # Twelve colours that can be told apart, as [256-colour number, RGB], for light and for dark backgrounds.
 const onLight = [
@@ -27,16 +29,22 @@ const selectedOnDarkRGB = [
   '#5f0000', '#00005f', '#005f00', '#875f00', '#5f0087', '#005f5f', '#87005f', '#5f5f00', '#5f5f87', '#5f8700',
   '#5f005f', '#005f87',
 ]
+# The nearest of eight colours.
+const basicColors = [1, 4, 2, 3, 5, 6, 5, 3, 4, 2, 1, 6]
 # At most twenty reports of the own caret a second.
 const reportInterval = 50
 const mostNameWidth = 16
+# How long a place that somebody points at is marked, in milliseconds.
+const pointedTime = 5000
 
 var propertyTypes: list<string> = []
 var reportTimer = 0
 var reportAgain = false
 var lastReport: dict<any> = {}
-# Peer id that the view of a buffer follows, by buffer number.
-var followed: dict<string> = {}
+# Whom the view of a buffer follows, by buffer number: {peer, place}; the place is where the cursor was put last.
+var followed: dict<dict<any>> = {}
+# Where people have just pointed, by their ids: {bufnr, range}.
+var pointed: dict<dict<any>> = {}
 
 export def DefineHighlights()
   const isDark = &background ==# 'dark'
@@ -46,9 +54,21 @@ export def DefineHighlights()
     const selectedGui = (isDark ? selectedOnDarkRGB : selectedOnLightRGB)[index]
     const onCterm = isDark ? 16 : 231
     const onGui = isDark ? '#000000' : '#ffffff'
-    execute $'highlight default NotesCaret{index} ctermfg={onCterm} ctermbg={cterm} guifg={onGui} guibg={gui}'
-    execute $'highlight default NotesName{index} cterm=italic ctermfg={cterm} gui=italic guifg={gui}'
-    execute $'highlight default NotesSelection{index} ctermbg={selectedCterm} guibg={selectedGui}'
+    if str2nr(&t_Co) >= 88 || has('gui_running') || &termguicolors
+      execute $'highlight default NotesCaret{index} ctermfg={onCterm} ctermbg={cterm} guifg={onGui} guibg={gui}'
+      execute $'highlight default NotesName{index} cterm=italic ctermfg={cterm} gui=italic guifg={gui}'
+      execute $'highlight default NotesSelection{index} ctermbg={selectedCterm} guibg={selectedGui}'
+    elseif str2nr(&t_Co) >= 8
+      # Of eight colours each stands for several people, who have other letters.
+      const basic = basicColors[index]
+      execute $'highlight default NotesCaret{index} term=reverse cterm=reverse ctermfg={basic}'
+      execute $'highlight default NotesName{index} term=NONE ctermfg={basic}'
+      execute $'highlight default NotesSelection{index} term=underline cterm=underline ctermfg={basic}'
+    else
+      execute $'highlight default NotesCaret{index} term=reverse cterm=reverse'
+      execute $'highlight default NotesName{index} term=underline cterm=underline'
+      execute $'highlight default NotesSelection{index} term=underline cterm=underline'
+    endif
   endfor
 enddef
 
@@ -66,6 +86,10 @@ def DefineTypes()
       propertyTypes->add(type)
     endfor
   endfor
+  if empty(prop_type_get('NotesPointed'))
+    highlight default link NotesPointed IncSearch
+    prop_type_add('NotesPointed', {highlight: 'NotesPointed', priority: 40})
+  endif
 enddef
 
 # Shows `peers` from now on. Each: {peer, name, color, letter, ranges}.
@@ -78,6 +102,7 @@ export def Show(note: dict<any>, peers: list<any>)
     endfor
   endfor
   Redraw(note)
+  commands.OnCarets(note)
 enddef
 
 # Moves what is shown over edits that are about to be made. A caret stays behind what is typed at its place, as it does for
@@ -108,7 +133,7 @@ export def Redraw(note: dict<any>)
   for peer in note.peers
     for range in peer.ranges
       DrawSelection(note.bufnr, range, peer.color % 12)
-      DrawCaret(note.bufnr, range.end, peer.name, peer.color % 12)
+      DrawCaret(note.bufnr, range.end, peer, peer.color % 12)
     endfor
   endfor
   Follow(note)
@@ -118,7 +143,10 @@ def LineCount(bufnr: number): number
   return getbufinfo(bufnr)[0].linecount
 enddef
 
-def DrawCaret(bufnr: number, caret: dict<any>, name: string, color: number)
+# A caret at the end of a line is the person's letter, so that it is seen without colours, too.
+def DrawCaret(bufnr: number, caret: dict<any>, peer: dict<any>, color: number)
+  const name = safe.Line(peer.name)
+  const letter = safe.Line(peer->get('letter', ' '))
   const lines = getbufline(bufnr, caret.line + 1)
   # The caret after a final newline is in a line that Vim does not show.
   const line = empty(lines) ? LineCount(bufnr) : caret.line + 1
@@ -127,9 +155,11 @@ def DrawCaret(bufnr: number, caret: dict<any>, name: string, color: number)
     const width = len(content->strpart(caret.character, 1, true))
     prop_add(line, caret.character + 1, {bufnr: bufnr, type: $'NotesCaret{color}', length: width})
   else
-    prop_add(line, 0, {bufnr: bufnr, type: $'NotesCaret{color}', text: ' ', text_align: 'after'})
+    prop_add(line, 0, {bufnr: bufnr, type: $'NotesCaret{color}', text: letter == '' ? ' ' : letter, text_align: 'after'})
   endif
-  const label = ' ' .. safe.Line(name)->strcharpart(0, mostNameWidth)
+  # Where two names begin alike, the letters differ.
+  const isLetterShown = empty(lines) || caret.character >= len(content)
+  const label = (isLetterShown || name->toupper()->strcharpart(0, 1) ==# letter ? ' ' : $' {letter} ') .. name->strcharpart(0, mostNameWidth)
   prop_add(line, 0, {bufnr: bufnr, type: $'NotesName{color}', text: label, text_align: 'after'})
 enddef
 
@@ -237,34 +267,82 @@ export def Find(note: dict<any>, name: string): dict<any>
   return {}
 enddef
 
-# Moves the caret of the current window to a peer's.
+# Moves the caret of the current window to a person's, or to where they have just pointed.
 export def Go(note: dict<any>, peer: dict<any>)
-  const caret = peer.ranges[-1].end
+  const place = pointed->get(peer.peer, {})
+  const caret = !empty(place) && place.bufnr == note.bufnr ? place.range.start : peer.ranges[-1].end
   cursor(min([caret.line + 1, line('$')]), caret.character + 1)
 enddef
 
-# Follows a peer in a buffer; '' stops.
-export def SetFollowed(note: dict<any>, peerId: string)
-  if peerId == ''
-    if followed->has_key(note.bufnr)
-      followed->remove(note.bufnr)
+# Somebody points at a part of a note: it is marked for a while.
+export def OnPointed(note: dict<any>, event: dict<any>)
+  if empty(note) || !bufloaded(note.bufnr)
+    return
+  endif
+  DefineTypes()
+  final range = event.range
+  range.start = text.ClampedPosition(note.shadow, range.start)
+  range.end = text.ClampedPosition(note.shadow, range.end)
+  pointed[event.peer] = {bufnr: note.bufnr, range: range}
+  const [first, last] = [range.start, range.end]
+  const isEmpty = first == last
+  const line = getbufline(note.bufnr, first.line + 1)->get(0, '')
+  prop_add(first.line + 1, isEmpty ? 1 : first.character + 1, {
+    bufnr: note.bufnr, type: $'NotesPointed', end_lnum: last.line + 1, end_col: isEmpty ? len(line) + 1 : last.character + 1,
+  })
+  timer_start(pointedTime, (_) => {
+    if bufloaded(note.bufnr)
+      prop_remove({type: 'NotesPointed', bufnr: note.bufnr, all: true}, 1, LineCount(note.bufnr))
     endif
-  else
-    followed[note.bufnr] = peerId
+    if pointed->has_key(event.peer)
+      pointed->remove(event.peer)
+    endif
+  })
+enddef
+
+# Follows a person in a buffer, until the user does anything there.
+export def StartFollowing(note: dict<any>, peer: dict<any>)
+  Go(note, peer)
+  followed[note.bufnr] = {peer: peer.peer, name: peer.name, place: getcurpos()[1 : 2]}
+enddef
+
+export def StopFollowing(note: dict<any>)
+  if followed->has_key(note->get('bufnr', -1))
+    status.Say($'Stopped following {followed->remove(note.bufnr).name}')
   endif
 enddef
 
 export def IsFollowing(note: dict<any>): bool
-  return followed->has_key(note.bufnr)
+  return followed->has_key(note->get('bufnr', -1))
+enddef
+
+# The cursor is elsewhere than it was put, or the user types: enough followed.
+export def OnMoved(note: dict<any>)
+  if IsFollowing(note) && (mode() !=# 'n' || getcurpos()[1 : 2] != followed[note.bufnr].place)
+    StopFollowing(note)
+  endif
 enddef
 
 def Follow(note: dict<any>)
-  if note.bufnr != bufnr() || !followed->has_key(note.bufnr) || mode() !=# 'n'
+  if note.bufnr != bufnr() || !IsFollowing(note) || mode() !=# 'n'
     return
   endif
   for peer in note.peers
-    if peer.peer ==# followed[note.bufnr] && !empty(peer.ranges)
+    if peer.peer ==# followed[note.bufnr].peer && !empty(peer.ranges)
       Go(note, peer)
+      followed[note.bufnr].place = getcurpos()[1 : 2]
     endif
   endfor
+enddef
+
+# An arrow for a person whose caret is above or below what the current window shows of the note.
+export def Arrow(note: dict<any>, name: string): string
+  for peer in note->get('peers', [])
+    if peer.name ==# name && !empty(peer.ranges)
+      const line = peer.ranges[-1].end.line + 1
+      const arrows = &encoding ==# 'utf-8' ? ['↑', '↓'] : ['^', 'v']
+      return line < line('w0') ? arrows[0] : line > line('w$') ? arrows[1] : ''
+    endif
+  endfor
+  return ''
 enddef

@@ -10,6 +10,7 @@ import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/commands.vim'
 import autoload 'notes_lsp/frames.vim'
 import autoload 'notes_lsp/gate.vim'
+import autoload 'notes_lsp/introduction.vim'
 import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/safe.vim'
 import autoload 'notes_lsp/files.vim'
@@ -42,6 +43,8 @@ var initializeTimer = 0
 var restartTimer = 0
 # Requests made before the service is ready: [method, params, Done].
 var waiting: list<list<any>> = []
+# Whether they wait until the user has said who they are.
+var isHeld = false
 # Callbacks of requests on their way, so that a death of the service answers them.
 var asked: dict<func(dict<any>)> = {}
 var lastAsked = 0
@@ -73,13 +76,23 @@ export def Server(): dict<any>
   return server
 enddef
 
+# What the service says of the notes protocol and of this user.
+def Said(): dict<any>
+  return server->get('capabilities', {})->get('experimental', {})->get('notes', {})
+enddef
+
+# This user's name as others see it.
+export def PeerName(): string
+  return Said()->get('peerName', '')
+enddef
+
 # Names this run of the service: a buffer that outlives it says so to the next one.
 export def Run(): string
-  return server->get('capabilities', {})->get('experimental', {})->get('notes', {})->get('run', '')
+  return Said()->get('run', '')
 enddef
 
 export def HasUndo(): bool
-  return server->get('capabilities', {})->get('experimental', {})->get('notes', {})->get('undo', false)
+  return Said()->get('undo', false)
 enddef
 
 export def Log(): list<string>
@@ -128,6 +141,7 @@ def Launch(): bool
   startedAt = reltime()
   server = {}
   state = 'starting'
+  isHeld = false
   reader = frames.Reader()
   job = job_start(command, {
     in_mode: 'raw', out_mode: 'raw', err_mode: 'nl', noblock: 1, stoponexit: '',
@@ -161,7 +175,7 @@ def Version(): string
 enddef
 
 def Options(): dict<any>
-  final options = {protocol: protocolVersion, client: $'vim {Version()}'}
+  final options = {protocol: protocolVersion, introduces: true, client: $'vim {Version()}'}
   if g:->get('notes_lsp_name', '') != ''
     options.userName = g:notes_lsp_name
   endif
@@ -195,6 +209,18 @@ def OnInitialized(mine: number, answer: dict<any>)
   endif
   buffer.OnServiceReady()
   files.OnServiceReady()
+  if Said()->get('asksName', false)
+    isHeld = true
+    introduction.Begin(() => {
+      isHeld = false
+      SendWaiting()
+    })
+    return
+  endif
+  SendWaiting()
+enddef
+
+def SendWaiting()
   const requests = waiting
   waiting = []
   for [method, params, Done] in requests
@@ -262,8 +288,8 @@ enddef
 
 # Sends a request. `Done` gets {result} or {error: {code, message, data}}, always and once. Starts the service.
 export def Request(method: string, params: dict<any>, Done: func(dict<any>))
-  if state !=# 'ready'
-    if state ==# 'restarting' || Start()
+  if state !=# 'ready' || isHeld && method !=# 'notes/setName'
+    if state ==# 'ready' || state ==# 'restarting' || Start()
       waiting->add([method, params, Done])
     endif
     return

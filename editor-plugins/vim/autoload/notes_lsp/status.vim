@@ -27,6 +27,18 @@ var isHeldByGate = false
 # Urgent messages that came in Insert mode, where the next key takes them away: shown again afterwards.
 var missed: list<string> = []
 var toldTroubles: dict<bool> = {}
+# Everything that was to be read, oldest first, for :NotesLog.
+var told: list<string> = []
+const mostTold = 500
+
+# Asks for a line; '' if the user does not want to.
+export def Ask(prompt: string, default = ''): string
+  const line = input($'Notes: {prompt}', default)->trim()
+  # The prompt would stay on the last line.
+  redraw
+  echo ''
+  return line
+enddef
 
 # News: waits while something else is to be read.
 export def Say(message: string)
@@ -45,6 +57,7 @@ export def Urge(message: string)
   if line == ''
     return
   endif
+  Log(line)
   waiting->insert([line, 'WarningMsg'], 0)
   if isUnread && lastShown != '' && !isUrgent && !IsErrorShown()
     waiting->insert([lastShown, 'WarningMsg'], 1)
@@ -109,11 +122,24 @@ def Add(message: string, highlight: string)
   if line == '' || (!empty(waiting) && waiting[-1][0] ==# line)
     return
   endif
+  Log(line)
   waiting->add([line, highlight])
   if len(waiting) > mostWaiting
     waiting->remove(0)
   endif
   ShowNext()
+enddef
+
+# Keeps a line for :NotesLog that may not be worth a message.
+export def Log(line: string)
+  told->add($'{strftime("%H:%M:%S")}  {line}')
+  if len(told) > mostTold
+    told->remove(0)
+  endif
+enddef
+
+export def Told(): list<string>
+  return told->copy()
 enddef
 
 def Cleaned(message: string): string

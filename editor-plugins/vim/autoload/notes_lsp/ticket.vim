@@ -1,49 +1,76 @@
 vim9script
-# Tickets: shown with the words to read aloud until a key is pressed, and again by :NotesTicket.
+# Tickets: in the registers, on the clipboard, and in a window of their own until it is closed; :NotesTicket shows it again.
 
 import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/list.vim'
 import autoload 'notes_lsp/status.vim'
 
-# The last ticket of each note, by id: {ticket, words, isReadOnly}.
+const ticketName = '[Notes ticket]'
+
+# The last answer to notes/share, by the note's id.
 var tickets: dict<dict<any>> = {}
 
-# A new ticket: into the registers " and +, and shown.
-export def Take(note: dict<any>, result: dict<any>, isReadOnly: bool)
-  tickets[note.id] = {ticket: result.ticket, words: result->get('words', ''), isReadOnly: isReadOnly}
-  Popup(tickets[note.id])
+# A new ticket: into the registers " and +, onto the clipboard of the terminal, and shown.
+export def Take(result: dict<any>)
+  tickets[result.id] = result
+  Give(result)
 enddef
 
-# Shows the last ticket of the current note again.
+# Shows the last ticket of the current note again, or takes it away.
 export def Again()
+  const window = bufwinid(list.Number(ticketName))
+  if window > 0
+    win_execute(window, 'close')
+    return
+  endif
   const note = buffer.Of(bufnr())
   if empty(note) || note.id == ''
     status.Warn('Not a note. :NotesShare shares it and shows a ticket')
   elseif !tickets->has_key(note.id)
     status.Warn(':NotesShare first: no ticket was made here yet')
   else
-    Popup(tickets[note.id])
+    Give(tickets[note.id])
   endif
 enddef
 
-def Popup(ticket: dict<any>)
+def Give(ticket: dict<any>)
   setreg('"', ticket.ticket)
-  if has('clipboard')
+  if has('clipboard_working')
     setreg('+', ticket.ticket)
+  elseif g:->get('notes_lsp_osc52', true)
+    # A terminal that does not know this ignores it; tmux passes it on with `set-clipboard on`.
+    echoraw($"\e]52;c;{Base64(ticket.ticket)}\x07")
   endif
-  const width = min([&columns - 6, 72])
-  var lines = Wrapped(ticket.ticket, width)
-  if ticket.words != ''
+  const width = min([&columns - 2, 76])
+  const what = ticket->get('access', 'write') ==# 'read' ? 'read' : 'edit'
+  const uses = ticket->get('uses', 1) == 1 ? 'one use' : $'{ticket.uses} uses'
+  var lines = [$'Anyone with this ticket can {what} this note ({uses})', ''] + Wrapped(ticket.ticket, width)
+  if ticket->get('words', '') != ''
     lines += ['', 'Or read aloud:'] + Wrapped(ticket.words, width)
   endif
-  lines += ['', 'In register "; :NotesTicket shows it again']
-  const what = ticket.isReadOnly ? 'read' : 'edit'
-  popup_create(lines, {
-    title: $' Anyone with this ticket can {what} this note (one use) ', border: [], padding: [0, 1, 0, 1], wrap: false,
-    moved: 'any', zindex: 200, filter: (id, _) => {
-      popup_close(id)
-      return false
-    },
-  })
+  lines += ['', 'You must both be online, and in reach of each other.',
+    'Copied. q here closes this; :NotesTicket shows it again']
+  const height = min([len(lines), &lines - 6])
+  lines += empty(ticket->get('qr', [])) ? [] : ['', 'Or scan:'] + ticket.qr
+  const from = win_getid()
+  list.Show(ticketName, lines)
+  execute $'resize {height}'
+  cursor(1, 1)
+  win_gotoid(from)
+enddef
+
+const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+
+def Base64(text: string): string
+  var result = ''
+  const bytes = range(len(text))->mapnew((_, it) => strgetchar(text[it], 0))
+  for start in range(0, len(bytes) - 1, 3)
+    const part = bytes[start : start + 2]
+    const number = part[0] * 65536 + part->get(1, 0) * 256 + part->get(2, 0)
+    const four = [number / 262144, number / 4096 % 64, number / 64 % 64, number % 64]
+    result ..= four->mapnew((index, it) => index <= len(part) ? digits[it] : '=')->join('')
+  endfor
+  return result
 enddef
 
 # Lines of at most that width, broken between words; only what has no blank is broken elsewhere.

@@ -1,0 +1,42 @@
+/// Makes one line of what one person does in one moment: who joins a note comes online, is let in, and opens it.
+struct QuietNews: Sendable {
+  /// What is told of a person, by the kinds of `notes/event`.
+  enum Verdict: Hashable, Sendable {
+    case now
+    /// Unless something else is told of the person first.
+    case after(Duration)
+    case never
+  }
+
+  /// How long a person who comes online may take until something says more than that.
+  static let patience: Duration = .seconds(1)
+  /// What else happens within this time is the same event to a person who reads.
+  static let moment: Duration = .seconds(10)
+  private static let maximumPeople = 1024
+
+  private var told: [String: (kind: String, at: Duration)] = [:]
+
+  /// - Parameter kind: that of the event about the person.
+  mutating func verdict(on kind: String, of person: String, at now: Duration) -> Verdict {
+    let last = told[person].flatMap { now - $0.at < Self.moment ? $0.kind : nil }
+    switch (kind, last) {
+    case ("online", .some), ("offline", "left"), ("joined", "accepted"), ("joined", "online"): return .never
+    case ("online", nil): return .after(Self.patience)
+    default:
+      note(kind, of: person, at: now)
+      return .now
+    }
+  }
+
+  /// The pause is over. Returns whether nothing was told of the person meanwhile.
+  mutating func isDue(_ kind: String, of person: String, at now: Duration) -> Bool {
+    guard told[person].map({ now - $0.at >= Self.moment }) ?? true else { return false }
+    note(kind, of: person, at: now)
+    return true
+  }
+
+  private mutating func note(_ kind: String, of person: String, at now: Duration) {
+    if told.count >= Self.maximumPeople { told = told.filter { now - $0.value.at < Self.moment } }
+    if told.count < Self.maximumPeople || told[person] != nil { told[person] = (kind, now) }
+  }
+}

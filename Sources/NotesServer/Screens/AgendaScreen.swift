@@ -1,0 +1,35 @@
+import AutomergeRepo
+import Foundation
+
+/// The agenda of a meeting as a screen has it: the meeting's title, and its items in order.
+@AutomergeRepo
+struct AgendaScreen {
+  let service: Service
+
+  func table(of meeting: NoteRecord, _ items: [ItemPlace], attendees: [String], width: Int) -> ScreenTable {
+    let time = ScreenTime(now: service.clock.date)
+    var table = ScreenTable(
+      [.init(least: 20), .init(least: 7, isNumber: true), .init(least: 7)], width: width)
+    table.add(
+      [meeting.title, "Size", "Changed"], [("id", .text(meeting.id.description)), ("title", .text(meeting.title))])
+    for (index, item) in items.enumerated() {
+      let record = service.notebook[NoteKey(meeting.id, item: item.item)]
+      let mark = record?.isUnread ?? false ? "* " : "  "
+      table.add(
+        [
+          "\(mark)\(index + 1). \(item.title)", NotesScreen.counted(record?.words ?? 0, "word"),
+          record.map { time.short($0.modified) } ?? "",
+        ],
+        [
+          ("id", .text(meeting.id.description)), ("item", .text(item.item)), ("title", .text(item.title)),
+          ("uri", .text(item.path.map(FileURI.uri(path:)) ?? "")),
+        ])
+    }
+    if items.isEmpty { table.say("  No items yet. + adds one") }
+    if !attendees.isEmpty {
+      table.say("")
+      table.say("Attendees: " + attendees.map(OneLine.shown).joined(separator: ", "))
+    }
+    return table
+  }
+}

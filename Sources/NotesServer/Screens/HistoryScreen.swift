@@ -1,0 +1,42 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+
+/// The history of a note as a screen has it: the rows of `notes/history`, newest first.
+struct HistoryScreen {
+  let time: ScreenTime
+
+  func table(of rows: [HistoryRequest.Row], since oldest: Set<ChangeHash>?, width: Int) -> ScreenTable {
+    var table = ScreenTable(
+      [
+        .init(least: 7, most: 18), .init(least: 6, most: 20), .init(least: 2, isNumber: true),
+        .init(least: 2, isNumber: true), .init(least: 20),
+      ], width: width)
+    table.add(["When", "Who", "+", "-", "What changed"])
+    for (index, row) in rows.enumerated() {
+      let before = index + 1 < rows.count ? rows[index + 1].burst.heads : oldest ?? []
+      table.add(
+        [
+          time.full(row.burst.end), row.author, "\(row.burst.inserted)", "\(row.burst.deleted)", row.change,
+        ],
+        [
+          ("heads", .texts(row.burst.heads.map(\.description).sorted())),
+          ("before", .texts(before.map(\.description).sorted())),
+          ("when", .text(time.full(row.burst.end))), ("author", .text(row.author)),
+        ])
+    }
+    if rows.isEmpty { table.say("No history yet") }
+    return table
+  }
+}
+
+extension HistoryRequest.Row {
+  /// What the row changed, in words.
+  var change: String {
+    if let message = burst.message { return message }
+    let excerpt = burst.excerpt.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    if excerpt.isEmpty { return "deleted \(NotesScreen.counted(burst.deleted, "character"))" }
+    let isCut = burst.inserted > burst.excerpt.unicodeScalars.count
+    return (burst.deleted > burst.inserted ? "replaced with: " : "wrote: ") + excerpt + (isCut ? "…" : "")
+  }
+}

@@ -1,0 +1,127 @@
+import JSONRPC
+
+/// A list as lines of aligned columns, for an editor's buffer or a terminal. Both editors and the command line show the same.
+struct ScreenTable {
+  struct Column {
+    /// It is made no narrower than this.
+    var least = 4
+    var isNumber = false
+    /// The most columns it takes; nil for as many as there are.
+    var most: Int?
+  }
+
+  /// What an editor needs to act on a line, as members of a JSON object; empty for a heading.
+  typealias Members = [(name: StaticString, value: Value)]
+
+  enum Value {
+    case text(String)
+    case texts([String])
+  }
+
+  private struct Line {
+    let cells: [String]
+    let members: Members
+  }
+
+  private static let gap = 2
+  private let columns: [Column]
+  /// How wide a line may be, in columns of the screen.
+  private let width: Int
+  private var lines: [Line] = []
+
+  init(_ columns: [Column], width: Int) { (self.columns, self.width) = (columns, max(40, min(width, 400))) }
+
+  var isEmpty: Bool { lines.isEmpty }
+
+  mutating func add(_ cells: [String], _ members: Members = []) {
+    lines.append(Line(cells: cells.map(OneLine.shown), members: members))
+  }
+
+  /// A line of text that is no row of the table.
+  mutating func say(_ text: String) { lines.append(Line(cells: [text], members: [])) }
+
+  // MARK: Layout
+
+  /// As wide as what is in it needs, the widest made narrower until all fit.
+  private var widths: [Int] {
+    var widths = columns.map { _ in 0 }
+    for line in lines where line.cells.count == columns.count {
+      for (index, cell) in line.cells.enumerated() { widths[index] = max(widths[index], DisplayWidth.of(cell)) }
+    }
+    for (index, column) in columns.enumerated() { widths[index] = min(widths[index], column.most ?? widths[index]) }
+    var excess = widths.reduce(0, +) + Self.gap * (columns.count - 1) - width
+    while excess > 0 {
+      let shrinkable = columns.indices.filter { widths[$0] > columns[$0].least }
+      guard let widest = shrinkable.max(by: { widths[$0] < widths[$1] }) else { break }
+      widths[widest] -= 1
+      excess -= 1
+    }
+    return widths
+  }
+
+  private func text(_ line: Line, _ widths: [Int]) -> String {
+    guard line.cells.count == columns.count else {
+      return DisplayWidth.cut(line.cells.joined(separator: "  "), to: width)
+    }
+    var text = ""
+    var owed = 0
+    for (index, cell) in line.cells.enumerated() where widths[index] > 0 {
+      let shown = DisplayWidth.cut(cell, to: widths[index])
+      let missing = widths[index] - DisplayWidth.of(shown)
+      if columns[index].isNumber { owed += missing }
+      // Blanks at the end of a line are never written.
+      if !shown.isEmpty {
+        text += String(repeating: " ", count: owed) + shown
+        owed = 0
+      }
+      owed += Self.gap + (columns[index].isNumber ? 0 : missing)
+    }
+    return text
+  }
+
+  /// The lines, ready to show.
+  var texts: [String] {
+    let widths = widths
+    return lines.map { text($0, widths) }
+  }
+
+  /// `{lines, rows}`: a row for each line.
+  func write(to writer: inout JSONTextWriter) {
+    writer.key("lines")
+    writer.array { writer in
+      for text in texts { writer.string(text) }
+    }
+    writer.key("rows")
+    writer.array { writer in
+      for line in lines {
+        writer.object { writer in
+          for member in line.members {
+            writer.key(member.name)
+            switch member.value {
+            case .text(let text): writer.string(text)
+            case .texts(let texts): writer.array { writer in for text in texts { writer.string(text) } }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+/// The answer to a request that asked for lines by giving a `width`.
+struct ScreenAnswer: RequestResult {
+  let encoded: [UInt8]
+
+  init(_ table: ScreenTable) {
+    var writer = JSONTextWriter()
+    writer.object { table.write(to: &$0) }
+    encoded = writer.bytes
+  }
+
+  var json: JSONValue { get throws { try JSONValue(parsing: encoded) } }
+}
+
+extension Parameters {
+  /// The width of the screen, in columns, if the answer is to be lines for it.
+  func widthIfPresent() throws(ResponseError) -> Int? { try nonNegativeIntIfPresent("width") }
+}

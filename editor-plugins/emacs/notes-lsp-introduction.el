@@ -1,0 +1,47 @@
+;;; notes-lsp-introduction.el --- Who you are to others  -*- lexical-binding: t -*-
+
+;; SPDX-License-Identifier: Apache-2.0
+
+;;; Commentary:
+
+;; The first start asks once for the name that others see, and whether to be
+;; seen on this network.  M-x notes-name changes both for good.
+
+;;; Code:
+
+(require 'notes-lsp-service)
+(require 'notes-lsp-ask)
+(require 'notes-lsp-buffer)
+
+(defun notes-lsp--introduce (name)
+  "Ask who this person is, by default NAME, and tell the service.
+A quit leaves the name, and the person unseen."
+  ;; For what waits meanwhile no command has been given; those that leave a prompt never end.
+  (let* ((notes-lsp--commands-begun notes-lsp--commands-begun)
+         (notes-lsp--running notes-lsp--running)
+         (inhibit-quit nil)
+         (answer (condition-case nil
+                     (cons (string-trim (read-string "Notes: Name that others see: " name))
+                           (y-or-n-p "Notes: May people on this network see you? "))
+                   (quit nil)))
+         (chosen (if (or (null answer) (string-blank-p (car answer))) name (car answer))))
+    (notes-lsp-service-request-async
+     :notes/setName (list :name chosen :visible (if (cdr answer) t :json-false))
+     (lambda (_) (notes-lsp--news (format "Others see you as %s. :NotesName changes it" chosen)))
+     :error #'notes-lsp--warn)))
+
+;;;###autoload
+(defun notes-name (&optional name)
+  "Change the NAME that others see, for good.
+Without one, ask for it, and whether to be seen on this network."
+  (interactive)
+  (if name
+      (notes-lsp--with-answer (_ :notes/setName (list :name name)
+                                 :waiting "Storing your name…" :background t)
+        (notes-lsp--say "Others see you as %s now" name))
+    (notes-lsp--with-answer (result :notes/peers (notes-lsp--empty)
+                                    :waiting "Asking the service…" :what "Your name")
+      (notes-lsp--introduce (plist-get (plist-get result :self) :name)))))
+
+(provide 'notes-lsp-introduction)
+;;; notes-lsp-introduction.el ends here

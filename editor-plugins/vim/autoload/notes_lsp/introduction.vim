@@ -1,0 +1,66 @@
+vim9script
+# The first start: asks once for the name that others see, and whether to be seen on this network.
+
+import autoload 'notes_lsp/service.vim'
+import autoload 'notes_lsp/status.vim'
+
+# What goes on when the user has answered.
+var GoOn: func = null_function
+
+# Asks as soon as the user is not in the middle of something, then calls `Then`. Until then nobody on the network is told of
+# this user.
+export def Begin(Then: func)
+  GoOn = Then
+  augroup notes_lsp_introduction
+    autocmd!
+    autocmd SafeState,SafeStateAgain * Offer()
+  augroup END
+  timer_start(0, (_) => Offer())
+enddef
+
+def Offer()
+  if mode(1) !=# 'n' || state('moswS') != '' || !exists('#notes_lsp_introduction#SafeState')
+    return
+  endif
+  autocmd! notes_lsp_introduction
+  timer_start(0, (_) => {
+    Ask(service.PeerName())
+    GoOn()
+  })
+enddef
+
+def Ask(default: string)
+  echohl Question
+  const given = status.Ask('Name that others see: ', default)
+  const choice = confirm('Notes: May people on this network see you?', "&Yes\n&No", 1)
+  echohl None
+  redraw
+  Set(given == '' ? default : given, choice == 1)
+enddef
+
+def Set(name: string, isVisible: bool)
+  service.Request('notes/setName', {name: name, visible: isVisible}, (answer) => {
+    if answer->has_key('error')
+      status.Warn(answer.error.message)
+    else
+      status.Say($'Others see you as {name}. :NotesName changes it')
+    endif
+  })
+enddef
+
+# Changes the name for good; without one, asks for it.
+export def Name(given: string)
+  if given != ''
+    service.Request('notes/setName', {name: given}, (answer) => {
+      if answer->has_key('error')
+        status.Warn(answer.error.message)
+      else
+        status.Say($'Others see you as {given} now')
+      endif
+    })
+  else
+    service.Request('notes/peers', {}, (answer) => {
+      timer_start(0, (_) => Ask(answer->get('result', {})->get('self', {})->get('name', '')))
+    })
+  endif
+enddef

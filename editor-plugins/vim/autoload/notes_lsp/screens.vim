@@ -1,0 +1,135 @@
+vim9script
+# The lists of notes, of people and of agenda items, and what their keys do.
+
+import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/commands.vim'
+import autoload 'notes_lsp/exchange.vim'
+import autoload 'notes_lsp/files.vim'
+import autoload 'notes_lsp/history.vim'
+import autoload 'notes_lsp/list.vim'
+import autoload 'notes_lsp/nearby.vim'
+import autoload 'notes_lsp/service.vim'
+import autoload 'notes_lsp/status.vim'
+import autoload 'notes_lsp/view.vim'
+
+var order = 'changed'
+
+# The list of notes: one's own, and those that others share.
+export def Notes()
+  view.Show('[Notes]', 'notes/list', {order: order})
+  view.Map('<CR>', 'open', 'id', (row) => Open(row))
+  view.Map('o', 'open in another window', 'id', (row) => Open(row, true))
+  view.Map('+', 'new note', '', (_) => commands.New(''))
+  view.Map('%', '', '', (_) => commands.New(''))
+  view.Map('M', 'new meeting', '', (_) => exchange.Meeting(''))
+  view.Map('R', 'rename', 'id', (row) => commands.RenameNote(row))
+  view.Map('D', 'delete; others keep theirs', 'id', (row) => commands.DeleteNote(row))
+  view.Map('U', 'list deleted notes', '', (_) => Deleted())
+  view.Map('S', 'share: a ticket to send', 'id', (row) => commands.ShareNote({id: row.id}))
+  view.Map('J', 'join with a ticket', '', (_) => commands.Join(status.Ask('Ticket or words: ')))
+  view.Map('P', 'people of the note', 'id', (row) => PeopleOf({id: row.id}))
+  view.Map('H', 'history', 'id', (row) => history.Of({id: row.id}, row.title))
+  view.Map('F', 'find words in all notes', '', (_) => exchange.Find(status.Ask('Find: ')))
+  view.Map('s', 'sort by title, or by time', '', (_) => Sort())
+enddef
+
+def Sort()
+  order = order ==# 'changed' ? 'title' : 'changed'
+  Notes()
+  status.Say(order ==# 'title' ? 'Sorted by title' : 'Sorted by time, newest first')
+enddef
+
+# A meeting opens as its agenda.
+def Open(row: dict<any>, isElsewhere = false)
+  if row->get('kind', '') ==# 'meeting'
+    AgendaOf({id: row.id})
+    return
+  endif
+  const asked = {id: row.id}
+  service.Request('notes/open', asked, commands.Then((result) => {
+    if isElsewhere
+      const window = win_getid()
+      aboveleft split
+      files.Open(result)
+      win_gotoid(window)
+    else
+      files.Open(result)
+    endif
+    view.Refresh()
+  }))
+enddef
+
+# The deleted notes: restoring, and removing for good.
+export def Deleted()
+  view.Show('[Deleted notes]', 'notes/list', {deleted: true})
+  view.Map('<CR>', 'restore and open', 'id', (row) => commands.Restore(row.id))
+  view.Map('U', 'restore and open', 'id', (row) => commands.Restore(row.id))
+  view.Map('D', 'delete for good', 'id', (row) => commands.PurgeNote(row))
+enddef
+
+# The people of the current note; of all notes if there is none.
+export def People()
+  const note = buffer.Of(bufnr())
+  if empty(note) || note.id == ''
+    status.Warn('Not a note. :NotesPeers lists everybody')
+  else
+    PeopleOf({id: note.id})
+  endif
+enddef
+
+export def PeopleOf(target: dict<any>)
+  view.Show('[Notes people]', 'notes/people', target)
+  view.Map('<CR>', 'go to their caret', 'peer', (row) => {
+    list.Close()
+    commands.Go(row.name)
+  })
+  view.Map('i', 'invite', 'peer', (row) => nearby.InviteTo(target, row))
+  view.Map('a', 'change access', 'peer', (row) => nearby.ChooseAccess(target, row))
+  view.Map('D', 'remove from the note', 'peer', (row) => commands.RemovePerson(target, row))
+  view.Map('v', 'verify: compare digits', 'peer', (row) => nearby.Verify(row.peer))
+  view.Map('B', 'block, or trust again', 'peer', (row) => nearby.ChooseTrust(row))
+  view.Map('S', 'share: a ticket to send', '', (_) => commands.ShareNote(target))
+enddef
+
+# Everybody whom the service knows or hears.
+export def Peers()
+  view.Show('[Notes peers]', 'notes/peers', {})
+  view.Map('v', 'verify: compare digits', 'peer', (row) => nearby.Verify(row.peer))
+  view.Map('B', 'block, or trust again', 'peer', (row) => nearby.ChooseTrust(row))
+enddef
+
+# The agenda of the meeting that the current buffer is of.
+export def Agenda()
+  const note = buffer.Of(bufnr())
+  if empty(note) || note.id == ''
+    status.Warn('Not a note. :NotesMeeting makes a meeting')
+  else
+    AgendaOf({id: note.id})
+  endif
+enddef
+
+export def AgendaOf(target: dict<any>)
+  view.Show('[Notes agenda]', 'notes/items', target)
+  view.Map('<CR>', 'open the item', 'item', (row) => OpenItem(row))
+  view.Map('+', 'new item', '', (_) => exchange.AddItemTo(target, ''))
+  view.Map('R', 'rename the item, or the meeting', 'id', (row) => commands.RenameNote(row))
+  view.Map('D', 'delete the item, or the meeting', 'id', (row) => commands.DeleteNote(row))
+  view.Map('J', 'move down', 'item', (row) => Move(row, 1))
+  view.Map('K', 'move up', 'item', (row) => Move(row, -1))
+  view.Map('d', 'what others changed since you closed it', 'item', (row) => history.DiffOf({id: row.id, item: row.item}))
+  view.Map('P', 'people of the meeting', '', (_) => PeopleOf(target))
+  view.Map('S', 'share: a ticket to send', '', (_) => commands.ShareNote(target))
+enddef
+
+def OpenItem(row: dict<any>)
+  service.Request('notes/open', {id: row.id, item: row.item}, commands.Then((found) => files.Open(found)))
+enddef
+
+# The first row is the meeting.
+def Move(row: dict<any>, step: number)
+  const place = line('.') - 2 + step
+  if place < 0
+    return
+  endif
+  service.Request('notes/moveItem', {id: row.id, item: row.item, position: place}, commands.Then((_) => view.Refresh()))
+enddef
