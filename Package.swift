@@ -32,7 +32,7 @@ let package = Package(
     .executableTarget(
       name: "notes-lsp",
       dependencies: [
-        "NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "Store", "PeerNetwork", "UV",
+        "NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "Store", "PeerNetwork", "SyncServer", "UV",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -88,6 +88,15 @@ let package = Package(
       name: "PeerNetwork",
       dependencies: [
         "AutomergeRepo", "UV", "CAvahi", "COpenSSL", .product(name: "Logging", package: "swift-log"),
+        .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      swiftSettings: strict),
+
+    // What belongs to servers that are always on: the access file and the metrics of our own.
+    .target(
+      name: "SyncServer",
+      dependencies: [
+        "AutomergeRepo", "Automerge", "JSONRPC", "UV", .product(name: "Logging", package: "swift-log"),
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: strict),
@@ -155,6 +164,10 @@ let package = Package(
         "HostilePeers",
         "HostileShapes", "TestSupport", "NotesHarness", "JSONRPC", "notes-lsp",
       ], swiftSettings: strict),
+    .testTarget(
+      name: "SyncServerTests",
+      dependencies: ["SyncServer", "AutomergeRepo", "Automerge", "JSONRPC", "UV", "RepoTestSupport", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "NotesServerTests",
       dependencies: [

@@ -79,6 +79,9 @@ public final class TCPProvider: NetworkProvider {
   /// How we introduce ourselves to peers that connect from now on.
   public func update(_ metadata: PeerMetadata) { local?.metadata = metadata }
 
+  /// Lets in peers that no person has met: those for which this is true may send long messages, like known ones.
+  public func admit(_ isAdmitted: @escaping @AutomergeRepo (PeerId) -> Bool) { policy.isAdmitted = isAdmitted }
+
   // MARK: Listening
 
   /// The address we listen on; nil if we do not.
@@ -157,7 +160,7 @@ public final class TCPProvider: NetworkProvider {
     }
     links.setCurrent(link, for: peer)
     redials.end(peer)
-    link.isTrusted = policy.isKnown(peer) || wanted.contains(peer)
+    link.isTrusted = policy.isKnown(peer) || policy.isAdmitted(peer) || wanted.contains(peer)
     logger.debug("connected to \(peer) at \(links.entry(of: link)?.address.description ?? "")")
     wanted.tell(peer, .connected)
     delegate?.network(self, connected: peer, metadata: metadata)

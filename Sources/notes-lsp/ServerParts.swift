@@ -1,0 +1,135 @@
+import AutomergeRepo
+import Foundation
+import JSONRPC
+import Logging
+import NotesServer
+import PeerNetwork
+import Store
+import SyncServer
+import UV
+
+/// What a running server consists of.
+///
+///     peers ◄──► TCPProvider ◄──► MeteredProvider ◄──► Repo ◄──► store
+///                     ▲                                 ▲
+///               PeerDirectory                      ServerPolicy        the access file, tickets and invitations
+///
+/// A `Service` without files or editors answers the commands of a shell, such as `notes-lsp status`.
+@AutomergeRepo
+final class ServerParts {
+  private let settings: ServerProgram.Settings
+  private let loop: Loop
+  private let repo: Repo
+  private let policy: ServerPolicy
+  private let peers: TCPProvider
+  private let directory: PeerDirectory
+  private let siblings: UnixSocketProvider
+  private let session: Session
+  private let metrics: ServerMetrics
+  private let delay: LoopDelay
+  private let lock: FileLock
+  private var metricsListener: MetricsListener?
+
+  /// Opens the store and puts everything together; no peer can connect yet.
+  static func open(
+    _ settings: ServerProgram.Settings, file: ServerAccess?, loop: Loop, clock: LoopClock
+  ) async throws -> ServerParts {
+    let storage = try await SQLiteStore.open(directory: URL(fileURLWithPath: settings.home, isDirectory: true))
+    guard !storage.isReadOnly else { throw Failure(message: "The store in \(settings.home) may not be written.") }
+    guard let lock = FileLock.network(of: settings.home) else {
+      throw Failure(message: "Another notes-lsp has the network of \(settings.home). Stop it, or name another --home.")
+    }
+    let identity = try IdentityFile(path: settings.home + "/identity.pem").load()
+    let (person, isRenamed) = try await PersonName.load(from: storage, option: settings.name, login: settings.login)
+    let grants = try await Grants.load(from: storage)
+    let policy = ServerPolicy(file: file, granted: grants)
+    let repo = Repo(
+      peerId: identity.peerId, metadata: PeerMetadata(name: person.name), storage: storage, sharePolicy: policy,
+      clock: clock)
+    let sharing = SharingAdapter(grants: grants)
+    let own = Service.Identity(identity, name: person.name)
+    let service = Service(
+      repo: repo, storage: storage, sharing: sharing, files: WorkingFileAdapter(home: settings.home), clock: clock,
+      notesDirectory: settings.home + "/notes", identity: own, name: person,
+      journal: JournalFiles(home: settings.home, run: own.actor.description))
+    if isRenamed { service.keepName() }
+    let siblings = try UnixSocketProvider(home: settings.home, loop: loop, clock: clock)
+    service.seeksSiblings()
+    siblings.onHub = { [weak service] in service?.becameHub() }
+    repo.add(siblings)
+    let peers = try TCPProvider(loop: loop, clock: clock, identity: identity)
+    peers.admit { [weak policy] peer in policy?.isAdmitted(peer) ?? false }
+    let metered = MeteredProvider(peers)
+    repo.add(metered)
+    let directory = try await PeerDirectory.open(repo: repo, provider: peers, grants: grants, storage: storage)
+    sharing.take(directory)
+    try await service.load()
+    let delay = LoopDelay(clock: clock)
+    return ServerParts(
+      settings, loop, repo, policy, peers, directory, siblings, Session(service: service) { _ in },
+      ServerMetrics(repo: repo, networks: [("peers", metered)], loop: delay), delay, lock)
+  }
+
+  private init(
+    _ settings: ServerProgram.Settings, _ loop: Loop, _ repo: Repo, _ policy: ServerPolicy, _ peers: TCPProvider,
+    _ directory: PeerDirectory, _ siblings: UnixSocketProvider, _ session: Session, _ metrics: ServerMetrics,
+    _ delay: LoopDelay, _ lock: FileLock
+  ) {
+    (self.settings, self.loop, self.repo, self.policy, self.peers) = (settings, loop, repo, policy, peers)
+    (self.directory, self.siblings, self.session, self.metrics) = (directory, siblings, session, metrics)
+    (self.delay, self.lock) = (delay, lock)
+  }
+
+  // MARK: Listening
+
+  /// Lets peers and monitoring programs connect from now on.
+  func listen() async throws {
+    do {
+      try await directory.listen(at: settings.listen)
+    } catch {
+      throw Failure(message: "Peers cannot connect: \(error).")
+    }
+    if let text = settings.metrics {
+      guard let address = PeerAddress(text) else { throw Failure(message: "--metrics: \(text) is no host:port.") }
+      do {
+        metricsListener = try MetricsListener(on: loop, host: address.host, port: address.port) { [metrics] in
+          metrics.page
+        }
+      } catch {
+        throw Failure(message: "Cannot answer at \(text): \(error.message).")
+      }
+    }
+    session.serviceIsLoaded()
+    delay.start()
+  }
+
+  var readyLine: JSONValue {
+    .object(present: [
+      "ready": true, "listen": directory.listening.map { .string($0.description) },
+      "metrics": metricsListener?.address.map { .string("http://\($0)/metrics") },
+      "peer": .string(repo.peerId.description),
+    ])
+  }
+
+  // MARK: Running
+
+  func use(_ file: ServerAccess) {
+    policy.use(file)
+    repo.policyChanged()
+  }
+
+  /// Takes in no more from new peers.
+  func stopListening() {
+    metricsListener?.stop()
+    delay.stop()
+  }
+
+  /// Returns when everything is stored.
+  func store() async throws(StorageError) { try await repo.flush() }
+
+  func stop() {
+    metricsListener?.stop()
+    peers.stop()
+    siblings.stop()
+  }
+}
