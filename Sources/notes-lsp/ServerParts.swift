@@ -4,15 +4,19 @@ import JSONRPC
 import Logging
 import NotesServer
 import PeerNetwork
+import PeerTransport
 import Store
 import SyncServer
 import UV
+import WebSocketNetwork
 
 /// What a running server consists of.
 ///
-///     peers ◄──► TCPProvider ◄──► MeteredProvider ◄──► Repo ◄──► store
-///                     ▲                                 ▲
-///               PeerDirectory                      ServerPolicy        the access file, tickets and invitations
+///     peers with a key ◄──► TCPProvider ◄──────► MeteredProvider ◄──► Repo ◄──► store
+///                                ▲                                     ▲
+///                          PeerDirectory                          ServerPolicy      the access file, tickets and invitations
+///                                                                      ▼
+///     programs with a token ◄──► WebSocketCallers ◄──► MeteredProvider ◄──► Repo
 ///
 /// A `Service` without files or editors answers the commands of a shell, such as `notes-lsp status`.
 @AutomergeRepo
@@ -22,6 +26,7 @@ final class ServerParts {
   private let repo: Repo
   private let policy: ServerPolicy
   private let peers: TCPProvider
+  private let callers: WebSocketCallers
   private let directory: PeerDirectory
   private let siblings: UnixSocketProvider
   private let session: Session
@@ -46,7 +51,7 @@ final class ServerParts {
     let repo = Repo(
       peerId: identity.peerId, metadata: PeerMetadata(name: person.name), storage: storage, sharePolicy: policy,
       clock: clock)
-    let sharing = SharingAdapter(grants: grants)
+    let sharing = SharingAdapter(grants: grants, clock: clock)
     let own = Service.Identity(identity, name: person.name)
     let service = Service(
       repo: repo, storage: storage, sharing: sharing, files: WorkingFileAdapter(home: settings.home), clock: clock,
@@ -61,21 +66,25 @@ final class ServerParts {
     peers.admit { [weak policy] peer in policy?.isAdmitted(peer) ?? false }
     let metered = MeteredProvider(peers)
     repo.add(metered)
+    let callers = WebSocketCallers(WebSocketProvider(loop: loop, clock: clock), policy: policy)
+    let meteredCallers = MeteredProvider(callers)
+    repo.add(meteredCallers)
     let directory = try await PeerDirectory.open(repo: repo, provider: peers, grants: grants, storage: storage)
     sharing.take(directory)
     try await service.load()
     let delay = LoopDelay(clock: clock)
     return ServerParts(
-      settings, loop, repo, policy, peers, directory, siblings, Session(service: service) { _ in },
-      ServerMetrics(repo: repo, networks: [("peers", metered)], loop: delay), delay, lock)
+      settings, loop, repo, policy, peers, callers, directory, siblings, Session(service: service) { _ in },
+      ServerMetrics(repo: repo, networks: [("peers", metered), ("websocket", meteredCallers)], loop: delay), delay, lock)
   }
 
   private init(
     _ settings: ServerProgram.Settings, _ loop: Loop, _ repo: Repo, _ policy: ServerPolicy, _ peers: TCPProvider,
-    _ directory: PeerDirectory, _ siblings: UnixSocketProvider, _ session: Session, _ metrics: ServerMetrics,
+    _ callers: WebSocketCallers, _ directory: PeerDirectory, _ siblings: UnixSocketProvider, _ session: Session, _ metrics: ServerMetrics,
     _ delay: LoopDelay, _ lock: FileLock
   ) {
     (self.settings, self.loop, self.repo, self.policy, self.peers) = (settings, loop, repo, policy, peers)
+    self.callers = callers
     (self.directory, self.siblings, self.session, self.metrics) = (directory, siblings, session, metrics)
     (self.delay, self.lock) = (delay, lock)
   }
@@ -89,8 +98,16 @@ final class ServerParts {
     } catch {
       throw Failure(message: "Peers cannot connect: \(error).")
     }
+    if let text = settings.websocket {
+      let address = try Self.address(text, of: "--websocket")
+      do {
+        _ = try callers.listen(at: address, certificate: settings.certificate)
+      } catch {
+        throw Failure(message: "WebSocket peers cannot connect: \(error).")
+      }
+    }
     if let text = settings.metrics {
-      guard let address = PeerAddress(text) else { throw Failure(message: "--metrics: \(text) is no host:port.") }
+      let address = try Self.address(text, of: "--metrics")
       do {
         metricsListener = try MetricsListener(on: loop, host: address.host, port: address.port) { [metrics] in
           metrics.page
@@ -103,9 +120,16 @@ final class ServerParts {
     delay.start()
   }
 
+  private static func address(_ text: String, of option: String) throws -> PeerAddress {
+    guard let address = PeerAddress(text) else { throw Failure(message: "\(option): \(text) is no host:port.") }
+    return address
+  }
+
   var readyLine: JSONValue {
-    .object(present: [
+    let scheme = settings.certificate == nil ? "ws" : "wss"
+    return .object(present: [
       "ready": true, "listen": directory.listening.map { .string($0.description) },
+      "websocket": callers.listening.map { .string("\(scheme)://\($0)/") },
       "metrics": metricsListener?.address.map { .string("http://\($0)/metrics") },
       "peer": .string(repo.peerId.description),
     ])
@@ -116,11 +140,13 @@ final class ServerParts {
   func use(_ file: ServerAccess) {
     policy.use(file)
     repo.policyChanged()
+    callers.dropUnwanted()
   }
 
   /// Takes in no more from new peers.
   func stopListening() {
     metricsListener?.stop()
+    callers.stopListening()
     delay.stop()
   }
 
@@ -130,6 +156,7 @@ final class ServerParts {
   func stop() {
     metricsListener?.stop()
     peers.stop()
+    callers.stop()
     siblings.stop()
   }
 }

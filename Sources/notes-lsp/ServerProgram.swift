@@ -7,6 +7,7 @@ import PeerNetwork
 import Store
 import SyncServer
 import UV
+import WebSocketNetwork
 
 /// The parts of a service without an editor: peers to the repo, the repo to the store, metrics to whoever monitors it.
 @AutomergeRepo
@@ -17,6 +18,9 @@ final class ServerProgram {
     var name: String?
     var login: String
     var listen: String
+    var websocket: String?
+    /// With one, the WebSocket is encrypted.
+    var certificate: WebSocketCertificate?
     var metrics: String?
     var accessPath: String?
   }

@@ -9,7 +9,7 @@ struct NotesBench: AsyncParsableCommand {
     subcommands: [
       ReplayTraces.self, ReplayConcurrent.self, HardCases.self, AllMeasures.self, KeystrokeLatency.self,
       NoteMeasures.self, GrowthPlot.self, LargeStore.self, ManyWriters.self, JoinLatency.self, ManyPeers.self,
-      MemoryProbe.self, SiegeLatency.self,
+      MemoryProbe.self, SiegeLatency.self, ServerLoad.self,
     ],
     defaultSubcommand: ReplayTraces.self)
 }

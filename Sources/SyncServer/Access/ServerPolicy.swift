@@ -11,6 +11,24 @@ public final class ServerPolicy: SharePolicy {
     case token(AccessToken)
     /// Without a token, because the file has something for everybody.
     case open
+
+    /// What a link carries of it, which is not the token.
+    var text: String {
+      switch self {
+      case .token(let token): token.hexadecimal
+      case .open: ""
+      }
+    }
+
+    init?(_ text: String) {
+      if text.isEmpty {
+        self = .open
+      } else if let token = AccessToken(hexadecimal: text) {
+        self = .token(token)
+      } else {
+        return nil
+      }
+    }
   }
 
   private let granted: any SharePolicy

@@ -14,6 +14,8 @@ vim9script
 #   :NotesInvite [peer]    invites a person nearby to the current note; completes names
 #   :NotesVerify {peer}    shows digits that the other person sees too, unless an attacker relays the connection
 #   :NotesAnswer           shows open invitations: accept, decline, block
+#   :NotesConnect[!] {url} [token]  connects to a server, and offers to publish the current note there; ! asks for the token
+#   :NotesDisconnect {url} forgets a server
 #   :NotesUnshare [peer]   stops sharing the current note, with everybody or with one peer
 #   :NotesRemove[!] {peer} removes a person from the current note; the others go on in a new copy; ! without asking
 #   :NotesRename [title]   gives the current note another title
@@ -69,6 +71,8 @@ command! -nargs=? -complete=customlist,notes_lsp#nearby#CompleteName NotesUnshar
 command! -nargs=1 -bang -complete=customlist,notes_lsp#nearby#CompleteName NotesRemove call notes_lsp#commands#Remove(<bang>0, <q-args>)
 command! -nargs=? -complete=customlist,notes_lsp#nearby#CompleteName NotesInvite call notes_lsp#nearby#Invite(<q-args>)
 command! -nargs=1 -complete=customlist,notes_lsp#nearby#CompleteName NotesVerify call notes_lsp#nearby#Verify(<q-args>)
+command! -nargs=1 -bang NotesConnect call notes_lsp#server#Connect(<q-args>, <bang>0)
+command! -nargs=1 NotesDisconnect call notes_lsp#server#Disconnect(<q-args>)
 command! -bar NotesAnswer call notes_lsp#nearby#Answer()
 command! -nargs=? NotesRename call notes_lsp#commands#Rename(<q-args>)
 command! -bar -bang NotesDelete call notes_lsp#commands#Delete(<bang>0)
