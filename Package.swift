@@ -18,6 +18,8 @@ let package = Package(
     .library(name: "AutomergeUtilities", targets: ["AutomergeUtilities"]),
     .library(name: "AutomergeRepo", targets: ["AutomergeRepo"]),
     .library(name: "AutomergeRepoConformance", targets: ["AutomergeRepoConformance"]),
+    // Peers by WebSocket, in both roles, with the event loop that they run on.
+    .library(name: "WebSocketNetwork", targets: ["WebSocketNetwork", "PeerTransport", "UV"]),
     // For the fuzzers, which are a package of their own.
     .library(name: "HostileShapes", targets: ["HostileShapes"]),
   ],
@@ -32,7 +34,8 @@ let package = Package(
     .executableTarget(
       name: "notes-lsp",
       dependencies: [
-        "NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "Store", "PeerNetwork", "SyncServer", "UV",
+        "NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "Store", "PeerNetwork", "PeerTransport", "SyncServer",
+        "WebSocketNetwork", "UV",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -83,22 +86,39 @@ let package = Package(
       ],
       swiftSettings: strict),
 
-    // Network providers over the event loop: encryption, frames, tickets, reconnecting.
+    // Nearby peers and peers with a key: TLS over TCP, discovery, tickets, invitations; and the person's own processes.
     .target(
       name: "PeerNetwork",
       dependencies: [
-        "AutomergeRepo", "UV", "CAvahi", "COpenSSL", .product(name: "Logging", package: "swift-log"),
+        "AutomergeRepo", "PeerTransport", "UV", "CAvahi", .product(name: "Logging", package: "swift-log"),
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: strict),
 
-    // What belongs to servers that are always on: the access file and the metrics of our own.
+    // What belongs to servers that are always on: the access file and the metrics of our own, and the servers
+    // that an editor's service is connected to.
     .target(
       name: "SyncServer",
       dependencies: [
-        "AutomergeRepo", "Automerge", "JSONRPC", "UV", .product(name: "Logging", package: "swift-log"),
+        "AutomergeRepo", "Automerge", "JSONRPC", "PeerTransport", "WebSocketNetwork", "UV",
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "Crypto", package: "swift-crypto"),
       ],
+      swiftSettings: strict),
+
+    // Peers by WebSocket, as automerge-repo's other implementations speak it.
+    .target(
+      name: "WebSocketNetwork",
+      dependencies: [
+        "AutomergeRepo", "PeerTransport", "UV", "CWslay", .product(name: "Logging", package: "swift-log"),
+        .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      swiftSettings: strict),
+
+    // One connection to a peer, whatever carries it: encryption, frames, handshake, limits, signs of life, reconnecting.
+    .target(
+      name: "PeerTransport",
+      dependencies: ["AutomergeRepo", "UV", "COpenSSL", .product(name: "Crypto", package: "swift-crypto")],
       swiftSettings: strict),
 
     // libuv as Swift: loop, streams, timers, signals, work queue.
@@ -108,6 +128,8 @@ let package = Package(
     .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-core-dev"])]),
     .systemLibrary(name: "CUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"]), .brew(["libuv"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+    // Debian's package has no file for pkg-config.
+    .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"]), .brew(["wslay"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     // Tests mirror Sources; what several of them need stands in TestSupport.
@@ -123,11 +145,15 @@ let package = Package(
     // Peers that do their worst, for tests and measures.
     .target(
       name: "HostilePeers",
-      dependencies: ["PeerNetwork", "AutomergeRepo", "Automerge", "UV", "RepoTestSupport", "NotesHarness", "JSONRPC"],
+      dependencies: [
+        "PeerNetwork", "PeerTransport", "AutomergeRepo", "Automerge", "UV", "RepoTestSupport", "NotesHarness",
+        "JSONRPC",
+      ],
       path: "Tests/HostilePeers", swiftSettings: strict),
     // What must hold of any foreign bytes, for tests and fuzzers. Looks inside, so it needs a build that can be tested.
     .target(
-      name: "HostileShapes", dependencies: ["NotesServer", "PeerNetwork", "AutomergeRepo", "Automerge", "JSONRPC"],
+      name: "HostileShapes",
+      dependencies: ["NotesServer", "PeerNetwork", "PeerTransport", "AutomergeRepo", "Automerge", "JSONRPC"],
       path: "Tests/HostileShapes", swiftSettings: strict),
     .testTarget(name: "AutomergeTests", dependencies: ["Automerge", "TestSupport"], swiftSettings: strict),
     .testTarget(
@@ -160,8 +186,8 @@ let package = Package(
     .testTarget(
       name: "PeerNetworkTests",
       dependencies: [
-        "PeerNetwork", "AutomergeRepo", "AutomergeRepoConformance", "Automerge", "UV", "RepoTestSupport",
-        "HostilePeers",
+        "PeerNetwork", "PeerTransport", "AutomergeRepo", "AutomergeRepoConformance", "Automerge", "UV",
+        "RepoTestSupport", "HostilePeers",
         "HostileShapes", "TestSupport", "NotesHarness", "JSONRPC", "notes-lsp",
       ], swiftSettings: strict),
     .testTarget(
@@ -169,13 +195,23 @@ let package = Package(
       dependencies: ["SyncServer", "AutomergeRepo", "Automerge", "JSONRPC", "UV", "RepoTestSupport", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
+      name: "WebSocketNetworkTests",
+      dependencies: [
+        "WebSocketNetwork", "PeerTransport", "AutomergeRepo", "AutomergeRepoConformance", "Automerge", "UV",
+        "RepoTestSupport", "TestSupport",
+      ], swiftSettings: strict),
+    .testTarget(
       name: "NotesServerTests",
       dependencies: [
         "NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "RepoTestSupport", "ServiceSimulation", "TestSupport",
       ], swiftSettings: strict),
     .testTarget(
-      name: "Interop", dependencies: ["Automerge", "TestSupport"], path: "Tests/Interop",
-      exclude: ["reference_peer.py"], swiftSettings: strict),
+      name: "Interop", dependencies: ["Automerge", "TestSupport", "websocket-peer"], path: "Tests/Interop",
+      exclude: ["reference_peer.py", "websocket_peer.py"], swiftSettings: strict),
+    // Peers of ours in a process of their own, for sessions with other implementations.
+    .executableTarget(
+      name: "websocket-peer", dependencies: ["WebSocketNetwork", "PeerTransport", "AutomergeRepo", "Automerge", "UV"],
+      path: "Tests/WebSocketPeer", swiftSettings: strict),
     // A notes-lsp process and the editors around it, driven from outside.
     .target(
       name: "NotesHarness",
@@ -188,7 +224,8 @@ let package = Package(
     .executableTarget(
       name: "notes-bench",
       dependencies: [
-        "NotesHarness", "HostilePeers", "Automerge", "JSONRPC", "TestSupport",
+        "NotesHarness", "HostilePeers", "WebSocketNetwork", "PeerTransport", "AutomergeRepo", "Automerge", "UV", "JSONRPC",
+        "TestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/Benchmarks", exclude: ["live_bench.py", "reference_bench.py"], swiftSettings: strict),

@@ -16,7 +16,7 @@ done < <(git ls-files -co --exclude-standard -- 'Sources/*.swift' 'Tests/*.swift
 # Package.swift declares no more.
 allow() {
   local folder=$1; shift
-  local own='Automerge|AutomergeUtilities|AutomergeRepo|AutomergeRepoConformance|CAvahi|COpenSSL|CUV|CZlib|UV|Store|PeerNetwork|JSONRPC|NotesServer|SyncServer'
+  local own='Automerge|AutomergeUtilities|AutomergeRepo|AutomergeRepoConformance|CAvahi|COpenSSL|CUV|CZlib|UV|Store|PeerNetwork|JSONRPC|NotesServer|SyncServer|PeerTransport|WebSocketNetwork|CWslay'
   while IFS=: read -r file name; do
     case " $* " in *" $name "*) ;; *) fail "$file imports $name, which $folder may not" ;; esac
   done < <(grep -rHoE "^ *((public|internal|package|private|fileprivate|@testable|@preconcurrency) )*import ($own)\$" "Sources/$folder" 2>/dev/null | sed -E 's/:.*import /:/')
@@ -29,7 +29,7 @@ allow AutomergeRepoConformance AutomergeRepo Automerge
 allow UV CUV
 allow Store AutomergeRepo Automerge
 allow PeerNetwork AutomergeRepo Automerge UV CAvahi COpenSSL
-allow SyncServer JSONRPC AutomergeRepo Automerge UV
+allow SyncServer JSONRPC AutomergeRepo Automerge PeerTransport WebSocketNetwork UV
 allow NotesServer JSONRPC AutomergeRepo Automerge
 
 # Foreign bytes must not be able to stop the program.

@@ -3,6 +3,7 @@ import Foundation
 import JSONRPC
 import NotesServer
 import PeerNetwork
+import PeerTransport
 import Store
 import SyncServer
 import UV
