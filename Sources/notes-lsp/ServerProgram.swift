@@ -4,6 +4,7 @@ import JSONRPC
 import Logging
 import NotesServer
 import PeerNetwork
+import PeerTransport
 import Store
 import SyncServer
 import UV

@@ -34,11 +34,10 @@ public struct KnownServer: Hashable, Sendable {
   }
 
   var record: CBOR {
-    var fields: [String: CBOR] = [
-      "url": .text(text), "documents": .array(documents.map(\.description).sorted().map { .text($0) }),
-    ]
-    fields["token"] = token.map { .text($0) }
-    return .record(fields)
+    .record([
+      "url": .text(text), "token": token.map { .text($0) },
+      "documents": .array(documents.map(\.description).sorted().map { .text($0) }),
+    ])
   }
 
   init?(record: CBOR) {
