@@ -129,7 +129,7 @@ struct ServerConnectionTests {
     #expect(try server.metrics()["notes_connections{network=\"websocket\"}"] == 0)
     #expect(!server.log.contains("wrong"))
     // A better one replaces it.
-    try connect(ana, to: server)
+    _ = try connect(ana, to: server)
     try ana.waitFor("connected") {
       try ana.request("notes/peers")["peers"]?.arrayValue?.first?["state"] == "connected"
     }

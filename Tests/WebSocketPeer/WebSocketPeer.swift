@@ -12,7 +12,7 @@ struct WebSocketPeer {
     try loop.runOnNewThread()
     while let line = readLine() {
       print(await answer(line, on: loop))
-      fflush(stdout)
+      fflush(nil)
     }
   }
 
