@@ -125,7 +125,7 @@ struct ServerConnectionTests {
     let ana = try NotesUser("Ana").startInitialized()
     let answer = try connect(ana, to: server, token: "wrong")
     #expect(answer["state"] == "waiting")
-    #expect(answer["message"]?.stringValue?.contains("401") == true, "\(answer)")
+    #expect(answer["message"]?.stringValue?.contains("refuses the token") == true, "\(answer)")
     #expect(try server.metrics()["notes_connections{network=\"websocket\"}"] == 0)
     #expect(!server.log.contains("wrong"))
     // A better one replaces it.

@@ -98,10 +98,15 @@ import Testing
     server.policyChanged()
     #expect(policy.unwanted.isEmpty)
     try ana.handle(of: id)?.splice(0, "no ")
-    try await wait("time has passed") { world.clock.now > .seconds(5) }
+    // A writer's change that comes after it has gone the same way.
+    policy.admit(PeerId("cyd"), as: try #require(policy.admission(presenting: "creates")))
+    let cyd = world.start("cyd")
+    world.connect("cyd", "server")
+    #expect(try await world.handle(id, at: "cyd")?.document.content() == "milk")
+    #expect(cyd.handle(of: id) != nil)
     #expect(try text(id, server) == "milk")
     policy.use(try Self.file("{}"))
-    #expect(policy.unwanted == [PeerId("ana")])
+    #expect(policy.unwanted == [PeerId("ana"), PeerId("cyd")])
     #expect(policy.admission(presenting: "creates") == nil)
   }
 

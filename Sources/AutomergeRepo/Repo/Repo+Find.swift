@@ -103,8 +103,9 @@ extension Repo {
 
   /// Asks the peers that have not spoken of the document, unless one has begun to send it.
   private func search(_ entry: DocumentEntry, _ handle: DocHandle) {
-    clock.schedule(after: Self.maximumSearch) { [weak self, weak entry] in
-      guard let self, let entry, !entry.isReady, self.entries[entry.id] === entry else { return }
+    // Weak, for a document that was found must not stay in memory because of this.
+    clock.schedule(after: Self.maximumSearch) { [weak self, weak entry, weak handle] in
+      guard let self, let entry, let handle, !entry.isReady, self.entries[entry.id] === entry else { return }
       self.notFound(handle)
     }
     let linked = handle.sync.linkedPeers
