@@ -18,6 +18,8 @@ let package = Package(
     .library(name: "AutomergeUtilities", targets: ["AutomergeUtilities"]),
     .library(name: "AutomergeRepo", targets: ["AutomergeRepo"]),
     .library(name: "AutomergeRepoConformance", targets: ["AutomergeRepoConformance"]),
+    // Storage in a PostgreSQL database, which processes on several machines share.
+    .library(name: "PostgresStorage", targets: ["PostgresStorage"]),
     // For the fuzzers, which are a package of their own.
     .library(name: "HostileShapes", targets: ["HostileShapes"]),
   ],
@@ -83,6 +85,15 @@ let package = Package(
       ],
       swiftSettings: strict),
 
+    // The storage provider on PostgreSQL, for services on several machines.
+    .target(
+      name: "PostgresStorage",
+      dependencies: [
+        "AutomergeRepo", "UV", "CPostgres", .product(name: "Logging", package: "swift-log"),
+        .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      swiftSettings: strict),
+
     // Network providers over the event loop: encryption, frames, tickets, reconnecting.
     .target(
       name: "PeerNetwork",
@@ -99,6 +110,7 @@ let package = Package(
     .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-core-dev"])]),
     .systemLibrary(name: "CUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"]), .brew(["libuv"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+    .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     // Tests mirror Sources; what several of them need stands in TestSupport.
@@ -146,6 +158,16 @@ let package = Package(
     .executableTarget(
       name: "store-writer", dependencies: ["Store", "AutomergeRepo", "AutomergeRepoConformance"],
       path: "Tests/StoreWriter", swiftSettings: strict),
+    .testTarget(
+      name: "PostgresStorageTests",
+      dependencies: [
+        "PostgresStorage", "AutomergeRepo", "AutomergeRepoConformance", "Automerge", "UV", "RepoTestSupport", "TestSupport",
+        "postgres-writer",
+      ], swiftSettings: strict),
+    // The same on a PostgreSQL server.
+    .executableTarget(
+      name: "postgres-writer", dependencies: ["PostgresStorage", "AutomergeRepo", "AutomergeRepoConformance", "UV"],
+      path: "Tests/PostgresWriter", swiftSettings: strict),
     .testTarget(name: "UVTests", dependencies: ["UV", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "JSONRPCTests", dependencies: ["JSONRPC", "TestSupport"], swiftSettings: strict),
     .testTarget(

@@ -59,11 +59,11 @@ final class PostgresServer {
     guard process == nil, let programs = Self.programs else { return }
     // The shell ends the server when its standard input ends, as it does with this process.
     let script = """
-      exec 3<&0; "$@" </dev/null & server=$!; echo $server; (cat <&3 >/dev/null; kill -QUIT $server) & wait $server
+      exec 3<&0; "$@" </dev/null & server=$!; echo $server; (cat <&3; kill -QUIT $server) >/dev/null 2>&1 & wait $server
       """
     let command =
       ["/bin/sh", "-c", script, "server"] + Self.asUser + [
-        programs + "/postgres", "-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "max_connections=60",
+        programs + "/postgres", "-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "max_connections=300", "-c", "shared_buffers=32MB",
       ]
     // After a kill, processes of the earlier server may still be about to end; the new one then refuses to start.
     let deadline = ContinuousClock.now + Patience.hang
