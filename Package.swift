@@ -20,6 +20,8 @@ let package = Package(
     .library(name: "AutomergeRepoConformance", targets: ["AutomergeRepoConformance"]),
     // Peers by WebSocket, in both roles, with the event loop that they run on.
     .library(name: "WebSocketNetwork", targets: ["WebSocketNetwork", "PeerTransport", "UV"]),
+    // Storage in a PostgreSQL database, which processes on several machines share.
+    .library(name: "PostgresStorage", targets: ["PostgresStorage"]),
     // For the fuzzers, which are a package of their own.
     .library(name: "HostileShapes", targets: ["HostileShapes"]),
   ],
@@ -35,7 +37,7 @@ let package = Package(
       name: "notes-lsp",
       dependencies: [
         "NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "Store", "PeerNetwork", "PeerTransport", "SyncServer",
-        "WebSocketNetwork", "UV",
+        "PostgresStorage", "WebSocketNetwork", "UV",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -86,6 +88,15 @@ let package = Package(
       ],
       swiftSettings: strict),
 
+    // The storage provider on PostgreSQL, for services on several machines.
+    .target(
+      name: "PostgresStorage",
+      dependencies: [
+        "AutomergeRepo", "UV", "CPostgres", .product(name: "Logging", package: "swift-log"),
+        .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      swiftSettings: strict),
+
     // Nearby peers and peers with a key: TLS over TCP, discovery, tickets, invitations; and the person's own processes.
     .target(
       name: "PeerNetwork",
@@ -130,6 +141,7 @@ let package = Package(
     .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
     // Debian's package has no file for pkg-config.
     .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"]), .brew(["wslay"])]),
+    .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     // Tests mirror Sources; what several of them need stands in TestSupport.
@@ -181,6 +193,16 @@ let package = Package(
     .executableTarget(
       name: "store-writer", dependencies: ["Store", "AutomergeRepo", "AutomergeRepoConformance"],
       path: "Tests/StoreWriter", swiftSettings: strict),
+    .testTarget(
+      name: "PostgresStorageTests",
+      dependencies: [
+        "PostgresStorage", "AutomergeRepo", "AutomergeRepoConformance", "Automerge", "UV", "RepoTestSupport", "TestSupport",
+        "postgres-writer",
+      ], swiftSettings: strict),
+    // The same on a PostgreSQL server.
+    .executableTarget(
+      name: "postgres-writer", dependencies: ["PostgresStorage", "AutomergeRepo", "AutomergeRepoConformance", "UV"],
+      path: "Tests/PostgresWriter", swiftSettings: strict),
     .testTarget(name: "UVTests", dependencies: ["UV", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "JSONRPCTests", dependencies: ["JSONRPC", "TestSupport"], swiftSettings: strict),
     .testTarget(

@@ -16,7 +16,7 @@ done < <(git ls-files -co --exclude-standard -- 'Sources/*.swift' 'Tests/*.swift
 # Package.swift declares no more.
 allow() {
   local folder=$1; shift
-  local own='Automerge|AutomergeUtilities|AutomergeRepo|AutomergeRepoConformance|CAvahi|COpenSSL|CUV|CZlib|UV|Store|PeerNetwork|JSONRPC|NotesServer|SyncServer|PeerTransport|WebSocketNetwork|CWslay'
+  local own='Automerge|AutomergeUtilities|AutomergeRepo|AutomergeRepoConformance|CAvahi|COpenSSL|CPostgres|CUV|CWslay|CZlib|UV|Store|PostgresStorage|PeerNetwork|PeerTransport|WebSocketNetwork|JSONRPC|NotesServer|SyncServer'
   while IFS=: read -r file name; do
     case " $* " in *" $name "*) ;; *) fail "$file imports $name, which $folder may not" ;; esac
   done < <(grep -rHoE "^ *((public|internal|package|private|fileprivate|@testable|@preconcurrency) )*import ($own)\$" "Sources/$folder" 2>/dev/null | sed -E 's/:.*import /:/')
@@ -28,6 +28,7 @@ allow AutomergeRepo Automerge
 allow AutomergeRepoConformance AutomergeRepo Automerge
 allow UV CUV
 allow Store AutomergeRepo Automerge
+allow PostgresStorage AutomergeRepo UV CPostgres
 allow PeerNetwork AutomergeRepo Automerge UV CAvahi COpenSSL
 allow SyncServer JSONRPC AutomergeRepo Automerge PeerTransport WebSocketNetwork UV
 allow NotesServer JSONRPC AutomergeRepo Automerge

@@ -9,8 +9,8 @@ if ! command -v swift >/dev/null; then
   exit 1
 fi
 
-packages=(libavahi-core-dev libssl-dev libuv1-dev libwslay-dev zlib1g-dev libsqlite3-dev pkg-config vim-nox emacs-nox tmux)
-if [ "$purpose" = test ]; then packages+=(python3 python3-venv); fi
+packages=(libavahi-core-dev libssl-dev libuv1-dev libwslay-dev zlib1g-dev libsqlite3-dev libpq-dev pkg-config vim-nox emacs-nox tmux)
+if [ "$purpose" = test ]; then packages+=(python3 python3-venv postgresql); fi
 
 if command -v dpkg-query >/dev/null; then
   missing=()
@@ -25,6 +25,7 @@ if command -v dpkg-query >/dev/null; then
       vim-nox) case "$(vim --version 2>/dev/null)" in *+channel*) ;; *) keep+=("$package") ;; esac ;;
       emacs-nox) command -v emacs >/dev/null || keep+=("$package") ;;
       python3 | python3-venv) python3 -c 'import ensurepip, venv' 2>/dev/null || keep+=("$package") ;;
+      postgresql) compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || keep+=("$package") ;;
       pkg-config) command -v pkg-config >/dev/null || keep+=("$package") ;;
       *) keep+=("$package") ;;
     esac

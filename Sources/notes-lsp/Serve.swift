@@ -2,6 +2,7 @@ import ArgumentParser
 import AutomergeRepo
 import Foundation
 import Logging
+import PostgresStorage
 import UV
 import WebSocketNetwork
 
@@ -33,6 +34,11 @@ struct Serve: ParsableCommand {
   var metrics: String?
   @Option(help: ArgumentHelp("Who may read, write and create which documents.", valueName: "file"))
   var access: String?
+  @Option(
+    help: ArgumentHelp(
+      "Where the documents are kept: a directory (default: --home), or postgres://user@host:port/database, which several "
+        + "servers share.", valueName: "url"))
+  var store: String?
   @Option(help: "trace, debug, info, notice, warning, error or critical.") var logLevel = "notice"
 
   func validate() throws {
@@ -60,10 +66,16 @@ struct Serve: ParsableCommand {
   private func settings() throws -> ServerProgram.Settings {
     var store = StoreOptions()
     (store.home, store.name) = (home, name)
+    let location: StoreLocation
+    do {
+      location = try StoreLocation(self.store ?? store.homeDirectory)
+    } catch {
+      throw Failure(message: "--store: \(error.description).")
+    }
     var files: WebSocketCertificate?
     if let certificate, let key { files = WebSocketCertificate(certificateFile: certificate, keyFile: key) }
     return ServerProgram.Settings(
-      home: store.homeDirectory, name: store.givenName, login: store.loginName, listen: listen, websocket: websocket,
+      home: store.homeDirectory, documents: location, name: store.givenName, login: store.loginName, listen: listen, websocket: websocket,
       certificate: files, metrics: metrics, accessPath: access)
   }
 

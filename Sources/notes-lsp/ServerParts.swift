@@ -5,6 +5,7 @@ import Logging
 import NotesServer
 import PeerNetwork
 import PeerTransport
+import PostgresStorage
 import Store
 import SyncServer
 import UV
@@ -39,8 +40,7 @@ final class ServerParts {
   static func open(
     _ settings: ServerProgram.Settings, file: ServerAccess?, loop: Loop, clock: LoopClock
   ) async throws -> ServerParts {
-    let storage = try await SQLiteStore.open(directory: URL(fileURLWithPath: settings.home, isDirectory: true))
-    guard !storage.isReadOnly else { throw Failure(message: "The store in \(settings.home) may not be written.") }
+    let storage = try await sqlite(settings.home)
     guard let lock = FileLock.network(of: settings.home) else {
       throw Failure(message: "Another notes-lsp has the network of \(settings.home). Stop it, or name another --home.")
     }
@@ -49,8 +49,8 @@ final class ServerParts {
     let grants = try await Grants.load(from: storage)
     let policy = ServerPolicy(file: file, granted: grants)
     let repo = Repo(
-      peerId: identity.peerId, metadata: PeerMetadata(name: person.name), storage: storage, sharePolicy: policy,
-      clock: clock)
+      peerId: identity.peerId, metadata: PeerMetadata(name: person.name),
+      storage: try await documents(settings, home: storage, loop: loop, clock: clock), sharePolicy: policy, clock: clock)
     let sharing = SharingAdapter(grants: grants, clock: clock)
     let own = Service.Identity(identity, name: person.name)
     let service = Service(
@@ -76,6 +76,23 @@ final class ServerParts {
     return ServerParts(
       settings, loop, repo, policy, peers, callers, directory, siblings, Session(service: service) { _ in },
       ServerMetrics(repo: repo, networks: [("peers", metered), ("websocket", meteredCallers)], loop: delay), delay, lock)
+  }
+
+  private static func sqlite(_ directory: String) async throws -> SQLiteStore {
+    let storage = try await SQLiteStore.open(directory: URL(fileURLWithPath: directory, isDirectory: true))
+    guard !storage.isReadOnly else { throw Failure(message: "The store in \(directory) may not be written.") }
+    return storage
+  }
+
+  /// Where the documents are kept. What a server knows of its peers stays in its home: other servers have other peers.
+  private static func documents(
+    _ settings: ServerProgram.Settings, home: SQLiteStore, loop: Loop, clock: LoopClock
+  ) async throws -> any StorageProvider {
+    switch settings.documents {
+    case .directory(settings.home): home
+    case .directory(let path): try await sqlite(path)
+    case .postgres(let url): try await PostgresStore.open(url, loop: loop, clock: clock)
+    }
   }
 
   private init(

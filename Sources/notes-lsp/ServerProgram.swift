@@ -5,6 +5,7 @@ import Logging
 import NotesServer
 import PeerNetwork
 import PeerTransport
+import PostgresStorage
 import Store
 import SyncServer
 import UV
@@ -14,7 +15,9 @@ import WebSocketNetwork
 @AutomergeRepo
 final class ServerProgram {
   struct Settings: Sendable {
+    /// The server's key, its locks, and what it knows of peers.
     var home: String
+    var documents: StoreLocation
     /// The name that peers see, from an option.
     var name: String?
     var login: String
@@ -26,7 +29,7 @@ final class ServerProgram {
     var accessPath: String?
   }
 
-  /// How long storing may take at the end.
+  /// How long storing may take at the end. A database that is away is not waited for longer.
   private static let longestStoring: Duration = .seconds(4)
 
   private(set) var outcome: Result<Void, Failure> = .success(())
@@ -52,7 +55,7 @@ final class ServerProgram {
       } catch let failure as Failure {
         fail(failure.message)
       } catch let error as StorageError {
-        fail("The store in \(settings.home) cannot be used: \(error).")
+        fail("The store at \(settings.storeName) cannot be used: \(error).")
       } catch {
         fail("notes-lsp serve cannot start: \(error)")
       }
@@ -125,6 +128,16 @@ final class ServerProgram {
       } catch {
         fail("Not everything could be stored: \(error).")
       }
+    }
+  }
+}
+
+extension ServerProgram.Settings {
+  /// Fit for a log: without a password.
+  var storeName: String {
+    switch documents {
+    case .directory(let path): path
+    case .postgres(let url): url.description
     }
   }
 }
