@@ -196,7 +196,8 @@ let package = Package(
     .testTarget(
       name: "PostgresStorageTests",
       dependencies: [
-        "PostgresStorage", "AutomergeRepo", "AutomergeRepoConformance", "Automerge", "UV", "RepoTestSupport", "TestSupport",
+        "PostgresStorage", "AutomergeRepo", "AutomergeRepoConformance", "Automerge", "UV", "RepoTestSupport",
+        "TestSupport",
         "postgres-writer",
       ], swiftSettings: strict),
     // The same on a PostgreSQL server.
@@ -246,7 +247,8 @@ let package = Package(
     .executableTarget(
       name: "notes-bench",
       dependencies: [
-        "NotesHarness", "HostilePeers", "WebSocketNetwork", "PeerTransport", "AutomergeRepo", "Automerge", "UV", "JSONRPC",
+        "NotesHarness", "HostilePeers", "WebSocketNetwork", "PeerTransport", "AutomergeRepo", "Automerge", "UV",
+        "JSONRPC",
         "TestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],

@@ -21,10 +21,12 @@ struct Serve: ParsableCommand {
   var name: String?
   @Option(
     help: ArgumentHelp(
-      "Where notes-lsp peers connect; * is every address of this machine, port 0 any free one.", valueName: "host:port"))
+      "Where notes-lsp peers connect; * is every address of this machine, port 0 any free one.", valueName: "host:port")
+  )
   var listen = "*:0"
   @Option(
-    help: ArgumentHelp("Where programs that speak automerge-repo's protocol connect by WebSocket.", valueName: "host:port"))
+    help: ArgumentHelp(
+      "Where programs that speak automerge-repo's protocol connect by WebSocket.", valueName: "host:port"))
   var websocket: String?
   @Option(help: ArgumentHelp("The WebSocket's certificate, with those above it, in PEM.", valueName: "file"))
   var certificate: String?
@@ -75,7 +77,8 @@ struct Serve: ParsableCommand {
     var files: WebSocketCertificate?
     if let certificate, let key { files = WebSocketCertificate(certificateFile: certificate, keyFile: key) }
     return ServerProgram.Settings(
-      home: store.homeDirectory, documents: location, name: store.givenName, login: store.loginName, listen: listen, websocket: websocket,
+      home: store.homeDirectory, documents: location, name: store.givenName, login: store.loginName, listen: listen,
+      websocket: websocket,
       certificate: files, metrics: metrics, accessPath: access)
   }
 

@@ -50,7 +50,8 @@ final class ServerParts {
     let policy = ServerPolicy(file: file, granted: grants)
     let repo = Repo(
       peerId: identity.peerId, metadata: PeerMetadata(name: person.name),
-      storage: try await documents(settings, home: storage, loop: loop, clock: clock), sharePolicy: policy, clock: clock)
+      storage: try await documents(settings, home: storage, loop: loop, clock: clock), sharePolicy: policy, clock: clock
+    )
     let sharing = SharingAdapter(grants: grants, clock: clock)
     let own = Service.Identity(identity, name: person.name)
     let service = Service(
@@ -75,7 +76,8 @@ final class ServerParts {
     let delay = LoopDelay(clock: clock)
     return ServerParts(
       settings, loop, repo, policy, peers, callers, directory, siblings, Session(service: service) { _ in },
-      ServerMetrics(repo: repo, networks: [("peers", metered), ("websocket", meteredCallers)], loop: delay), delay, lock)
+      ServerMetrics(repo: repo, networks: [("peers", metered), ("websocket", meteredCallers)], loop: delay), delay, lock
+    )
   }
 
   private static func sqlite(_ directory: String) async throws -> SQLiteStore {
@@ -97,7 +99,8 @@ final class ServerParts {
 
   private init(
     _ settings: ServerProgram.Settings, _ loop: Loop, _ repo: Repo, _ policy: ServerPolicy, _ peers: TCPProvider,
-    _ callers: WebSocketCallers, _ directory: PeerDirectory, _ siblings: UnixSocketProvider, _ session: Session, _ metrics: ServerMetrics,
+    _ callers: WebSocketCallers, _ directory: PeerDirectory, _ siblings: UnixSocketProvider, _ session: Session,
+    _ metrics: ServerMetrics,
     _ delay: LoopDelay, _ lock: FileLock
   ) {
     (self.settings, self.loop, self.repo, self.policy, self.peers) = (settings, loop, repo, policy, peers)

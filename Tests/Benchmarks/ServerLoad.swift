@@ -10,7 +10,8 @@ import WebSocketNetwork
 /// that costs the server. On loopback only, and bounded in count and time.
 struct ServerLoad: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "serve", abstract: "A keystroke through a server with many WebSocket connections, and the server's memory.")
+    commandName: "serve",
+    abstract: "A keystroke through a server with many WebSocket connections, and the server's memory.")
 
   /// So that the generator cannot become a weapon.
   private static let maximum = (connections: 10_000, documents: 20_000, rate: 20_000, seconds: 3_600)

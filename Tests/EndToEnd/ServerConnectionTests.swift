@@ -68,8 +68,9 @@ struct ServerConnectionTests {
     let (anaUser, benUser) = (try NotesUser("Ana"), try NotesUser("Ben"))
     var ana = try connected(anaUser, to: server)
     let place = try ana.request("notes/create", ["title": "Shopping", "text": "milk\n"])
-    let url = try ana.request(
-      "notes/publish", ["id": place["id"] ?? .null, "url": .string(server.websocket)])["url"] ?? .null
+    let url =
+      try ana.request(
+        "notes/publish", ["id": place["id"] ?? .null, "url": .string(server.websocket)])["url"] ?? .null
     let anas = try ModelClient(ana, note: place)
     try ana.waitFor("the server has it") { try isInSync(anas) }
     try ana.shutdown()

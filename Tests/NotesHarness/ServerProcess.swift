@@ -17,7 +17,9 @@ public final class ServerProcess {
   public init(home: String, options: [String] = []) throws {
     self.home = home
     child = try ChildProcess(Self.command(home: home, options: options), input: .null)
-    try child.wait(for: "the server to be ready", until: .now + Patience.hang) { $0.output.contains(UInt8(ascii: "\n")) }
+    try child.wait(for: "the server to be ready", until: .now + Patience.hang) {
+      $0.output.contains(UInt8(ascii: "\n"))
+    }
     let line = child.output.prefix { $0 != UInt8(ascii: "\n") }
     child.output.removeFirst(line.count + 1)
     ready = try JSONValue(parsing: Array(line))

@@ -17,7 +17,9 @@ import Testing
     server = world.start("server", policy: policy)
   }
 
-  private static func file(_ text: String = tokens) throws -> ServerAccess { try ServerAccess(parsing: Array(text.utf8)) }
+  private static func file(_ text: String = tokens) throws -> ServerAccess {
+    try ServerAccess(parsing: Array(text.utf8))
+  }
 
   private static let tokens = """
     {"tokens": {"creates": {"access": "write", "create": true}, "writes": {"access": "write"}, "reads": {"access": "read"}}}
@@ -121,7 +123,8 @@ import Testing
     #expect(policy.admission(presenting: nil) == nil)
     policy.use(try Self.file(#"{"default": "read"}"#))
     #expect(policy.admission(presenting: nil) == .open)
-    #expect(policy.admission(presenting: "wrong") == nil, "a wrong token is an error of the person, who should hear of it")
+    #expect(
+      policy.admission(presenting: "wrong") == nil, "a wrong token is an error of the person, who should hear of it")
   }
 
   @Test func aPeerWithAKeyHasTheMoreOfFileAndTickets() throws {

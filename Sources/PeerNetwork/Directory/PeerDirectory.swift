@@ -245,7 +245,9 @@ public final class PeerDirectory {
     repo.update(metadata)
     provider.update(metadata)
     reachability.announce()
-    for peer in repo.peers.keys where Self.isPerson(peer) { repo.send(type: "name", fields: ["name": .text(name)], to: peer) }
+    for peer in repo.peers.keys where Self.isPerson(peer) {
+      repo.send(type: "name", fields: ["name": .text(name)], to: peer)
+    }
   }
 
   private func receive(_ event: Repo.Event) {

@@ -100,7 +100,8 @@ extension ServerAccess {
     var ids: Set<DocumentId> = []
     for (number, item) in list.enumerated() {
       guard let id = item.stringValue.flatMap({ DocumentId($0) }) else {
-        throw .wrong(place: "\(place), item \(number + 1)", cure: "this is not a document id; notes-lsp list prints them")
+        throw .wrong(
+          place: "\(place), item \(number + 1)", cure: "this is not a document id; notes-lsp list prints them")
       }
       ids.insert(id)
     }
