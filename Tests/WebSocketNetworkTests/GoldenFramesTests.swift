@@ -75,7 +75,8 @@ struct GoldenFramesTests {
       client.write(RawClient.frame(join))
       try await eventually("closed", on: loop) { client.isClosed }
       let body = Array(client.received.dropFirst(2).prefix(Int(client.received[1])))
-      #expect(try RepoMessage(body) == .error(senderId: PeerId("s"), targetId: nil, message: "unsupported protocol version"))
+      #expect(
+        try RepoMessage(body) == .error(senderId: PeerId("s"), targetId: nil, message: "unsupported protocol version"))
       #expect(client.received.suffix(4) == [0x88, 2, 0x03, 0xe8])
       server.provider.stop()
     }
@@ -94,7 +95,8 @@ struct GoldenFramesTests {
       fields(
         "ephemeral",
         [
-          document, CBOR.Entry("count", .float(3)), CBOR.Entry("sessionId", "x"), CBOR.Entry("data", .bytes(Data([0xf6]))),
+          document, CBOR.Entry("count", .float(3)), CBOR.Entry("sessionId", "x"),
+          CBOR.Entry("data", .bytes(Data([0xf6]))),
           CBOR.Entry("later", .array([.null, .undefined])),
         ]),
       fields("remote-subscription-change", [CBOR.Entry("add", .array(["y"])), CBOR.Entry("remove", .undefined)]),
