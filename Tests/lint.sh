@@ -28,8 +28,10 @@ allow AutomergeRepo Automerge
 allow AutomergeRepoConformance AutomergeRepo Automerge
 allow UV CUV
 allow Store AutomergeRepo Automerge
+allow PeerTransport AutomergeRepo Automerge UV COpenSSL
+allow PeerNetwork AutomergeRepo Automerge PeerTransport UV CAvahi
+allow WebSocketNetwork AutomergeRepo PeerTransport UV CWslay
 allow PostgresStorage AutomergeRepo UV CPostgres
-allow PeerNetwork AutomergeRepo Automerge UV CAvahi COpenSSL
 allow SyncServer JSONRPC AutomergeRepo Automerge PeerTransport WebSocketNetwork UV
 allow NotesServer JSONRPC AutomergeRepo Automerge
 

@@ -15,6 +15,8 @@ struct WebSocketSession {
     let name: String
     let process: InteropProcess
     var url: String?
+    /// The peers that it calls or is called by.
+    var neighbours: Set<String> = []
   }
 
   private static let habits = [
@@ -69,6 +71,8 @@ struct WebSocketSession {
         peers[server].url = try peers[server].process.tell(peers[server].name, "listen", ["token": token])["url"].string
       }
       try peers[number].process.tell(peers[number].name, "connect", ["url": peers[server].url ?? "", "token": token])
+      peers[number].neighbours.insert(peers[server].name)
+      peers[server].neighbours.insert(peers[number].name)
       connectionCount += 1
     }
   }
@@ -103,18 +107,19 @@ struct WebSocketSession {
     told += 1
   }
 
-  /// Nothing breaks any more: all come to the same heads and text.
+  /// Nothing breaks any more: all are connected again and come to the same heads and text.
   private func calm() throws {
     for peer in peers { try peer.process.tell(peer.name, "calm") }
     try eventually("one text") {
       let states = try peers.map { try $0.process.state(of: $0.name, document) }
       return states[0].text != nil && states.allSatisfy { $0.heads == states[0].heads && $0.text == states[0].text }
+        // A word is not sent again, so it must not be told while a connection is missing.
+        && zip(peers, states).allSatisfy { $0.neighbours == Set($1.peers) }
     }
   }
 
   /// Each hears each of the others once.
   private mutating func checkWords() throws {
-    // A word is not sent again, so it must not meet a connection that is about to be replaced.
     for peer in peers { try tell(peer, "last-\(peer.name)") }
     let (peers, document) = (peers, document)
     try eventually("all words") {

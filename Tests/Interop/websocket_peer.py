@@ -19,6 +19,7 @@ Anything that fails is answered by {"error": TEXT}.
 """
 
 import asyncio
+import contextlib
 import hashlib
 import json
 import os
@@ -63,6 +64,19 @@ def content_of(document):
     except KeyError:
         return None
     return found[1] if found and found[0] == core.ObjType.Text else None
+
+
+def decoded(frame):
+    """A message; None for text and for bytes that are none. A document's id may come as text or as bytes."""
+    try:
+        message = cbor2.loads(frame) if isinstance(frame, bytes) else None
+    except cbor2.CBORDecodeError:
+        return None
+    if not isinstance(message, dict):
+        return None
+    if isinstance(message.get("documentId"), bytes):
+        message["documentId"] = document_id(message["documentId"])
+    return message
 
 
 class Link:
@@ -166,7 +180,8 @@ class Peer:
 
     async def listen(self, token):
         def check(connection, request):
-            if token and request.headers.get("Authorization") != "Bearer " + token:
+            shown = request.headers.get("Authorization") == "Bearer " + (token or "")
+            if token and not shown and not request.path.endswith("?token=" + token):
                 return connection.respond(401, "wrong token\n")
 
         self.server = await websockets.asyncio.server.serve(
@@ -205,8 +220,9 @@ class Peer:
                 # One that another connection has replaced is not heard any more.
                 if not link.counted() or self.links.get(name) is not link:
                     return
-                if isinstance(frame, bytes):
-                    self.receive(link, cbor2.loads(frame))
+                message = decoded(frame)
+                if message:
+                    self.receive(link, message)
         except (OSError, websockets.exceptions.WebSocketException):
             pass
         finally:
@@ -358,7 +374,8 @@ class Peer:
     async def stop(self):
         for link in list(self.links.values()):
             if "leave" in self.habits:
-                await link.socket.send(self.encoded({"type": "leave", "senderId": self.name}))
+                with contextlib.suppress(websockets.exceptions.ConnectionClosed):
+                    await link.socket.send(self.encoded({"type": "leave", "senderId": self.name}))
         for task in self.tasks:
             task.cancel()
         if self.server:

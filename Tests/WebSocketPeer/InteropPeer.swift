@@ -119,6 +119,8 @@ final class InteropPeer {
   private func state(_ id: DocumentId) throws -> [String: Any] {
     var state: [String: Any] = ["heard": heard[id] ?? [:], "peers": repo.peers.keys.map(\.description).sorted()]
     guard let handle = repo.handle(of: id), !handle.document.heads().isEmpty else { return state }
+    // Those to which words about the document go.
+    state["peers"] = handle.peers.map(\.description).sorted()
     state["heads"] = handle.document.heads().map { "\($0)" }.sorted()
     state["text"] = try? handle.document.text(obj: try Self.text(of: handle.document))
     return state

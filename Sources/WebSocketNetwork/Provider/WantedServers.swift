@@ -9,6 +9,8 @@ final class WantedServers {
     var reconnect = Reconnect()
     var timer: (any ScheduledAction)?
     var state = WebSocketServerState.connecting
+    /// The peer that answered last.
+    var peer: PeerId?
   }
 
   /// Calls a server. To be answered with `connected` or `ended`.
@@ -38,6 +40,7 @@ final class WantedServers {
   func removeAll() { for url in servers.keys { remove(url) } }
 
   func connected(_ url: WebSocketURL, to peer: PeerId) {
+    servers[url]?.peer = peer
     set(.connected(peer), url)
     tell(url, .connected)
   }
@@ -49,6 +52,9 @@ final class WantedServers {
     tell(url, .lost)
     tell(url, .failed)
   }
+
+  /// The peer that answered last; nil if none has.
+  func peer(at url: WebSocketURL) -> PeerId? { servers[url]?.peer }
 
   /// The network may be back: calls all that wait at once.
   func networkImproved() { for url in servers.keys { tell(url, .found) } }

@@ -32,6 +32,10 @@ extension WebSocketProvider {
 
   func dial(_ url: WebSocketURL, token: String?) {
     let address = PeerAddress(host: url.host, port: url.port)
+    if let peer = servers.peer(at: url), isConnected(peer) {
+      // By another way. It would close that for this one, and then be called there again.
+      return servers.ended(url, .unreachable(address, reason: "the peer there is connected already"))
+    }
     TCPStream.connect(on: loop, host: url.host, port: url.port, timeout: PeerHandshake.timeout) { [weak self] result in
       nonisolated(unsafe) let result = result
       AutomergeRepo.assumeIsolated {

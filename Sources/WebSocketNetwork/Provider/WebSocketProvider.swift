@@ -7,8 +7,8 @@ import UV
 ///
 /// A peer is identified by nothing but its own word and what it was admitted with: a token, or the address at which it was called.
 /// Therefore a share policy has to look at `proof(of:)`, and nobody may use the id of a peer whose connection is open and was admitted
-/// with something else, or an id that is reserved. At most one connection to each peer counts: of two callers of one id the newer, of
-/// two servers the older.
+/// with something else, or an id that is reserved. At most one connection to each peer counts, the newer of two in
+/// the same direction.
 public final class WebSocketProvider: NetworkProvider {
   /// Like JavaScript's server, but patient with a program that is busy while its machine still answers.
   /// Source: `PeerProtocol.md`, "WebSocket".
@@ -163,9 +163,8 @@ public final class WebSocketProvider: NetworkProvider {
   /// Whether a new connection to a peer replaces the old.
   private func replaces(_ link: PeerLink, _ old: PeerLink, _ local: LocalPeer, _ peer: PeerId) -> Bool {
     switch (link.direction, old.direction) {
-    // The caller knows that its older connection is of no use. A server that answers at two addresses needs only one of them.
-    case (.incoming, .incoming): true
-    case (.outgoing, .outgoing): false
+    // The caller knows that its older connection is of no use; and the server that was called a second time thinks so.
+    case (.incoming, .incoming), (.outgoing, .outgoing): true
     case (.incoming, .outgoing), (.outgoing, .incoming):
       LinkDirection.newStays(local: local.peerId, peer: peer, old: old.direction, new: link.direction)
     }

@@ -8,4 +8,9 @@ public enum WebSocketServerState: Hashable, Sendable {
   case connected(PeerId)
   /// The last call has failed, or the connection was lost. The server is called again after a while.
   case waiting(PeerNetworkError)
+
+  /// Why there is no connection; nil while there is one, or a first call is under way.
+  public var error: PeerNetworkError? {
+    if case .waiting(let error) = self { error } else { nil }
+  }
 }
