@@ -28,7 +28,7 @@ allow AutomergeRepo Automerge
 allow AutomergeRepoConformance AutomergeRepo Automerge
 allow UV CUV
 allow Store AutomergeRepo Automerge
-allow PostgresStorage AutomergeRepo UV CPostgres
+allow PostgresStorage AutomergeRepo Automerge UV CPostgres
 allow PeerNetwork AutomergeRepo Automerge UV CAvahi COpenSSL
 allow NotesServer JSONRPC AutomergeRepo Automerge
 
