@@ -125,6 +125,7 @@ struct StoreNewsTests {
           VALUES ('\(mine.id)', '\(kind)', sha256('\\x\(bytes)'), 0, '\\x\(bytes)', gen_random_uuid()),
           ('\(mine.id)', '\(kind)', '\\x00', 0, '\\x\(bytes)', gen_random_uuid()),
           ('%zz', '\(kind)', sha256('\\x\(bytes)'), 0, '\\x\(bytes)', gen_random_uuid())
+          ON CONFLICT DO NOTHING
           """)
       }
       try mine.splice(0, "goes on")
