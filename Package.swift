@@ -92,7 +92,7 @@ let package = Package(
     .target(
       name: "PostgresStorage",
       dependencies: [
-        "AutomergeRepo", "UV", "CPostgres", .product(name: "Logging", package: "swift-log"),
+        "AutomergeRepo", "Automerge", "UV", "CPostgres", .product(name: "Logging", package: "swift-log"),
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: strict),

@@ -31,7 +31,7 @@ allow Store AutomergeRepo Automerge
 allow PeerTransport AutomergeRepo Automerge UV COpenSSL
 allow PeerNetwork AutomergeRepo Automerge PeerTransport UV CAvahi
 allow WebSocketNetwork AutomergeRepo PeerTransport UV CWslay
-allow PostgresStorage AutomergeRepo UV CPostgres
+allow PostgresStorage AutomergeRepo Automerge UV CPostgres
 allow SyncServer JSONRPC AutomergeRepo Automerge PeerTransport WebSocketNetwork UV
 allow NotesServer JSONRPC AutomergeRepo Automerge
 

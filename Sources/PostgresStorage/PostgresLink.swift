@@ -124,7 +124,7 @@ struct SilenceLimit {
 
 extension StorageError {
   /// Whether the same may soon succeed although nobody does anything about it.
-  fileprivate var isPassing: Bool {
+  var isPassing: Bool {
     switch self {
     case .unreachable, .busy, .full: true
     case .notPermitted, .newerVersion, .foreign, .invalidKey, .damaged, .failed: false

@@ -4,7 +4,7 @@
 ///     record     every other key and its value
 ///     damaged    what was not what its name says; nothing reads it but people
 ///     writer     each process's number of its last commit: see `WriterClaim`
-///     process    the processes that are there now: see `ProcessTable`
+///     process    the processes that are there now: see `StoreHeartbeat`
 ///
 /// All of them begin their keys with what tells documents apart, so both large ones may be partitioned. Source: Storage.md,
 /// "PostgreSQL".
@@ -71,8 +71,8 @@ enum PostgresSchema {
     """
     CREATE TABLE notes_lsp.process (
       id uuid PRIMARY KEY,
-      addresses text[] NOT NULL,
-      fingerprint text NOT NULL,
+      addresses text NOT NULL,
+      key text NOT NULL,
       beat timestamptz NOT NULL DEFAULT now()) WITH (fillfactor = 50)
     """,
   ]

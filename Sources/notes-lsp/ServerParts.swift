@@ -35,6 +35,8 @@ final class ServerParts {
   private let delay: LoopDelay
   private let lock: FileLock
   private var metricsListener: MetricsListener?
+  /// The other servers on the same database.
+  private var company: StoreCompany?
 
   /// Opens the store and puts everything together; no peer can connect yet.
   static func open(
@@ -113,6 +115,7 @@ final class ServerParts {
 
   /// Lets peers and monitoring programs connect from now on.
   func listen() async throws {
+    try joinCompany()
     do {
       try await directory.listen(at: settings.listen)
     } catch {
@@ -138,6 +141,17 @@ final class ServerParts {
     }
     session.serviceIsLoaded()
     delay.start()
+  }
+
+  /// Other servers on the same database connect at the same address as peers, at a port of its own.
+  private func joinCompany() throws {
+    guard let store = repo.storage as? PostgresStore else { return }
+    do {
+      company = try StoreCompany(
+        of: store, for: repo, at: try Self.address(settings.listen, of: "--listen"), loop: loop, clock: LoopClock(loop))
+    } catch let error as PeerNetworkError {
+      throw Failure(message: "Other servers on this database cannot connect: \(error).")
+    }
   }
 
   private static func address(_ text: String, of option: String) throws -> PeerAddress {
@@ -171,7 +185,10 @@ final class ServerParts {
   }
 
   /// Returns when everything is stored.
-  func store() async throws(StorageError) { try await repo.flush() }
+  func store() async throws(StorageError) {
+    try await repo.flush()
+    await company?.stop()
+  }
 
   func stop() {
     metricsListener?.stop()

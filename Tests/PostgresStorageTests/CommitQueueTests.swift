@@ -59,7 +59,8 @@ import Testing
     #expect(queue.take { $0.steps[0].lockName == "7" }.count == 1)
     #expect(queue.append(commit("one more")) == true)
     var heavy = CommitQueue()
-    #expect(heavy.append(commit("a", byteCount: CommitQueue.maximumByteCount * 2)) == true, "a queue takes any one commit")
+    #expect(
+      heavy.append(commit("a", byteCount: CommitQueue.maximumByteCount * 2)) == true, "a queue takes any one commit")
     #expect(heavy.append(commit("b")) == false)
   }
 

@@ -127,7 +127,9 @@ struct AbsentServerTests {
       try await clock.run(until: "the end of patience", horizon: .seconds(30)) { away.allSatisfy(\.isDone) }
       #expect(clock.now - before <= .seconds(7))
       for outcome in away {
-        guard case .unreachable? = outcome.error else { throw HasNotCome(description: "\(String(describing: outcome.error))") }
+        guard case .unreachable? = outcome.error else {
+          throw HasNotCome(description: "\(String(describing: outcome.error))")
+        }
       }
       let waiting = (0..<40).map { Self.save("w\($0)", in: store, isPatient: true) }
       if isFrozen { server.setFrozen(false) } else { try server.start() }

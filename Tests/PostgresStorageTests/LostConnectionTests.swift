@@ -114,7 +114,9 @@ struct LostConnectionTests {
   @Test func readsThatWereUnderWayAreMadeAgain() async throws {
     try await TestLoop.run { loop in
       let scene = try await Scene(loop)
-      for number in 0..<50 { try await scene.other.save(["v", "\(number)"], Data(repeating: UInt8(number), count: 9000)) }
+      for number in 0..<50 {
+        try await scene.other.save(["v", "\(number)"], Data(repeating: UInt8(number), count: 9000))
+      }
       var cuts = 0
       scene.proxy.onBytes = { link, side, bytes in
         guard cuts < 5, side == .server, !link.isWriter, bytes.count > 20_000 else { return }
@@ -138,7 +140,8 @@ struct LostConnectionTests {
       let scene = try await Scene(loop)
       try await scene.store.save(["late"], Data([1]))
       // What a restored backup is: the rows of an earlier moment.
-      try scene.fixture.run("UPDATE notes_lsp.writer SET number = number - 1; DELETE FROM notes_lsp.record WHERE key = 'late/'")
+      try scene.fixture.run(
+        "UPDATE notes_lsp.writer SET number = number - 1; DELETE FROM notes_lsp.record WHERE key = 'late/'")
       for link in scene.proxy.links where link.isWriter { link.cutClient() }
       try await scene.store.save(["next"], Data([2]))
       #expect(scene.store.lossCount == 1)

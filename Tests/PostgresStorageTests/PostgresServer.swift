@@ -63,7 +63,8 @@ final class PostgresServer {
       """
     let command =
       ["/bin/sh", "-c", script, "server"] + Self.asUser + [
-        programs + "/postgres", "-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "max_connections=300", "-c", "shared_buffers=32MB",
+        programs + "/postgres", "-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "max_connections=300", "-c",
+        "shared_buffers=32MB",
       ]
     // After a kill, processes of the earlier server may still be about to end; the new one then refuses to start.
     let deadline = ContinuousClock.now + Patience.hang

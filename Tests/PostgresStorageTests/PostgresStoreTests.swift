@@ -79,8 +79,10 @@ struct PostgresStoreTests {
     try fixture.run("UPDATE notes_lsp.record SET bytes = '\\x00' WHERE key = 'd/1/'")
     try fixture.run("UPDATE notes_lsp.record SET sha256 = '' WHERE key = 'd/2/'")
     try fixture.run("UPDATE notes_lsp.record SET part = 9 WHERE key = 'd/3/'")
-    try fixture.run("INSERT INTO notes_lsp.record SELECT 'd/4/', 1, sha256, bytes FROM notes_lsp.record WHERE key = 'd/4/'")
-    try fixture.run("INSERT INTO notes_lsp.record VALUES ('d/%zz/', 0, '', ''), ('no end', 0, '', ''), ('', -1, '', '')")
+    try fixture.run(
+      "INSERT INTO notes_lsp.record SELECT 'd/4/', 1, sha256, bytes FROM notes_lsp.record WHERE key = 'd/4/'")
+    try fixture.run(
+      "INSERT INTO notes_lsp.record VALUES ('d/%zz/', 0, '', ''), ('no end', 0, '', ''), ('', -1, '', '')")
     for number in 1...2 {
       await #expect(throws: StorageError.damaged(["d", "\(number)"])) { try await store.load(["d", "\(number)"]) }
     }
@@ -104,7 +106,8 @@ struct PostgresStoreTests {
     #expect(try await store.loadRange(["doc"]) == [forged], "something else is stored there")
     try await store.setAside(forged)
     #expect(try await store.loadRange(["doc"]).isEmpty)
-    #expect(try fixture.run("SELECT key, bytes FROM notes_lsp.damaged") == "\(good.key.joined(separator: "/"))/|\\x0606")
+    #expect(
+      try fixture.run("SELECT key, bytes FROM notes_lsp.damaged") == "\(good.key.joined(separator: "/"))/|\\x0606")
     try await store.save(good.key, good.data)
     try fixture.run("UPDATE notes_lsp.chunk SET bytes = '\\x07'")
     try await store.save(good.key, good.data)
@@ -180,7 +183,9 @@ struct PostgresStoreTests {
       try await group.waitForAll()
     }
     #expect(try await stores[0].loadRange(["r"]).count <= 12)
-    #expect(try fixture.run("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()") == "0", "seed \(seed)")
+    #expect(
+      try fixture.run("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()") == "0",
+      "seed \(seed)")
   }
 
   @Test func aReaderOfManyLargeValuesGetsThemWhole() async throws {

@@ -23,9 +23,24 @@ struct StoreAtServer: @unchecked Sendable {
   /// - Parameter folder: of the socket, if it is not the server's own.
   func open(folder: String? = nil) async throws -> PostgresStore {
     let url = try server.url(database, folder: folder)
-    return try await TestLoop.run { loop in try await PostgresStore.open(url, loop: loop, clock: SystemClock()) }
+    return try await TestLoop.run { loop in try await PostgresStore.open(url, loop: loop, clock: PatientClock()) }
   }
 
   @discardableResult
   func run(_ sql: String) throws -> String { try server.run(sql, in: database) }
+}
+
+/// A clock on which seconds take long: on a busy machine many pass in which nothing runs.
+private final class PatientClock: RepoClock {
+  private static let factor = 20
+  private let base = SystemClock()
+
+  nonisolated init() {}
+
+  var now: Duration { base.now / Self.factor }
+  var date: Date { base.date }
+
+  func schedule(after delay: Duration, _ action: @escaping @AutomergeRepo () -> Void) -> any ScheduledAction {
+    base.schedule(after: delay <= .seconds(1) ? delay : delay * Self.factor, action)
+  }
 }
