@@ -1,6 +1,7 @@
 import Automerge
 import AutomergeRepo
 import AutomergeRepoConformance
+import PeerTransport
 import RepoTestSupport
 import TestSupport
 import Testing
@@ -9,7 +10,8 @@ import UV
 @testable import PeerNetwork
 
 @Suite struct SiblingMeshTests {
-  private let (a, b) = (PeerId("a"), PeerId("b"))
+  private let a = PeerId("a")
+  private let b = PeerId("b")
   private let place = [PeerAddress(host: "127.0.0.1", port: 1)]
 
   @Test func theSmallerIdCallsAndTheOtherOnlyWhenNothingComes() {

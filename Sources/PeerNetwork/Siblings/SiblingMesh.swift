@@ -1,4 +1,5 @@
 import AutomergeRepo
+import PeerTransport
 
 /// Whom a process calls of the others on its store, and when. Each two of them are connected.
 ///
