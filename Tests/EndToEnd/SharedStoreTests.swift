@@ -5,7 +5,9 @@ import TestSupport
 import Testing
 
 /// Three servers on one PostgreSQL, and people on different ones of them.
-@Suite(.ownThreads, .enabled(if: Requirements.binary && Database.isThere, "SKIPPED: needs notes-lsp and PostgreSQL's server"))
+@Suite(
+  .ownThreads, .enabled(if: Requirements.binary && Database.isThere, "SKIPPED: needs notes-lsp and PostgreSQL's server")
+)
 struct SharedStoreTests {
   private let directory: TemporaryDirectory
   private let database: Database
@@ -35,8 +37,9 @@ struct SharedStoreTests {
     var servers = try (0..<3).map { try server($0) }
     let people = try ["Ana", "Ben", "Cyd"].enumerated().map { try connect($1, to: servers[$0]) }
     let place = try people[0].request("notes/create", ["title": "Shopping", "text": "start\n"])
-    let url = try people[0].request(
-      "notes/publish", ["id": place["id"] ?? .null, "url": .string(servers[0].websocket)])["url"] ?? .null
+    let url =
+      try people[0].request(
+        "notes/publish", ["id": place["id"] ?? .null, "url": .string(servers[0].websocket)])["url"] ?? .null
     var clients = [try ModelClient(people[0], note: place)]
     for person in people.dropFirst() {
       // The server finds the document in the database as soon as the other one has stored it.
@@ -98,7 +101,8 @@ private final class Database {
     folder = "/tmp/notes-db-\(UUID().uuidString.prefix(8))"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     if getuid() == 0 { try Self.check(ChildProcess.run(["chown", "postgres", folder])) }
-    try run("initdb", ["--no-locale", "--encoding=UTF8", "--auth=trust", "--username=postgres", "-D", folder + "/data"])
+    try run(
+      "initdb", ["--no-locale", "--encoding=UTF8", "--auth=trust", "--username=postgres", "-D", folder + "/data"])
     try start()
   }
 
@@ -108,8 +112,8 @@ private final class Database {
   }
 
   func start() throws {
-    try run(
-      "pg_ctl", ["-D", folder + "/data", "-w", "-l", folder + "/log", "-o", "-k \(folder) -c listen_addresses=''", "start"])
+    let options = "-k \(folder) -c listen_addresses=''"
+    try run("pg_ctl", ["-D", folder + "/data", "-w", "-l", folder + "/log", "-o", options, "start"])
   }
 
   func stop() throws { try run("pg_ctl", ["-D", folder + "/data", "-w", "-m", "fast", "stop"]) }
