@@ -5,7 +5,7 @@ PREFIX ?= $(HOME)/.local
 CHECK := --explicit-target-dependency-import-check error
 RELEASE := -c release --static-swift-stdlib $(CHECK)
 
-.PHONY: all build test lint format demo demo-record screens bench siege bench-store bench-peers partitions kills simulate chaos fuzz install uninstall deb manual setup setup-test clean
+.PHONY: all build test lint format demo demo-record screens bench siege bench-store bench-peers partitions kills simulate chaos fuzz install install-serve uninstall manual setup setup-test clean
 
 all: build
 
@@ -103,6 +103,11 @@ fuzz: setup
 # PROGRAM=path installs a notes-lsp that is built already.
 install: $(if $(PROGRAM),,build)
 	@Sources/Packaging/install.sh install "$(PREFIX)" "$(or $(PROGRAM),.build/release/notes-lsp)"
+
+# A server that is always on, as a service of systemd: see Serve.md. As root; enable it with `systemctl enable --now notes-lsp`.
+install-serve: $(if $(PROGRAM),,build)
+	install -D "$(or $(PROGRAM),.build/release/notes-lsp)" "$(DESTDIR)/usr/local/bin/notes-lsp"
+	install -D -m 644 Sources/Documentation/notes-lsp.service "$(DESTDIR)/etc/systemd/system/notes-lsp.service"
 
 # Notes and their history stay: only what installing put there goes.
 uninstall:

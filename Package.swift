@@ -18,6 +18,10 @@ let package = Package(
     .library(name: "AutomergeUtilities", targets: ["AutomergeUtilities"]),
     .library(name: "AutomergeRepo", targets: ["AutomergeRepo"]),
     .library(name: "AutomergeRepoConformance", targets: ["AutomergeRepoConformance"]),
+    // Peers by WebSocket, in both roles, with the event loop that they run on.
+    .library(name: "WebSocketNetwork", targets: ["WebSocketNetwork", "PeerTransport", "UV"]),
+    // Storage in a PostgreSQL database, which processes on several machines share.
+    .library(name: "PostgresStorage", targets: ["PostgresStorage"]),
     // For the fuzzers, which are a package of their own.
     .library(name: "HostileShapes", targets: ["HostileShapes"]),
   ],
@@ -32,7 +36,8 @@ let package = Package(
     .executableTarget(
       name: "notes-lsp",
       dependencies: [
-        "NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "Store", "PeerNetwork", "UV",
+        "NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "Store", "PeerNetwork", "PeerTransport", "SyncServer",
+        "PostgresStorage", "WebSocketNetwork", "UV",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -83,13 +88,48 @@ let package = Package(
       ],
       swiftSettings: strict),
 
-    // Network providers over the event loop: encryption, frames, tickets, reconnecting.
+    // The storage provider on PostgreSQL, for services on several machines.
+    .target(
+      name: "PostgresStorage",
+      dependencies: [
+        "AutomergeRepo", "Automerge", "UV", "CPostgres", .product(name: "Logging", package: "swift-log"),
+        .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      swiftSettings: strict),
+
+    // Nearby peers and peers with a key: TLS over TCP, discovery, tickets, invitations; and the person's own processes.
     .target(
       name: "PeerNetwork",
       dependencies: [
-        "AutomergeRepo", "UV", "CAvahi", "COpenSSL", .product(name: "Logging", package: "swift-log"),
+        "AutomergeRepo", "PeerTransport", "UV", "CAvahi", .product(name: "Logging", package: "swift-log"),
         .product(name: "Crypto", package: "swift-crypto"),
       ],
+      swiftSettings: strict),
+
+    // What belongs to servers that are always on: the access file and the metrics of our own, and the servers
+    // that an editor's service is connected to.
+    .target(
+      name: "SyncServer",
+      dependencies: [
+        "AutomergeRepo", "Automerge", "JSONRPC", "PeerTransport", "WebSocketNetwork", "UV",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      swiftSettings: strict),
+
+    // Peers by WebSocket, as automerge-repo's other implementations speak it.
+    .target(
+      name: "WebSocketNetwork",
+      dependencies: [
+        "AutomergeRepo", "PeerTransport", "UV", "CWslay", .product(name: "Logging", package: "swift-log"),
+        .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      swiftSettings: strict),
+
+    // One connection to a peer, whatever carries it: encryption, frames, handshake, limits, signs of life, reconnecting.
+    .target(
+      name: "PeerTransport",
+      dependencies: ["AutomergeRepo", "UV", "COpenSSL", .product(name: "Crypto", package: "swift-crypto")],
       swiftSettings: strict),
 
     // libuv as Swift: loop, streams, timers, signals, work queue.
@@ -101,6 +141,9 @@ let package = Package(
     .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
     .systemLibrary(
       name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"]), .brew(["qrencode"])]),
+    // Debian's package has no file for pkg-config.
+    .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"]), .brew(["wslay"])]),
+    .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     // Tests mirror Sources; what several of them need stands in TestSupport.
@@ -116,11 +159,15 @@ let package = Package(
     // Peers that do their worst, for tests and measures.
     .target(
       name: "HostilePeers",
-      dependencies: ["PeerNetwork", "AutomergeRepo", "Automerge", "UV", "RepoTestSupport", "NotesHarness", "JSONRPC"],
+      dependencies: [
+        "PeerNetwork", "PeerTransport", "AutomergeRepo", "Automerge", "UV", "RepoTestSupport", "NotesHarness",
+        "JSONRPC",
+      ],
       path: "Tests/HostilePeers", swiftSettings: strict),
     // What must hold of any foreign bytes, for tests and fuzzers. Looks inside, so it needs a build that can be tested.
     .target(
-      name: "HostileShapes", dependencies: ["NotesServer", "PeerNetwork", "AutomergeRepo", "Automerge", "JSONRPC"],
+      name: "HostileShapes",
+      dependencies: ["NotesServer", "PeerNetwork", "PeerTransport", "AutomergeRepo", "Automerge", "JSONRPC"],
       path: "Tests/HostileShapes", swiftSettings: strict),
     .testTarget(name: "AutomergeTests", dependencies: ["Automerge", "TestSupport"], swiftSettings: strict),
     .testTarget(
@@ -148,14 +195,35 @@ let package = Package(
     .executableTarget(
       name: "store-writer", dependencies: ["Store", "AutomergeRepo", "AutomergeRepoConformance"],
       path: "Tests/StoreWriter", swiftSettings: strict),
+    .testTarget(
+      name: "PostgresStorageTests",
+      dependencies: [
+        "PostgresStorage", "AutomergeRepo", "AutomergeRepoConformance", "Automerge", "UV", "RepoTestSupport",
+        "TestSupport",
+        "postgres-writer",
+      ], swiftSettings: strict),
+    // The same on a PostgreSQL server.
+    .executableTarget(
+      name: "postgres-writer", dependencies: ["PostgresStorage", "AutomergeRepo", "AutomergeRepoConformance", "UV"],
+      path: "Tests/PostgresWriter", swiftSettings: strict),
     .testTarget(name: "UVTests", dependencies: ["UV", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "JSONRPCTests", dependencies: ["JSONRPC", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "PeerNetworkTests",
       dependencies: [
-        "PeerNetwork", "AutomergeRepo", "AutomergeRepoConformance", "Automerge", "UV", "RepoTestSupport",
-        "HostilePeers",
+        "PeerNetwork", "PeerTransport", "AutomergeRepo", "AutomergeRepoConformance", "Automerge", "UV",
+        "RepoTestSupport", "HostilePeers",
         "HostileShapes", "TestSupport", "NotesHarness", "JSONRPC", "notes-lsp",
+      ], swiftSettings: strict),
+    .testTarget(
+      name: "SyncServerTests",
+      dependencies: ["SyncServer", "AutomergeRepo", "Automerge", "JSONRPC", "UV", "RepoTestSupport", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "WebSocketNetworkTests",
+      dependencies: [
+        "WebSocketNetwork", "PeerTransport", "AutomergeRepo", "AutomergeRepoConformance", "Automerge", "UV",
+        "RepoTestSupport", "TestSupport",
       ], swiftSettings: strict),
     .testTarget(
       name: "NotesServerTests",
@@ -163,8 +231,12 @@ let package = Package(
         "NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "RepoTestSupport", "ServiceSimulation", "TestSupport",
       ], swiftSettings: strict),
     .testTarget(
-      name: "Interop", dependencies: ["Automerge", "TestSupport"], path: "Tests/Interop",
-      exclude: ["reference_peer.py"], swiftSettings: strict),
+      name: "Interop", dependencies: ["Automerge", "TestSupport", "websocket-peer"], path: "Tests/Interop",
+      exclude: ["reference_peer.py", "websocket_peer.py"], swiftSettings: strict),
+    // Peers of ours in a process of their own, for sessions with other implementations.
+    .executableTarget(
+      name: "websocket-peer", dependencies: ["WebSocketNetwork", "PeerTransport", "AutomergeRepo", "Automerge", "UV"],
+      path: "Tests/WebSocketPeer", swiftSettings: strict),
     // A notes-lsp process and the editors around it, driven from outside.
     .target(
       name: "NotesHarness",
@@ -177,7 +249,9 @@ let package = Package(
     .executableTarget(
       name: "notes-bench",
       dependencies: [
-        "NotesHarness", "HostilePeers", "Automerge", "JSONRPC", "TestSupport",
+        "NotesHarness", "HostilePeers", "WebSocketNetwork", "PeerTransport", "AutomergeRepo", "Automerge", "UV",
+        "JSONRPC",
+        "TestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/Benchmarks", exclude: ["live_bench.py", "reference_bench.py"], swiftSettings: strict),

@@ -16,7 +16,7 @@ done < <(git ls-files -co --exclude-standard -- 'Sources/*.swift' 'Tests/*.swift
 # Package.swift declares no more.
 allow() {
   local folder=$1; shift
-  local own='Automerge|AutomergeUtilities|AutomergeRepo|AutomergeRepoConformance|CAvahi|COpenSSL|CQREncode|CUV|CZlib|UV|Store|PeerNetwork|JSONRPC|NotesServer'
+  local own='Automerge|AutomergeUtilities|AutomergeRepo|AutomergeRepoConformance|CAvahi|COpenSSL|CPostgres|CQREncode|CUV|CWslay|CZlib|UV|Store|PostgresStorage|PeerNetwork|PeerTransport|WebSocketNetwork|JSONRPC|NotesServer|SyncServer'
   while IFS=: read -r file name; do
     case " $* " in *" $name "*) ;; *) fail "$file imports $name, which $folder may not" ;; esac
   done < <(grep -rHoE "^ *((public|internal|package|private|fileprivate|@testable|@preconcurrency) )*import ($own)\$" "Sources/$folder" 2>/dev/null | sed -E 's/:.*import /:/')
@@ -28,7 +28,11 @@ allow AutomergeRepo Automerge
 allow AutomergeRepoConformance AutomergeRepo Automerge
 allow UV CUV
 allow Store AutomergeRepo Automerge
-allow PeerNetwork AutomergeRepo Automerge UV CAvahi COpenSSL
+allow PeerTransport AutomergeRepo Automerge UV COpenSSL
+allow PeerNetwork AutomergeRepo Automerge PeerTransport UV CAvahi
+allow WebSocketNetwork AutomergeRepo PeerTransport UV CWslay
+allow PostgresStorage AutomergeRepo Automerge UV CPostgres
+allow SyncServer JSONRPC AutomergeRepo Automerge PeerTransport WebSocketNetwork UV
 allow NotesServer JSONRPC AutomergeRepo Automerge CQREncode
 
 # Foreign bytes must not be able to stop the program.

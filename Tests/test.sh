@@ -38,6 +38,7 @@ run "the Emacs plugin's tests" editor-plugins/emacs/test/run.sh
 run "documents" swift test --skip-build --filter '^(Automerge|AutomergeUtilities|JSONRPC|NotesServer)Tests\.'
 run "repositories, stores and loops" swift test --skip-build --filter '^(AutomergeRepo|AutomergeRepoConformance|Store|UV)Tests\.|^(ProviderGuide|Interop)\.'
 run "peers" swift test --skip-build --filter '^PeerNetworkTests\.' --skip '(HostilePeer|CrowdedListener|HostileGuest|Authors|Siege)Tests'
+run "peers by WebSocket" swift test --skip-build --filter '^WebSocketNetworkTests\.'
 run "peers that are hostile" swift test --skip-build --filter '^PeerNetworkTests\.HostilePeerTests'
 run "peers that crowd" swift test --skip-build --filter '^PeerNetworkTests\.CrowdedListenerTests'
 run "guests that are hostile" swift test --skip-build --filter '^PeerNetworkTests\.(HostileGuest|Authors)Tests'

@@ -26,12 +26,15 @@ public protocol SharePolicy: AnyObject, Sendable {
   func access(_ document: DocumentId, for peer: PeerId) -> Access
   /// All documents that a peer may see; nil if the policy keeps no list, so that every document has to be checked.
   func documents(sharedWith peer: PeerId) -> [DocumentId]?
+  /// Whether a document that is not here yet may come into being by what a peer with write access sends of it.
+  func mayCreate(_ document: DocumentId, _ peer: PeerId) -> Bool
   /// Whether `peer` may write as an actor, as far as the actor shows.
   func fits(_ actor: ActorId, _ peer: PeerId) -> Bool
 }
 
 extension SharePolicy {
   public func documents(sharedWith peer: PeerId) -> [DocumentId]? { nil }
+  public func mayCreate(_ document: DocumentId, _ peer: PeerId) -> Bool { true }
   public func fits(_ actor: ActorId, _ peer: PeerId) -> Bool { true }
 }
 

@@ -14,6 +14,18 @@ public enum JSONError: Error, Equatable {
   case tooManyValues(at: Int)
 }
 
+extension JSONError {
+  /// The byte that is wrong; nil if the text ends too early.
+  public var position: Int? {
+    switch self {
+    case .unexpectedEnd: nil
+    case .unexpectedByte(_, let at), .controlCharacter(let at), .invalidNumber(let at), .numberTooLarge(let at),
+      .invalidEscape(let at), .loneSurrogate(let at), .invalidUTF8(let at), .tooDeep(let at), .tooManyValues(let at):
+      at
+    }
+  }
+}
+
 extension JSONError: CustomStringConvertible {
   public var description: String {
     switch self {

@@ -26,6 +26,7 @@ struct NotesLSP: AsyncParsableCommand {
           Share.self, Join.self, Invite.self, Answer.self, Unshare.self, RemovePerson.self, Peers.self, Name.self,
           Status.self,
         ]),
+      CommandGroup(name: "Server", subcommands: [Serve.self, Connect.self, Disconnect.self]),
       CommandGroup(name: "Store", subcommands: [Doctor.self, Fsck.self, Backup.self]),
       CommandGroup(name: "Automerge file", subcommands: [Dump.self, Validate.self, JoinFiles.self]),
       CommandGroup(name: "Editor", subcommands: [Edit.self]),

@@ -4,8 +4,11 @@ import Foundation
 import Logging
 import NotesServer
 import PeerNetwork
+import PeerTransport
 import Store
+import SyncServer
 import UV
+import WebSocketNetwork
 
 /// The parts of one process, put together: standard input to the session, the session to the repo, the repo to store and
 /// peers.
@@ -41,6 +44,7 @@ final class Program {
     let lock: FileLock
     let provider: TCPProvider
     var directory: PeerDirectory?
+    var servers: SyncServers?
   }
 
   init(settings: Settings, loop: Loop) {
@@ -67,11 +71,13 @@ final class Program {
     let identity = try IdentityFile(path: settings.home + "/identity.pem").load()
     let (person, isRenamed) = try await PersonName.load(from: storage, option: settings.name, login: settings.login)
     let grants = try await Grants.load(from: storage)
+    let servers = try await SyncServers.load(from: storage, sockets: WebSocketProvider(loop: loop, clock: clock))
     let repo = Repo(
-      peerId: identity.peerId, metadata: PeerMetadata(name: person.name), storage: storage, sharePolicy: grants,
-      clock: clock)
+      peerId: identity.peerId, metadata: PeerMetadata(name: person.name), storage: storage,
+      sharePolicy: PublishingPolicy(granted: grants, servers: servers), clock: clock)
     repo.signer = identity.signer
-    let sharing = SharingAdapter(grants: grants)
+    let sharing = SharingAdapter(grants: grants, clock: clock)
+    sharing.use(servers, of: repo)
     sharing.wantsNetwork = settings.hasNetwork
     sharing.hasDiscovery = settings.hasDiscovery
     let own = Service.Identity(identity, name: person.name)
@@ -87,11 +93,15 @@ final class Program {
     if settings.hasNetwork, !person.isGiven { await initialized(session) }
     if let directory = try await openNetwork(repo, identity, grants, storage) {
       sharing.take(directory)
+      connect(to: servers, for: repo)
     } else if settings.hasNetwork {
       sharing.reasonForNoNetwork = "another notes-lsp of yours has the network"
       seekNetwork(for: sharing) { [weak self] in
         try await grants.reload()
-        return try await self?.openNetwork(repo, identity, grants, storage)
+        try await servers.reload()
+        let directory = try await self?.openNetwork(repo, identity, grants, storage)
+        if directory != nil { self?.connect(to: servers, for: repo) }
+        return directory
       }
     }
     try await loading.value
@@ -152,9 +162,15 @@ final class Program {
     }
   }
 
+  /// Connects to the servers that the person has named.
+  private func connect(to servers: SyncServers, for repo: Repo) {
+    network?.servers = servers
+    repo.add(servers)
+  }
+
   /// Nil if the network is off, or another process of this store has it.
   private func openNetwork(
-    _ repo: Repo, _ identity: PeerNetwork.Identity, _ grants: Grants, _ storage: any StorageProvider
+    _ repo: Repo, _ identity: PeerTransport.Identity, _ grants: Grants, _ storage: any StorageProvider
   ) async throws -> PeerDirectory? {
     guard settings.hasNetwork, let lock = FileLock.network(of: settings.home) else { return nil }
     let provider = try TCPProvider(loop: loop, clock: clock, identity: identity)
@@ -224,6 +240,7 @@ final class Program {
     exitCode = code
     network?.directory?.stopDiscovery()
     network?.provider.stop()
+    network?.servers?.stop()
     siblings?.stop()
     editor?.close()
     for signal in signals { signal.close() }
@@ -243,8 +260,8 @@ final class Program {
 
 extension Service.Identity {
   /// This person in this process: with an actor id that no other process uses, not even this one restarted after a crash.
-  init(_ identity: PeerNetwork.Identity, name: String) {
-    let person = Array(identity.fingerprint.prefix(PeerNetwork.Identity.personByteCount))
+  init(_ identity: PeerTransport.Identity, name: String) {
+    let person = Array(identity.fingerprint.prefix(PeerTransport.Identity.personByteCount))
     var random = SystemRandomNumberGenerator()
     let run = (0..<8).map { _ in UInt8.random(in: .min ... .max, using: &random) }
     self.init(

@@ -1,8 +1,10 @@
 import Automerge
 import AutomergeRepo
 import Foundation
+import Logging
 import NotesServer
 import PeerNetwork
+import SyncServer
 
 /// The directory of peers in the form that the server needs.
 @AutomergeRepo
@@ -13,9 +15,15 @@ final class SharingAdapter: SharingService {
   /// What `networkState` says when there is no directory.
   var reasonForNoNetwork = "off"
   var onChange: (@AutomergeRepo (SharingEvent) -> Void)?
+  /// The servers that the person's notes are published on; nil for a service that has none.
+  private(set) var servers: SyncServers?
+  private weak var repo: Repo?
+
+  let clock: any RepoClock
+  let log = Logger(label: "sharing")
 
   /// Without a network, until `take`.
-  init(grants: Grants?) { self.grants = grants }
+  init(grants: Grants?, clock: any RepoClock) { (self.grants, self.clock) = (grants, clock) }
 
   /// From now on this process has the network.
   func take(_ directory: PeerDirectory?) {
@@ -33,6 +41,27 @@ final class SharingAdapter: SharingService {
     self.isVisible = isVisible
     guard hasDiscovery, let directory else { return }
     if isVisible { directory.startDiscovery() } else { directory.hide() }
+  }
+
+  /// The servers are peers of this repo from now on, as soon as it has them for a network.
+  func use(_ servers: SyncServers, of repo: Repo) {
+    (self.servers, self.repo) = (servers, repo)
+    servers.onChange = { [weak self] _ in self?.onChange?(.networkState) }
+    repo.observe { [weak self] event in
+      if case .peerConnected(let peer, _) = event { self?.compareAll(with: peer) }
+    }
+  }
+
+  func policyChanged(for document: DocumentId) { repo?.policyChanged(for: document) }
+
+  /// A server is connected: loads what is published there, so that it is compared.
+  private func compareAll(with peer: PeerId) {
+    guard let documents = servers?[peer]?.documents else { return }
+    Task { @AutomergeRepo in
+      for id in documents.sorted(by: { $0.description < $1.description }) where repo?.handle(of: id) == nil {
+        _ = await repo?.find(id)
+      }
+    }
   }
 
   var hasNetwork: Bool { directory != nil }
@@ -57,7 +86,7 @@ final class SharingAdapter: SharingService {
 
   var sentCount: Int { directory?.sentCount ?? 0 }
 
-  var peers: [PeerSummary] { directory?.peers ?? [] }
+  var peers: [PeerSummary] { (directory?.peers ?? []) + serverPeers }
 
   func access(to document: DocumentId) -> Access { grants?.ownAccess(to: document) ?? .write }
 
@@ -71,11 +100,12 @@ final class SharingAdapter: SharingService {
       PersonSummary(
         peer: peer, name: name(of: peer), access: access, isConnected: directory?.repo.peers[peer] != nil)
     }
-    return all.sorted { ($0.name, $0.peer) < ($1.name, $1.peer) }
+    return all.sorted { ($0.name, $0.peer) < ($1.name, $1.peer) } + serverPeople(on: document)
   }
 
   private func name(of peer: PeerId) -> String {
-    directory?.name(of: peer) ?? grants?.storedName(of: peer) ?? String(peer.description.prefix(8))
+    if let server = servers?[peer] { return server.name }
+    return directory?.name(of: peer) ?? grants?.storedName(of: peer) ?? String(peer.description.prefix(8))
   }
 
   func metName(ofAuthor author: [UInt8]) -> String? {
@@ -121,6 +151,10 @@ final class SharingAdapter: SharingService {
   }
 
   func join(ticket: String) async throws(SharingError) -> DocumentId {
+    if ticket.hasPrefix("automerge:"), let id = DocumentId(ticket) {
+      try await seek(id)
+      return id
+    }
     do {
       return try await network().join(ticket: ticket)
     } catch let error as JoinError {
@@ -135,6 +169,7 @@ final class SharingAdapter: SharingService {
   func storeAdmission(to document: DocumentId) async { await directory?.storeAdmission(to: document) }
 
   func unshare(_ document: DocumentId, from peer: PeerId?) async throws(SharingError) {
+    guard !(try await unpublish(document, from: peer)) else { return }
     let directory = try network()
     do {
       try await directory.unshare(document, from: peer)
@@ -170,6 +205,10 @@ final class SharingAdapter: SharingService {
   func invite(
     _ peer: PeerId, to document: DocumentId, title: String, access: Access
   ) async throws(SharingError) -> String? {
+    if servers?[peer] != nil {
+      try await publish(document, on: peer)
+      return nil
+    }
     let directory = try network()
     do {
       return try await directory.invite(peer, to: document, title: title, access: access)
@@ -215,7 +254,10 @@ final class SharingAdapter: SharingService {
 
   func disconnect(_ peer: PeerId) { directory?.disconnect(peer) }
 
-  func rename(_ name: String) { directory?.rename(name) }
+  func rename(_ name: String) {
+    directory?.rename(name)
+    if let repo { servers?.update(repo.metadata) }
+  }
 
   private func network() throws(SharingError) -> PeerDirectory {
     guard let directory else { throw .networkOff(reason: "The network is not available: \(reasonForNoNetwork).") }

@@ -3,8 +3,11 @@ import Foundation
 import JSONRPC
 import NotesServer
 import PeerNetwork
+import PeerTransport
 import Store
+import SyncServer
 import UV
+import WebSocketNetwork
 
 /// The notes of a store, for a command that changes them beside running editors: a service without an editor and without
 /// a network, which tells the other processes of this person what it did.
@@ -66,15 +69,17 @@ final class StoreRequest {
     let grants = try await Grants.load(from: storage)
     let (person, isRenamed) = try await PersonName.load(
       from: storage, option: options.givenName, login: options.loginName)
+    let servers = try await SyncServers.load(from: storage, sockets: WebSocketProvider(loop: loop, clock: clock))
     let repo = Repo(
-      peerId: identity.peerId, metadata: PeerMetadata(name: person.name), storage: storage, sharePolicy: grants,
-      clock: clock)
+      peerId: identity.peerId, metadata: PeerMetadata(name: person.name), storage: storage,
+      sharePolicy: PublishingPolicy(granted: grants, servers: servers), clock: clock)
     repo.signer = identity.signer
     let siblings = try UnixSocketProvider(home: home, loop: loop, clock: clock)
     repo.add(siblings)
     defer { siblings.stop() }
     await wait { siblings.isHub || !repo.siblings.isEmpty }
-    let sharing = SharingAdapter(grants: grants)
+    let sharing = SharingAdapter(grants: grants, clock: clock)
+    sharing.use(servers, of: repo)
     sharing.reasonForNoNetwork = "it needs an editor with a note open"
     sharing.wantsNetwork = true
     let own = Service.Identity(identity, name: person.name)

@@ -128,10 +128,8 @@ Without one, ask whom.  A buffer that is no note becomes one."
       (run-hooks 'notes-lsp--news-hook)
       (notes-lsp--say words name))))
 
-;;;###autoload
-(defun notes-connect (address)
+(defun notes-lsp--call (address)
   "Call the service of another person at ADDRESS."
-  (interactive "sAddress (host:port): ")
   (notes-lsp--with-answer (_ :notes/connect (list :address address)
                              :waiting "Connecting… (C-g gives up)" :background t)
     (notes-lsp--say "Connected to %s" address)))

@@ -59,6 +59,7 @@ further."
 (require 'notes-lsp-ticket)
 (require 'notes-lsp-list)
 (require 'notes-lsp-nearby)
+(require 'notes-lsp-server)
 (require 'notes-lsp-history)
 (require 'notes-lsp-exchange)
 (require 'notes-lsp-commands)

@@ -14,11 +14,15 @@ final class PeerConnections {
     var isHeld = false
     /// Much waits to be sent to it.
     var isCrowded = false
+    /// The documents it was on when they were released, and of which the policy does not tell it.
+    var released: Set<DocumentId> = []
   }
 
   /// Beyond this much waiting from one peer nothing is read from it until less than half of that waits.
   /// Source: PeerProtocol.md, "Expensive changes".
   static let maximumWaitingBytes = 1 << 20
+  /// A document stays in memory when one of its peers has so many released ones.
+  static let maximumReleased = 1 << 16
   private static let maximumComplaints = 10
 
   /// How we introduce ourselves to peers.
@@ -28,6 +32,8 @@ final class PeerConnections {
   private let logger: Logger
   private var providers: [any NetworkProvider] = []
   private var connections: [PeerId: Connection] = [:]
+  /// The connected peers in order, until the next one comes or goes.
+  private var order: [PeerId]?
   /// What a program does with messages of its own types.
   private var handlers: [String: @AutomergeRepo ([String: CBOR], PeerId) -> Void] = [:]
 
@@ -49,12 +55,37 @@ final class PeerConnections {
 
   func opened(_ peer: PeerId, _ metadata: PeerMetadata, by provider: any NetworkProvider) {
     connections[peer] = Connection(provider: provider, metadata: metadata)
+    order = nil
   }
 
-  func closed(_ peer: PeerId) { connections[peer] = nil }
+  func closed(_ peer: PeerId) {
+    connections[peer] = nil
+    order = nil
+  }
 
   /// The connected peers, siblings among them, in order.
-  var all: [PeerId] { connections.keys.sorted() }
+  var all: [PeerId] {
+    if let order { return order }
+    let sorted = connections.keys.sorted()
+    order = sorted
+    return sorted
+  }
+
+  // MARK: Released documents
+
+  /// Notes that these peers were on a document that is about to be released. False if one of them has too many already.
+  func release(_ document: DocumentId, of peers: [PeerId]) -> Bool {
+    guard peers.allSatisfy({ (connections[$0]?.released.count ?? 0) < Self.maximumReleased }) else { return false }
+    for peer in peers { connections[peer]?.released.insert(document) }
+    return true
+  }
+
+  /// The connected peers that were on the document when it was released, in order; they no longer count as such.
+  func resume(_ document: DocumentId) -> [PeerId] {
+    all.filter { connections[$0]?.released.remove(document) != nil }
+  }
+
+  // MARK: Connections
 
   /// The connected peers with what they tell about themselves. Other processes of this person are not among them.
   var peers: [PeerId: PeerMetadata] {

@@ -85,7 +85,10 @@ extension Repo {
     entry.handle = handle
     attachStore(to: handle, loaded: chunks)
     let queue = entry.takeQueue()
-    if isReady { announce(handle) }
+    if isReady {
+      announce(handle)
+      resume(handle)
+    }
     if isReady, storage != nil { catalogues.remember(handle) }
     for (content, peer) in queue where connections.isConnected(peer) {
       let access = access(entry.id, for: peer)
@@ -100,8 +103,9 @@ extension Repo {
 
   /// Asks the peers that have not spoken of the document, unless one has begun to send it.
   private func search(_ entry: DocumentEntry, _ handle: DocHandle) {
-    clock.schedule(after: Self.maximumSearch) { [weak self, weak entry] in
-      guard let self, let entry, !entry.isReady, self.entries[entry.id] === entry else { return }
+    // Weak, for a document that was found must not stay in memory because of this.
+    clock.schedule(after: Self.maximumSearch) { [weak self, weak entry, weak handle] in
+      guard let self, let entry, let handle, !entry.isReady, self.entries[entry.id] === entry else { return }
       self.notFound(handle)
     }
     let linked = handle.sync.linkedPeers
@@ -118,6 +122,14 @@ extension Repo {
     for peer in connections.all { introduce(peer, to: handle) }
   }
 
+  /// Goes on with the peers that were on the document when it was released, and that the policy does not tell of it.
+  private func resume(_ handle: DocHandle) {
+    for peer in connections.resume(handle.id) {
+      let access = access(handle.id, for: peer)
+      if access > .none { handle.receive(.connected(peer, access: access)) }
+    }
+  }
+
   // MARK: Ends of a search
 
   func found(_ handle: DocHandle) {
@@ -125,6 +137,8 @@ extension Repo {
     observers.send(.documentOpened(handle))
     entries[handle.id]?.end(with: .found(handle))
     let linked = handle.sync.linkedPeers
+    // Peers that could not create it may write now.
+    for peer in linked { handle.receive(.accessChanged(peer, access(handle.id, for: peer))) }
     for peer in connections.all where !linked.contains(peer) { introduce(peer, to: handle) }
   }
 

@@ -50,9 +50,12 @@ extension Repo {
 
   func isSibling(_ peer: PeerId) -> Bool { connections.isSibling(peer) }
 
-  /// A peer's access to a document.
+  /// A peer's access to a document. One that may not create it can only ask for it until it is here.
   func access(_ document: DocumentId, for peer: PeerId) -> Access {
-    isSibling(peer) ? .write : policy.access(document, for: peer)
+    guard !isSibling(peer) else { return .write }
+    let access = policy.access(document, for: peer)
+    guard access == .write, !policy.mayCreate(document, peer), entries[document]?.isReady != true else { return access }
+    return .read
   }
 
   func announces(_ document: DocumentId, to peer: PeerId) -> Bool {
@@ -65,15 +68,34 @@ extension Repo {
   }
 
   /// In the same order in every run.
-  var sortedEntries: [DocumentEntry] { entries.values.sorted { $0.id.description < $1.id.description } }
+  var sortedEntries: [DocumentEntry] { sorted(entries.values) }
+
+  private func sorted(_ entries: some Sequence<DocumentEntry>) -> [DocumentEntry] {
+    entries.sorted { $0.id.description < $1.id.description }
+  }
+
+  /// The documents in memory that a peer may be told of.
+  func entriesToTell(_ peer: PeerId) -> [DocumentEntry] {
+    guard !isSibling(peer), let shared = policy.documents(sharedWith: peer) else { return sortedEntries }
+    return sorted(shared.compactMap { entries[$0] })
+  }
+
+  /// The documents in memory that a peer has spoken of, or was told of.
+  func entriesLinked(to peer: PeerId) -> [DocumentEntry] {
+    sorted(entries.values.filter { $0.handle?.sync.linkedPeers.contains(peer) ?? false })
+  }
 
   /// Evaluates the share policy again, for one document or for all, and begins or ends sharing accordingly.
   public func policyChanged(for document: DocumentId? = nil) {
-    for entry in sortedEntries {
-      guard document == nil || document == entry.id, let handle = entry.handle else { continue }
-      let linked = handle.sync.linkedPeers
-      for peer in linked { handle.receive(.accessChanged(peer, access(entry.id, for: peer))) }
-      for peer in connections.all where !linked.contains(peer) { introduce(peer, to: handle) }
+    let changed = document.map { [entries[$0]].compactMap(\.self) } ?? sortedEntries
+    for entry in changed {
+      guard let handle = entry.handle else { continue }
+      for peer in handle.sync.linkedPeers { handle.receive(.accessChanged(peer, access(entry.id, for: peer))) }
+    }
+    for peer in connections.all {
+      for entry in document == nil ? entriesToTell(peer) : changed {
+        if let handle = entry.handle, !handle.sync.linkedPeers.contains(peer) { introduce(peer, to: handle) }
+      }
     }
   }
 

@@ -6,7 +6,7 @@ extension Repo: NetworkDelegate {
     if connections.isConnected(peer) { forget(peer) }
     connections.opened(peer, metadata, by: provider)
     observers.send(provider.isSiblings ? .siblingConnected(peer) : .peerConnected(peer, metadata))
-    for entry in sortedEntries {
+    for entry in entriesToTell(peer) {
       if let handle = entry.handle { introduce(peer, to: handle) }
     }
     if !provider.isSiblings { catalogues.begin(with: peer) }
@@ -22,14 +22,14 @@ extension Repo: NetworkDelegate {
     connections.closed(peer)
     ephemeral.gate.forget(peer)
     catalogues.end(with: peer)
-    for entry in sortedEntries { entry.handle?.receive(.disconnected(peer)) }
+    for entry in entriesLinked(to: peer) { entry.handle?.receive(.disconnected(peer)) }
     observers.send(wasSibling ? .siblingDisconnected(peer) : .peerDisconnected(peer))
   }
 
   public func network(_ provider: any NetworkProvider, _ peer: PeerId, isCrowded: Bool) {
     guard connections.isConnected(peer, by: provider) else { return }
     connections.setCrowded(isCrowded, peer)
-    for entry in sortedEntries { entry.handle?.receive(.crowded(peer, isCrowded)) }
+    for entry in entriesLinked(to: peer) { entry.handle?.receive(.crowded(peer, isCrowded)) }
   }
 
   public func network(_ provider: any NetworkProvider, received message: RepoMessage, from peer: PeerId) {

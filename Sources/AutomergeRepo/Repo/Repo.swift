@@ -128,7 +128,8 @@ public final class Repo {
     guard let entry = entries[id], entry.isReady, !entry.isAwaited, entry.isOnlyOwner, let handle = entry.handle,
       handle.isStored, handle.signatures.isStored, !handle.isCompacting, handle.incoming.isEmpty,
       handle.companions == nil,
-      handle.sync.linkedPeers.allSatisfy({ handle.inSync(with: $0) })
+      handle.sync.linkedPeers.allSatisfy({ handle.inSync(with: $0) }),
+      connections.release(id, of: handle.sync.linkedPeers.filter { !announces(id, to: $0) })
     else { return false }
     handle.claims.withdraw()
     handle.detach()
@@ -144,16 +145,21 @@ public final class Repo {
 
   static func tombstone(of id: DocumentId) -> StorageKey { ["deleted", id.description] }
 
-  /// Returns when everything in memory is stored. Throws the first failure, having tried all.
+  /// Returns when everything in memory is stored. Throws a failure, having tried all.
   public func flush() async throws(StorageError) {
-    var failure: StorageError?
-    for handle in handles {
-      do {
-        try await handle.flush()
-      } catch {
-        failure = failure ?? error
+    // Side by side: a store writes what waits in one transaction.
+    let attempts = handles.map { handle in
+      Task { () -> StorageError? in
+        do throws(StorageError) {
+          try await handle.flush()
+          return nil
+        } catch {
+          return error
+        }
       }
     }
+    var failure: StorageError?
+    for attempt in attempts { failure = await attempt.value ?? failure }
     if let failure { throw failure }
   }
 
@@ -184,6 +190,17 @@ public final class Repo {
 
   /// How long the last commits of documents took, in no particular order.
   public var commitTimes: [Duration] { commits.times }
+
+  /// How long the commits of documents took since the start.
+  public var commitLatency: LatencyHistogram { commits.latency }
+
+  /// For how long the oldest change that is not stored has waited; zero if everything is stored.
+  ///
+  /// - Complexity: O(n) in the documents in memory
+  public var storedLag: Duration {
+    let since = entries.values.compactMap { $0.handle?.store?.unstoredSince }.min()
+    return since.map { clock.now - $0 } ?? .zero
+  }
 
   /// Stores everything in memory again, for a store that had to be rebuilt may have lost some of it.
   private func storeAnewAfterLoss() {

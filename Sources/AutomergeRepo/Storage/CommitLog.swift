@@ -4,12 +4,15 @@ struct CommitLog {
 
   /// In no particular order.
   private(set) var times: [Duration] = []
+  /// Of all commits since the start.
+  private(set) var latency = LatencyHistogram()
   private var commitCount = 0
   private var lossCount: Int
 
   init(lossCount: Int) { self.lossCount = lossCount }
 
   mutating func note(_ time: Duration) {
+    latency.note(time)
     if times.count < Self.maximumTimes {
       times.append(time)
     } else {

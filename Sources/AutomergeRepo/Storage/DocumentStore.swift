@@ -44,6 +44,9 @@ final class DocumentStore {
 
   var isCompacting: Bool { compaction.isRunning }
 
+  /// Since when the store lacks something of the document; nil if it has all.
+  var unstoredSince: Duration? { progress.unstoredSince }
+
   /// Why the last attempt to store failed; nil since one has succeeded.
   var problem: StorageError? { progress.problem }
 
@@ -84,7 +87,7 @@ final class DocumentStore {
   }
 
   func changed() {
-    progress.documentChanged()
+    progress.documentChanged(at: clock.now)
     perform(schedule.receive(.changed))
   }
 
@@ -169,7 +172,7 @@ final class DocumentStore {
   ) {
     queue.end(isWritten: error == nil)
     compaction.wrote(chunks)
-    progress.wrote(generation, error: error)
+    progress.wrote(generation, begunAt: clock.now - time, error: error)
     perform(schedule.receive(error == nil ? .saved : .failed))
     observers.send(.written(time))
     progress.resume(all: error != nil)

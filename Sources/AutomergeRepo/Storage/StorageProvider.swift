@@ -83,6 +83,8 @@ public enum StorageError: Error, Hashable, Sendable {
   case notPermitted
   /// Other processes have been writing for too long; a later attempt may succeed.
   case busy
+  /// The database has not been reached for some time, and why; a later attempt may succeed.
+  case unreachable(String)
   /// A later notes-lsp has written it in a format that this one does not know. Nothing was changed.
   case newerVersion(found: Int, known: Int)
   /// The file belongs to another program. Nothing was changed.
@@ -102,6 +104,7 @@ extension StorageError: CustomStringConvertible {
     case .full: "there is no room left on the disk"
     case .notPermitted: "it may not be written"
     case .busy: "other programs have kept it to themselves for too long"
+    case .unreachable(let reason): "the database cannot be reached: \(reason)"
     case .newerVersion(let found, let known):
       "it is of version \(found), and this notes-lsp knows version \(known) and older; update notes-lsp"
     case .foreign: "it is not a store of notes-lsp"

@@ -17,6 +17,8 @@ final class WriteProgress {
   private(set) var storedHeads: Set<ChangeHash>
   /// Why the last attempt to store failed; nil since one has succeeded.
   var problem: StorageError?
+  /// Since when the store lacks something of the document; nil if it has all.
+  private(set) var unstoredSince: Duration?
   private var waiters: [(generation: Generation, continuation: CheckedContinuation<StorageError?, Never>)] = []
 
   init(storedHeads: Set<ChangeHash>) { self.storedHeads = storedHeads }
@@ -28,17 +30,23 @@ final class WriteProgress {
 
   var hasWaiters: Bool { !waiters.isEmpty }
 
-  func documentChanged() { current.document += 1 }
+  func documentChanged(at now: Duration) {
+    current.document += 1
+    unstoredSince = unstoredSince ?? now
+  }
 
   func companionsChanged() { current.companions += 1 }
 
   /// Resumes when what there is now is stored.
   func wait(_ continuation: CheckedContinuation<StorageError?, Never>) { waiters.append((current, continuation)) }
 
-  /// A write has ended. `resume` follows.
-  func wrote(_ generation: Generation, error: StorageError?) {
+  /// A write that began at this time has ended. `resume` follows.
+  func wrote(_ generation: Generation, begunAt start: Duration, error: StorageError?) {
     problem = error
-    if error == nil { stored = generation }
+    guard error == nil else { return }
+    stored = generation
+    // What is not stored yet has come since the write began.
+    unstoredSince = isDocumentStored ? nil : start
   }
 
   /// A write with these heads has succeeded.

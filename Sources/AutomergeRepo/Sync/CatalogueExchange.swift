@@ -66,6 +66,8 @@ final class CatalogueExchange {
   /// Tells a new peer the digest of all that we share with it.
   func begin(with peer: PeerId) {
     comparisons[peer] = Comparison()
+    // A server has many peers that it tells nothing by itself: for them the store need not be read.
+    guard sharesAnything(with: peer) else { return }
     Task {
       await self.readStoredHeads()
       self.sendDigest(to: peer)
@@ -76,8 +78,15 @@ final class CatalogueExchange {
 
   /// Tells every peer the digest, unless it was the last one told.
   func compareAll() {
-    guard storedHeads != nil else { return }
+    guard storedHeads != nil else {
+      if let peer = comparisons.keys.sorted().first(where: sharesAnything) { begin(with: peer) }
+      return
+    }
     for peer in comparisons.keys.sorted() { sendDigest(to: peer) }
+  }
+
+  private func sharesAnything(with peer: PeerId) -> Bool {
+    repo?.policy.documents(sharedWith: peer)?.isEmpty != true
   }
 
   private func sendDigest(to peer: PeerId) {

@@ -77,6 +77,7 @@ enum EditorProtocol {
     .network(TrustRequest.self),
     .network(ConnectRequest.self),
     .network(DisconnectRequest.self),
+    .network(PublishRequest.self),
     .concurrent(SetNameRequest.self),
     .shared(StatusRequest.self),
 

@@ -66,6 +66,14 @@ public protocol SharingService: AnyObject {
   func trust(_ peer: PeerId, name: String?, _ trust: PeerTrust) async throws(SharingError)
   func connect(address: String) async throws(SharingError) -> PeerId
   func disconnect(_ peer: PeerId)
+  /// Keeps a server connected from now on, also after a restart. Returns once it has answered, or after a moment.
+  func connect(server url: String, token: String?) async throws(SharingError) -> ServerConnection
+  /// Ends the connection to a server for good, and all that is published there. False if it is not known.
+  func forget(server url: String) async throws(SharingError) -> Bool
+  /// Lets a known server have a document.
+  func publish(_ document: DocumentId, on server: PeerId) async throws(SharingError)
+  /// Call when a document that was asked for by its id has not come: servers are asked no more.
+  func gaveUp(_ document: DocumentId) async
   /// The name that other people see from now on.
   func rename(_ name: String)
   /// Whether this person is announced on the local network, and sees others there.
@@ -77,6 +85,12 @@ public protocol SharingService: AnyObject {
 extension SharingService {
   /// Of a network without discovery.
   public func setVisible(_ isVisible: Bool) {}
+  public func connect(server url: String, token: String?) async throws(SharingError) -> ServerConnection {
+    throw .networkOff(reason: "This service knows no servers.")
+  }
+  public func forget(server url: String) async throws(SharingError) -> Bool { false }
+  public func publish(_ document: DocumentId, on server: PeerId) async throws(SharingError) { throw .refused }
+  public func gaveUp(_ document: DocumentId) async {}
 
   /// The name to show for a peer; of an unknown one the beginning of its id.
   func name(of peer: PeerId) -> String {

@@ -1,6 +1,7 @@
 import AutomergeRepo
 import Foundation
 import Logging
+import PeerTransport
 
 /// The people side of the network: the facade of its parts, each of which owns its state.
 ///
@@ -90,30 +91,33 @@ public final class PeerDirectory {
     provider.policy.isBlocked = { [weak self] peer in self?.registry.isBlocked(peer) ?? false }
     for type in [InviteMessage.inviteType, InviteMessage.answerType] {
       repo.onMessage(ofType: type) { [weak self] fields, peer in
-        guard let self else { return }
+        guard let self, Self.isPerson(peer) else { return }
         let nonce = self.random.bytes(InviteMessage.nonceByteCount)
         self.invitations.receive(type, fields, from: peer, nonce: nonce)
       }
     }
     repo.observe { [weak self] event in self?.receive(event) }
     repo.onMessage(ofType: TicketMessage.type) { [weak self] fields, peer in
-      self?.receive(TicketMessage(fields: fields), from: peer)
+      if Self.isPerson(peer) { self?.receive(TicketMessage(fields: fields), from: peer) }
     }
     repo.onMessage(ofType: GuestList.type) { [weak self] fields, peer in
-      self?.guests.receive(GuestList(fields: fields), from: peer)
+      if Self.isPerson(peer) { self?.guests.receive(GuestList(fields: fields), from: peer) }
     }
     repo.onMessage(ofType: DocumentMove.type) { [weak self] fields, peer in
-      self?.mover.receive(fields, from: peer)
+      if Self.isPerson(peer) { self?.mover.receive(fields, from: peer) }
     }
     repo.onMessage(ofType: "name") { [weak self] fields, peer in
-      if let name = fields["name"]?.text { self?.note(name: name, of: peer) }
+      if Self.isPerson(peer), let name = fields["name"]?.text { self?.note(name: name, of: peer) }
     }
-    for (peer, metadata) in repo.peers { connected(peer, metadata) }
+    for (peer, metadata) in repo.peers where Self.isPerson(peer) { connected(peer, metadata) }
     watchForStalls()
     reachability.watchForSleep()
     for handle in repo.handles { guests.watch(handle) }
     links.start()
   }
+
+  /// Whether a peer of the repo's belongs to a key, as people do. Those of other networks cannot be invited, or hold tickets.
+  private static func isPerson(_ peer: PeerId) -> Bool { Identity.fingerprint(of: peer) != nil }
 
   /// Source: PeerProtocol.md, "Staying connected".
   static let stallCheckPause: Duration = .seconds(30)
@@ -164,7 +168,7 @@ public final class PeerDirectory {
 
   /// All peers that are connected or nearby, that we have met, or with which something is shared; by name.
   public var peers: [PeerSummary] {
-    let connected = repo.peers
+    let connected = repo.peers.filter { Self.isPerson($0.key) }
     return Set(connected.keys).union(grants.allPeers).union(registry.nearby.keys).union(registry.decided).map { peer in
       PeerSummary(
         peer: peer, name: name(of: peer), fingerprint: peer.description, state: state(of: peer),
@@ -244,13 +248,15 @@ public final class PeerDirectory {
     repo.update(metadata)
     provider.update(metadata)
     reachability.announce()
-    for peer in repo.peers.keys { repo.send(type: "name", fields: ["name": .text(name)], to: peer) }
+    for peer in repo.peers.keys where Self.isPerson(peer) {
+      repo.send(type: "name", fields: ["name": .text(name)], to: peer)
+    }
   }
 
   private func receive(_ event: Repo.Event) {
     switch event {
-    case .peerConnected(let peer, let metadata): connected(peer, metadata)
-    case .peerDisconnected(let peer):
+    case .peerConnected(let peer, let metadata) where Self.isPerson(peer): connected(peer, metadata)
+    case .peerDisconnected(let peer) where Self.isPerson(peer):
       news.tell(.offline(peer, name: name(of: peer)), ofArrivalOf: peer)
       guests.linkEnded(peer)
       invitations.linkEnded(peer)
@@ -262,7 +268,9 @@ public final class PeerDirectory {
         registry.dropStranger(peer)
       }
     case .documentOpened(let handle): guests.watch(handle)
-    case .documentDeleted, .documentReleased, .siblingConnected, .siblingDisconnected: break
+    case .peerConnected, .peerDisconnected, .documentDeleted, .documentReleased, .siblingConnected,
+      .siblingDisconnected:
+      break
     }
   }
 

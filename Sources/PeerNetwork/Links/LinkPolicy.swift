@@ -6,6 +6,8 @@ struct LinkPolicy {
 
   /// Whether we know a peer, so that it may send long messages.
   var isKnown: Question = { _ in false }
+  /// Whether the program lets a peer in that no person has met, so that it may send long messages, too.
+  var isAdmitted: Question = { _ in false }
   /// Whether a peer is announced on a network of this machine.
   var isNearby: Question = { _ in false }
   /// Whether our person waits for an answer from a peer that may be a stranger.

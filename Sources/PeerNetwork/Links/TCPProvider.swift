@@ -1,5 +1,6 @@
 import AutomergeRepo
 import Logging
+import PeerTransport
 import UV
 
 /// Peers over encrypted TCP: listens, calls, keeps wanted peers connected, and keeps at most one connection to each.
@@ -9,7 +10,7 @@ public final class TCPProvider: NetworkProvider {
   /// Source: PeerProtocol.md, "Links".
   public static let maximumConnections = 128
 
-  typealias Attempt = @AutomergeRepo (Result<PeerId, PeerNetworkError>) -> Void
+  typealias Attempt = LinkAttempt
 
   let clock: any RepoClock
   let logger: Logger
@@ -78,6 +79,9 @@ public final class TCPProvider: NetworkProvider {
 
   /// How we introduce ourselves to peers that connect from now on.
   public func update(_ metadata: PeerMetadata) { local?.metadata = metadata }
+
+  /// Lets in peers that no person has met: those for which this is true may send long messages, like known ones.
+  public func admit(_ isAdmitted: @escaping @AutomergeRepo (PeerId) -> Bool) { policy.isAdmitted = isAdmitted }
 
   // MARK: Listening
 
@@ -157,7 +161,7 @@ public final class TCPProvider: NetworkProvider {
     }
     links.setCurrent(link, for: peer)
     redials.end(peer)
-    link.isTrusted = policy.isKnown(peer) || wanted.contains(peer)
+    link.isTrusted = policy.isKnown(peer) || policy.isAdmitted(peer) || wanted.contains(peer)
     logger.debug("connected to \(peer) at \(links.entry(of: link)?.address.description ?? "")")
     wanted.tell(peer, .connected)
     delegate?.network(self, connected: peer, metadata: metadata)

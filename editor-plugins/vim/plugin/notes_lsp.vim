@@ -14,11 +14,12 @@ vim9script
 #   :NotesInvite [peer]    invites a person nearby to the current note; completes names
 #   :NotesVerify {peer}    shows digits that the other person sees too, unless an attacker relays the connection
 #   :NotesAnswer           shows open invitations: accept, decline, block
+#   :NotesConnect[!] {url} [token]  connects to a server (or to a person's address), and offers to publish the current note there; ! asks for the token
+#   :NotesDisconnect {url} forgets a server
 #   :NotesUnshare [peer]   stops sharing the current note, with everybody or with one peer
 #   :NotesRemove[!] {peer} removes a person from the current note; the others go on in a new copy; ! without asking
 #   :NotesPeople           the people of the current note: access, state, invite, verify, remove
 #   :NotesAccess {peer} {write, read or none}  changes what a person may do; :NotesTrust, :NotesBlock {peer}
-#   :NotesConnect {address}  calls another person's service
 #   :NotesName [name]      changes the name that others see, and whether people on this network see you
 #   :NotesRename [title]   gives the current note another title
 #   :NotesDelete[!]        deletes the current note, without asking with !; :NotesUndelete [title] brings one back
@@ -79,6 +80,8 @@ command! -nargs=? -complete=customlist,notes_lsp#nearby#CompleteName NotesUnshar
 command! -nargs=1 -bang -complete=customlist,notes_lsp#nearby#CompleteName NotesRemove call notes_lsp#commands#Remove(<bang>0, <q-args>)
 command! -nargs=? -complete=customlist,notes_lsp#nearby#CompleteName NotesInvite call notes_lsp#nearby#Invite(<q-args>)
 command! -nargs=1 -complete=customlist,notes_lsp#nearby#CompleteName NotesVerify call notes_lsp#nearby#Verify(<q-args>)
+command! -nargs=1 -bang NotesConnect call notes_lsp#server#Connect(<q-args>, <bang>0)
+command! -nargs=1 NotesDisconnect call notes_lsp#server#Disconnect(<q-args>)
 command! -bar NotesAnswer call notes_lsp#nearby#Answer()
 command! -nargs=? NotesRename call notes_lsp#commands#Rename(<q-args>)
 command! -bar -bang NotesDelete call notes_lsp#commands#Delete(<bang>0)
@@ -99,7 +102,6 @@ command! -bar NotesPeople call notes_lsp#screens#People()
 command! -nargs=1 -complete=customlist,notes_lsp#nearby#CompleteName NotesAccess call notes_lsp#nearby#Access(<q-args>)
 command! -nargs=1 -complete=customlist,notes_lsp#nearby#CompleteName NotesTrust call notes_lsp#nearby#Trust(<q-args>, <q-args>, 'trust')
 command! -nargs=1 -complete=customlist,notes_lsp#nearby#CompleteName NotesBlock call notes_lsp#nearby#Trust(<q-args>, <q-args>, 'block')
-command! -nargs=1 NotesConnect call notes_lsp#nearby#Connect(<q-args>)
 command! -nargs=? NotesName call notes_lsp#introduction#Name(<q-args>)
 command! -nargs=? -range NotesPoint call notes_lsp#commands#Point(<range>, <line1>, <line2>, <q-args>)
 command! -bar NotesLog call notes_lsp#commands#Log()

@@ -29,6 +29,11 @@ struct JoinRequest: NetworkRequest {
     case .ticket(let ticket): id = try await editor.service.sharing.join(ticket: ticket)
     case .document(let document): id = document
     }
-    return try await NoteOpener(service: editor.service).placeOfArrival(id)
+    do {
+      return try await NoteOpener(service: editor.service).placeOfArrival(id)
+    } catch {
+      if editor.service.repo.handle(of: id) == nil { await editor.service.sharing.gaveUp(id) }
+      throw error
+    }
   }
 }

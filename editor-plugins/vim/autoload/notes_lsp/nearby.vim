@@ -186,7 +186,7 @@ def Grouped(code: string): string
 enddef
 
 # Lets the user choose one of `items`; a popup that <Esc> closes.
-def Choose(title: string, items: list<any>, Label: func, Do: func)
+export def Choose(title: string, items: list<any>, Label: func, Do: func)
   popup_menu(items->mapnew((_, it) => Label(it)), {title: title, maxwidth: &columns - 6, zindex: 210, callback: (_, choice) => {
     if choice > 0
       Do(items[choice - 1])

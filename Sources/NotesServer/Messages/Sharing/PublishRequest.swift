@@ -1,0 +1,32 @@
+import AutomergeRepo
+import JSONRPC
+
+/// `notes/publish`: lets a server have a note. Whoever may read there can join it by its URL.
+struct PublishRequest: SharedNoteRequest {
+  static let method = "notes/publish"
+  static let adoptsFiles = true
+
+  let note: NoteReference
+  let server: PeerId
+
+  init(_ params: Parameters) throws(ResponseError) {
+    note = try NoteReference(params)
+    server = PeerId(try params.string("url"))
+  }
+
+  func perform(for editor: Editor) async throws -> Result {
+    let service = editor.service
+    let record = try await editor.noteOrAdopted(note)
+    // Whatever the server brings would count as this person's own.
+    try service.checkMayWrite(record.id)
+    _ = try await service.fetch(record.id)
+    try await service.sharing.publish(record.id, on: server)
+    return Result(id: record.id)
+  }
+
+  struct Result: RequestResult {
+    let id: DocumentId
+
+    var json: JSONValue { ["id": .string(id.description), "url": .string("automerge:\(id)")] }
+  }
+}

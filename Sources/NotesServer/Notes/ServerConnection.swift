@@ -1,0 +1,14 @@
+import AutomergeRepo
+
+/// How things stand with a server that is kept connected.
+public struct ServerConnection: Hashable, Sendable {
+  /// The peer that the server is to the notes.
+  public var peer: PeerId
+  public var isConnected: Bool
+  /// Why the last call failed, as part of a sentence; nil if it did not, or has not ended.
+  public var problem: String?
+
+  public init(peer: PeerId, isConnected: Bool, problem: String?) {
+    (self.peer, self.isConnected, self.problem) = (peer, isConnected, problem)
+  }
+}

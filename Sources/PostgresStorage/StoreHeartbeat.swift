@@ -1,0 +1,118 @@
+import AutomergeRepo
+import Logging
+
+/// Another process that is running on the same database.
+public struct StoreProcess: Hashable, Sendable {
+  /// A UUID, new for each start.
+  public var id: String
+  /// Where it listens for its siblings, as `host:port`, likeliest first.
+  public var addresses: [String]
+  /// The peer id of the key that it proves there.
+  public var key: String
+
+  public init(id: String, addresses: [String], key: String) {
+    (self.id, self.addresses, self.key) = (id, addresses, key)
+  }
+}
+
+/// Tells the other processes on a database, by a row that is renewed, where this one is reached and by which key it is known; and reads
+/// where they are.
+///
+/// Whoever may write to the table has every document at hand, so being in it is proof enough. A row expires by the database's clock.
+/// While the database is away the processes that were found last still count.
+@AutomergeRepo
+public final class StoreHeartbeat {
+  /// Between two beats, and how long a process counts as running after its last. Source: Storage.md, "PostgreSQL".
+  public static let interval: Duration = .seconds(2)
+  public static let expiry: Duration = .seconds(10)
+  /// Whoever calls our port may make us look, but not more often than so.
+  static let minimumInterval: Duration = .milliseconds(100)
+
+  /// More than any database serves; rows beyond are not read.
+  private static let maximumProcesses: Int64 = 256
+  private static let maximumAddresses = 16
+
+  /// Called with all other processes when one has come, gone or moved.
+  public var onProcesses: (@AutomergeRepo ([StoreProcess]) -> Void)?
+  public private(set) var processes: [StoreProcess] = []
+
+  private let store: PostgresStore
+  private let own: StoreProcess
+  private let clock: any RepoClock
+  private let log: Logger
+  private var timer: (any ScheduledAction)?
+  private var isBeating = false
+  private var lastBeat: Duration?
+  private var isStopped = false
+
+  /// - Parameters:
+  ///   - addresses: where this process listens for its siblings.
+  ///   - key: the peer id of the key that it proves to them.
+  public init(
+    of store: PostgresStore, addresses: [String], key: String, clock: any RepoClock,
+    log: Logger = Logger(label: "siblings")
+  ) {
+    (self.store, self.clock, self.log) = (store, clock, log)
+    own = StoreProcess(id: store.processId, addresses: addresses, key: key)
+  }
+
+  public func start() { beat() }
+
+  /// Removes the row, so that the others need not wait for its end.
+  public func stop() async {
+    isStopped = true
+    timer?.cancel()
+    _ = try? await store.client.read(
+      SQLStatement("DELETE FROM notes_lsp.process WHERE id = $1", [.text(own.id)]))
+  }
+
+  /// Beats and reads now instead of at the end of the interval, as when a process has called that is not known yet.
+  public func beat() {
+    let now = clock.now
+    guard !isBeating, !isStopped, lastBeat.map({ now - $0 >= Self.minimumInterval }) ?? true else { return }
+    (isBeating, lastBeat) = (true, now)
+    timer?.cancel()
+    Task {
+      await self.exchange()
+      self.isBeating = false
+      guard !self.isStopped else { return }
+      self.timer = self.clock.schedule(after: Self.interval) { [weak self] in self?.beat() }
+    }
+  }
+
+  private func exchange() async {
+    do throws(StorageError) {
+      let rows = try await store.client.read(
+        SQLStatement(
+          """
+          WITH beat AS (
+            INSERT INTO notes_lsp.process (id, addresses, key) VALUES ($1, $2, $3)
+            ON CONFLICT (id) DO UPDATE SET addresses = excluded.addresses, key = excluded.key, beat = now()
+          ), gone AS (
+            DELETE FROM notes_lsp.process WHERE id <> $1 AND beat < now() - interval '1 minute'
+          )
+          SELECT id::text, addresses, key FROM notes_lsp.process
+          WHERE id <> $1 AND beat > now() - $4::integer * interval '1 second' ORDER BY id LIMIT $5
+          """,
+          [
+            .text(own.id), .text(own.addresses.joined(separator: " ")), .text(own.key),
+            .integer(Self.expiry.components.seconds), .integer(Self.maximumProcesses),
+          ]))
+      let found = (0..<rows.rowCount).compactMap { row in
+        Self.process(rows.text(row, 0), rows.text(row, 1), rows.text(row, 2))
+      }
+      guard found != processes, !isStopped else { return }
+      processes = found
+      onProcesses?(found)
+    } catch {
+      log.debug("The table of processes: \(error)")
+    }
+  }
+
+  /// A row may say anything.
+  private static func process(_ id: String?, _ addresses: String?, _ key: String?) -> StoreProcess? {
+    guard let id, let addresses, let key, key.utf8.count <= 256, addresses.utf8.count <= 4096 else { return nil }
+    let list = addresses.split(separator: " ").prefix(maximumAddresses).map { String($0) }
+    return StoreProcess(id: id, addresses: list, key: key)
+  }
+}

@@ -1,0 +1,46 @@
+/// A process's right to write, and the number of its last commit, as its row of `writer` has them.
+///
+/// A process has one connection that writes. When that is lost, a transaction may still be under way in the server, to be committed
+/// after what the process writes next, or its COMMIT may have been carried out without our hearing of it. So each new connection
+/// raises the row's epoch, and each transaction first checks its epoch and leaves its number. Then
+/// - a transaction of an earlier connection either has committed before the epoch was raised, or never will;
+/// - the number says whether a commit without an answer was made, so that it is not made twice;
+/// - a number that is lower than one that was reported as stored shows that the database was replaced by an older one.
+struct WriterClaim {
+  /// A UUID as text; new for each process.
+  let id: String
+  var epoch: Int64 = 0
+
+  /// Rows of processes that are long gone are removed, so that their number stays small.
+  static let removal = SQLStatement("DELETE FROM notes_lsp.writer WHERE seen < now() - interval '30 days'")
+
+  /// Ends earlier connections of this process that the server takes to be alive; their locks would keep us waiting.
+  func terminating(applicationName: String) -> SQLStatement {
+    SQLStatement(
+      """
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE application_name = $1 AND pid <> pg_backend_pid() AND usename = current_user
+      """, [.text(applicationName)])
+  }
+
+  /// Returns one row: the epoch, and the number of the last commit.
+  var raising: SQLStatement {
+    SQLStatement(
+      """
+      INSERT INTO notes_lsp.writer AS writer (id, epoch, number) VALUES ($1, 1, 0)
+      ON CONFLICT (id) DO UPDATE SET epoch = writer.epoch + 1, seen = now() RETURNING epoch, number
+      """, [.text(id)])
+  }
+
+  /// Fails with a division by zero unless the row has our epoch: an error is what keeps a transaction from being committed.
+  func checking(_ number: Int64) -> SQLStatement {
+    SQLStatement(
+      """
+      WITH mine AS (
+        UPDATE notes_lsp.writer SET number = $3, seen = now() WHERE id = $1 AND epoch = $2 RETURNING 1
+      ) SELECT 1 / count(*) FROM mine
+      """, [.text(id), .integer(epoch), .integer(number)])
+  }
+
+  var leaving: SQLStatement { SQLStatement("DELETE FROM notes_lsp.writer WHERE id = $1", [.text(id)]) }
+}

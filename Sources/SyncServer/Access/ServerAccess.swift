@@ -1,0 +1,32 @@
+import AutomergeRepo
+
+/// What an access file says: who may read, write and create which documents. `Serve.md` describes the file.
+///
+/// A token counts for a peer without a key, a peer id for a peer that has proved its key, and `fallback` for all others.
+public struct ServerAccess: Equatable, Sendable {
+  public internal(set) var fallback = AccessRule.nothing
+  public internal(set) var peers: [PeerId: AccessRule] = [:]
+  private var rules: [AccessToken: AccessRule] = [:]
+
+  public init() {}
+
+  public var tokenCount: Int { rules.count }
+
+  /// What the file says for a token; nil if it is not in the file.
+  public func rule(for token: AccessToken) -> AccessRule? { rules[token] }
+
+  /// What the file says for a peer that has proved its key.
+  public func rule(for peer: PeerId) -> AccessRule { peers[peer] ?? fallback }
+
+  /// The file's token that a peer has presented; nil if there is none.
+  ///
+  /// - Complexity: O(n) in the tokens, and takes the same time for every text of one length.
+  public func token(presented text: String) -> AccessToken? {
+    let presented = AccessToken(text)
+    var found: AccessToken?
+    for token in rules.keys where token.isEqual(to: presented) { found = token }
+    return found
+  }
+
+  mutating func add(_ rule: AccessRule, for token: AccessToken) { rules[token] = rule }
+}

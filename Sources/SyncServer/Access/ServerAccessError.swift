@@ -1,0 +1,22 @@
+import JSONRPC
+
+/// Why an access file cannot be used. Tokens are never part of it: an entry is named by its number.
+public enum ServerAccessError: Error, Hashable, Sendable {
+  case unreadable(path: String, reason: String)
+  case tooLong(path: String, limit: Int)
+  case notJSON(line: Int, column: Int)
+  /// `place` is such as `tokens, entry 2`, and `cure` a whole sentence without its end.
+  case wrong(place: String, cure: String)
+}
+
+extension ServerAccessError: CustomStringConvertible {
+  /// One sentence, fit to show.
+  public var description: String {
+    switch self {
+    case .unreadable(let path, let reason): "cannot read \(path): \(reason)"
+    case .tooLong(let path, let limit): "\(path) is longer than \(limit >> 20) MiB"
+    case .notJSON(let line, let column): "line \(line), column \(column) is not JSON; check quotes, commas and brackets"
+    case .wrong(let place, let cure): "\(place): \(cure)"
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import ArgumentParser
+import Foundation
+import JSONRPC
+import NotesServer
+
+/// `notes-lsp connect URL`: keeps this person's service connected to a server.
+struct Connect: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Connect to a server that is always on, now and after each start.",
+    discussion: """
+      The server gets no note by this. --note publishes one there: whoever is connected to the same server can join it with \
+      the URL that is printed. Without a running editor the server is remembered, and connected when one starts.
+      """)
+
+  @OptionGroup var store: StoreOptions
+  @Argument(help: "The server's address, such as wss://notes.example.org/.") var url: String
+  @Option(help: "What the server's operator gave you; - reads it from standard input.") var token: String?
+  @Option(help: "Publish this note there: its id or title.") var note: String?
+  @Flag(help: "Print JSON.") var json = false
+
+  func run() throws {
+    let (url, note) = (url, note)
+    let token = token == "-" ? readLine() : token
+    let result = try StoreRequest.run(store) { session in
+      var result = try await session.perform(
+        "notes/connect", .object(present: ["url": .string(url), "token": token.map(JSONValue.string)]))
+      if let note {
+        let published = try await session.perform(
+          "notes/publish", ["id": try await session.currentId(of: note), "url": result["url"] ?? .string(url)])
+        if case .object(var members) = result {
+          members["note"] = published["url"]
+          result = .object(members)
+        }
+      }
+      return result
+    }
+    guard !json else { return Output.print(json: result) }
+    let state = result["state"] == "connected" ? "connected" : "remembered, not connected yet"
+    Output.print(fields: result["url"]?.stringValue, state, result["message"]?.stringValue)
+    if let note = result["note"]?.stringValue { Output.print(fields: note) }
+  }
+}
+
+/// `notes-lsp disconnect URL`: forgets a server.
+struct Disconnect: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Forget a server, and what is published there; what it has it keeps.")
+
+  @OptionGroup var store: StoreOptions
+  @Argument(help: "The server's address.") var url: String
+  @Flag(help: "Print JSON.") var json = false
+
+  func run() throws {
+    let url = url
+    let result = try StoreRequest.run(store) { try await $0.perform("notes/disconnect", ["url": .string(url)]) }
+    if json { Output.print(json: result) }
+  }
+}

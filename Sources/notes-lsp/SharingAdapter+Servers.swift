@@ -1,0 +1,116 @@
+import AutomergeRepo
+import NotesServer
+import SyncServer
+
+/// Servers that a person's notes are published on. To the notes they are peers whose id is their address.
+extension SharingAdapter {
+  /// How long to wait for a server that is called for the first time.
+  private static let firstCall: Duration = .seconds(5)
+
+  func connect(server text: String, token: String?) async throws(SharingError) -> ServerConnection {
+    let servers = try knownServers()
+    guard let server = KnownServer(text, token: token) else {
+      throw .notAllowed(reason: "Write the server's address as wss://host/.")
+    }
+    do {
+      try await servers.insert(server)
+    } catch {
+      throw .notAllowed(reason: "It holds until the end of this program, but the store did not take it: \(error).")
+    }
+    if hasNetwork { await servers.settled(server.peer, within: Self.firstCall, by: clock) }
+    onChange?(.networkState)
+    return connection(to: server.peer, of: servers)
+  }
+
+  private func connection(to peer: PeerId, of servers: SyncServers) -> ServerConnection {
+    switch servers.state(of: peer) {
+    case .connected: ServerConnection(peer: peer, isConnected: true, problem: nil)
+    case .waiting(let reason): ServerConnection(peer: peer, isConnected: false, problem: reason)
+    case .connecting, nil: ServerConnection(peer: peer, isConnected: false, problem: nil)
+    }
+  }
+
+  func forget(server text: String) async throws(SharingError) -> Bool {
+    let servers = try knownServers()
+    guard let server = KnownServer(text) else { return false }
+    do {
+      return try await servers.remove(server.peer)
+    } catch {
+      throw .notAllowed(reason: "It holds until the end of this program, but the store did not take it: \(error).")
+    }
+  }
+
+  func publish(_ document: DocumentId, on peer: PeerId) async throws(SharingError) {
+    let servers = try knownServers()
+    guard let server = KnownServer(peer.description), servers[server.peer] != nil else {
+      throw .notReached(reason: "This server is not known. Connect to it first.")
+    }
+    defer { policyChanged(for: document) }
+    do {
+      try await servers.publish(document, on: server.peer)
+    } catch {
+      throw .notAllowed(reason: "It holds until the end of this program, but the store did not take it: \(error).")
+    }
+  }
+
+  /// Takes a document from one server, or from all; false if this is no server.
+  func unpublish(_ document: DocumentId, from peer: PeerId?) async throws(SharingError) -> Bool {
+    guard let servers else { return false }
+    let all = peer.map { peer in servers[peer].map { [$0] } ?? [] } ?? servers.servers(with: document)
+    defer { if !all.isEmpty { policyChanged(for: document) } }
+    for server in all {
+      do {
+        try await servers.unpublish(document, from: server.peer)
+      } catch {
+        throw .notAllowed(reason: "Sharing ends now, but the store did not take it: \(error).")
+      }
+    }
+    return peer != nil && !all.isEmpty
+  }
+
+  /// Asks all connected servers for a document from now on. The caller looks whether it comes.
+  func seek(_ document: DocumentId) async throws(SharingError) {
+    let servers = try knownServers()
+    let connected = servers.all.filter { servers.state(of: $0.peer) == .connected }
+    guard !connected.isEmpty else {
+      throw .notReached(reason: "No server is connected. Connect to the one that has this note first.")
+    }
+    for server in connected { try await publish(document, on: server.peer) }
+  }
+
+  func gaveUp(_ document: DocumentId) async {
+    do {
+      _ = try await unpublish(document, from: nil)
+    } catch {
+      // The servers are asked once more after the next start.
+      log.notice("The store did not take that \(document) was not found: \(error)")
+    }
+  }
+
+  // MARK: As peers
+
+  var serverPeers: [PeerSummary] {
+    guard let servers else { return [] }
+    return servers.all.map { server in
+      let isConnected = servers.state(of: server.peer) == .connected
+      return PeerSummary(
+        peer: server.peer, name: server.name, fingerprint: "", state: isConnected ? .connected : .known,
+        isConnected: isConnected, via: server.url.description,
+        notes: server.documents.sorted { $0.description < $1.description }.map { ($0, .write) })
+    }
+  }
+
+  func serverPeople(on document: DocumentId) -> [PersonSummary] {
+    guard let servers else { return [] }
+    return servers.servers(with: document).map { server in
+      PersonSummary(
+        peer: server.peer, name: server.name, access: .write, isConnected: servers.state(of: server.peer) == .connected)
+    }
+  }
+
+  /// Without the network they are only stored; the process that has it connects to them at its next start.
+  private func knownServers() throws(SharingError) -> SyncServers {
+    guard let servers else { throw .networkOff(reason: "This service knows no servers.") }
+    return servers
+  }
+}

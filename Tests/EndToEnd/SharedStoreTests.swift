@@ -1,0 +1,132 @@
+import Foundation
+import JSONRPC
+import NotesHarness
+import TestSupport
+import Testing
+
+/// Three servers on one PostgreSQL, and people on different ones of them.
+@Suite(
+  .ownThreads, .enabled(if: Requirements.binary && Database.isThere, "SKIPPED: needs notes-lsp and PostgreSQL's server")
+)
+struct SharedStoreTests {
+  private let directory: TemporaryDirectory
+  private let database: Database
+  private let options: [String]
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    database = try Database()
+    let path = directory.file("access.json")
+    try #"{"tokens": {"token": {"access": "write", "create": true}}}"#
+      .write(toFile: path, atomically: true, encoding: .utf8)
+    options = ["--access", path, "--websocket", "127.0.0.1:0", "--store", database.url]
+  }
+
+  private func server(_ number: Int) throws -> ServerProcess {
+    try ServerProcess(home: try directory.directory("server\(number)"), options: options)
+  }
+
+  private func connect(_ name: String, to server: ServerProcess) throws -> NotesProcess {
+    let process = try NotesUser(name).startInitialized()
+    let answer = try process.request("notes/connect", ["url": .string(server.websocket), "token": "token"])
+    #expect(answer["state"] == "connected")
+    return process
+  }
+
+  @Test func nothingStoredIsLostWhenAServerIsKilledAndTheDatabaseIsAway() throws {
+    var servers = try (0..<3).map { try server($0) }
+    let people = try ["Ana", "Ben", "Cyd"].enumerated().map { try connect($1, to: servers[$0]) }
+    let place = try people[0].request("notes/create", ["title": "Shopping", "text": "start\n"])
+    let url =
+      try people[0].request(
+        "notes/publish", ["id": place["id"] ?? .null, "url": .string(servers[0].websocket)])["url"] ?? .null
+    var clients = [try ModelClient(people[0], note: place)]
+    for person in people.dropFirst() {
+      // The server finds the document in the database as soon as the other one has stored it.
+      var note: JSONValue?
+      try person.waitFor("the note") {
+        note = try? person.request("notes/join", ["ticket": url])
+        return note != nil
+      }
+      clients.append(try ModelClient(person, note: note ?? .null))
+    }
+    func type(_ words: String) {
+      for (number, client) in clients.enumerated() {
+        client.edit(0..<0, with: "\(words)\(number) ")
+        client.flush()
+      }
+    }
+    func converge(_ words: String) throws {
+      try ModelClient.waitForConvergence(clients)
+      for number in clients.indices { #expect(clients[0].text.string.contains("\(words)\(number)"), "\(words)") }
+    }
+    type("all")
+    try converge("all")
+    // One server dies under typing; its person goes on typing, and connects to another one.
+    type("killed")
+    servers[0].signal(SIGKILL)
+    _ = try servers[0].child.waitForExit()
+    type("meanwhile")
+    try people[0].request("notes/disconnect", ["url": .string(servers[0].websocket)])
+    try people[0].request("notes/connect", ["url": .string(servers[1].websocket), "token": "token"])
+    try people[0].request("notes/publish", ["id": place["id"] ?? .null, "url": .string(servers[1].websocket)])
+    try converge("killed")
+    try converge("meanwhile")
+    // The database is away: typing goes on between those on one server, and everything is stored when it is back.
+    try database.stop()
+    type("away")
+    try ModelClient.waitForConvergence(clients)
+    try database.start()
+    try converge("away")
+    for server in servers.dropFirst() { #expect(try server.end() == .code(0)) }
+    servers = [try server(3)]
+    let dan = try connect("Dan", to: servers[0])
+    let dans = try ModelClient(dan, note: try dan.request("notes/join", ["ticket": url]))
+    #expect(dans.text.string == clients[0].text.string)
+    expectNoComplaints(clients[0])
+  }
+}
+
+/// A PostgreSQL of the tests' own, on a unix socket in a temporary folder.
+private final class Database {
+  private static let programs = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql"))?
+    .sorted { $0.compare($1, options: .numeric) == .orderedAscending }.last.map { "/usr/lib/postgresql/\($0)/bin" }
+
+  static var isThere: Bool { programs != nil && NotesBinary.find("runuser") != nil }
+
+  private let folder: String
+  var url: String { "postgres://postgres@/postgres?host=\(folder)" }
+
+  init() throws {
+    folder = "/tmp/notes-db-\(UUID().uuidString.prefix(8))"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    if getuid() == 0 { try Self.check(ChildProcess.run(["chown", "postgres", folder])) }
+    try run(
+      "initdb", ["--no-locale", "--encoding=UTF8", "--auth=trust", "--username=postgres", "-D", folder + "/data"])
+    try start()
+  }
+
+  deinit {
+    try? stop()
+    try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  func start() throws {
+    let options = "-k \(folder) -c listen_addresses=''"
+    try run("pg_ctl", ["-D", folder + "/data", "-w", "-l", folder + "/log", "-o", options, "start"])
+  }
+
+  func stop() throws { try run("pg_ctl", ["-D", folder + "/data", "-w", "-m", "fast", "stop"]) }
+
+  private func run(_ program: String, _ arguments: [String]) throws {
+    let command = ["\(Self.programs ?? "")/\(program)"] + arguments
+    try Self.check(ChildProcess.run(getuid() == 0 ? ["runuser", "-u", "postgres", "--"] + command : command))
+  }
+
+  private static func check(_ result: (exit: ChildProcess.Exit, output: [UInt8], errorOutput: [UInt8])) throws {
+    guard result.exit == .code(0) else {
+      throw ProcessError.ended(
+        waitingFor: "PostgreSQL", details: String(decoding: result.output + result.errorOutput, as: UTF8.self))
+    }
+  }
+}

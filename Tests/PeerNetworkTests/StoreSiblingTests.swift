@@ -1,0 +1,123 @@
+import Automerge
+import AutomergeRepo
+import AutomergeRepoConformance
+import PeerTransport
+import RepoTestSupport
+import TestSupport
+import Testing
+import UV
+
+@testable import PeerNetwork
+
+@Suite struct SiblingMeshTests {
+  private let a = PeerId("a")
+  private let b = PeerId("b")
+  private let place = [PeerAddress(host: "127.0.0.1", port: 1)]
+
+  @Test func theSmallerIdCallsAndTheOtherOnlyWhenNothingComes() {
+    var (first, second) = (SiblingMesh(local: a), SiblingMesh(local: b))
+    #expect(first.receive(.found([b: place])) == [.call(b, place)])
+    #expect(second.receive(.found([a: place])) == [.startTimer(a, SiblingMesh.patience)])
+    #expect(second.receive(.timerFired(a)) == [.call(a, place)])
+    #expect(second.receive(.connected(a)) == [])
+    #expect(second.receive(.found([a: place])) == [], "nothing is new")
+  }
+
+  @Test func pausesGrowAndAreShortAfterALoss() {
+    var mesh = SiblingMesh(local: a)
+    _ = mesh.receive(.found([b: place]))
+    for pause in [100, 200, 400, 800, 1000, 1000] {
+      #expect(mesh.receive(.failed(b)) == [.startTimer(b, .milliseconds(pause))])
+      #expect(mesh.receive(.timerFired(b)) == [.call(b, place)])
+    }
+    _ = mesh.receive(.connected(b))
+    #expect(mesh.receive(.lost(b)) == [.startTimer(b, .milliseconds(100))])
+  }
+
+  @Test func aProcessThatIsGoneIsNotCalledAndAConnectionStays() {
+    var mesh = SiblingMesh(local: a)
+    _ = mesh.receive(.found([b: place]))
+    _ = mesh.receive(.connected(b))
+    #expect(mesh.receive(.found([:])) == [])
+    #expect(!mesh.knows(b))
+    #expect(mesh.receive(.lost(b)) == [])
+    #expect(mesh.receive(.timerFired(b)) == [])
+  }
+}
+
+@Suite struct StoreSiblingProviderTests {
+  @Test func processesOnOneDatabaseConform() async throws {
+    try await TestLoop.run { loop in
+      try await NetworkConformance(within: Patience.hang) {
+        let clock = PatientClock(loop)
+        @AutomergeRepo func end(_ name: String) throws -> (provider: StoreSiblingProvider, local: LocalPeer) {
+          let provider = try StoreSiblingProvider(loop: loop, clock: clock) { _ in true }
+          try provider.listen(at: PeerAddress(host: "127.0.0.1", port: 0))
+          return (provider, LocalPeer(peerId: PeerId(name), metadata: PeerMetadata(name: name)))
+        }
+        let (first, second) = (try end("one"), try end("two"))
+        return NetworkPair(
+          .init(first.provider, as: first.local), .init(second.provider, as: second.local), clock: clock,
+          maximumByteCount: Frame.maximumByteCount
+        ) {
+          first.provider.found([second.provider.key: second.provider.addresses])
+          second.provider.found([first.provider.key: first.provider.addresses])
+        }
+      }.run()
+    }
+  }
+
+  @Test func aKeyThatIsNotInTheTableGetsNoAnswer() async throws {
+    try await TestLoop.run { loop in
+      let clock = PatientClock(loop)
+      @AutomergeRepo func process(_ name: String) throws -> (repo: Repo, provider: StoreSiblingProvider) {
+        let repo = Repo(peerId: PeerId(name), sharePolicy: ShareNothing(), clock: clock)
+        let provider = try StoreSiblingProvider(loop: loop, clock: clock) { _ in true }
+        try provider.listen(at: PeerAddress(host: "127.0.0.1", port: 0))
+        repo.add(provider)
+        return (repo, provider)
+      }
+      let (one, other) = (try process("one"), try process("other"))
+      var unknownCount = 0
+      other.provider.onUnknown = { unknownCount += 1 }
+      one.provider.found([other.provider.key: other.provider.addresses])
+      try await eventually("calls", on: loop) { unknownCount > 1 }
+      #expect(one.provider.siblings.isEmpty && other.provider.siblings.isEmpty)
+      // As soon as the table has it, it is let in.
+      other.provider.found([one.provider.key: one.provider.addresses])
+      try await eventually("a link", on: loop) { !one.repo.siblings.isEmpty && !other.repo.siblings.isEmpty }
+      one.provider.stop()
+      other.provider.stop()
+    }
+  }
+
+  @Test func onlyADocumentThatBothHaveOpenIsSpokenOf() async throws {
+    try await TestLoop.run { loop in
+      let clock = PatientClock(loop)
+      let store = InMemoryStorage()
+      @AutomergeRepo func process(_ name: String) throws -> (repo: Repo, provider: StoreSiblingProvider) {
+        let repo = Repo(peerId: PeerId(name), storage: store, sharePolicy: ShareNothing(), clock: clock)
+        let provider = try StoreSiblingProvider(loop: loop, clock: clock) { [weak repo] in repo?.handle(of: $0) != nil }
+        try provider.listen(at: PeerAddress(host: "127.0.0.1", port: 0))
+        repo.add(provider)
+        return (repo, provider)
+      }
+      let (one, other) = (try process("one"), try process("other"))
+      let mine = try one.repo.create(Document.note("first"))
+      try await mine.flush()
+      one.provider.found([other.provider.key: other.provider.addresses])
+      other.provider.found([one.provider.key: one.provider.addresses])
+      try await eventually("a link", on: loop) { !one.repo.siblings.isEmpty && !other.repo.siblings.isEmpty }
+      try mine.splice(0, "alone ")
+      try await mine.flush()
+      #expect(other.repo.handle(of: mine.id) == nil)
+      guard case .found(let theirs) = await other.repo.find(mine.id) else { throw NeverHappened(what: "finding it") }
+      try theirs.splice(0, "both ")
+      try mine.splice(0, "now ")
+      try await eventually("equal documents", on: loop) { mine.document.heads() == theirs.document.heads() }
+      #expect(try mine.document.content()?.contains("both") == true)
+      one.provider.stop()
+      other.provider.stop()
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import AutomergeRepo
+import Foundation
+import PostgresStorage
+import RepoTestSupport
+import TestSupport
+import Testing
+import UV
+
+/// Connections that are cut at the worst moments.
+@Suite(.enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
+struct LostConnectionTests {
+  /// A store behind a proxy, and another process's beside it.
+  @AutomergeRepo
+  private final class Scene {
+    let fixture: StoreAtServer
+    let proxy: CuttingProxy
+    let store: PostgresStore
+    let other: PostgresStore
+
+    init(_ loop: Loop) async throws {
+      fixture = try StoreAtServer()
+      proxy = try CuttingProxy(to: fixture.server.folder, on: loop)
+      store = try await fixture.open(folder: proxy.folder)
+      other = try await fixture.open()
+      try await store.save(["before"], Data([0]))
+    }
+
+    func end() async {
+      await store.close()
+      await other.close()
+      proxy.close()
+    }
+
+    func wait(_ what: String, until condition: () async throws -> Bool) async throws {
+      let deadline = ContinuousClock.now + Patience.hang
+      while try await !condition() {
+        guard ContinuousClock.now < deadline else { throw HasNotCome(description: "waited for: \(what)") }
+        await Task.yield()
+      }
+    }
+  }
+
+  @Test func aCommitWhoseAnswerWasLostIsNotMadeAgain() async throws {
+    try await TestLoop.run { loop in
+      let scene = try await Scene(loop)
+      // From its COMMIT on, the server's answers to the writer are kept back.
+      var held: CuttingProxy.Link?
+      scene.proxy.onBytes = { link, side, bytes in
+        guard held == nil, side == .client, bytes.contains("COMMIT") else { return }
+        held = link
+        link.holds = [.server]
+      }
+      let saving = Task { try await scene.store.save(["r"], Data([1])) }
+      try await scene.wait("the commit") { try await scene.other.load(["r"]) == Data([1]) }
+      // Another process goes on from what it has read.
+      try await scene.other.save(["r"], Data([2]))
+      scene.proxy.onBytes = nil
+      try #require(held).cutClient()
+      try await saving.value
+      #expect(try await scene.store.load(["r"]) == Data([2]))
+      #expect(scene.store.lossCount == 0)
+      await scene.end()
+    }
+  }
+
+  @Test func aCommitThatHasNotArrivedIsMadeWhenThereIsAConnection() async throws {
+    try await TestLoop.run { loop in
+      let scene = try await Scene(loop)
+      var held: CuttingProxy.Link?
+      scene.proxy.onBytes = { link, side, bytes in
+        guard held == nil, side == .client, bytes.contains("COMMIT") else { return }
+        held = link
+        link.holds = [.client]
+      }
+      let saving = Task { try await scene.store.save(["r"], Data([1])) }
+      try await scene.wait("the commit to be sent") { held != nil }
+      scene.proxy.onBytes = nil
+      try #require(held).cutClient()
+      try await saving.value
+      #expect(try await scene.other.load(["r"]) == Data([1]))
+      await scene.end()
+    }
+  }
+
+  @Test func aTransactionThatArrivesLateChangesNothing() async throws {
+    try await TestLoop.run { loop in
+      let scene = try await Scene(loop)
+      // The server does not hear of the end of the first connection, and gets what was sent over it in the end.
+      scene.proxy.closesServers = false
+      var held: CuttingProxy.Link?
+      scene.proxy.onBytes = { link, side, bytes in
+        guard held == nil, side == .client, bytes.contains("COMMIT") else { return }
+        held = link
+        link.holds = [.client]
+      }
+      let saving = Task { try await scene.store.save(["r"], Data([1])) }
+      try await scene.wait("the commit to be sent") { held != nil }
+      scene.proxy.onBytes = nil
+      let link = try #require(held)
+      link.client.onClose = nil
+      link.server?.onClose = nil
+      link.cutClient()
+      try await saving.value
+      try await scene.store.save(["r"], Data([2]))
+      link.release(.client)
+      // The server has ended the connection, or refuses what comes over it.
+      link.server?.close()
+      try await scene.store.save(["after"], Data([3]))
+      #expect(try await scene.other.load(["r"]) == Data([2]))
+      await scene.end()
+    }
+  }
+
+  @Test func readsThatWereUnderWayAreMadeAgain() async throws {
+    try await TestLoop.run { loop in
+      let scene = try await Scene(loop)
+      for number in 0..<50 {
+        try await scene.other.save(["v", "\(number)"], Data(repeating: UInt8(number), count: 9000))
+      }
+      var cuts = 0
+      scene.proxy.onBytes = { link, side, bytes in
+        guard cuts < 5, side == .server, !link.isWriter, bytes.count > 20_000 else { return }
+        cuts += 1
+        link.holds = [.server]
+        link.cutClient()
+      }
+      let reads = (0..<200).map { number in
+        Task { [store = scene.store] in try await store.load(["v", "\(number % 50)"]) }
+      }
+      for (number, read) in reads.enumerated() {
+        #expect(try await read.value == Data(repeating: UInt8(number % 50), count: 9000))
+      }
+      #expect(cuts > 0)
+      await scene.end()
+    }
+  }
+
+  @Test func aDatabaseThatWasReplacedByAnOlderOneIsNoticed() async throws {
+    try await TestLoop.run { loop in
+      let scene = try await Scene(loop)
+      try await scene.store.save(["late"], Data([1]))
+      // What a restored backup is: the rows of an earlier moment.
+      try scene.fixture.run(
+        "UPDATE notes_lsp.writer SET number = number - 1; DELETE FROM notes_lsp.record WHERE key = 'late/'")
+      for link in scene.proxy.links where link.isWriter { link.cutClient() }
+      try await scene.store.save(["next"], Data([2]))
+      #expect(scene.store.lossCount == 1)
+      await scene.end()
+    }
+  }
+
+  @Test func aProcessWhoseRowWasRemovedGoesOn() async throws {
+    let fixture = try StoreAtServer()
+    let store = try await fixture.open()
+    try await store.save(["a"], Data([1]))
+    try fixture.run("DELETE FROM notes_lsp.writer")
+    try await store.save(["b"], Data([2]))
+    #expect(try await store.loadRange([]).count == 2)
+  }
+}
+
+/// A condition did not come true in time.
+struct HasNotCome: Error, CustomStringConvertible {
+  let description: String
+}

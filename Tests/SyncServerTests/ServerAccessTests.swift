@@ -1,0 +1,102 @@
+import AutomergeRepo
+import Testing
+
+@testable import SyncServer
+
+@Suite struct ServerAccessTests {
+  private let document: DocumentId
+  private let other: DocumentId
+
+  init() throws {
+    var random = SystemRandomNumberGenerator()
+    (document, other) = (DocumentId.random(using: &random), DocumentId.random(using: &random))
+  }
+
+  private func parse(_ text: String) throws(ServerAccessError) -> ServerAccess {
+    try ServerAccess(parsing: Array(text.utf8))
+  }
+
+  private func complaint(_ text: String) -> String? {
+    do {
+      _ = try parse(text)
+      return nil
+    } catch {
+      return error.description
+    }
+  }
+
+  @Test func aFileSaysWhatTokensPeersAndAllOthersMayDo() throws {
+    let access = try parse(
+      """
+      {"default": "read",
+       "tokens": {"secret": {"access": "write", "documents": "*", "create": true}},
+       "peers": {"ana": {"access": "write", "documents": ["\(document)"]}}}
+      """)
+    let token = try #require(access.token(presented: "secret"))
+    let rule = try #require(access.rule(for: token))
+    #expect(rule.access(to: other) == .write)
+    #expect(rule.mayCreate(other))
+    let ana = access.rule(for: PeerId("ana"))
+    #expect(ana.access(to: document) == .write)
+    #expect(!ana.mayCreate(document))
+    #expect(ana.access(to: other) == .none)
+    #expect(access.rule(for: PeerId("ben")).access(to: other) == .read)
+  }
+
+  @Test func aFileThatSaysNothingAllowsNothing() throws {
+    let access = try parse("{}")
+    #expect(access.rule(for: PeerId("ana")) == .nothing)
+    #expect(access.token(presented: "") == nil)
+  }
+
+  @Test func theDefaultMayBeAWholeRule() throws {
+    let access = try parse(#"{"default": {"access": "write", "create": true}}"#)
+    #expect(access.fallback.mayCreate(document))
+  }
+
+  @Test func onlyTheWholeTokenCounts() throws {
+    let access = try parse(#"{"tokens": {"secret": {"access": "read"}}}"#)
+    for wrong in ["", "s", "secre", "secrets", "Secret", "secret "] {
+      #expect(access.token(presented: wrong) == nil, "\(wrong)")
+    }
+  }
+
+  @Test func aTokenIsNeitherPrintedNorKept() throws {
+    let access = try parse(#"{"tokens": {"hush-hush": {"access": "read"}}}"#)
+    #expect(!String(reflecting: access).contains("hush"))
+    #expect(!String(describing: AccessToken("hush-hush")).contains("hush"))
+    #expect(complaint(#"{"tokens": {"hush-hush": {"acces": "read"}}}"#)?.contains("hush") == false)
+    #expect(complaint(#"{"tokens": {"hush hush": {"access": "read"}}}"#)?.contains("hush") == false)
+  }
+
+  @Test(arguments: [
+    ("{\n  \"default\": nonsense}", "line 2, column 15 is not JSON; check quotes, commas and brackets"),
+    ("{\"default\": \"none\"", "line 1, column 19 is not JSON; check quotes, commas and brackets"),
+    ("[]", "the file: write an object, {…}"),
+    (#"{"tokns": {}}"#, #"the file: "tokns" is unknown here; known are "default", "tokens", "peers""#),
+    (#"{"default": "all"}"#, #"default: write "none", "read" or "write""#),
+    (#"{"tokens": []}"#, #"tokens: write {"TOKEN": {…}, …}"#),
+    (#"{"tokens": {"a": {"access": "read"}, "b": {}}}"#, #"tokens, entry 2: add "access": "none", "read" or "write""#),
+    (#"{"tokens": {"a": {"access": "admin"}}}"#, #"tokens, entry 1, access: write "none", "read" or "write""#),
+    (
+      #"{"peers": {"a": {"access": "read", "documents": ["x"]}}}"#,
+      "peers, entry 1, documents, item 1: this is not a document id; notes-lsp list prints them"
+    ),
+    (
+      #"{"peers": {"a": {"access": "read", "documents": "all"}}}"#,
+      #"peers, entry 1, documents: write "*" or a list of document ids"#
+    ),
+    (#"{"peers": {"a": {"access": "write", "create": 1}}}"#, "peers, entry 1, create: write true or false"),
+    (
+      #"{"peers": {"a": {"access": "read", "create": true}}}"#,
+      #"peers, entry 1, create: only "access": "write" can create documents"#
+    ),
+  ])
+  func anErrorNamesThePlaceAndTheCure(_ text: String, _ message: String) {
+    #expect(complaint(text) == message)
+  }
+
+  @Test func aFileThatIsNotThereIsSaid() {
+    #expect(throws: ServerAccessError.self) { try ServerAccess(path: "/nonexistent/access.json") }
+  }
+}
