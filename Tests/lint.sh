@@ -16,7 +16,7 @@ done < <(git ls-files -co --exclude-standard -- 'Sources/*.swift' 'Tests/*.swift
 # Package.swift declares no more.
 allow() {
   local folder=$1; shift
-  local own='Automerge|AutomergeUtilities|AutomergeRepo|AutomergeRepoConformance|CAvahi|COpenSSL|CUV|CZlib|UV|Store|PeerNetwork|JSONRPC|NotesServer'
+  local own='Automerge|AutomergeUtilities|AutomergeRepo|AutomergeRepoConformance|CAvahi|COpenSSL|CUV|CZlib|UV|Store|SQLiteStorage|FileStorage|PeerNetwork|JSONRPC|NotesServer'
   while IFS=: read -r file name; do
     case " $* " in *" $name "*) ;; *) fail "$file imports $name, which $folder may not" ;; esac
   done < <(grep -rHoE "^ *((public|internal|package|private|fileprivate|@testable|@preconcurrency) )*import ($own)\$" "Sources/$folder" 2>/dev/null | sed -E 's/:.*import /:/')
@@ -27,7 +27,9 @@ allow AutomergeUtilities Automerge
 allow AutomergeRepo Automerge
 allow AutomergeRepoConformance AutomergeRepo Automerge
 allow UV CUV
-allow Store AutomergeRepo Automerge
+allow FileStorage AutomergeRepo
+allow SQLiteStorage FileStorage AutomergeRepo
+allow Store
 allow PeerNetwork AutomergeRepo Automerge UV CAvahi COpenSSL
 allow NotesServer JSONRPC AutomergeRepo Automerge
 

@@ -4,6 +4,7 @@ import Foundation
 import Logging
 import NotesServer
 import PeerNetwork
+import SQLiteStorage
 import Store
 import UV
 

@@ -3,6 +3,7 @@ import Foundation
 import JSONRPC
 import NotesServer
 import PeerNetwork
+import SQLiteStorage
 import Store
 import UV
 

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import AutomergeRepoConformance
 import Foundation
-import Store
+import FileStorage
 import Synchronization
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import Automerge
 import Foundation
 import RepoTestSupport
-import Store
+import FileStorage
 import TestSupport
 import Testing
 

@@ -19,7 +19,7 @@ public final class RepoWorld {
 
   /// Starts a repo, over what an earlier one of the same name has stored.
   @discardableResult
-  public func start(_ name: String, policy: any SharePolicy = ShareEverything()) -> Repo {
+  public func start(_ name: String, policy: any ShareAuthorizing = ShareEverything()) -> Repo {
     let disk = disks[name] ?? InMemoryStorage()
     let store = FaultyStorage(disk)
     let repo = Repo(

@@ -5,7 +5,7 @@ import RepoTestSupport
 import TestSupport
 import Testing
 
-@testable import Store
+@testable import SQLiteStorage
 
 @Suite struct SQLiteStoreTests {
   @Test(arguments: [FileSystemKind.local, .network])

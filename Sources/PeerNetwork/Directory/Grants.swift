@@ -3,7 +3,7 @@ import AutomergeRepo
 import Foundation
 
 /// The access that our person has granted: a share policy with no access by default, kept in the store.
-public final class Grants: SharePolicy {
+public final class Grants: ShareAuthorizing {
   private let storage: any StorageProvider
   /// What our person has granted, or what came with a document that another peer shared with us.
   private var grants: [DocumentId: [PeerId: Access]] = [:]

@@ -58,7 +58,8 @@ public struct PeerHandshake {
 
   let role: Role
   private let local: LocalPeer
-  private var proof: PeerProof?
+  /// What the other side has proved; nil until then.
+  private(set) var proof: PeerProof?
   private var state = State.idle
 
   public init(role: Role, local: LocalPeer) { (self.role, self.local) = (role, local) }

@@ -22,6 +22,8 @@ final class PeerLink {
   let openedAt: Duration
   /// The peer at the other end, also after it has gone.
   private(set) var peer: PeerId?
+  /// What the other end has proved; nil until then.
+  var proof: PeerProof? { handshake.proof }
   /// Whether the peer may send long messages. A stranger needs none.
   var isTrusted = false { didSet { limitMessages() } }
 

@@ -1,4 +1,5 @@
 import AutomergeRepo
+import FileStorage
 import Dispatch
 import Foundation
 import GRDB
