@@ -148,7 +148,8 @@ let package = Package(
       path: "Tests/ProviderGuide", swiftSettings: strict),
     // Programs that see nothing but the products, as others write them; `make outside` builds them as a package of their own.
     .executableTarget(
-      name: "chat", dependencies: ["PeerNetwork", "AutomergeRepo", "Automerge"], path: "Tests/OutsidePackage/Sources/Chat",
+      name: "chat", dependencies: ["PeerNetwork", "AutomergeRepo", "Automerge"],
+      path: "Tests/OutsidePackage/Sources/Chat",
       swiftSettings: strict),
     .testTarget(
       name: "OutsideTests",
@@ -157,7 +158,8 @@ let package = Package(
     .testTarget(
       name: "StoreTests",
       dependencies: [
-        "SQLiteStorage", "FileStorage", "Store", "AutomergeRepo", "AutomergeRepoConformance", "Automerge", "RepoTestSupport",
+        "SQLiteStorage", "FileStorage", "Store", "AutomergeRepo", "AutomergeRepoConformance", "Automerge",
+        "RepoTestSupport",
         "TestSupport", "store-writer",
         .product(name: "GRDB", package: "GRDB.swift"),
       ], swiftSettings: strict),

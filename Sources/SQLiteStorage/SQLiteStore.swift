@@ -1,6 +1,6 @@
 import AutomergeRepo
-import FileStorage
 import Dispatch
+import FileStorage
 import Foundation
 import GRDB
 import Logging

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import AutomergeRepoConformance
-import Foundation
 import FileStorage
+import Foundation
 import Synchronization
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import Automerge
+import FileStorage
 import Foundation
 import RepoTestSupport
-import FileStorage
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import AutomergeRepo
-import Foundation
 import FileStorage
+import Foundation
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import AutomergeRepo
 import AutomergeRepoConformance
+import FileStorage
 import Foundation
 import RepoTestSupport
 import TestSupport

@@ -10,7 +10,8 @@ extension DocHandle {
     let peers = Set(peers)
     return DocumentStatus(
       heads: currentHeads, isStored: isStored, storageProblem: storageProblem, peers: peers,
-      peersInSync: peers.filter { inSync(with: $0) }, refusedBy: peers.filter { isRefused(by: $0) }, isDeleted: isDeleted)
+      peersInSync: peers.filter { inSync(with: $0) }, refusedBy: peers.filter { isRefused(by: $0) },
+      isDeleted: isDeleted)
   }
 
   /// The status now, and again whenever something of it may have changed, until the document is deleted or released. A slow reader

@@ -86,7 +86,9 @@ final class RemoteHeadsExchange {
       tellSubscriptions()
       // What peers of ours have told already is news to this one.
       for handle in repo.handles { noteHeads(of: handle) }
-      for (id, stores) in known { for (_, news) in stores where add.contains(news.storageId) { tell(news, id, to: peer) } }
+      for (id, stores) in known {
+        for (_, news) in stores where add.contains(news.storageId) { tell(news, id, to: peer) }
+      }
     case .changed(let id, let stores):
       guard repo.access(id, for: peer) > .none, repo.entries[id]?.handle != nil else { return }
       for (store, news) in stores where isFollowed(store) {

@@ -38,7 +38,9 @@ import PeerNetwork
       }
     }
     while let line = await nextLine() {
-      try await room.change { try $0.insert(obj: lines, index: $0.length(obj: lines), value: .String("\(name): \(line)")) }
+      try await room.change {
+        try $0.insert(obj: lines, index: $0.length(obj: lines), value: .String("\(name): \(line)"))
+      }
     }
     try await repo.shutDown()
   }

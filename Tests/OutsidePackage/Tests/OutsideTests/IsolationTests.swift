@@ -67,7 +67,9 @@ actor Library {
     await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<4 {
         group.addTask { for _ in 0..<50 { try document.put(obj: .ROOT, key: "\(number)", value: .Int(Int64(number))) } }
-        group.addTask { for _ in 0..<50 { try await handle.change { try $0.put(obj: .ROOT, key: "c\(number)", value: .Int(1)) } } }
+        group.addTask {
+          for _ in 0..<50 { try await handle.change { try $0.put(obj: .ROOT, key: "c\(number)", value: .Int(1)) } }
+        }
       }
       group.addTask { for count in 1...50 { bound.value = String(repeating: "x", count: count) } }
     }

@@ -81,7 +81,8 @@ final class Drawer: StorageProvider {
     let old = original.doc.heads()
     let copy = try await repo.clone(id: original.id)
     let imported = try await repo.import(data: try await repo.export(id: original.id))
-    #expect(copy.id != original.id && imported.id != original.id && copy.doc.heads() == old && imported.doc.heads() == old)
+    #expect(
+      copy.id != original.id && imported.id != original.id && copy.doc.heads() == old && imported.doc.heads() == old)
     try await original.change { try $0.put(obj: .ROOT, key: "x", value: .Int(2)) }
     #expect(try original.view(heads: old).get(obj: .ROOT, key: "x") == .Scalar(.Int(1)))
     #expect(try copy.doc.get(obj: .ROOT, key: "x") == .Scalar(.Int(1)))

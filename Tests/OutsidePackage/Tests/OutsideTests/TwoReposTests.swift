@@ -6,7 +6,9 @@ import Testing
 /// Two repos of one process, over a network of our own.
 @Suite struct TwoReposTests {
   @Test @AutomergeRepo func theyFindAndSyncAndTalk() async throws {
-    let (ana, ben) = (Repo(peerId: "ana", sharePolicy: SharePolicy.agreeable), Repo(peerId: "ben", sharePolicy: SharePolicy.agreeable))
+    let (ana, ben) = (
+      Repo(peerId: "ana", sharePolicy: SharePolicy.agreeable), Repo(peerId: "ben", sharePolicy: SharePolicy.agreeable)
+    )
     let wire = Wire()
     wire.join(ana, ben)
     for await peers in ben.peerUpdates() where peers.map(\.id) == ["ana"] { break }
@@ -28,7 +30,9 @@ import Testing
   }
 
   @Test @AutomergeRepo func aSearchTellsHowItGoes() async throws {
-    let (ana, ben) = (Repo(peerId: "ana", sharePolicy: SharePolicy.agreeable), Repo(peerId: "ben", sharePolicy: SharePolicy.agreeable))
+    let (ana, ben) = (
+      Repo(peerId: "ana", sharePolicy: SharePolicy.agreeable), Repo(peerId: "ben", sharePolicy: SharePolicy.agreeable)
+    )
     let wire = Wire()
     wire.join(ana, ben)
     let id = DocumentId()
