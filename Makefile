@@ -5,7 +5,7 @@ PREFIX ?= $(HOME)/.local
 CHECK := --explicit-target-dependency-import-check error
 RELEASE := -c release --static-swift-stdlib $(CHECK)
 
-.PHONY: all build test lint format demo demo-record bench siege bench-store bench-peers partitions kills simulate chaos outside fuzz install uninstall setup setup-test clean
+.PHONY: all build test lint format demo demo-record bench siege bench-store bench-peers partitions kills simulate chaos outside fuzz install uninstall deb manual setup setup-test clean
 
 all: build
 
@@ -101,11 +101,20 @@ fuzz: setup
 
 # PROGRAM=path installs a notes-lsp that is built already.
 install: $(if $(PROGRAM),,build)
-	@./install.sh install "$(PREFIX)" "$(or $(PROGRAM),.build/release/notes-lsp)"
+	@Sources/Packaging/install.sh install "$(PREFIX)" "$(or $(PROGRAM),.build/release/notes-lsp)"
 
 # Notes and their history stay: only what installing put there goes.
 uninstall:
-	@./install.sh uninstall "$(PREFIX)"
+	@Sources/Packaging/install.sh uninstall "$(PREFIX)"
+
+# The Debian packages of program and plugins, in .build/deb, checked by lintian. PROGRAM=path packs one that is built already.
+deb: $(if $(PROGRAM),,build)
+	@Sources/Packaging/deb.sh "$(or $(PROGRAM),.build/release/notes-lsp)"
+
+# Writes the program's commands into its manual page.
+manual:
+	swift build $(CHECK) --product notes-lsp
+	python3 Tests/manual.py .build/debug/notes-lsp Sources/Documentation/man/notes-lsp.1
 
 clean:
 	rm -rf .build

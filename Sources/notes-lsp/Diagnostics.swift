@@ -74,7 +74,7 @@ final class Diagnostics {
       let identity = try IdentityFile(path: path).load()
       good("key", "peers know you as \(identity.peerId)")
     } catch {
-      bad("key", "\(error)", "Until this is mended, notes-lsp does not start.")
+      bad("key", "\(error)", "notes-lsp cannot start until this is fixed.")
     }
   }
 

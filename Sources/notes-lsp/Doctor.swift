@@ -8,7 +8,7 @@ import UV
 /// `notes-lsp doctor`: what works here and what does not, one line each, with what to do about it.
 struct Doctor: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Say what works on this machine, what does not, and what to do about it.",
+    abstract: "Check this machine: what works, what does not, and what to do about it.",
     discussion: """
       Looks at the store, the key, the clock, the network and the editors, and listens for people nearby for two seconds. \
       Exit code 1 if something needs attention.

@@ -30,7 +30,7 @@ struct Invite: ParsableCommand {
         "notes/invite", ["id": id, "peer": .string(person), "access": .string(access), "confirm": true])
       guard let code = result["code"]?.stringValue, waits else { return result }
       Output.note("Invited \(person). Compare this code with them: \(Code.spaced(code))")
-      Output.note("Waiting for \(person) to accept. C-c stops waiting; notes-lsp answer goes on.")
+      Output.note("Waiting for \(person) to accept. C-c stops waiting; run notes-lsp answer to continue.")
       return try await session.confirm(id, code: code)
     }
     if json { return Output.print(json: result) }
@@ -86,7 +86,7 @@ struct Answer: ParsableCommand {
         switch await Prompt.ask(Self.question(found)) {
         case .yes: answer = true
         case .no: answer = false
-        case .nothing: throw Failure(message: "Not answered; the invitation goes on waiting.")
+        case .nothing: throw Failure(message: "Not answered; the invitation stays open.")
         }
       }
       return try await session.perform(
@@ -158,7 +158,7 @@ extension Session {
       case .no:
         _ = try await perform("notes/answer", ["invitation": invitation, "accept": false])
         throw Failure(message: "Codes differ: the invitation is cancelled, and nothing was shared.")
-      case .nothing: throw Failure(message: "Not confirmed; notes-lsp answer goes on.")
+      case .nothing: throw Failure(message: "Not confirmed yet; run notes-lsp answer to continue.")
       }
     }
   }

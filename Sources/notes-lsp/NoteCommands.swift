@@ -96,7 +96,7 @@ struct Undelete: ParsableCommand {
 struct Purge: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Remove a deleted note and its history for good.",
-    discussion: "Asks first. What others have they keep.")
+    discussion: "Asks first. Others keep their copies.")
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The deleted note's id or title.") var note: String

@@ -127,7 +127,7 @@ final class Program {
       Task { @AutomergeRepo in
         do {
           if let directory = try await openNetwork() {
-            self.log.notice("This process has the network now.")
+            self.log.notice("This process handles the network now.")
             return sharing.take(directory)
           }
         } catch {
@@ -190,7 +190,7 @@ final class Program {
         try output.write(frame)
       } catch {
         guard let self, let session = self.session, !session.hasEnded else { return }
-        self.log.notice("The editor does not take what it is sent: \(error)")
+        self.log.notice("The editor cannot be written to: \(error)")
         session.inputEnded()
       }
     }

@@ -81,7 +81,7 @@ final class SharingAdapter: SharingService {
     do {
       return try await directory.setAccess(access, to: document, for: peer)
     } catch {
-      throw .notAllowed(reason: "It holds until the end of this program, but the store did not take it: \(error).")
+      throw .notAllowed(reason: "This holds only until the program ends; the store could not be written: \(error).")
     }
   }
 
@@ -128,7 +128,7 @@ final class SharingAdapter: SharingService {
     do {
       try await directory.unshare(document, from: peer)
     } catch {
-      throw .notAllowed(reason: "Sharing ends now, but the store did not take it: \(error).")
+      throw .notAllowed(reason: "Sharing has ended, but may resume after a restart; the store could not be written: \(error).")
     }
   }
 
@@ -139,7 +139,7 @@ final class SharingAdapter: SharingService {
     do {
       try await directory.move(document, to: successor, heads: heads, without: [peer])
     } catch {
-      throw .notAllowed(reason: "The store did not take it: \(error).")
+      throw .notAllowed(reason: "The store could not be written: \(error).")
     }
   }
 
@@ -151,7 +151,7 @@ final class SharingAdapter: SharingService {
     } catch let error as SharingError {
       throw error
     } catch {
-      throw .notAllowed(reason: "The store did not take it: \(error).")
+      throw .notAllowed(reason: "The store could not be written: \(error).")
     }
   }
 
@@ -182,7 +182,7 @@ final class SharingAdapter: SharingService {
     do {
       try await directory.setTrust(trust, of: peer, name: name)
     } catch {
-      throw .notAllowed(reason: "It holds until the end of this program, but the store did not take it: \(error).")
+      throw .notAllowed(reason: "This holds only until the program ends; the store could not be written: \(error).")
     }
   }
 

@@ -29,7 +29,7 @@ struct Fsck: AsyncParsableCommand {
     } else {
       for line in report.lines { Output.print(fields: line) }
     }
-    guard report.ok else { throw Failure(message: "The store in \(store.homeDirectory) is not sound.") }
+    guard report.ok else { throw Failure(message: "The store in \(store.homeDirectory) is damaged.") }
   }
 }
 

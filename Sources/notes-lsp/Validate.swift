@@ -22,7 +22,7 @@ struct Validate: ParsableCommand {
     }
     let bad = verdicts.filter { !$0.isGood }.map(\.file)
     guard bad.isEmpty else {
-      throw Failure(message: "Not everything can be used of \(bad.joined(separator: ", ")).")
+      throw Failure(message: "Damaged, or not read in full: \(bad.joined(separator: ", ")).")
     }
   }
 }

@@ -81,12 +81,28 @@ struct InstallTests {
     #expect(try home.run([installed, "--version"]).output == home.run([binary, "--version"]).output)
     #expect(try home.size(of: installed) < home.size(of: binary), "symbols stay behind")
     #expect(try home.vimFindsHelp(in: home.prefix + "/lib/notes-lsp/vim"))
+    let shared = [
+      "man/man1/notes-lsp.1", "man/man5/notes-lsp-store.5", "bash-completion/completions/notes-lsp",
+      "zsh/site-functions/_notes-lsp", "fish/vendor_completions.d/notes-lsp.fish",
+    ]
+    for file in shared { #expect(try home.size(of: home.prefix + "/share/" + file) > 500, "\(file)") }
     // Once more, as an upgrade does.
     _ = try home.install()
     try home.make("uninstall")
     #expect(home.files(below: home.store) == before)
     #expect(home.files(below: home.path + "/Notes") == ["Shopping.md": Data("milk\n".utf8)])
     #expect(!home.exists(home.prefix + "/lib/notes-lsp") && !home.exists(home.prefix + "/bin/notes-lsp"))
+    for file in shared { #expect(!home.exists(home.prefix + "/share/" + file), "\(file)") }
+  }
+
+  @Test(.enabled(if: NotesBinary.find("python3") != nil, "SKIPPED: needs python3"))
+  func theManualPageHasTheCommandsOfTheProgram() throws {
+    let checkout = InstallTests.checkout
+    let checked = try Home().run([
+      "python3", checkout + "/Tests/manual.py", try #require(NotesBinary.path),
+      checkout + "/Sources/Documentation/man/notes-lsp.1", "--check",
+    ])
+    #expect(checked.exit == .code(0), "\(checked.errors)")
   }
 
   @Test func theVersionNamesTheCommit() throws {

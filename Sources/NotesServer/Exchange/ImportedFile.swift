@@ -27,7 +27,7 @@ enum ImportedFile: Sendable {
     do {
       return try Document(data)
     } catch {
-      throw NotesError(.notANote, "The file is damaged, or no document: \(error.localizedDescription).")
+      throw NotesError(.notANote, "The file is damaged, or is not an Automerge document: \(error.localizedDescription).")
     }
   }
 
@@ -39,7 +39,7 @@ enum ImportedFile: Sendable {
   private static func content(of json: JSONObject) throws(NotesError) -> ImportedFile {
     if let meeting = MeetingContent(json) { return .meeting(meeting) }
     guard let text = json["text"]?.stringValue ?? json["content"]?.stringValue else {
-      throw NotesError(.notANote, "This JSON is no note: it has neither \"text\" nor \"agendas\".")
+      throw NotesError(.notANote, "Not a note: this JSON has neither \"text\" nor \"agendas\".")
     }
     guard !text.utf8.contains(0) else { throw NotesError(.notText, "The text contains NUL.") }
     return .text(Array(text.utf8), title: json["title"]?.stringValue)

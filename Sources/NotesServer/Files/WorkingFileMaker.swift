@@ -24,7 +24,7 @@ struct WorkingFileMaker {
     for handle: DocHandle, _ note: NoteDocument? = nil, title: String, directory: String
   ) async throws -> NoteRecord {
     guard let note = note ?? NoteDocument(handle.document) else {
-      throw NotesError(.notANote, "The document \(handle.id) holds no text.")
+      throw NotesError(.notANote, "The document \(handle.id) contains no text.")
     }
     let key = NoteKey(handle.id, item: note.item)
     // Another process of this person may be creating it: this avoids one file for each.

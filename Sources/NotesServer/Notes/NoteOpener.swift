@@ -36,7 +36,7 @@ struct NoteOpener {
   /// Makes sure that every item of the meeting has its file, in a folder named by the meeting's title.
   func openMeeting(_ handle: DocHandle) async throws -> NoteRecord {
     guard let meeting = MeetingDocument(handle.document) else {
-      throw NotesError(.notANote, "The document \(handle.id) holds no text.")
+      throw NotesError(.notANote, "The document \(handle.id) contains no text.")
     }
     if !meeting.isComplete, service.mayWrite(handle.id) { try handle.change { _ in try meeting.complete() } }
     let title = meeting.title.isEmpty ? "Meeting" : meeting.title
@@ -62,7 +62,7 @@ struct NoteOpener {
     let key = NoteKey(handle.id, item: item)
     try await service.fileSync.makeFile(of: key, handle)
     guard let record = service.notebook[key] else {
-      throw NotesError(.conflict, "The item has no file yet, since another process is at work on it.")
+      throw NotesError(.conflict, "Another process is creating this item's file; try again.")
     }
     return record
   }
@@ -79,5 +79,5 @@ struct NoteOpener {
 }
 
 extension NotesError {
-  static let noSuchItem = NotesError(.notFound, "The item is not in the agenda any more.")
+  static let noSuchItem = NotesError(.notFound, "This item is no longer in the agenda.")
 }

@@ -18,7 +18,7 @@ struct NotesError: Error, Hashable {
   static let notANote = NotesError(.notANote, "Not a note.")
 
   static func checkIsText(_ text: [UInt8]) throws(NotesError) {
-    guard !text.contains(0) else { throw NotesError(.notText, "The text contains NUL, so it is not taken for text.") }
+    guard !text.contains(0) else { throw NotesError(.notText, "The text contains NUL characters, so it cannot be a note.") }
   }
 
   var response: ResponseError {
@@ -36,7 +36,7 @@ extension ResponseError {
     case let error as StorageError:
       self = NotesError(.storeUnavailable, "The store cannot be used: \(error).").response
     case NotTextError.zeroByte:
-      self = NotesError(.notText, "The file contains NUL, so it is not taken for text.").response
+      self = NotesError(.notText, "The file contains NUL characters, so it cannot be a note.").response
     case NotTextError.invalidUTF8: self = NotesError(.notText, "The file is not UTF-8.").response
     case let error as WorkingFileError: self = NotesError(error).response
     case is CancellationError: self = .requestCancelled

@@ -183,7 +183,7 @@ extension BufferBinding {
     let delta = TextDiff.delta(from: before, to: source.allUTF8)
     // What other people left behind, their own services bring, if they still run.
     if delta.deletedBytes > 0, words == nil || item.isBranch || !mayWrite {
-      service.recoveredTexts.keepSoon(id, "its agenda item was moved by somebody else while it was open", before)
+      service.recoveredTexts.keepSoon(id, "a peer moved its agenda item while it was open", before)
     }
     buffer.documentChanged(by: delta)
     file.follow(moved)

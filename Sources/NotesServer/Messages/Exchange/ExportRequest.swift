@@ -63,7 +63,7 @@ struct ExportRequest: EditorRequest {
   private func markdown(of document: Document) throws -> String {
     if let note = NoteDocument(document) { return try document.text(obj: note.content) }
     guard let meeting = MeetingDocument(document) else {
-      throw NotesError(.notANote, "The document holds no text.")
+      throw NotesError(.notANote, "The document contains no text.")
     }
     return meeting.content.markdown
   }

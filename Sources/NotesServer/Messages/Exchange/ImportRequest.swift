@@ -55,7 +55,7 @@ struct ImportRequest: EditorRequest {
   /// Makes a document with a history a note. Merges a copy of a document that is already here; otherwise a document without an
   /// id gets a new one.
   private func take(_ document: Document, id: DocumentId?, _ service: Service) async throws -> Imported {
-    guard document.isNoteOrMeeting else { throw NotesError(.notANote, "The document holds no text.") }
+    guard document.isNoteOrMeeting else { throw NotesError(.notANote, "The document contains no text.") }
     let known = try await id == nil ? service.original(of: document) : id
     let isHere = known.flatMap { service.notebook[$0] } != nil
     let (record, changes) = try await merge(document, id: known, service)

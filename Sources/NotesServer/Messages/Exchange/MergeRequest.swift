@@ -21,7 +21,7 @@ struct MergeRequest: EditorRequest {
     try service.checkMayWrite(record.id)
     let other = try await copy(of: record.id, service.files)
     if !other.isOfThisId, !handle.document.sharesHistory(with: other.document) {
-      throw NotesError(.noSharedHistory, "\(path) is another document than \"\(record.title)\"; import it instead.")
+      throw NotesError(.noSharedHistory, "\(path) is not a copy of \"\(record.title)\"; import it instead.")
     }
     let count = try handle.merge(other.document)
     try await service.fileSync.synchronize(handle)

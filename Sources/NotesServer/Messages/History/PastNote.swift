@@ -17,7 +17,7 @@ struct PastNote {
     record = try editor.note(reference)
     let handle = try await service.fetch(record.id)
     guard let note = NoteDocument(handle.document, item: record.item) else {
-      throw NotesError(.notANote, "The document \(record.id) holds no text.")
+      throw NotesError(.notANote, "The document \(record.id) contains no text.")
     }
     (self.note, vouching) = (note, handle.vouching())
     authors = NoteAuthors(of: note, own: (service.identity.person, service.identity.name)) {
@@ -33,7 +33,7 @@ struct PastNote {
   /// These heads, if all are known here.
   func known(_ heads: Set<ChangeHash>) throws(NotesError) -> Set<ChangeHash> {
     guard document.unknown(heads).isEmpty else {
-      throw NotesError(.notFound, "This state of the note is not known here.")
+      throw NotesError(.notFound, "This version is not in the note's history.")
     }
     return heads
   }

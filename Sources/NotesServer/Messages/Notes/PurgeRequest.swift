@@ -32,7 +32,7 @@ struct PurgeRequest: EditorRequest {
         try await editor.service.sharing.unshare(id, from: nil)
       }
     } catch {
-      editor.log.notice("Nobody was told that \(id) is removed here: \(error)")
+      editor.log.notice("Peers could not be told that \(id) was removed here: \(error)")
     }
   }
 }

@@ -27,7 +27,7 @@ extension Service {
       try handle.change { _ in try meeting.rename(to: title) }
     } else {
       guard let note = NoteDocument(handle.document, item: record.item) else {
-        throw NotesError(.notANote, "The document \(record.id) holds no text.")
+        throw NotesError(.notANote, "The document \(record.id) contains no text.")
       }
       try handle.change { _ in try note.rename(to: title) }
     }

@@ -12,7 +12,7 @@ extension SharingService {
     guard named.count <= 1 else {
       throw NotesError(.conflict, "There are \(named.count) people called \(text); choose one by its id.")
     }
-    guard let match = named.first else { throw NotesError(.notFound, "Nobody called \(text) is known or nearby.") }
+    guard let match = named.first else { throw NotesError(.notFound, "No peer called \(text) is known or nearby.") }
     return match.peer
   }
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Puts the program and the plugins below PREFIX, or removes them. Notes are never touched: see decision 0013.
+# Puts the program, the plugins, the manual pages and the shells' completions below PREFIX, or removes them. Notes are never touched: see
+# decision 0013.
 #
 #   install.sh install PREFIX PROGRAM
 #   install.sh uninstall PREFIX
 set -euo pipefail
-cd "$(dirname "$0")"
+cd "$(dirname "$0")/../.."
 
 action=${1:-} prefix=${2:-} program=${3:-}
 case "$action:$prefix:$program" in
@@ -63,8 +64,12 @@ unlink_earlier() {
   if [ "$(readlink "$earlier/$editor" 2>/dev/null)" = "../../lib/notes-lsp/$editor" ]; then rm "$earlier/$editor"; fi
 }
 
+manuals=$prefix/share/man
+completions=("$prefix/share/bash-completion/completions/notes-lsp" "$prefix/share/zsh/site-functions/_notes-lsp"
+  "$prefix/share/fish/vendor_completions.d/notes-lsp.fish")
+
 if [ "$action" = uninstall ]; then
-  rm -f "$prefix/bin/notes-lsp"
+  rm -f "$prefix/bin/notes-lsp" "$manuals"/man1/notes-lsp*.1 "$manuals"/man5/notes-lsp-store.5 "${completions[@]}"
   remove_plugins "$plugins"
   remove_empty "$plugins"
   unlink_earlier vim
@@ -91,6 +96,14 @@ if command -v vim >/dev/null; then
     echo "Vim could not index the help. In Vim, run: :helptags $plugins/vim/doc" >&2
 fi
 link_earlier
+for page in Sources/Documentation/man/*; do
+  install -D -m 644 "$page" "$manuals/man${page##*.}/${page##*/}"
+done
+shells=(bash zsh fish)
+for i in 0 1 2; do
+  mkdir -p "$(dirname "${completions[i]}")"
+  "$prefix/bin/notes-lsp" --generate-completion-script "${shells[i]}" >"${completions[i]}"
+done
 
 echo
 echo "Installed."
