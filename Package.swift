@@ -20,9 +20,12 @@ let package = Package(
     .library(name: "AutomergeRepo", targets: ["AutomergeRepo"]),
     .library(name: "SQLiteStorage", targets: ["SQLiteStorage"]),
     .library(name: "FileStorage", targets: ["FileStorage"]),
-    .library(name: "PeerNetwork", targets: ["PeerNetwork"]),
+    // Peers nearby, over TLS, with the event loop that they run on.
+    .library(name: "PeerNetwork", targets: ["PeerNetwork", "PeerTransport", "UV"]),
     // For the tests of those who write stores and networks of their own.
     .library(name: "AutomergeRepoConformance", targets: ["AutomergeRepoConformance"]),
+    // Peers by WebSocket, in both roles, with the event loop that they run on.
+    .library(name: "WebSocketNetwork", targets: ["WebSocketNetwork", "PeerTransport", "UV"]),
     // For the fuzzers, which are a package of their own.
     .library(name: "HostileShapes", targets: ["HostileShapes"]),
   ],
@@ -37,7 +40,8 @@ let package = Package(
     .executableTarget(
       name: "notes-lsp",
       dependencies: [
-        "NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "SQLiteStorage", "Store", "PeerNetwork", "UV",
+        "NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "SQLiteStorage", "Store", "PeerNetwork", "PeerTransport",
+        "UV",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -94,13 +98,28 @@ let package = Package(
     // The notes' working files, and the journals.
     .target(name: "Store", swiftSettings: strict),
 
-    // Network providers over the event loop: encryption, frames, tickets, reconnecting.
+    // Nearby peers and peers with a key: TLS over TCP, discovery, tickets, invitations; and the person's own processes.
     .target(
       name: "PeerNetwork",
       dependencies: [
-        "AutomergeRepo", "UV", "CAvahi", "COpenSSL", .product(name: "Logging", package: "swift-log"),
+        "AutomergeRepo", "PeerTransport", "UV", "CAvahi", .product(name: "Logging", package: "swift-log"),
         .product(name: "Crypto", package: "swift-crypto"),
       ],
+      swiftSettings: strict),
+
+    // Peers by WebSocket, as automerge-repo's other implementations speak it.
+    .target(
+      name: "WebSocketNetwork",
+      dependencies: [
+        "AutomergeRepo", "PeerTransport", "UV", "CWslay", .product(name: "Logging", package: "swift-log"),
+        .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      swiftSettings: strict),
+
+    // One connection to a peer, whatever carries it: encryption, frames, handshake, limits, signs of life, reconnecting.
+    .target(
+      name: "PeerTransport",
+      dependencies: ["AutomergeRepo", "UV", "COpenSSL", .product(name: "Crypto", package: "swift-crypto")],
       swiftSettings: strict),
 
     // libuv as Swift: loop, streams, timers, signals, work queue.
@@ -110,6 +129,8 @@ let package = Package(
     .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-core-dev"])]),
     .systemLibrary(name: "CUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"]), .brew(["libuv"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+    // Debian's package has no file for pkg-config.
+    .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"]), .brew(["wslay"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     // Tests mirror Sources; what several of them need stands in TestSupport.
@@ -125,11 +146,15 @@ let package = Package(
     // Peers that do their worst, for tests and measures.
     .target(
       name: "HostilePeers",
-      dependencies: ["PeerNetwork", "AutomergeRepo", "Automerge", "UV", "RepoTestSupport", "NotesHarness", "JSONRPC"],
+      dependencies: [
+        "PeerNetwork", "PeerTransport", "AutomergeRepo", "Automerge", "UV", "RepoTestSupport", "NotesHarness",
+        "JSONRPC",
+      ],
       path: "Tests/HostilePeers", swiftSettings: strict),
     // What must hold of any foreign bytes, for tests and fuzzers. Looks inside, so it needs a build that can be tested.
     .target(
-      name: "HostileShapes", dependencies: ["NotesServer", "PeerNetwork", "AutomergeRepo", "Automerge", "JSONRPC"],
+      name: "HostileShapes",
+      dependencies: ["NotesServer", "PeerNetwork", "PeerTransport", "AutomergeRepo", "Automerge", "JSONRPC"],
       path: "Tests/HostileShapes", swiftSettings: strict),
     .testTarget(name: "AutomergeTests", dependencies: ["Automerge", "TestSupport"], swiftSettings: strict),
     .testTarget(
@@ -148,12 +173,12 @@ let package = Package(
       path: "Tests/ProviderGuide", swiftSettings: strict),
     // Programs that see nothing but the products, as others write them; `make outside` builds them as a package of their own.
     .executableTarget(
-      name: "chat", dependencies: ["PeerNetwork", "AutomergeRepo", "Automerge"],
+      name: "chat", dependencies: ["PeerNetwork", "PeerTransport", "AutomergeRepo", "Automerge"],
       path: "Tests/OutsidePackage/Sources/Chat",
       swiftSettings: strict),
     .testTarget(
       name: "OutsideTests",
-      dependencies: ["chat", "PeerNetwork", "SQLiteStorage", "FileStorage", "AutomergeRepo", "Automerge"],
+      dependencies: ["chat", "PeerNetwork", "PeerTransport", "SQLiteStorage", "FileStorage", "AutomergeRepo", "Automerge"],
       path: "Tests/OutsidePackage/Tests/OutsideTests", swiftSettings: strict),
     .testTarget(
       name: "StoreTests",
@@ -172,9 +197,15 @@ let package = Package(
     .testTarget(
       name: "PeerNetworkTests",
       dependencies: [
-        "PeerNetwork", "AutomergeRepo", "AutomergeRepoConformance", "Automerge", "UV", "RepoTestSupport",
-        "HostilePeers",
+        "PeerNetwork", "PeerTransport", "AutomergeRepo", "AutomergeRepoConformance", "Automerge", "UV",
+        "RepoTestSupport", "HostilePeers",
         "HostileShapes", "TestSupport", "NotesHarness", "JSONRPC", "notes-lsp",
+      ], swiftSettings: strict),
+    .testTarget(
+      name: "WebSocketNetworkTests",
+      dependencies: [
+        "WebSocketNetwork", "PeerTransport", "AutomergeRepo", "AutomergeRepoConformance", "Automerge", "UV",
+        "RepoTestSupport", "TestSupport",
       ], swiftSettings: strict),
     .testTarget(
       name: "NotesServerTests",
@@ -182,8 +213,12 @@ let package = Package(
         "NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "RepoTestSupport", "ServiceSimulation", "TestSupport",
       ], swiftSettings: strict),
     .testTarget(
-      name: "Interop", dependencies: ["Automerge", "TestSupport"], path: "Tests/Interop",
-      exclude: ["reference_peer.py"], swiftSettings: strict),
+      name: "Interop", dependencies: ["Automerge", "TestSupport", "websocket-peer"], path: "Tests/Interop",
+      exclude: ["reference_peer.py", "websocket_peer.py"], swiftSettings: strict),
+    // Peers of ours in a process of their own, for sessions with other implementations.
+    .executableTarget(
+      name: "websocket-peer", dependencies: ["WebSocketNetwork", "PeerTransport", "AutomergeRepo", "Automerge", "UV"],
+      path: "Tests/WebSocketPeer", swiftSettings: strict),
     // A notes-lsp process and the editors around it, driven from outside.
     .target(
       name: "NotesHarness",

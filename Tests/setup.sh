@@ -9,7 +9,7 @@ if ! command -v swift >/dev/null; then
   exit 1
 fi
 
-packages=(libavahi-core-dev libssl-dev libuv1-dev zlib1g-dev libsqlite3-dev pkg-config vim-nox emacs-nox tmux)
+packages=(libavahi-core-dev libssl-dev libuv1-dev libwslay-dev zlib1g-dev libsqlite3-dev pkg-config vim-nox emacs-nox tmux)
 if [ "$purpose" = test ]; then packages+=(python3 python3-venv); fi
 
 if command -v dpkg-query >/dev/null; then
@@ -52,8 +52,8 @@ else
 fi
 
 # The reference Automerge core, for the tests that let the two talk to each other.
-if [ "$purpose" = test ] && ! .build-venv/bin/python -c 'import automerge, cbor2' 2>/dev/null; then
-  if ! { python3 -m venv .build-venv && .build-venv/bin/pip install -q --disable-pip-version-check automerge==1.0.0rc1 cbor2; }; then
-    echo "SKIPPING the tests against the reference core: automerge==1.0.0rc1 could not be installed from PyPI." >&2
+if [ "$purpose" = test ] && ! .build-venv/bin/python -c 'import automerge, cbor2, websockets' 2>/dev/null; then
+  if ! { python3 -m venv .build-venv && .build-venv/bin/pip install -q --disable-pip-version-check automerge==1.0.0rc1 cbor2 websockets; }; then
+    echo "SKIPPING the tests against the reference core: automerge==1.0.0rc1, cbor2 and websockets could not be installed from PyPI." >&2
   fi
 fi

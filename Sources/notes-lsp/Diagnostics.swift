@@ -2,6 +2,7 @@ import AutomergeRepo
 import Foundation
 import NotesServer
 import PeerNetwork
+import PeerTransport
 import UV
 
 /// The checks of `doctor`, in the order in which a connection to a peer depends on them.

@@ -5,6 +5,7 @@ import Logging
 import NotesServer
 import PeerNetwork
 import SQLiteStorage
+import PeerTransport
 import Store
 import UV
 
@@ -154,7 +155,7 @@ final class Program {
 
   /// Nil if the network is off, or another process of this store has it.
   private func openNetwork(
-    _ repo: Repo, _ identity: PeerNetwork.Identity, _ grants: Grants, _ storage: any StorageProvider
+    _ repo: Repo, _ identity: PeerTransport.Identity, _ grants: Grants, _ storage: any StorageProvider
   ) async throws -> PeerDirectory? {
     guard settings.hasNetwork, let lock = FileLock.network(of: settings.home) else { return nil }
     let provider = try TCPProvider(loop: loop, clock: clock, identity: identity)
@@ -244,8 +245,8 @@ final class Program {
 
 extension Service.Identity {
   /// This person in this process: with an actor id that no other process uses, not even this one restarted after a crash.
-  init(_ identity: PeerNetwork.Identity, name: String) {
-    let person = Array(identity.fingerprint.prefix(PeerNetwork.Identity.personByteCount))
+  init(_ identity: PeerTransport.Identity, name: String) {
+    let person = Array(identity.fingerprint.prefix(PeerTransport.Identity.personByteCount))
     var random = SystemRandomNumberGenerator()
     let run = (0..<8).map { _ in UInt8.random(in: .min ... .max, using: &random) }
     self.init(

@@ -4,6 +4,7 @@ import JSONRPC
 import NotesServer
 import PeerNetwork
 import SQLiteStorage
+import PeerTransport
 import Store
 import UV
 

@@ -2,6 +2,7 @@ import Automerge
 import AutomergeRepo
 import Foundation
 import PeerNetwork
+import PeerTransport
 import UV
 
 /// Many hostile peers of one service, at work at the same time, each in one way: links that do nothing, pings whose answers

@@ -2,6 +2,7 @@ import AutomergeRepo
 import Foundation
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// Invitations in any order, from strangers and friends, with our own person answering at any time.
 ///

@@ -4,6 +4,7 @@ import Foundation
 @testable import AutomergeRepo
 @testable import NotesServer
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// Frames and messages of a peer, down to what each kind of message says: what is read, is written and read again as the same.
 public enum MessageShapes {

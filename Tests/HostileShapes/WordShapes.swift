@@ -3,6 +3,7 @@ import JSONRPC
 
 @testable import NotesServer
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// What peers call themselves, their notes and their tickets, wherever our person reads it.
 public enum WordShapes {

@@ -14,12 +14,20 @@ enum Reference {
     return nil
   }()
 
+  /// The same, if it has what a peer over WebSocket needs; nil otherwise.
+  static let websocketPython: String? = python.flatMap { python in
+    let check = try? ChildProcess.run([python, "-c", "import cbor2, websockets.asyncio.server"])
+    return check?.exit == .code(0) ? python : nil
+  }
+
   /// `oracle.py` of the shared vectors; nil without them.
   static let oracle = Vectors.shared?.appending(path: "vectors/oracle.py").path
 
   static let peerScript = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "reference_peer.py").path
 
   static let absence = "no Python with automerge==1.0.0rc1: set NOTES_TEST_PYTHON or run `make test`"
+
+  static let websocketAbsence = "no Python with automerge, cbor2 and websockets, or websocket-peer is not built"
 
   struct Verdict {
     let json: JSON

@@ -9,6 +9,7 @@ import UV
 
 @testable import AutomergeRepo
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// Who writes as whom, between real services and over real links. A stage of its own: an author that is held up by other tests
 /// for more than a second counts as absent.

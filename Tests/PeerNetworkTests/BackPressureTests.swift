@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// What a link does about bytes that wait, as a value.
 @Suite struct BackPressureTests {

@@ -5,6 +5,7 @@ import Testing
 import UV
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// Strangers that begin invitations and leave them unopened keep no other peer from inviting.
 @Suite struct BlockedInvitationsTests {

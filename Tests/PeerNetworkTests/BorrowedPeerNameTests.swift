@@ -5,6 +5,7 @@ import Testing
 import UV
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// The smaller ways in which strangers stood between friends: names, addresses, and wrong secrets.
 @Suite struct BorrowedPeerNameTests {

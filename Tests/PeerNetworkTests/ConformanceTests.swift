@@ -6,6 +6,7 @@ import Testing
 import UV
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// Our own network providers before the suite for every network provider.
 struct ConformanceTests {

@@ -7,6 +7,7 @@ import Testing
 import UV
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// Peers that hold links open, or make a service hold bytes for them, over real encrypted links.
 @Suite(.serialized) struct CrowdedListenerTests {

@@ -4,6 +4,7 @@ import Logging
 import RepoTestSupport
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// A repo without documents, for the parts of the directory: says who is connected, and notes what is sent.
 @AutomergeRepo

@@ -5,6 +5,7 @@ import Testing
 import UV
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// Passes bytes between two connections and keeps a copy.
 @AutomergeRepo

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// No title and no name of a stranger passes for the digits that two people compare, or for a sentence of ours.
 @Suite struct ForgedDigitsTests {

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 @Suite struct FrameTests {
   @Test func framesSplitAtEveryByteComeOutWhole() throws {

@@ -6,6 +6,7 @@ import Testing
 import UV
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// Guests of one host, who are to reach each other without it.
 @Suite struct GuestTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 @Suite struct HandshakeTests {
   private let us = LocalPeer(peerId: PeerId("us"), metadata: PeerMetadata(name: "Us"))

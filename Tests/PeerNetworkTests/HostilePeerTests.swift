@@ -7,6 +7,7 @@ import Testing
 import UV
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// Peers that say what no peer of ours would say, over real encrypted links: strangers, and some that may write a note.
 @Suite(.serialized) struct HostilePeerTests {

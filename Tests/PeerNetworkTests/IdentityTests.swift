@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 @Suite struct IdentityTests {
   @Test func theIdentityIsMadeOnceAndForItsOwnerOnly() throws {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// Two people's invitations, with the messages between them carried at once.
 private struct Pair {

@@ -5,6 +5,7 @@ import Testing
 import UV
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// Which peers are called, and when; without a socket.
 @Suite struct LinkKeeperTests {

@@ -2,6 +2,7 @@ import AutomergeRepo
 import Testing
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 @Suite struct NearbyPeersTests {
   private let local = Identity().peerId

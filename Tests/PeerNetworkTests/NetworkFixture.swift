@@ -6,6 +6,7 @@ import TestSupport
 import UV
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// A person's program as the command wires it: store, grants, repo, TCP, directory.
 @AutomergeRepo

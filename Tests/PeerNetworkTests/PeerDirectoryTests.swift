@@ -6,6 +6,7 @@ import Testing
 import UV
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// Sharing and joining between whole programs, over loopback.
 @Suite struct PeerDirectoryTests {

@@ -4,6 +4,7 @@ import RepoTestSupport
 import Testing
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// Links within one process, whose time is the test's: no socket, and nothing waits.
 @Suite struct PeerLinkTests {

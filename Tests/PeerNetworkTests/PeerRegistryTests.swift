@@ -5,6 +5,7 @@ import Testing
 import UV
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// Whom we trust, and under which names and addresses peers are known; without a socket.
 @Suite struct PeerRegistryTests {

@@ -4,6 +4,7 @@ import TestSupport
 import UV
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// A connection that sends whatever bytes a test likes, encrypted or not.
 @AutomergeRepo

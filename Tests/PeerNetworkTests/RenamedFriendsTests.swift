@@ -5,6 +5,7 @@ import Testing
 import UV
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// What the host of one note says of its guests is a hint. It changes nothing of what is known of a friend.
 @Suite struct RenamedFriendsTests {

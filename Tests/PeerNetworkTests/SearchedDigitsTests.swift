@@ -5,6 +5,7 @@ import Testing
 import UV
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// An attacker in between looks for numbers that make the digits of two people equal: each try costs a new key and one
 /// offer that is broken off as soon as the digits are known.

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// Tickets as words: the list, the text, and coming with them.
 @Suite struct SpokenTicketTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 @Suite struct StallDetectionTests {
   /// When it calls anew, in milliseconds, looking twice a second for two minutes.

@@ -2,6 +2,7 @@ import RepoTestSupport
 import Testing
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// Which stranger's link makes room for a caller.
 struct StrangerLinksTests {

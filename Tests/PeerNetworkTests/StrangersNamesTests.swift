@@ -5,6 +5,7 @@ import Testing
 import UV
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// A stranger gets no line on the screen by connecting, by being heard, or by what it calls itself.
 @Suite struct StrangersNamesTests {

@@ -5,6 +5,7 @@ import Testing
 import UV
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 @Suite struct TCPProviderTests {
   @Test func twoMeetAndTalkBothWays() async throws {

@@ -6,6 +6,7 @@ import Testing
 import UV
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// Waiting for a host's answer to a ticket; without a socket, and with a clock that stands still.
 @Suite struct TicketHolderTests {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 @Suite struct TicketTests {
   private func ticket(addresses: [String] = ["127.0.0.1:7000", "[::1]:7001"], expires: Date? = nil) throws -> Ticket {

@@ -5,6 +5,7 @@ import Testing
 import UV
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// What waits for peers that do not read.
 @Suite(.serialized) struct UnsentBytesTests {

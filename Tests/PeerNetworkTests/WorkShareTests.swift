@@ -2,6 +2,7 @@ import RepoTestSupport
 import Testing
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// How the loop's time is shared among links.
 @Suite struct WorkShareTests {

@@ -7,4 +7,6 @@ public enum PeerProof: Hashable, Sendable {
   case sameUser
   /// It has shown a token that the provider has accepted. It has no key, so it may use no peer id that belongs to a key.
   case token(String)
+  /// It answers at this address, which our person has named. With encryption, a certificate has confirmed the address.
+  case address(String)
 }

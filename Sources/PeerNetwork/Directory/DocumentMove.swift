@@ -1,6 +1,7 @@
 import Automerge
 import AutomergeRepo
 import Foundation
+import PeerTransport
 
 /// A document goes on as another one, with the same text and history, without the removed guests.
 public struct DocumentMove: Hashable, Sendable {

@@ -1,6 +1,7 @@
 import Automerge
 import AutomergeRepo
 import Foundation
+import PeerTransport
 
 /// The access that our person has granted: a share policy with no access by default, kept in the store.
 public final class Grants: ShareAuthorizing {

@@ -1,5 +1,6 @@
 import AutomergeRepo
 import Foundation
+import PeerTransport
 
 /// A host's list of the guests on a document, so that they can speak to each other.
 struct GuestList: Equatable {

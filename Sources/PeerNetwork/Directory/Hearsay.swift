@@ -1,4 +1,5 @@
 import AutomergeRepo
+import PeerTransport
 
 /// Claims about peers that our person has not met: by themselves, and by the hosts of documents. Kept in memory only, and never
 /// preferred to what is stored.

@@ -1,5 +1,6 @@
 import AutomergeRepo
 import Foundation
+import PeerTransport
 
 /// What is kept of a peer between two starts.
 struct KnownPeer {

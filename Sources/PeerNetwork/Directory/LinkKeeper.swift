@@ -1,4 +1,5 @@
 import AutomergeRepo
+import PeerTransport
 
 /// Keeps links to the peers that share something with us, at the addresses where they are now.
 @AutomergeRepo

@@ -1,5 +1,6 @@
 import Automerge
 import AutomergeRepo
+import PeerTransport
 
 /// Sharing documents, and joining those of others.
 extension PeerDirectory {

@@ -1,6 +1,7 @@
 import AutomergeRepo
 import Foundation
 import Logging
+import PeerTransport
 
 /// The people side of the network: the facade of its parts, each of which owns its state.
 ///

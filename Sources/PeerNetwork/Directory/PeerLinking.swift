@@ -1,4 +1,5 @@
 import AutomergeRepo
+import PeerTransport
 
 /// Links to peers: the provider as the parts of the directory see it.
 @AutomergeRepo

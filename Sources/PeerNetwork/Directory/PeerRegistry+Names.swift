@@ -1,4 +1,5 @@
 import AutomergeRepo
+import PeerTransport
 
 /// The names and addresses of peers.
 extension PeerRegistry {

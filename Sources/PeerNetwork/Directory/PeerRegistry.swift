@@ -1,4 +1,5 @@
 import AutomergeRepo
+import PeerTransport
 
 /// All that is known of peers: what is stored, what is heard nearby, and what peers claim. Decides whom we trust; its extension
 /// decides under which names and addresses peers are known.

@@ -1,4 +1,5 @@
 import AutomergeRepo
+import PeerTransport
 
 /// What a service on the local network says of itself. Nothing of it is proved; only a link can do that.
 public struct Announcement: Hashable, Sendable {

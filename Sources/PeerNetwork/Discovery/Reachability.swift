@@ -1,5 +1,6 @@
 import AutomergeRepo
 import Foundation
+import PeerTransport
 
 /// Where peers can reach us, and which of them are near: listening, the announcement on the local network, and this machine's
 /// own network.

@@ -1,5 +1,6 @@
 import AutomergeRepo
 import Foundation
+import PeerTransport
 
 /// Why the identity of a store cannot be used.
 public enum IdentityError: Error, Hashable, Sendable {

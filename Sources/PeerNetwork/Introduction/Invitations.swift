@@ -1,4 +1,5 @@
 import AutomergeRepo
+import PeerTransport
 
 /// The state of all invitations: those that we send, and those that we receive.
 ///

@@ -1,4 +1,5 @@
 import AutomergeRepo
+import PeerTransport
 
 /// A caller that has presented a ticket and waits for the answer.
 struct PendingJoin {

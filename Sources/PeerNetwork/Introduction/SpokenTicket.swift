@@ -1,6 +1,7 @@
 import AutomergeRepo
 import Crypto
 import Foundation
+import PeerTransport
 
 /// A ticket short enough to be read aloud: 20 words from a list, or 25 with an address to call.
 ///

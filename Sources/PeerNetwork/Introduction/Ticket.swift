@@ -1,6 +1,7 @@
 import AutomergeRepo
 import Crypto
 import Foundation
+import PeerTransport
 
 /// Why a ticket does not open the door.
 public enum TicketError: Error, Hashable, Sendable {

@@ -1,4 +1,5 @@
 import AutomergeRepo
+import PeerTransport
 
 /// Presents tickets that other people gave out, and waits for their hosts' answers.
 @AutomergeRepo

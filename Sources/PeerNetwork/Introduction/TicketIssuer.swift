@@ -1,5 +1,6 @@
 import AutomergeRepo
 import Foundation
+import PeerTransport
 
 /// The tickets that our person has given out, and the peers that come with them.
 @AutomergeRepo

@@ -1,4 +1,5 @@
 import AutomergeRepo
+import PeerTransport
 
 /// One attempt to reach a peer at several addresses: each gets a head start on the next, and the first that answers wins.
 ///

@@ -1,4 +1,5 @@
 import AutomergeRepo
+import PeerTransport
 
 /// The connected peers that are called anew because nothing gets through, each with the first call that did.
 struct Redials {

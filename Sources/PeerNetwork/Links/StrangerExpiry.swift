@@ -1,4 +1,5 @@
 import AutomergeRepo
+import PeerTransport
 
 /// Closes strangers' links after a while, unless our person waits for the peer. One timer serves for all of them: thousands of
 /// callers may come and go within that while.

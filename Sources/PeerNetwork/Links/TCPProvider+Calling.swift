@@ -1,4 +1,5 @@
 import AutomergeRepo
+import PeerTransport
 import UV
 
 extension TCPProvider {

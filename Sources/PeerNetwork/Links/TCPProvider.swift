@@ -1,5 +1,6 @@
 import AutomergeRepo
 import Logging
+import PeerTransport
 import UV
 
 /// Peers over encrypted TCP: listens, calls, keeps wanted peers connected, and keeps at most one connection to each.
@@ -9,7 +10,7 @@ public final class TCPProvider: NetworkProvider {
   /// Source: PeerProtocol.md, "Links".
   public static let maximumConnections = 128
 
-  typealias Attempt = @AutomergeRepo (Result<PeerId, PeerNetworkError>) -> Void
+  typealias Attempt = LinkAttempt
 
   let clock: any RepoClock
   let logger: Logger

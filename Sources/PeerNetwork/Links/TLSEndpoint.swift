@@ -1,4 +1,5 @@
 import AutomergeRepo
+import PeerTransport
 import UV
 
 /// This person's end of TLS over TCP: listens, and calls addresses, with the person's key.
@@ -102,9 +103,4 @@ final class TLSEndpoint {
       throw .insecure(error)
     }
   }
-}
-
-extension String {
-  /// A host, without what marks an IPv4 address on an IPv6 socket.
-  var withoutIPv6Mapping: String { hasPrefix("::ffff:") ? String(dropFirst(7)) : self }
 }

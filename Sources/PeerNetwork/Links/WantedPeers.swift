@@ -1,4 +1,5 @@
 import AutomergeRepo
+import PeerTransport
 import UV
 
 /// The peers to keep connected: when each is called again, and where it was last.

@@ -1,4 +1,5 @@
 import AutomergeRepo
+import PeerTransport
 
 /// A peer that announces itself nearby. Nothing of it is proved until it is connected.
 public struct AvailablePeer: Hashable, Sendable, Identifiable {

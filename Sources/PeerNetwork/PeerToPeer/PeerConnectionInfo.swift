@@ -1,4 +1,5 @@
 import AutomergeRepo
+import PeerTransport
 
 /// A connection to a peer that has shown the passcode.
 public struct PeerConnectionInfo: Hashable, Sendable, Identifiable {

@@ -1,5 +1,6 @@
 import AutomergeRepo
 import Foundation
+import PeerTransport
 import UV
 
 /// Why a provider of nearby peers does not listen, or has not connected.

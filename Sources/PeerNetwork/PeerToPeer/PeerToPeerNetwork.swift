@@ -1,4 +1,5 @@
 import AutomergeRepo
+import PeerTransport
 import UV
 
 /// What a provider of nearby peers uses while it listens: the loop, connections, and discovery.
@@ -24,18 +25,13 @@ final class PeerToPeerNetwork {
     }
   }
 
-  /// The loop that the process shares, on which the actor `AutomergeRepo` runs once this returns.
+  /// The loop that the process shares.
   static func loop() async throws(PeerToPeerError) -> Loop {
-    let loop: Loop
     do throws(UVError) {
-      loop = try Loop.shared()
+      return try await AutomergeRepo.sharedLoop()
     } catch {
       throw .unavailable(reason: error.message)
     }
-    AutomergeRepo.install(executor: loop)
-    // The executor takes over when the present job has ended.
-    while !loop.isOnLoop { await Task.yield() }
-    return loop
   }
 
   func start(as metadata: PeerMetadata, name: String, delegate: any NetworkDelegate) throws(PeerNetworkError) {

@@ -1,6 +1,7 @@
 import AutomergeRepo
 import Foundation
 import Logging
+import PeerTransport
 import UV
 
 /// Peers nearby: announces this program on the local network, sees others, and connects over TLS.

@@ -1,6 +1,7 @@
 import AutomergeRepo
 import Foundation
 import Logging
+import PeerTransport
 
 /// How a program meets the peers nearby.
 public struct PeerToPeerProviderConfiguration: Sendable {

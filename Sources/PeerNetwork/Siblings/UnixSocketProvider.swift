@@ -1,6 +1,7 @@
 import AutomergeRepo
 import Foundation
 import Logging
+import PeerTransport
 import UV
 
 /// The other processes of this user on the same store, over a unix socket: a star whose middle is elected by a lock.

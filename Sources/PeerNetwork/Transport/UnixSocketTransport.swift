@@ -1,4 +1,5 @@
 import AutomergeRepo
+import PeerTransport
 import UV
 
 /// A unix socket between two processes of one user, where no one can listen in. The kernel says whose process the other end is.

@@ -2,6 +2,7 @@ import Automerge
 import AutomergeRepo
 import Foundation
 import PeerNetwork
+import PeerTransport
 
 /// chat NAME PASSCODE [URL [HOST:PORT]]: a chat of all terminals nearby that know the passcode.
 @main struct Chat {

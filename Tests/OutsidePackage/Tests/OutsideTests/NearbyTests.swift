@@ -2,6 +2,7 @@ import Automerge
 import AutomergeRepo
 import Foundation
 import PeerNetwork
+import PeerTransport
 import Testing
 
 /// Peers nearby, over TLS on this machine.

@@ -1,0 +1,56 @@
+/// Decides what a link does about bytes that it has sent and that have not left this machine.
+///
+/// A peer that reads slowly is told nothing new beyond some bytes, and is cut off beyond many. A stranger is also not read from
+/// while its answers wait.
+package struct BackPressure {
+  /// Unsent bytes beyond which a peer is too slow to keep. Source: PeerProtocol.md, "Expensive changes".
+  package static let maximumByteCount = 64 << 20
+  /// The same for a stranger, from which we stop reading while more than `maximumByteCountWhileReading` wait.
+  package static let maximumByteCountOfStranger = 256 << 10
+  package static let maximumByteCountWhileReading = 64 << 10
+  /// Beyond this many unsent bytes a peer is told nothing new until all of them have left; also when much waits for other
+  /// peers.
+  package static let crowdedByteCount = 1 << 20
+  package static let crowdedByteCountAmongMany = 64 << 10
+
+  /// Reported, and not yet taken back.
+  package private(set) var isCrowded = false
+  /// A ping came while there was no room for the answer. One answer serves for all of them.
+  private var owesPong = false
+
+  /// Whether another message may be sent. Otherwise the peer is cut off.
+  package static func permits(unsentByteCount: Int, isTrusted: Bool) -> Bool {
+    unsentByteCount <= (isTrusted ? maximumByteCount : maximumByteCountOfStranger)
+  }
+
+  /// Whether to stop reading from a peer. Known peers are read on: two that each waited for the other to read would wait forever.
+  package static func pausesReading(unsentByteCount: Int, isTrusted: Bool) -> Bool {
+    !isTrusted && unsentByteCount > maximumByteCountWhileReading
+  }
+
+  /// Whether the link now counts as crowded, and did not before.
+  package mutating func crowds(unsentByteCount: Int, isMuchForAll: @autoclosure () -> Bool) -> Bool {
+    guard !isCrowded, unsentByteCount > Self.crowdedByteCount || isMuchForAll() else { return false }
+    isCrowded = true
+    return true
+  }
+
+  /// Whether to answer a ping now. Otherwise it is answered once everything has left.
+  package mutating func answersPing(unsentByteCount: Int) -> Bool {
+    guard unsentByteCount > 0 else { return true }
+    owesPong = true
+    return false
+  }
+
+  /// Everything has left. Returns whether a ping is still to be answered.
+  package mutating func takeOwedPong() -> Bool {
+    defer { owesPong = false }
+    return owesPong
+  }
+
+  /// The same: whether the link was crowded until now.
+  package mutating func takeCrowding() -> Bool {
+    defer { isCrowded = false }
+    return isCrowded
+  }
+}

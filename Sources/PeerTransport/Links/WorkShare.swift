@@ -1,0 +1,68 @@
+import AutomergeRepo
+
+/// How much of the loop's time the messages of one link, or of several, take: some at once, and then every other moment.
+///
+/// A link that has used up its time rests until it is its turn again, so that many small messages, each of which is quick, do
+/// not keep keystrokes and other peers waiting.
+package struct LinkWork {
+  /// Source of both: PeerProtocol.md, "Expensive changes".
+  package static let atOnce: Duration = .milliseconds(8)
+  /// While all links together have used up theirs.
+  package static let atOnceAmongMany: Duration = .milliseconds(2)
+
+  private static let all = Self.atOnce + Self.atOnce
+
+  /// Twice what is left: every moment that passes gives half of itself.
+  private var doubleLeft = Self.all
+  private var countedAt: Duration?
+  /// What was used since the last rest, without what the moments since have given back: a link that has been busy for long, but
+  /// never too busy, does not rest for all of that at once.
+  package private(set) var used: Duration = .zero
+
+  /// Notes that messages have taken some time until now. Returns whether the link has to rest.
+  package mutating func worked(_ time: Duration, at now: Duration, amongMany: Bool = false) -> Bool {
+    let passed = countedAt.map { now - $0 } ?? .zero
+    countedAt = now
+    doubleLeft = min(Self.all, doubleLeft + passed) - time - time
+    used = min(used + time, Self.all - doubleLeft)
+    let kept = amongMany ? Self.atOnce - Self.atOnceAmongMany : .zero
+    return doubleLeft < kept + kept
+  }
+
+  package mutating func rested() { used = .zero }
+}
+
+/// Lets links that rest go on one after the other, so that all of them together leave half of the time to everything else.
+///
+/// Also keeps many links, none of which does much, from filling one turn of the loop together: once they have, each has little
+/// at once. A link that does less than that, such as a typist's, never rests for the others.
+@AutomergeRepo
+package final class WorkShare {
+  private var freeAt: Duration = .zero
+  private var all = LinkWork()
+  /// Links whose other side has not introduced itself yet. To such a link nothing can be charged: it is new.
+  private var newcomers = LinkWork()
+
+  /// Measures the links' work, and ends their rests.
+  package let clock: any RepoClock
+
+  package nonisolated init(clock: any RepoClock) { self.clock = clock }
+
+  /// Notes that a link has worked. Returns how long it has to rest; nil if it may go on.
+  ///
+  /// - Parameter isNew: the other side of the link has not introduced itself yet.
+  package func worked(_ time: Duration, by link: inout LinkWork, isNew: Bool = false, at now: Duration) -> Duration? {
+    let amongMany = all.worked(time, at: now)
+    var mustRest = link.worked(time, at: now, amongMany: amongMany)
+    if isNew, newcomers.worked(time, at: now) { mustRest = true }
+    guard mustRest else { return nil }
+    defer { link.rested() }
+    return rest(after: link.used, at: now)
+  }
+
+  /// How long a link has to rest that has used so much.
+  private func rest(after used: Duration, at now: Duration) -> Duration {
+    freeAt = max(freeAt, now) + used
+    return freeAt - now
+  }
+}

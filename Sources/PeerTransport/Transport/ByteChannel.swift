@@ -1,0 +1,38 @@
+import AutomergeRepo
+
+/// A stream of bytes to another program, under a transport: TCP, plain or encrypted.
+///
+///     created ──open──► open ──finish──► closed
+///                         └────close──────▲
+@AutomergeRepo
+package protocol ByteChannel: AnyObject {
+  /// Begins to read. `closed` is the last event; until then the channel retains itself and `report`.
+  func open(_ report: @escaping @AutomergeRepo (ChannelEvent) -> Void)
+  var isOpen: Bool { get }
+  /// Sends bytes after all that were sent before; what the medium does not take at once waits.
+  func write(_ bytes: [UInt8]) throws(LinkError)
+  /// Bytes that were sent and have not left this process.
+  var unsentByteCount: Int { get }
+  func resumeReading()
+  func pauseReading()
+  /// Sends what waits, for a second at most, and closes. What still arrives is not read.
+  func finish()
+  /// Closes now; what waits is lost.
+  func close()
+  var delivery: Delivery? { get }
+  var localHost: String? { get }
+}
+
+/// What happens on a channel.
+package enum ChannelEvent {
+  /// Bytes may be sent, and what has been agreed with the other end is known. The first event.
+  case ready(keyFingerprint: [UInt8]?)
+  /// The channel has worked since this time on bytes that came, as for a handshake of its own.
+  case worked(since: Duration)
+  /// Valid until the report returns.
+  case received(UnsafeRawBufferPointer)
+  /// Bytes had to wait, and all of them have been sent.
+  case drained
+  /// The last event. Nil if the connection ended without an error.
+  case closed(LinkError?)
+}

@@ -1,0 +1,96 @@
+/// How messages follow each other on a byte stream: a length of four bytes, big-endian, then so many bytes.
+public enum Frame {
+  /// Source: PeerProtocol.md, "Links".
+  public static let maximumByteCount = 64 << 20
+  /// For a connection whose peer is not known yet.
+  public static let maximumByteCountBeforeHandshake = 4 << 10
+
+  /// `body` with its length before it.
+  public static func encode(_ body: [UInt8]) throws(FrameError) -> [UInt8] {
+    guard !body.isEmpty else { throw .empty }
+    guard body.count <= maximumByteCount else { throw .tooLong(byteCount: body.count, limit: maximumByteCount) }
+    let length = UInt32(body.count)
+    return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> $0) } + body
+  }
+
+  /// What is said when a message is left out for its length.
+  package static let tooLongToSend =
+    "does not get what it lacks: it would take a message of over \(maximumByteCount >> 20) MiB"
+}
+
+/// Why bytes are no frame. The stream cannot be read any further then.
+public enum FrameError: Error, Hashable, Sendable {
+  case empty
+  case tooLong(byteCount: Int, limit: Int)
+}
+
+/// Cuts a byte stream into frames.
+///
+/// An announced length is checked before anything is kept for it, and memory grows only with what has come in.
+public struct FrameDecoder: Sendable {
+  /// The longest body that is taken from now on.
+  public var maximumByteCount: Int
+  /// Whether a frame that is longer, but within what a frame may have at all, is passed over instead of being an error.
+  public var skipsTooLong = false
+
+  private var buffer: [UInt8] = []
+  /// Where the next frame begins in `buffer`.
+  private var start = 0
+  /// Bytes of a frame that is passed over which are still to come.
+  private var skippedByteCount = 0
+
+  public init(maximumByteCount: Int = Frame.maximumByteCountBeforeHandshake) {
+    self.maximumByteCount = maximumByteCount
+  }
+
+  /// How many bytes wait for the rest of their frame.
+  public var bufferedByteCount: Int { buffer.count - start }
+
+  /// - Complexity: O(n) in the bytes, amortised.
+  public mutating func append(_ bytes: some Collection<UInt8>) {
+    if start > 0, start >= buffer.count / 2 {
+      buffer.removeFirst(start)
+      start = 0
+    }
+    buffer.append(contentsOf: bytes)
+  }
+
+  /// The next whole body; nil until more has come in.
+  public mutating func next() throws(FrameError) -> [UInt8]? {
+    while true {
+      skip()
+      guard bufferedByteCount >= 4 else { return nil }
+      let byteCount = buffer[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
+      guard byteCount > 0 else { throw .empty }
+      guard byteCount > maximumByteCount else { return take(byteCount) }
+      guard skipsTooLong, byteCount <= Frame.maximumByteCount else {
+        throw .tooLong(byteCount: byteCount, limit: maximumByteCount)
+      }
+      skippedByteCount = 4 + byteCount
+    }
+  }
+
+  /// The body of so many bytes at the beginning; nil until it has come in.
+  private mutating func take(_ byteCount: Int) -> [UInt8]? {
+    guard bufferedByteCount >= 4 + byteCount else { return nil }
+    let body = Array(buffer[start + 4..<start + 4 + byteCount])
+    start += 4 + byteCount
+    letGoOfTheRead()
+    return body
+  }
+
+  private mutating func skip() {
+    guard skippedByteCount > 0 else { return }
+    let count = min(skippedByteCount, bufferedByteCount)
+    skippedByteCount -= count
+    start += count
+    letGoOfTheRead()
+  }
+
+  private mutating func letGoOfTheRead() {
+    guard start == buffer.count else { return }
+    // A frame that was large does not keep its room for ever.
+    buffer.removeAll(keepingCapacity: buffer.count <= 64 << 10)
+    start = 0
+  }
+}

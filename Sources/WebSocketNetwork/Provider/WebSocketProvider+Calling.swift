@@ -1,0 +1,75 @@
+import AutomergeRepo
+import PeerTransport
+import UV
+
+extension WebSocketProvider {
+  /// Keeps a server connected: calls it, and again after ever longer pauses of half a minute at most, until `forget` or `stop`.
+  ///
+  /// - Parameter token: is sent as `Authorization: Bearer …`. Over `ws` anybody on the way can read it.
+  public func connect(to url: WebSocketURL, token: String? = nil) {
+    guard local != nil else { return }
+    servers.insert(url, token: token)
+  }
+
+  /// Ends the connection to a server, and calls it no more.
+  public func forget(_ url: WebSocketURL) {
+    servers.remove(url)
+    guard let local else { return }
+    for link in links.all where urls[ObjectIdentifier(link)] == url {
+      if link.peer != nil { link.send(.leave(senderId: local.peerId)) }
+      link.close(.stopped)
+    }
+  }
+
+  /// The servers that are kept connected, and how things stand with each.
+  public var serverStates: [WebSocketURL: WebSocketServerState] { servers.states }
+
+  /// The network may be back: calls every server that waits at once, and asks the others for a sign of life.
+  public func networkImproved() {
+    for link in links.ofPeers where link.direction == .outgoing { link.probe() }
+    servers.networkImproved()
+  }
+
+  func dial(_ url: WebSocketURL, token: String?) {
+    let address = PeerAddress(host: url.host, port: url.port)
+    TCPStream.connect(on: loop, host: url.host, port: url.port, timeout: PeerHandshake.timeout) { [weak self] result in
+      nonisolated(unsafe) let result = result
+      AutomergeRepo.assumeIsolated {
+        switch result {
+        case .success(let stream): self?.called(stream, url, token: token) ?? stream.close()
+        case .failure(let error):
+          self?.servers.ended(
+            url, error.isSilence ? .noAnswer(address, reason: "\(error)") : .unreachable(address, reason: "\(error)"))
+        }
+      }
+    }
+  }
+
+  private func called(_ stream: TCPStream, _ url: WebSocketURL, token: String?) {
+    let address = PeerAddress(host: url.host, port: url.port)
+    do throws(PeerNetworkError) {
+      guard let local else { throw .stopped }
+      guard servers.states[url] != nil else { return stream.close() }
+      guard links.count < limits.maximumCount else { throw .tooManyConnections }
+      let channel: any ByteChannel = url.isSecure ? TLSChannel(stream, try session(for: url)) : TCPChannel(stream)
+      let upgrade = ClientUpgrade(url, token: token, random: &random)
+      let link = add(channel, address, as: .caller(upgrade), local)
+      urls[ObjectIdentifier(link)] = url
+      link.open()
+    } catch {
+      stream.close()
+      servers.ended(url, error)
+    }
+  }
+
+  private func session(for url: WebSocketURL) throws(PeerNetworkError) -> TLSSession {
+    do throws(TLSError) {
+      if let callerTLS { return try TLSSession(callerTLS, host: url.host) }
+      let context = try WebTLSContext(authorityFile: authorityFile)
+      callerTLS = context
+      return try TLSSession(context, host: url.host)
+    } catch {
+      throw .insecure(error)
+    }
+  }
+}

@@ -1,0 +1,184 @@
+import AutomergeRepo
+import Logging
+import PeerTransport
+import UV
+
+/// Peers by WebSocket, in automerge-repo's protocol, version 1: calls servers and keeps them connected, and is one for others.
+///
+/// A peer is identified by nothing but its own word and what it was admitted with: a token, or the address at which it was called.
+/// Therefore a share policy has to look at `proof(of:)`, and nobody may use the id of a peer whose connection is open and was admitted
+/// with something else, or an id that is reserved. At most one connection to each peer counts: of two callers of one id the newer, of
+/// two servers the older.
+public final class WebSocketProvider: NetworkProvider {
+  /// Like JavaScript's server, but patient with a program that is busy while its machine still answers.
+  /// Source: `PeerProtocol.md`, "WebSocket".
+  static let pace = Keepalive.Pace(pingAfter: .seconds(5), deadAfter: .seconds(15), hungAfter: .seconds(60))
+
+  /// Whether an id may not be used by a peer without a key. By default those that belong to a key may not; a program whose peers have
+  /// keys, but show none over WebSocket, reserves the ids that it knows by their keys.
+  public var isReserved: @AutomergeRepo (PeerId) -> Bool = { Identity.fingerprint(of: $0) != nil }
+  /// Called when the connection to a server that is kept changes.
+  public var onServerChange: (@AutomergeRepo (WebSocketURL, WebSocketServerState) -> Void)? {
+    get { servers.onChange }
+    set { servers.onChange = newValue }
+  }
+
+  let loop: Loop
+  package let clock: any RepoClock
+  let logger: Logger
+  var random: RandomSource
+  let links: LinkTable
+  let servers: WantedServers
+  /// For calls to `wss`; made at the first.
+  var callerTLS: WebTLSContext?
+  let authorityFile: String?
+  var listener: WebSocketListener?
+  var limits = WebSocketLimits()
+  /// The servers that outgoing links lead to.
+  var urls: [ObjectIdentifier: WebSocketURL] = [:]
+  private weak var delegate: (any NetworkDelegate)?
+  /// Nil until started and after stopping.
+  private(set) var local: LocalPeer?
+
+  /// - Parameter authorityFile: certificates of the authorities to trust for `wss`, in PEM; nil for those that the system trusts.
+  public init(
+    loop: Loop, clock: any RepoClock, authorityFile: String? = nil, random: RandomSource = RandomSource(),
+    logger: Logger = Logger(label: "websocket")
+  ) {
+    (self.loop, self.clock, self.random, self.logger) = (loop, clock, random, logger)
+    (self.authorityFile, links) = (authorityFile, LinkTable(clock: LoopClock(loop)))
+    servers = WantedServers(clock: clock, random: random)
+    servers.onDial = { [weak self] url, token in self?.dial(url, token: token) }
+  }
+
+  // MARK: Provider
+
+  public func start(as local: LocalPeer, delegate: any NetworkDelegate) {
+    (self.local, self.delegate) = (local, delegate)
+  }
+
+  public func stop() {
+    guard let local else { return }
+    servers.removeAll()
+    stopListening()
+    for link in links.all {
+      if link.peer != nil { link.send(.leave(senderId: local.peerId)) }
+      link.close(.stopped)
+    }
+    self.local = nil
+  }
+
+  public func send(_ message: RepoMessage, to peer: PeerId) {
+    guard let link = links[peer] else { return }
+    if !link.send(message) { logger.error("\(peer) \(Frame.tooLongToSend)") }
+  }
+
+  /// Says goodbye and closes. A server that is kept is called again after a while; `forget` it first to prevent that.
+  public func disconnect(_ peer: PeerId) {
+    guard let local, let link = links[peer] else { return }
+    link.send(.leave(senderId: local.peerId))
+    link.close(.stopped)
+  }
+
+  public func setReading(_ reads: Bool, from peer: PeerId) { links[peer]?.isHeld = !reads }
+
+  /// How we introduce ourselves to peers that connect from now on.
+  public func update(_ metadata: PeerMetadata) { local?.metadata = metadata }
+
+  // MARK: Peers
+
+  /// What a connected peer was admitted with; nil if it is not connected.
+  public func proof(of peer: PeerId) -> PeerProof? { links[peer]?.proof }
+
+  public func isConnected(_ peer: PeerId) -> Bool { links[peer]?.isOpen == true }
+
+  /// Connections of any kind, those of callers that have not introduced themselves included.
+  public var connectionCount: Int { links.count }
+
+  /// Breaks a connection off, as a lost network does. For tests.
+  package func breakConnection(to peer: PeerId) { links[peer]?.close(.lost(reason: "broken off"), politely: false) }
+
+  // MARK: Links
+
+  /// Adds a link, which is still to be opened.
+  func add(
+    _ channel: any ByteChannel, _ address: PeerAddress, as role: WebSocketTransport.Role, _ local: LocalPeer
+  ) -> PeerLink {
+    let transport = WebSocketTransport(channel, as: role, random: random) { [logger] in
+      logger.warning("\(address) sends text messages, which are ignored")
+    }
+    let handshake: PeerHandshake.Role = if case .caller = role { .dialer(expecting: nil) } else { .listener }
+    let link = PeerLink(
+      transport, as: handshake, local: local, clock: clock, budgets: links.budgets, pace: Self.pace,
+      permits: { [weak self] proof, peer in
+        AutomergeRepo.assumeIsolated { self?.permits(proof, peer) ?? false }
+      },
+      onEvent: { [weak self] link, event in self?.handle(event, of: link) })
+    links.add(link, at: address, for: nil)
+    return link
+  }
+
+  /// Whether a connection that was admitted with this proof may belong to this peer.
+  private func permits(_ proof: PeerProof, _ peer: PeerId) -> Bool {
+    switch proof {
+    case .key, .sameUser: return proof.permits(peer)
+    case .token, .address: if isReserved(peer) { return false }
+    }
+    guard let old = links[peer], old.isOpen, old.direction == .incoming, case .token = proof else { return true }
+    return old.proof == proof
+  }
+
+  private func handle(_ event: PeerLink.Event, of link: PeerLink) {
+    switch event {
+    case .proven, .stalled: break
+    case .established(let peer, let metadata): established(link, peer, metadata)
+    case .received(let message):
+      guard let peer = link.peer, links.isCurrent(link) else { return }
+      delegate?.network(self, received: message, from: peer)
+    case .crowded(let isCrowded):
+      guard let peer = link.peer, links.isCurrent(link) else { return }
+      delegate?.network(self, peer, isCrowded: isCrowded)
+    case .closed(let reason): closed(link, reason)
+    }
+  }
+
+  private func established(_ link: PeerLink, _ peer: PeerId, _ metadata: PeerMetadata) {
+    guard let local else { return link.close(.stopped) }
+    if let old = links[peer] {
+      guard !old.isOpen || replaces(link, old, local, peer) else {
+        return link.close(.lost(reason: "the same peer is connected already"))
+      }
+      links.setCurrent(nil, for: peer)
+      old.close(.stopped)
+      delegate?.network(self, disconnected: peer)
+    }
+    links.setCurrent(link, for: peer)
+    // It was admitted, or we have called it.
+    link.isTrusted = true
+    logger.debug("connected to \(peer) at \(links.entry(of: link)?.address.description ?? "")")
+    delegate?.network(self, connected: peer, metadata: metadata)
+    if let url = urls[ObjectIdentifier(link)] { servers.connected(url, to: peer) }
+  }
+
+  /// Whether a new connection to a peer replaces the old.
+  private func replaces(_ link: PeerLink, _ old: PeerLink, _ local: LocalPeer, _ peer: PeerId) -> Bool {
+    switch (link.direction, old.direction) {
+    // The caller knows that its older connection is of no use. A server that answers at two addresses needs only one of them.
+    case (.incoming, .incoming): true
+    case (.outgoing, .outgoing): false
+    case (.incoming, .outgoing), (.outgoing, .incoming):
+      LinkDirection.newStays(local: local.peerId, peer: peer, old: old.direction, new: link.direction)
+    }
+  }
+
+  func closed(_ link: PeerLink, _ reason: LinkError) {
+    // One that made room for another is removed before it has closed.
+    guard let entry = links.remove(link) else { return }
+    let error = PeerNetworkError(reason, at: entry.address)
+    defer { if let url = urls.removeValue(forKey: ObjectIdentifier(link)) { servers.ended(url, error) } }
+    guard let peer = link.peer, links.isCurrent(link) else { return }
+    links.setCurrent(nil, for: peer)
+    logger.debug("lost \(peer): \(error)")
+    delegate?.network(self, disconnected: peer)
+  }
+}

@@ -1,0 +1,9 @@
+import PeerTransport
+
+/// What a server decides about a caller, before the connection becomes a WebSocket.
+public enum WebSocketAdmission: Hashable, Sendable {
+  /// The caller has proved this; for the most part `.token`.
+  case accept(PeerProof)
+  /// The caller gets the status 401.
+  case refuse
+}
