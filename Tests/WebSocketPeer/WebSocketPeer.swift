@@ -11,8 +11,7 @@ struct WebSocketPeer {
     AutomergeRepo.install(executor: loop)
     try loop.runOnNewThread()
     while let line = readLine() {
-      print(await answer(line, on: loop))
-      fflush(stdout)
+      FileHandle.standardOutput.write(Data((await answer(line, on: loop) + "\n").utf8))
     }
   }
 
