@@ -16,7 +16,7 @@ done < <(git ls-files -co --exclude-standard -- 'Sources/*.swift' 'Tests/*.swift
 # Package.swift declares no more.
 allow() {
   local folder=$1; shift
-  local own='Automerge|AutomergeUtilities|AutomergeRepo|AutomergeRepoConformance|CAvahi|COpenSSL|CUV|CZlib|UV|Store|SQLiteStorage|FileStorage|PeerNetwork|JSONRPC|NotesServer'
+  local own='Automerge|AutomergeUtilities|AutomergeRepo|AutomergeRepoConformance|CAvahi|COpenSSL|CUV|CZlib|UV|Store|SQLiteStorage|FileStorage|PeerNetwork|PeerTransport|WebSocketNetwork|CWslay|JSONRPC|NotesServer'
   while IFS=: read -r file name; do
     case " $* " in *" $name "*) ;; *) fail "$file imports $name, which $folder may not" ;; esac
   done < <(grep -rHoE "^ *((public|internal|package|private|fileprivate|@testable|@preconcurrency) )*import ($own)\$" "Sources/$folder" 2>/dev/null | sed -E 's/:.*import /:/')
@@ -30,7 +30,9 @@ allow UV CUV
 allow FileStorage AutomergeRepo
 allow SQLiteStorage FileStorage AutomergeRepo
 allow Store
-allow PeerNetwork AutomergeRepo Automerge UV CAvahi COpenSSL
+allow PeerTransport AutomergeRepo UV COpenSSL
+allow PeerNetwork PeerTransport AutomergeRepo Automerge UV CAvahi
+allow WebSocketNetwork PeerTransport AutomergeRepo UV CWslay
 allow NotesServer JSONRPC AutomergeRepo Automerge
 
 # Foreign bytes must not be able to stop the program.

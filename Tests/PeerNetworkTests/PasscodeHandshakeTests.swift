@@ -7,7 +7,9 @@ import Testing
 
 /// Two peers show each other that they know the same passcode.
 @Suite struct PasscodeHandshakeTests {
-  private let (ana, ben, eve) = (PeerId("ana"), PeerId("ben"), PeerId("eve"))
+  private let ana = PeerId("ana")
+  private let ben = PeerId("ben")
+  private let eve = PeerId("eve")
   private let key = PasscodeKey(bytes: Data("key".utf8))
 
   private func side(_ local: PeerId, _ peer: PeerId, _ key: PasscodeKey? = nil, nonce: UInt8) -> PasscodeHandshake {
