@@ -40,7 +40,8 @@ let package = Package(
     .executableTarget(
       name: "notes-lsp",
       dependencies: [
-        "NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "SQLiteStorage", "Store", "PeerNetwork", "PeerTransport",
+        "NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "SQLiteStorage", "Store", "PeerNetwork",
+        "PeerTransport",
         "UV",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -178,7 +179,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "OutsideTests",
-      dependencies: ["chat", "PeerNetwork", "PeerTransport", "SQLiteStorage", "FileStorage", "AutomergeRepo", "Automerge"],
+      dependencies: [
+        "chat", "PeerNetwork", "PeerTransport", "SQLiteStorage", "FileStorage", "AutomergeRepo", "Automerge",
+      ],
       path: "Tests/OutsidePackage/Tests/OutsideTests", swiftSettings: strict),
     .testTarget(
       name: "StoreTests",

@@ -27,7 +27,7 @@ extension AutomergeURL: LosslessStringConvertible {
     guard text.utf8.count <= Self.maximumByteCount, text.hasPrefix(Self.scheme) else { return nil }
     let parts = text.dropFirst(Self.scheme.count).split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
     let names = parts[0].split(separator: "/", omittingEmptySubsequences: false)
-    guard let id = DocumentId(String(names[0])) else { return nil }
+    guard !names[0].hasPrefix(Self.scheme), let id = DocumentId(String(names[0])) else { return nil }
     self.init(id)
     for name in names.dropFirst() {
       guard let plain = name.removingPercentEncoding, !plain.isEmpty else { return nil }

@@ -4,8 +4,8 @@ import Foundation
 import Logging
 import NotesServer
 import PeerNetwork
-import SQLiteStorage
 import PeerTransport
+import SQLiteStorage
 import Store
 import UV
 

@@ -128,7 +128,8 @@ final class SharingAdapter: SharingService {
     do {
       try await directory.unshare(document, from: peer)
     } catch {
-      throw .notAllowed(reason: "Sharing has ended, but may resume after a restart; the store could not be written: \(error).")
+      throw .notAllowed(
+        reason: "Sharing has ended, but may resume after a restart; the store could not be written: \(error).")
     }
   }
 

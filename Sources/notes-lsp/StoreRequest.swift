@@ -3,8 +3,8 @@ import Foundation
 import JSONRPC
 import NotesServer
 import PeerNetwork
-import SQLiteStorage
 import PeerTransport
+import SQLiteStorage
 import Store
 import UV
 

@@ -12,7 +12,12 @@ import Testing
   private static let seedCount =
     ProcessInfo.processInfo.environment["NOTES_DOORS"].flatMap(UInt64.init) ?? 250
 
-  private struct Titled: Codable { var title: String }
+  /// Encoding removes the keys that a model does not have, so it has those of the other doors.
+  private struct Titled: Codable {
+    var title: String
+    var votes: Counter
+    var content: AutomergeText
+  }
 
   /// Two peers on one document, one of which changes it in every way there is.
   @AutomergeRepo

@@ -79,8 +79,8 @@ extension Repo {
     return handle
   }
 
-  /// Looks for a document, and tells meanwhile what each source has answered. The last element has the outcome. Whoever stops
-  /// reading does not stop the search.
+  /// Looks for a document, and tells meanwhile what each source has answered. The last element has the outcome. The search
+  /// goes on if its reader stops.
   public func findWithProgress(
     _ id: DocumentId, within limit: Duration = .seconds(10)
   ) -> AsyncStream<FindProgress> {

@@ -27,7 +27,8 @@ enum ImportedFile: Sendable {
     do {
       return try Document(data)
     } catch {
-      throw NotesError(.notANote, "The file is damaged, or is not an Automerge document: \(error.localizedDescription).")
+      throw NotesError(
+        .notANote, "The file is damaged, or is not an Automerge document: \(error.localizedDescription).")
     }
   }
 

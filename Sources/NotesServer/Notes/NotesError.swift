@@ -18,7 +18,9 @@ struct NotesError: Error, Hashable {
   static let notANote = NotesError(.notANote, "Not a note.")
 
   static func checkIsText(_ text: [UInt8]) throws(NotesError) {
-    guard !text.contains(0) else { throw NotesError(.notText, "The text contains NUL characters, so it cannot be a note.") }
+    guard !text.contains(0) else {
+      throw NotesError(.notText, "The text contains NUL characters, so it cannot be a note.")
+    }
   }
 
   var response: ResponseError {

@@ -6,7 +6,9 @@ extension EditorBuffers {
 
   /// A buffer that has just become a note: its text is the document's.
   func attachAdopted(_ uri: String, _ handle: DocHandle, version: Int) throws(NotesError) {
-    guard let note = NoteDocument(handle.document) else { throw NotesError(.notANote, "The document contains no text.") }
+    guard let note = NoteDocument(handle.document) else {
+      throw NotesError(.notANote, "The document contains no text.")
+    }
     let buffer = OpenBuffer(version: version, encoding: editor.client.encoding, gate: editor.client.gate)
     self[uri] = .attached(
       BufferBinding(uri: uri, handle: handle, note: note, buffer: buffer, splices: [], editor: editor))
