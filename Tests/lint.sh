@@ -19,7 +19,7 @@ allow() {
   local own='Automerge|AutomergeUtilities|AutomergeRepo|AutomergeRepoConformance|CAvahi|COpenSSL|CUV|CZlib|UV|Store|SQLiteStorage|FileStorage|PeerNetwork|PeerTransport|WebSocketNetwork|CWslay|JSONRPC|NotesServer'
   while IFS=: read -r file name; do
     case " $* " in *" $name "*) ;; *) fail "$file imports $name, which $folder may not" ;; esac
-  done < <(grep -rHoE "^ *((public|internal|package|private|fileprivate|@testable|@preconcurrency) )*import ($own)\$" "Sources/$folder" 2>/dev/null | sed -E 's/:.*import /:/')
+  done < <(grep -rHoE "^ *((public|internal|package|private|fileprivate|@testable|@preconcurrency) )*import ($own)\$" --include='*.swift' "Sources/$folder" 2>/dev/null | sed -E 's/:.*import /:/')
 }
 allow JSONRPC
 allow Automerge CZlib
