@@ -5,7 +5,7 @@ PREFIX ?= $(HOME)/.local
 CHECK := --explicit-target-dependency-import-check error
 RELEASE := -c release --static-swift-stdlib $(CHECK)
 
-.PHONY: all build test lint format demo demo-record screens bench siege bench-store bench-peers partitions kills simulate chaos fuzz install install-serve uninstall manual setup setup-test clean
+.PHONY: all build test lint format demo demo-record screens bench siege bench-store bench-peers partitions kills simulate chaos outside fuzz install install-serve uninstall manual setup setup-test clean
 
 all: build
 
@@ -95,6 +95,10 @@ simulate:
 chaos: setup-test
 	swift build --build-tests $(CHECK)
 	NOTES_CHAOS=$${NOTES_CHAOS:-200} swift test --skip-build --filter ChaosTests
+
+# Programs that depend on the products alone, as a package of their own. Builds everything once more, so it takes minutes.
+outside: setup
+	swift test --package-path Tests/OutsidePackage
 
 # Foreign bytes, for FUZZ_SECONDS each (default 60), with coverage. Not a part of `make test`.
 fuzz: setup

@@ -16,7 +16,13 @@ let package = Package(
     .executable(name: "notes-lsp", targets: ["notes-lsp"]),
     .library(name: "Automerge", targets: ["Automerge"]),
     .library(name: "AutomergeUtilities", targets: ["AutomergeUtilities"]),
+    // A set of documents, with a store in memory; and beside it the stores and networks that a program chooses from.
     .library(name: "AutomergeRepo", targets: ["AutomergeRepo"]),
+    .library(name: "SQLiteStorage", targets: ["SQLiteStorage"]),
+    .library(name: "FileStorage", targets: ["FileStorage"]),
+    // Peers nearby, over TLS, with the event loop that they run on.
+    .library(name: "PeerNetwork", targets: ["PeerNetwork", "PeerTransport", "UV"]),
+    // For the tests of those who write stores and networks of their own.
     .library(name: "AutomergeRepoConformance", targets: ["AutomergeRepoConformance"]),
     // Peers by WebSocket, in both roles, with the event loop that they run on.
     .library(name: "WebSocketNetwork", targets: ["WebSocketNetwork", "PeerTransport", "UV"]),
@@ -36,7 +42,8 @@ let package = Package(
     .executableTarget(
       name: "notes-lsp",
       dependencies: [
-        "NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "Store", "PeerNetwork", "PeerTransport", "SyncServer",
+        "NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "SQLiteStorage", "Store", "PeerNetwork",
+        "PeerTransport", "SyncServer",
         "PostgresStorage", "WebSocketNetwork", "UV",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -79,12 +86,12 @@ let package = Package(
     // What helps to look at documents: their content as one value, an outline, equivalence.
     .target(name: "AutomergeUtilities", dependencies: ["Automerge"], swiftSettings: strict),
 
-    // The storage provider on SQLite, and the working files.
+    // The storage provider on SQLite.
     .target(
-      name: "Store",
+      name: "SQLiteStorage",
       dependencies: [
-        "AutomergeRepo", .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
-        .product(name: "Crypto", package: "swift-crypto"),
+        "AutomergeRepo", "FileStorage", .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "Logging", package: "swift-log"), .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: strict),
 
@@ -96,6 +103,12 @@ let package = Package(
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: strict),
+
+    // The storage provider on plain files.
+    .target(name: "FileStorage", dependencies: ["AutomergeRepo"], swiftSettings: strict),
+
+    // The notes' working files, and the journals.
+    .target(name: "Store", swiftSettings: strict),
 
     // Nearby peers and peers with a key: TLS over TCP, discovery, tickets, invitations; and the person's own processes.
     .target(
@@ -174,26 +187,38 @@ let package = Package(
       name: "AutomergeUtilitiesTests", dependencies: ["AutomergeUtilities", "Automerge"], swiftSettings: strict),
     .testTarget(
       name: "AutomergeRepoTests",
-      dependencies: ["AutomergeRepo", "Automerge", "Store", "RepoTestSupport", "HostilePeers", "TestSupport"],
+      dependencies: ["AutomergeRepo", "Automerge", "FileStorage", "RepoTestSupport", "HostilePeers", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "AutomergeRepoConformanceTests",
-      dependencies: ["AutomergeRepoConformance", "AutomergeRepo", "Store", "RepoTestSupport", "TestSupport"],
+      dependencies: ["AutomergeRepoConformance", "AutomergeRepo", "FileStorage", "RepoTestSupport", "TestSupport"],
       swiftSettings: strict),
     // The samples of Providers.md, written as by an outside programmer.
     .testTarget(
       name: "ProviderGuide", dependencies: ["AutomergeRepo", "AutomergeRepoConformance", "TestSupport"],
       path: "Tests/ProviderGuide", swiftSettings: strict),
+    // Programs that see nothing but the products, as others write them; `make outside` builds them as a package of their own.
+    .executableTarget(
+      name: "chat", dependencies: ["PeerNetwork", "PeerTransport", "AutomergeRepo", "Automerge"],
+      path: "Tests/OutsidePackage/Sources/Chat",
+      swiftSettings: strict),
+    .testTarget(
+      name: "OutsideTests",
+      dependencies: [
+        "chat", "PeerNetwork", "PeerTransport", "SQLiteStorage", "FileStorage", "AutomergeRepo", "Automerge",
+      ],
+      path: "Tests/OutsidePackage/Tests/OutsideTests", swiftSettings: strict),
     .testTarget(
       name: "StoreTests",
       dependencies: [
-        "Store", "AutomergeRepo", "AutomergeRepoConformance", "Automerge", "RepoTestSupport", "TestSupport",
-        "store-writer",
+        "SQLiteStorage", "FileStorage", "Store", "AutomergeRepo", "AutomergeRepoConformance", "Automerge",
+        "RepoTestSupport",
+        "TestSupport", "store-writer",
         .product(name: "GRDB", package: "GRDB.swift"),
       ], swiftSettings: strict),
     // A process that commits until it is killed, for the tests that kill it.
     .executableTarget(
-      name: "store-writer", dependencies: ["Store", "AutomergeRepo", "AutomergeRepoConformance"],
+      name: "store-writer", dependencies: ["SQLiteStorage", "AutomergeRepo", "AutomergeRepoConformance"],
       path: "Tests/StoreWriter", swiftSettings: strict),
     .testTarget(
       name: "PostgresStorageTests",

@@ -16,10 +16,10 @@ done < <(git ls-files -co --exclude-standard -- 'Sources/*.swift' 'Tests/*.swift
 # Package.swift declares no more.
 allow() {
   local folder=$1; shift
-  local own='Automerge|AutomergeUtilities|AutomergeRepo|AutomergeRepoConformance|CAvahi|COpenSSL|CPostgres|CQREncode|CUV|CWslay|CZlib|UV|Store|PostgresStorage|PeerNetwork|PeerTransport|WebSocketNetwork|JSONRPC|NotesServer|SyncServer'
+  local own='Automerge|AutomergeUtilities|AutomergeRepo|AutomergeRepoConformance|CAvahi|COpenSSL|CPostgres|CQREncode|CUV|CWslay|CZlib|UV|Store|SQLiteStorage|FileStorage|PostgresStorage|PeerNetwork|PeerTransport|WebSocketNetwork|JSONRPC|NotesServer|SyncServer'
   while IFS=: read -r file name; do
     case " $* " in *" $name "*) ;; *) fail "$file imports $name, which $folder may not" ;; esac
-  done < <(grep -rHoE "^ *((public|internal|package|private|fileprivate|@testable|@preconcurrency) )*import ($own)\$" "Sources/$folder" 2>/dev/null | sed -E 's/:.*import /:/')
+  done < <(grep -rHoE "^ *((public|internal|package|private|fileprivate|@testable|@preconcurrency) )*import ($own)\$" --include='*.swift' "Sources/$folder" 2>/dev/null | sed -E 's/:.*import /:/')
 }
 allow JSONRPC
 allow Automerge CZlib
@@ -27,7 +27,9 @@ allow AutomergeUtilities Automerge
 allow AutomergeRepo Automerge
 allow AutomergeRepoConformance AutomergeRepo Automerge
 allow UV CUV
-allow Store AutomergeRepo Automerge
+allow FileStorage AutomergeRepo
+allow SQLiteStorage FileStorage AutomergeRepo
+allow Store
 allow PeerTransport AutomergeRepo Automerge UV COpenSSL
 allow PeerNetwork AutomergeRepo Automerge PeerTransport UV CAvahi
 allow WebSocketNetwork AutomergeRepo PeerTransport UV CWslay

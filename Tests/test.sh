@@ -36,7 +36,7 @@ if [ ! -d ../shared/vectors ]; then echo "SKIPPING the conformance vectors and t
 run "the Vim plugin's tests" editor-plugins/vim/test/run.sh
 run "the Emacs plugin's tests" editor-plugins/emacs/test/run.sh
 run "documents" swift test --skip-build --filter '^(Automerge|AutomergeUtilities|JSONRPC|NotesServer)Tests\.'
-run "repositories, stores and loops" swift test --skip-build --filter '^(AutomergeRepo|AutomergeRepoConformance|Store|UV)Tests\.|^(ProviderGuide|Interop)\.'
+run "repositories, stores and loops" swift test --skip-build --filter '^(AutomergeRepo|AutomergeRepoConformance|Store|UV)Tests\.|^(ProviderGuide|OutsideTests|Interop)\.'
 run "peers" swift test --skip-build --filter '^PeerNetworkTests\.' --skip '(HostilePeer|CrowdedListener|HostileGuest|Authors|Siege)Tests'
 run "peers by WebSocket" swift test --skip-build --filter '^WebSocketNetworkTests\.'
 run "peers that are hostile" swift test --skip-build --filter '^PeerNetworkTests\.HostilePeerTests'

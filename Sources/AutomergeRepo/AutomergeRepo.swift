@@ -21,7 +21,8 @@ public actor AutomergeRepo {
   /// Runs everything of this actor on `executor`, for the life of the process.
   ///
   /// Takes effect at once if called before the actor's first use. Later, in tests, it takes effect between two jobs, and
-  /// waiting jobs move over. A second executor is a programming error and stops the program.
+  /// waiting jobs move over. A second call with the same executor does nothing; another executor is a programming error and
+  /// stops the program.
   public static func install(executor: any SerialExecutor) {
     let queue: QueueExecutor? = place.withLock { place in
       switch place {
@@ -30,7 +31,8 @@ public actor AutomergeRepo {
         return nil
       case .ownQueue(let queue):
         return queue
-      case .installed:
+      case .installed(let installed, _):
+        if installed === executor { return nil }
         preconditionFailure("the executor of AutomergeRepo is installed once")
       }
     }

@@ -10,9 +10,24 @@ public struct PeerId: Hashable, Sendable, Comparable, CustomStringConvertible {
     return PeerId(String(description[..<end]))
   }
 
+  /// A new one, at random, for a program whose networks do not prove who a peer is.
+  public static func random() -> PeerId { PeerId("peer-" + String(UInt64.random(in: .min ... .max), radix: 36)) }
+
   /// By bytes, so that both ends of a connection agree on the smaller one.
   public static func < (left: PeerId, right: PeerId) -> Bool {
     left.description.utf8.lexicographicallyPrecedes(right.description.utf8)
+  }
+}
+
+extension PeerId: ExpressibleByStringLiteral, Codable {
+  public init(stringLiteral text: String) { self.init(text) }
+
+  public init(from decoder: any Decoder) throws { self.init(try decoder.singleValueContainer().decode(String.self)) }
+
+  /// As its text.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
   }
 }
 

@@ -1,8 +1,8 @@
 /// An injected source of randomness: the system's in a program, a seeded one in tests.
-public struct RandomSource: RandomNumberGenerator {
-  private var base: any RandomNumberGenerator
+public struct RandomSource: RandomNumberGenerator, Sendable {
+  private var base: any RandomNumberGenerator & Sendable
 
-  public init(_ base: any RandomNumberGenerator = SystemRandomNumberGenerator()) { self.base = base }
+  public init(_ base: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()) { self.base = base }
 
   public mutating func next() -> UInt64 { base.next() }
 

@@ -5,6 +5,7 @@ import Logging
 import NotesServer
 import PeerNetwork
 import PeerTransport
+import SQLiteStorage
 import Store
 import SyncServer
 import UV

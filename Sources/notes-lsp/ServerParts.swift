@@ -6,6 +6,7 @@ import NotesServer
 import PeerNetwork
 import PeerTransport
 import PostgresStorage
+import SQLiteStorage
 import Store
 import SyncServer
 import UV

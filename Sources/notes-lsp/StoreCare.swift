@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import NotesServer
-import Store
+import SQLiteStorage
 
 /// `notes-lsp fsck`: reads every byte of the store and says what is wrong with it.
 struct Fsck: AsyncParsableCommand {

@@ -5,7 +5,7 @@ import Foundation
 import JSONRPC
 import NotesServer
 import PeerNetwork
-import Store
+import SQLiteStorage
 
 /// `notes-lsp list`: the notes of the store, newest first.
 struct List: AsyncParsableCommand {

@@ -4,6 +4,7 @@ import JSONRPC
 import NotesServer
 import PeerNetwork
 import PeerTransport
+import SQLiteStorage
 import Store
 import SyncServer
 import UV

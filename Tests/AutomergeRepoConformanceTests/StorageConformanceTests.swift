@@ -1,7 +1,7 @@
 import AutomergeRepo
 import AutomergeRepoConformance
+import FileStorage
 import Foundation
-import Store
 import Synchronization
 import TestSupport
 import Testing

@@ -10,7 +10,7 @@ import Testing
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 1)))
 
   /// Somebody who lets one peer read, and everybody else write.
-  private final class ReadersPolicy: SharePolicy {
+  private final class ReadersPolicy: ShareAuthorizing {
     var readers: Set<PeerId> = []
     nonisolated init() {}
     func announce(_ document: DocumentId, to peer: PeerId) -> Bool { true }

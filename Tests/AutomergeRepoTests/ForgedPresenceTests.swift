@@ -9,7 +9,7 @@ import Testing
 /// Who may say something in whose name to the people on a document.
 @Suite struct ForgedPresenceTests {
   /// Everybody may write, and some only read.
-  private final class Readers: SharePolicy {
+  private final class Readers: ShareAuthorizing {
     let readers: Set<PeerId>
     init(readers: Set<PeerId>) { self.readers = readers }
     func announce(_ document: DocumentId, to peer: PeerId) -> Bool { true }
@@ -46,7 +46,7 @@ import Testing
       world.clock.advance(by: .seconds(1))
     }
 
-    func session(of name: String) -> String { world.repos[name]?.ephemeral.sessionId ?? "" }
+    func session(of name: String) -> String { world.repos[name]?.connections.ephemeral.sessionId ?? "" }
 
     /// A forger says something to somebody in the name of another.
     func forges(_ forger: String, as author: String, to victim: String, count: UInt64, _ word: UInt8) {

@@ -36,6 +36,21 @@ import Testing
     #expect(try repo.handle(of: id)?.document.content() == "more milk")
   }
 
+  @Test func whatIsChangedAfterwardsByTheProgramIsTakenBack() async throws {
+    let id = try await document("milk")
+    let repo = try #require(world.repos["ana"])
+    // Nobody holds the handle, but the document.
+    let document = try #require(repo.handle(of: id)?.document)
+    let text = try AutomergeText(doc: document, path: "content")
+    #expect(repo.release(id))
+    text.value = "milk and tea"
+    try await world.flush("ana")
+    world.crash("ana")
+    world.start("ana")
+    let again = try await world.handle(id, at: "ana")
+    #expect(try again?.document.content() == "milk and tea")
+  }
+
   @Test func whatIsNotStoredStays() async throws {
     let id = try await document("milk", isStored: false)
     let repo = try #require(world.repos["ana"])

@@ -9,7 +9,7 @@ import Testing
 /// Looking for documents, and who may have them.
 @Suite struct RepoFindTests {
   @AutomergeRepo
-  private final class Policy: SharePolicy {
+  private final class Policy: ShareAuthorizing {
     var grants: [PeerId: Access] = [:]
     func announce(_ document: DocumentId, to peer: PeerId) -> Bool { (grants[peer] ?? .none) > .none }
     func access(_ document: DocumentId, for peer: PeerId) -> Access { grants[peer] ?? .none }
@@ -96,7 +96,7 @@ import Testing
     let handle = try repo.create(try .note("gone"))
     try await world.flush("a")
     #expect(try await repo.documentIds() == [handle.id])
-    try await repo.delete(handle.id)
+    try await repo.delete(id: handle.id)
     #expect(try await repo.documentIds().isEmpty)
     guard case .deleted? = try await world.find(handle.id, at: "a") else {
       Issue.record("in the same run")
@@ -124,7 +124,7 @@ import Testing
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 6)))
     let repo = world.start("a")
     let handle = try repo.create()
-    #expect(throws: RepoError.alreadyOpen(handle.id)) { try repo.create(id: handle.id) }
+    await #expect(throws: RepoError.alreadyExists(handle.id)) { try await repo.create(id: handle.id) }
   }
 
   @Test @AutomergeRepo func unknownAndRefusedAreAnsweredAlike() async throws {

@@ -1,7 +1,7 @@
 import Automerge
+import FileStorage
 import Foundation
 import RepoTestSupport
-import Store
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import AutomergeRepo
+import FileStorage
 import Foundation
-import Store
 import TestSupport
 import Testing
 

@@ -110,7 +110,7 @@ import UV
       try await ana.stop()
       ana = try await Person.start("Ana", on: loop, storage: disk)
       #expect(ana.repo.handle(of: id) == nil)
-      _ = try eve.repo.create(try .note("forged"), id: id)
+      _ = try await eve.repo.create(doc: try .note("forged"), id: id)
       let ticket = try #require(try await eve.directory.share(id))
       _ = try? await ana.directory.join(ticket)
       _ = try? await ana.directory.join(ticket: ticket.words)

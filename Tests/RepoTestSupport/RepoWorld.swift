@@ -19,11 +19,14 @@ public final class RepoWorld {
 
   /// Starts a repo, over what an earlier one of the same name has stored.
   @discardableResult
-  public func start(_ name: String, policy: any SharePolicy = ShareEverything()) -> Repo {
+  public func start(
+    _ name: String, policy: any ShareAuthorizing = ShareEverything(), metadata: PeerMetadata? = nil
+  ) -> Repo {
     let disk = disks[name] ?? InMemoryStorage()
     let store = FaultyStorage(disk)
     let repo = Repo(
-      peerId: PeerId(name), metadata: PeerMetadata(name: name), storage: store, sharePolicy: policy, clock: clock,
+      peerId: PeerId(name), metadata: metadata ?? PeerMetadata(name: name), storage: store, sharePolicy: policy,
+      clock: clock,
       random: RandomSource(random))
     _ = random.next()
     repo.add(network.provider())

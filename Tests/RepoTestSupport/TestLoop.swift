@@ -4,9 +4,8 @@ import UV
 /// The one event loop of a test process, on a thread of its own, which `AutomergeRepo` runs on once a test has asked.
 public enum TestLoop {
   private static let shared = Result { () throws -> Loop in
-    let loop = try Loop()
+    let loop = try Loop.shared()
     AutomergeRepo.install(executor: loop)
-    try loop.runOnNewThread()
     return loop
   }
 

@@ -2,7 +2,7 @@ import Automerge
 import AutomergeRepo
 import Foundation
 import GRDB
-import Store
+import SQLiteStorage
 import TestSupport
 import Testing
 

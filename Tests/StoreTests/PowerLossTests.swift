@@ -1,6 +1,6 @@
 import AutomergeRepo
 import Foundation
-import Store
+import SQLiteStorage
 import TestSupport
 import Testing
 

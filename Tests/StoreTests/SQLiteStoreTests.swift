@@ -1,11 +1,12 @@
 import AutomergeRepo
 import AutomergeRepoConformance
+import FileStorage
 import Foundation
 import RepoTestSupport
 import TestSupport
 import Testing
 
-@testable import Store
+@testable import SQLiteStorage
 
 @Suite struct SQLiteStoreTests {
   @Test(arguments: [FileSystemKind.local, .network])

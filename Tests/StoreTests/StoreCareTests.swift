@@ -2,7 +2,7 @@ import AutomergeRepo
 import Foundation
 import Testing
 
-@testable import Store
+@testable import SQLiteStorage
 
 @Suite struct StoreCareTests {
   @Test func aSoundStoreHasNoProblems() async throws {

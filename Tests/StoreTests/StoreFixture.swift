@@ -1,7 +1,7 @@
 import AutomergeRepo
 import Foundation
 import GRDB
-import Store
+import SQLiteStorage
 import TestSupport
 
 /// A store in a directory of its own, and ways to hurt it.

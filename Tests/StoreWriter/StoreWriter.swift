@@ -1,7 +1,7 @@
 import AutomergeRepo
 import AutomergeRepoConformance
 import Foundation
-import Store
+import SQLiteStorage
 
 /// `store-writer DIRECTORY NAME BYTES [FILLER]`: commits chunk after chunk until it is killed, and prints each number once
 /// it is stored. Now and then it merges: saves one chunk for many and removes those, in one commit.

@@ -56,7 +56,7 @@ import Testing
     // It may write once the document is there.
     let ana = try connect("ana", token: "creates")
     let copy = try #require(ben.handle(of: id)).document.fork()
-    _ = try ana.create(copy, id: id)
+    _ = try await ana.create(doc: copy, id: id)
     try await wait("the server has it") { try text(id, server) == "spam" }
     try ben.handle(of: id)?.splice(0, "more ")
     try await wait("the change is there") { try text(id, server) == "more spam" }

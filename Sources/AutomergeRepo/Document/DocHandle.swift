@@ -48,7 +48,7 @@ public final class DocHandle {
   private var journalFeed = JournalFeed()
   /// Changes that were removed here; their authors still have them.
   public internal(set) var discarded: Set<ChangeHash> = []
-  private let observers = Observers<Event>()
+  let observers = Observers<Event>()
   private var watch: DocumentWatch?
 
   init(id: DocumentId, document: Document, phase: DocumentSync.Phase, repo: Repo) {
@@ -70,9 +70,12 @@ public final class DocHandle {
   /// Runs `body` on the document and commits what it did as one change, which is on its way to the peers when this returns.
   ///
   /// If `body` throws, what it had done by then is committed all the same. Other threads that use the document wait until the
-  /// change is made, so `body` must not wait for them.
+  /// change is made, so `body` must not wait for them. It runs on the actor, wherever it was written: from a `@MainActor` type,
+  /// `try await handle.change { … }`.
   @discardableResult
-  public func change<Result>(message: String? = nil, _ body: (Document) throws -> Result) rethrows -> Result {
+  public func change<Result: Sendable>(
+    message: String? = nil, _ body: @AutomergeRepo (Document) throws -> Result
+  ) rethrows -> Result {
     defer { publishChange() }
     return try ignoringWatch {
       try document.withoutOtherThreads {
@@ -333,6 +336,8 @@ public final class DocHandle {
   }
 
   func refreshStatus() {
+    if sync.phase == .searching { repo?.entries[id]?.tellProgress() }
+    repo?.remotes.heads.noteHeads(of: self)
     let heads = currentHeads
     let (peerCount, areSamePeers, isSame) = progress.compare(sync.links) { peerStatus(at: $0, heads) }
     if reports.refresh(areSamePeers: areSamePeers) { signatures.peersChanged() }
@@ -342,6 +347,7 @@ public final class DocHandle {
     let now = currentHeads
     progress.note(sync.links) { peerStatus(at: $0, now) }
     signatures.compare()
+    repo?.remotes.syncStates.noteChange(of: self)
     observers.send(.peersChanged)
   }
 

@@ -78,7 +78,7 @@ final class LargeMessages {
   private func read(
     _ data: Data, _ content: RepoMessage.Content, _ queue: Queue, from peer: PeerId, for handle: DocHandle
   ) async {
-    guard let turns = handle.repo?.turns, handle.sync.begin(content, from: peer) else { return }
+    guard let turns = handle.repo?.connections.turns, handle.sync.begin(content, from: peer) else { return }
     let (document, id) = (handle.document, handle.id)
     let before = document.heads()
     let wanted = handle.sync.filter(for: peer, document)

@@ -2,8 +2,8 @@ import Foundation
 
 /// A CBOR value (RFC 8949): the form of messages between peers and of records in the store.
 ///
-/// Decoding is tolerant: lengths may be indefinite, floats may stand for integers, tags are dropped. Encoding is plain:
-/// definite lengths, shortest integers, map entries in the order given.
+/// Decoding is tolerant: lengths may be indefinite, floats may stand for integers, and tags are dropped unless the limits keep them.
+/// Encoding is plain: definite lengths, shortest integers, map entries in the order given.
 public indirect enum CBOR: Hashable, Sendable {
   case unsigned(UInt64)
   /// The number −1 − n.
@@ -18,6 +18,9 @@ public indirect enum CBOR: Hashable, Sendable {
   case undefined
   case float(Double)
   case simple(UInt8)
+  /// A value with a tag that says what it means: 37 for a UUID's bytes, 64 for an array of bytes, 55799 for CBOR itself. The other
+  /// properties see the value within.
+  case tagged(UInt64, CBOR)
 
   /// One key of a map with its value.
   public struct Entry: Hashable, Sendable {
@@ -43,7 +46,7 @@ extension CBOR {
   /// The value at a text key of a map; nil if this is not a map, or the key is missing, or its value is null or undefined.
   /// - Complexity: O(n) in the entries.
   public subscript(key: String) -> CBOR? {
-    guard case .map(let entries) = self else { return nil }
+    guard let entries else { return nil }
     for entry in entries.reversed() {
       guard case .text(let name) = entry.key, name == key else { continue }
       return entry.value.isAbsent ? nil : entry.value
@@ -53,58 +56,65 @@ extension CBOR {
 
   /// Whether it is null or undefined.
   public var isAbsent: Bool {
-    switch self {
+    switch untagged {
     case .null, .undefined: true
-    case .unsigned, .negative, .bytes, .text, .array, .map, .bool, .float, .simple: false
+    case .unsigned, .negative, .bytes, .text, .array, .map, .bool, .float, .simple, .tagged: false
     }
   }
 
+  /// The value without the tags around it.
+  public var untagged: CBOR {
+    var value = self
+    while case .tagged(_, let inner) = value { value = inner }
+    return value
+  }
+
   public var text: String? {
-    if case .text(let text) = self { text } else { nil }
+    if case .text(let text) = untagged { text } else { nil }
   }
 
   public var bytes: Data? {
-    if case .bytes(let bytes) = self { bytes } else { nil }
+    if case .bytes(let bytes) = untagged { bytes } else { nil }
   }
 
   public var bool: Bool? {
-    if case .bool(let bool) = self { bool } else { nil }
+    if case .bool(let bool) = untagged { bool } else { nil }
   }
 
   public var array: [CBOR]? {
-    if case .array(let array) = self { array } else { nil }
+    if case .array(let array) = untagged { array } else { nil }
   }
 
   public var entries: [Entry]? {
-    if case .map(let entries) = self { entries } else { nil }
+    if case .map(let entries) = untagged { entries } else { nil }
   }
 
   /// The value as a count; also from a float without a fraction, for JavaScript writes counts beyond 2^32 so.
   public var unsigned: UInt64? {
-    switch self {
+    switch untagged {
     case .unsigned(let value): value
     case .float(let value): UInt64(exactly: value)
-    case .negative, .bytes, .text, .array, .map, .bool, .null, .undefined, .simple: nil
+    case .negative, .bytes, .text, .array, .map, .bool, .null, .undefined, .simple, .tagged: nil
     }
   }
 
   /// The value as a signed integer, a float without a fraction included.
   public var integer: Int? {
-    switch self {
+    switch untagged {
     case .unsigned(let value): Int(exactly: value)
     case .negative(let value): Int(exactly: value).map { -1 - $0 }
     case .float(let value): Int(exactly: value)
-    case .bytes, .text, .array, .map, .bool, .null, .undefined, .simple: nil
+    case .bytes, .text, .array, .map, .bool, .null, .undefined, .simple, .tagged: nil
     }
   }
 
   /// The value as a floating-point number, also from an integer.
   public var double: Double? {
-    switch self {
+    switch untagged {
     case .float(let value): value
     case .unsigned(let value): Double(value)
     case .negative(let value): -1 - Double(value)
-    case .bytes, .text, .array, .map, .bool, .null, .undefined, .simple: nil
+    case .bytes, .text, .array, .map, .bool, .null, .undefined, .simple, .tagged: nil
     }
   }
 }

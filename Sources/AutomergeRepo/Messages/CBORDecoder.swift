@@ -25,11 +25,22 @@ extension CBOR {
     /// The most values in total, keys and parts of strings included. A value of one byte takes some sixty in memory, so this
     /// limit, and not the length, bounds the cost of a message.
     public var values: Int
+    /// Whether tags come out as `tagged`.
+    public var keepsTags: Bool
 
-    public init(depth: Int, mapEntries: Int, arrayItems: Int, textBytes: Int, values: Int) {
+    public init(
+      depth: Int, mapEntries: Int, arrayItems: Int, textBytes: Int, values: Int, keepsTags: Bool = false
+    ) {
       (self.depth, self.mapEntries) = (depth, mapEntries)
       (self.arrayItems, self.textBytes) = (arrayItems, textBytes)
-      self.values = values
+      (self.values, self.keepsTags) = (values, keepsTags)
+    }
+
+    /// The same limits for a decoder that keeps tags.
+    public var keepingTags: Limits {
+      var limits = self
+      limits.keepsTags = true
+      return limits
     }
 
     /// For messages from peers. Source: PeerProtocol.md, "Links".
@@ -96,7 +107,9 @@ private struct CBORDecoder {
     case 3: return .text(try text(head))
     case 4: return .array(try array(head, depth: depth))
     case 5: return .map(try map(head, depth: depth))
-    case 6: return try value(depth: depth + 1)
+    case 6:
+      let inner = try value(depth: depth + 1)
+      return limits.keepsTags ? .tagged(head.argument, inner) : inner
     default: return try simple(head)
     }
   }

@@ -41,6 +41,9 @@ extension CBOR {
     case .simple(let value):
       // 24 to 31 have no encoding of their own, so no decoder produces them.
       if value < 24 { output.append(0xe0 | value) } else { output.append(contentsOf: [0xf8, max(value, 32)]) }
+    case .tagged(let tag, let value):
+      CBOR.head(6, tag, into: &output)
+      value.encode(into: &output)
     }
   }
 

@@ -24,6 +24,8 @@ public protocol NetworkProvider: AnyObject, Sendable {
   func disconnect(_ peer: PeerId)
   /// Whether to read more from a peer now. Until then the peer has to wait, and its pings too.
   func setReading(_ reads: Bool, from peer: PeerId)
+  /// What a connected peer has proved, if the network can tell; asked once, when the connection is reported.
+  func proof(of peer: PeerId) -> PeerProof?
   /// Whether its peers are other processes of the same person on the same store: they have full access, and are not news to the
   /// person.
   var isSiblings: Bool { get }
@@ -31,6 +33,7 @@ public protocol NetworkProvider: AnyObject, Sendable {
 
 extension NetworkProvider {
   public func setReading(_ reads: Bool, from peer: PeerId) {}
+  public func proof(of peer: PeerId) -> PeerProof? { nil }
   public var isSiblings: Bool { false }
 }
 

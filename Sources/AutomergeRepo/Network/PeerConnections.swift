@@ -6,7 +6,7 @@ final class PeerConnections {
   /// A connected peer, and the provider that reaches it.
   private struct Connection {
     let provider: any NetworkProvider
-    let metadata: PeerMetadata
+    let peer: ConnectedPeer
     /// How many of its violations were logged.
     var complaintCount = 0
     /// How much of its messages waits, and whether reading is paused because of that.
@@ -29,6 +29,13 @@ final class PeerConnections {
   private(set) var local: LocalPeer
   /// Called before anything is sent.
   var beforeSending: (@AutomergeRepo () -> Void)?
+  /// Whether the repo has left the network for good.
+  private(set) var isStopped = false
+  /// The ephemeral messages of this run of the program.
+  var ephemeral: EphemeralStream
+  /// Whose large message is read next.
+  private(set) lazy var turns = IncomingTurns(clock: clock)
+  private let clock: any RepoClock
   private let logger: Logger
   private var providers: [any NetworkProvider] = []
   private var connections: [PeerId: Connection] = [:]
@@ -37,7 +44,10 @@ final class PeerConnections {
   /// What a program does with messages of its own types.
   private var handlers: [String: @AutomergeRepo ([String: CBOR], PeerId) -> Void] = [:]
 
-  nonisolated init(local: LocalPeer, logger: Logger) { (self.local, self.logger) = (local, logger) }
+  nonisolated init(local: LocalPeer, sessionId: String, clock: any RepoClock, logger: Logger) {
+    (self.local, self.clock, self.logger) = (local, clock, logger)
+    ephemeral = EphemeralStream(sessionId: sessionId)
+  }
 
   // MARK: Providers
 
@@ -46,7 +56,10 @@ final class PeerConnections {
     provider.start(as: local, delegate: delegate)
   }
 
-  func stop() { for provider in providers { provider.stop() } }
+  func stop() {
+    isStopped = true
+    for provider in providers { provider.stop() }
+  }
 
   /// How networks that are added from now on introduce us.
   func update(_ metadata: PeerMetadata) { local.metadata = metadata }
@@ -54,7 +67,8 @@ final class PeerConnections {
   // MARK: Peers
 
   func opened(_ peer: PeerId, _ metadata: PeerMetadata, by provider: any NetworkProvider) {
-    connections[peer] = Connection(provider: provider, metadata: metadata)
+    connections[peer] = Connection(
+      provider: provider, peer: ConnectedPeer(id: peer, metadata: metadata, proof: provider.proof(of: peer)))
     order = nil
   }
 
@@ -89,8 +103,16 @@ final class PeerConnections {
 
   /// The connected peers with what they tell about themselves. Other processes of this person are not among them.
   var peers: [PeerId: PeerMetadata] {
-    connections.filter { !$0.value.provider.isSiblings }.mapValues(\.metadata)
+    connections.filter { !$0.value.provider.isSiblings }.mapValues(\.peer.metadata)
   }
+
+  /// The same with what they have proved, in order.
+  var connectedPeers: [ConnectedPeer] {
+    connections.values.filter { !$0.provider.isSiblings }.map(\.peer).sorted { $0.id < $1.id }
+  }
+
+  /// What is known of a peer, a sibling or not; nil if it is not connected.
+  subscript(peer: PeerId) -> ConnectedPeer? { connections[peer]?.peer }
 
   /// The connected processes of the same person on the same store.
   var siblings: [PeerId] { connections.filter { $0.value.provider.isSiblings }.keys.sorted() }

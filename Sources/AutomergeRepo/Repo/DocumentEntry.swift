@@ -1,16 +1,3 @@
-/// The outcome of looking for a document.
-public enum FindOutcome: Sendable {
-  case found(DocHandle)
-  /// It is not here, and no peer that we may ask has it.
-  case unavailable
-  /// It was deleted here.
-  case deleted
-  /// A peer was asked and has not answered; the answer may still come.
-  case timedOut
-  /// The store could not be read, so it is not known.
-  case failed(StorageError)
-}
-
 /// A document's entry in its repo, from the first request for it.
 ///
 ///     loading ──in the store──────────────► ready
@@ -25,6 +12,7 @@ final class DocumentEntry {
   var handle: DocHandle?
   private var queued: [(content: RepoMessage.Content, peer: PeerId)] = []
   private var waiters: [Waiter] = []
+  private var watchers: [AsyncStream<FindProgress>.Continuation] = []
 
   private final class Waiter {
     let reply: OneReply<FindOutcome>
@@ -70,7 +58,28 @@ final class DocumentEntry {
     }
   }
 
+  /// Yields how the search goes from now on.
+  func watch(_ continuation: AsyncStream<FindProgress>.Continuation) {
+    watchers.append(continuation)
+    continuation.yield(progress)
+  }
+
+  private var progress: FindProgress {
+    guard let handle else { return FindProgress(id: id, sources: [.storage: .asked]) }
+    var sources: [FindProgress.Source: FindProgress.Answer] = [.storage: .lacks]
+    for link in handle.sync.links { sources[.peer(link.peer)] = link.answer }
+    return FindProgress(id: id, sources: sources)
+  }
+
+  /// Call when something has been heard during a search.
+  func tellProgress() {
+    guard !watchers.isEmpty else { return }
+    let progress = progress
+    for watcher in watchers { watcher.yield(progress) }
+  }
+
   func end(with outcome: FindOutcome) {
+    watchers = []
     let all = waiters
     waiters = []
     for waiter in all {

@@ -36,25 +36,26 @@ extension Repo {
     }
   }
 
-  private enum ReadOutcome {
+  enum ReadOutcome {
     case stored(StoredChunks)
     case deleted
     case failed(StorageError)
   }
 
-  private func read(_ id: DocumentId) async -> ReadOutcome {
+  func read(_ id: DocumentId) async -> ReadOutcome {
     guard let storage else { return .stored(StoredChunks()) }
     do throws(StorageError) {
       if try await storage.load(Repo.tombstone(of: id)) != nil { return .deleted }
       var chunks = try await StoredChunks.load(id, from: storage)
       chunks.signatures = try await storage.loadRange(StoredSignatures.prefix(id))
+      chunks.syncStates = try await storage.loadRange(SyncStates.prefix(id))
       return .stored(chunks)
     } catch {
       return .failed(error)
     }
   }
 
-  private func loaded(_ entry: DocumentEntry, _ outcome: ReadOutcome) {
+  func loaded(_ entry: DocumentEntry, _ outcome: ReadOutcome) {
     switch outcome {
     case .stored(let chunks):
       if !chunks.damaged.isEmpty {
@@ -69,40 +70,47 @@ extension Repo {
     }
   }
 
-  /// Ends a entry that never had a document. Peers and callers that asked for it get the same answer as for an unknown document.
-  private func close(_ entry: DocumentEntry, with outcome: FindOutcome) {
+  /// Ends an entry that never had a document. Peers and callers that asked for it get the same answer as for an unknown document.
+  func close(_ entry: DocumentEntry, with outcome: FindOutcome) {
     entries[entry.id] = nil
     for (_, peer) in entry.takeQueue() { send(.unavailable, on: entry.id, to: peer) }
     entry.end(with: outcome)
   }
 
   private func open(_ entry: DocumentEntry, _ chunks: StoredChunks) {
-    let isReady = chunks.document.map { !$0.heads().isEmpty } ?? false
+    let isReady = chunks.document.map { !$0.heads().isEmpty } ?? false || chunks.isEmptyDocument
     let document = chunks.document ?? Document()
     let handle = DocHandle(id: entry.id, document: document, phase: isReady ? .ready : .searching, repo: self)
     handle.discarded = chunks.discarded
     handle.signatures.load(chunks.signatures)
+    remotes.syncStates.loaded(chunks.syncStates, of: entry.id)
     entry.handle = handle
     attachStore(to: handle, loaded: chunks)
-    let queue = entry.takeQueue()
     if isReady {
       announce(handle)
       resume(handle)
     }
     if isReady, storage != nil { catalogues.remember(handle) }
-    for (content, peer) in queue where connections.isConnected(peer) {
+    deliverQueue(of: entry)
+    if !isReady { search(entry, handle) }
+  }
+
+  /// What peers said of the document before it was here.
+  func deliverQueue(of entry: DocumentEntry) {
+    for (content, peer) in entry.takeQueue() where connections.isConnected(peer) {
       let access = access(entry.id, for: peer)
       if access == .none {
         send(.unavailable, on: entry.id, to: peer)
       } else {
-        handle.receive(.received(content, from: peer, access: access))
+        if let handle = entry.handle { remotes.syncStates.recall(peer, for: handle) }
+        entry.handle?.receive(.received(content, from: peer, access: access))
       }
     }
-    if !isReady { search(entry, handle) }
   }
 
   /// Asks the peers that have not spoken of the document, unless one has begun to send it.
   private func search(_ entry: DocumentEntry, _ handle: DocHandle) {
+    entry.tellProgress()
     // Weak, for a document that was found must not stay in memory because of this.
     clock.schedule(after: Self.maximumSearch) { [weak self, weak entry, weak handle] in
       guard let self, let entry, let handle, !entry.isReady, self.entries[entry.id] === entry else { return }

@@ -11,7 +11,11 @@ extension Repo {
     let document = Document()
     try document.applyEncodedChanges(encoded: changes)
     guard !document.heads().isEmpty, StoredChunks.isComplete(document) else { return nil }
-    guard let entry = entries[id] else { return try create(document, id: id) }
+    guard let entry = entries[id] else {
+      let entry = DocumentEntry(id: id)
+      entries[id] = entry
+      return fill(entry, with: document)
+    }
     guard let handle = entry.handle else { return nil }
     try handle.take(changes)
     return entry.isReady ? handle : nil

@@ -23,6 +23,9 @@ extension Repo {
   /// The connected peers, with what they tell about themselves. Other processes of this person are not among them.
   public var peers: [PeerId: PeerMetadata] { connections.peers }
 
+  /// The connected peers with what they tell about themselves and what they have proved, in order.
+  public var connectedPeers: [ConnectedPeer] { connections.connectedPeers }
+
   /// The connected processes of the same person on the same store.
   public var siblings: [PeerId] { connections.siblings }
 
@@ -52,14 +55,17 @@ extension Repo {
 
   /// A peer's access to a document. One that may not create it can only ask for it until it is here.
   func access(_ document: DocumentId, for peer: PeerId) -> Access {
-    guard !isSibling(peer) else { return .write }
-    let access = policy.access(document, for: peer)
+    if isSibling(peer) { return .write }
+    guard let connected = connections[peer] else { return policy.access(document, for: peer) }
+    let access = policy.access(document, for: connected)
     guard access == .write, !policy.mayCreate(document, peer), entries[document]?.isReady != true else { return access }
     return .read
   }
 
   func announces(_ document: DocumentId, to peer: PeerId) -> Bool {
-    isSibling(peer) || policy.announce(document, to: peer)
+    if isSibling(peer) { return true }
+    guard let peer = connections[peer] else { return policy.announce(document, to: peer) }
+    return policy.announce(document, to: peer)
   }
 
   /// Whether a peer may write as an actor.
@@ -112,6 +118,7 @@ extension Repo {
   /// Announces a document to a peer, or asks the peer for it, if the policy allows.
   func introduce(_ peer: PeerId, to handle: DocHandle) {
     guard announces(handle.id, to: peer) else { return }
+    remotes.syncStates.recall(peer, for: handle)
     handle.receive(.connected(peer, access: access(handle.id, for: peer)))
     if connections.isCrowded(peer) { handle.receive(.crowded(peer, true)) }
   }
@@ -145,7 +152,7 @@ extension Repo {
 
   func broadcast(_ data: Data, on handle: DocHandle) {
     let listeners = handle.peers.filter { !handle.isIdle(with: $0) && !connections.isCrowded($0) }
-    for message in ephemeral.messages(data, on: handle.id, from: peerId, to: listeners) {
+    for message in connections.ephemeral.messages(data, on: handle.id, from: peerId, to: listeners) {
       connections.send(.ephemeral(message), to: message.targetId)
     }
   }

@@ -9,7 +9,9 @@ extension Repo: NetworkDelegate {
     for entry in entriesToTell(peer) {
       if let handle = entry.handle { introduce(peer, to: handle) }
     }
-    if !provider.isSiblings { catalogues.begin(with: peer) }
+    guard !provider.isSiblings else { return }
+    catalogues.begin(with: peer)
+    remotes.heads.connected()
   }
 
   public func network(_ provider: any NetworkProvider, disconnected peer: PeerId) {
@@ -20,8 +22,9 @@ extension Repo: NetworkDelegate {
   private func forget(_ peer: PeerId) {
     let wasSibling = isSibling(peer)
     connections.closed(peer)
-    ephemeral.gate.forget(peer)
+    connections.ephemeral.gate.forget(peer)
     catalogues.end(with: peer)
+    remotes.heads.disconnected(peer)
     for entry in entriesLinked(to: peer) { entry.handle?.receive(.disconnected(peer)) }
     observers.send(wasSibling ? .siblingDisconnected(peer) : .peerDisconnected(peer))
   }
@@ -44,6 +47,8 @@ extension Repo: NetworkDelegate {
     case .other(let type, let fields):
       if PrivateMessage.isType(type) {
         if let message = PrivateMessage(type: type, fields: fields) { receive(message, from: peer) }
+      } else if let message = RemoteHeadsMessage(type: type, fields: fields) {
+        remotes.heads.received(message, from: peer)
       } else {
         connections.received(type, fields, from: peer)
       }
@@ -60,6 +65,7 @@ extension Repo: NetworkDelegate {
     let access = access(id, for: peer)
     guard access > .none else { return send(.unavailable, on: id, to: peer) }
     if let handle = entries[id]?.handle {
+      remotes.syncStates.recall(peer, for: handle)
       handle.receive(.received(content, from: peer, access: access))
       return
     }
@@ -72,7 +78,7 @@ extension Repo: NetworkDelegate {
   private func receive(_ message: RepoMessage.EphemeralMessage, from peer: PeerId) {
     guard message.senderId != peerId, let handle = handle(of: message.documentId),
       access(message.documentId, for: peer) > .none, handle.maySpeak(peer, for: message.senderId.owner),
-      ephemeral.gate.accepts(message, via: peer, at: clock.now)
+      connections.ephemeral.gate.accepts(message, via: peer, at: clock.now)
     else { return }
     handle.deliver(.ephemeral(message, via: peer))
     for other in handle.reports.listeners(to: message.senderId, via: peer) where !connections.isCrowded(other) {

@@ -28,54 +28,61 @@ public final class Repo {
   /// Signs this person's changes; nil leaves them unsigned.
   public var signer: ChangeSigner?
 
-  let policy: any SharePolicy
+  let policy: any ShareAuthorizing
   let logger: Logger
   let observers = Observers<Event>()
   let connections: PeerConnections
   /// The documents that are in memory, being loaded, or searched for.
   var entries: [DocumentId: DocumentEntry] = [:]
-  let catalogues = CatalogueExchange()
-  var ephemeral: EphemeralStream
-  let turns: IncomingTurns
+  private(set) lazy var catalogues = CatalogueExchange(self)
+  let released = ReleasedDocuments()
+  private(set) lazy var remotes = RemoteStores(self)
   private var commits: CommitLog
   private var random: RandomSource
 
   /// - Parameters:
+  ///   - peerId: what peers know this repo by. Networks that prove who a peer is say what it must be.
   ///   - storage: without one, all documents are gone when the program ends.
   ///   - random: source of document ids. A peer that guesses an id may ask for it, so it must not be weak.
-  public init(
-    peerId: PeerId, metadata: PeerMetadata = PeerMetadata(), storage: (any StorageProvider)? = nil,
-    sharePolicy: any SharePolicy = ShareNothing(), clock: any RepoClock = SystemClock(),
+  public nonisolated init(
+    peerId: PeerId = .random(), metadata: PeerMetadata = PeerMetadata(), storage: (any StorageProvider)? = nil,
+    sharePolicy: any ShareAuthorizing = ShareNothing(), clock: any RepoClock = SystemClock(),
     random: RandomSource = RandomSource(), logger: Logger = Logger(label: "repo")
   ) {
     (self.peerId, self.storage, self.policy) = (peerId, storage, sharePolicy)
-    (self.clock, self.random, self.logger) = (clock, random, logger)
-    connections = PeerConnections(local: LocalPeer(peerId: peerId, metadata: metadata), logger: logger)
-    turns = IncomingTurns(clock: clock)
+    (self.clock, self.logger) = (clock, logger)
+    var random = random
+    let sessionId = String(random.next(), radix: 36)
+    self.random = random
+    connections = PeerConnections(
+      local: LocalPeer(peerId: peerId, metadata: metadata), sessionId: sessionId, clock: clock, logger: logger)
     commits = CommitLog(lossCount: storage?.lossCount ?? 0)
-    ephemeral = EphemeralStream(sessionId: String(self.random.next(), radix: 36))
-    catalogues.repo = self
   }
 
   // MARK: Documents
 
-  /// Adds a new document, or one created elsewhere. Throws if a document with this id is already in memory.
-  public func create(_ document: Document = Document(), id: DocumentId? = nil) throws(RepoError) -> DocHandle {
-    let id = id ?? newId()
-    guard entries[id] == nil else { throw .alreadyOpen(id) }
+  /// Adds a new document, or one made elsewhere, under a new id. Stores it, and announces it to the peers that the policy allows.
+  ///
+  /// - Throws: `stopped` after `shutDown`
+  public func create(_ document: Document = Document()) throws(RepoError) -> DocHandle {
+    guard !connections.isStopped else { throw .stopped }
+    let entry = DocumentEntry(id: DocumentId.random(using: &random))
+    entries[entry.id] = entry
+    return fill(entry, with: document)
+  }
+
+  /// Gives its document to an entry for which the store has none.
+  func fill(_ entry: DocumentEntry, with document: Document) -> DocHandle {
     document.commitWith(message: nil, timestamp: clock.date)
-    let entry = DocumentEntry(id: id)
-    let handle = DocHandle(id: id, document: document, phase: .ready, repo: self)
+    let handle = DocHandle(id: entry.id, document: document, phase: .ready, repo: self)
     entry.handle = handle
-    entries[id] = entry
     attachStore(to: handle, loaded: nil)
     handle.store?.storeWhole()
     handle.signatures.changed()
     announce(handle)
+    deliverQueue(of: entry)
     return handle
   }
-
-  private func newId() -> DocumentId { DocumentId.random(using: &random) }
 
   /// The documents in memory, in no particular order.
   public var handles: [DocHandle] {
@@ -90,20 +97,30 @@ public final class Repo {
   /// The ids of all documents, in memory or in the store.
   public func documentIds() async throws(StorageError) -> Set<DocumentId> {
     let stored = try await storage?.children(of: []).compactMap { DocumentId($0) } ?? []
-    return Set(stored).union(handles.map(\.id))
+    // Another process may have stored something of a document after it was deleted.
+    let deleted = try await storage?.children(of: [Self.deletions]).compactMap { DocumentId($0) } ?? []
+    return Set(stored).subtracting(deleted).union(handles.map(\.id))
   }
 
   /// Whether the document is in memory or in the store, and not empty.
   public func isHere(_ id: DocumentId) async throws(StorageError) -> Bool {
     if handle(of: id) != nil { return true }
     let kinds = try await storage?.children(of: [id.description]) ?? []
-    return kinds.contains { StoredChunks.Kind(rawValue: $0) != nil } || handle(of: id) != nil
+    let isStored = kinds.contains { StoredChunks.Kind(rawValue: $0) != nil }
+    let tombstone = try await storage?.load(Repo.tombstone(of: id))
+    return isStored && tombstone == nil || handle(of: id) != nil
   }
 
   /// Removes the document for good: from memory, from the store, and for later attempts to find it. Peers keep theirs.
-  public func delete(_ id: DocumentId) async throws(StorageError) {
-    let entry = entries.removeValue(forKey: id)
+  ///
+  /// Until it is gone from the store, those who look for it wait.
+  public func delete(id: DocumentId) async throws(StorageError) {
+    let entry = entries[id]
+    let place = DocumentEntry(id: id)
+    entries[id] = place
+    defer { if entries[id] === place { close(place, with: .deleted) } }
     catalogues.forget(id)
+    remotes.forget(id)
     entry?.end(with: .deleted)
     if let handle = entry?.handle {
       handle.deliver(.deleted)
@@ -121,7 +138,8 @@ public final class Repo {
   }
 
   /// Drops from memory a document that is stored and not in use: it is loaded again on demand, or when a peer speaks of it. It
-  /// stays if its handle is held, something of it is not stored, or a peer on it has other heads.
+  /// stays if its handle is held, something of it is not stored, or a peer on it has other heads. If the program still holds the
+  /// `Document` and changes it, the change is merged into the document, which is loaded again.
   ///
   /// - Returns: whether it is out of memory now.
   public func release(_ id: DocumentId) -> Bool {
@@ -134,6 +152,8 @@ public final class Repo {
     handle.claims.withdraw()
     handle.detach()
     entries[id] = nil
+    remotes.forget(id)
+    released.watch(handle.document, id: id, for: self)
     observers.send(.documentReleased(id))
     return true
   }
@@ -143,10 +163,13 @@ public final class Repo {
     try await storage?.remove(Repo.tombstone(of: id))
   }
 
-  static func tombstone(of id: DocumentId) -> StorageKey { ["deleted", id.description] }
+  private static let deletions = "deleted"
+
+  static func tombstone(of id: DocumentId) -> StorageKey { [deletions, id.description] }
 
   /// Returns when everything in memory is stored. Throws a failure, having tried all.
   public func flush() async throws(StorageError) {
+    var failure = await released.takeBack(into: self)
     // Side by side: a store writes what waits in one transaction.
     let attempts = handles.map { handle in
       Task { () -> StorageError? in
@@ -158,7 +181,6 @@ public final class Repo {
         }
       }
     }
-    var failure: StorageError?
     for attempt in attempts { failure = await attempt.value ?? failure }
     if let failure { throw failure }
   }
@@ -208,9 +230,4 @@ public final class Repo {
     logger.warning("The store had to be rebuilt; everything in memory is stored anew.")
     for handle in handles { handle.store?.storeWhole() }
   }
-}
-
-/// Why a repo refused a call.
-public enum RepoError: Error, Hashable, Sendable {
-  case alreadyOpen(DocumentId)
 }

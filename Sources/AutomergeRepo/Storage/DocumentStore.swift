@@ -53,9 +53,8 @@ final class DocumentStore {
   /// The heads that are certainly stored.
   var storedHeads: Set<ChangeHash> { progress.storedHeads }
 
-  /// Stores the whole document, of which the store has nothing yet.
+  /// Stores the whole document, of which the store has nothing yet. A document without changes is a chunk, too.
   func storeWhole() {
-    guard !document.heads().isEmpty else { return }
     queue.append(snapshot())
     changed()
   }
@@ -145,7 +144,7 @@ final class DocumentStore {
     let (companions, generation) = (companions?() ?? [], progress.current)
     let (chunks, additions) = queue.begin()
     let heads = document.heads()
-    let record = chunks.isEmpty ? [] : [StoredHeads.item(id, heads)]
+    let record = chunks.isEmpty || heads.isEmpty ? [] : [StoredHeads.item(id, heads)]
     let changes =
       (chunks + record).map { StorageChange.save($0) } + companions + additions
       + discarded.takeChanges(for: id, document)

@@ -3,40 +3,53 @@ import Synchronization
 
 /// A store that lives as long as the object; several repos may share it, one after the other or at once.
 public final class InMemoryStorage: StorageProvider {
-  private let items = Mutex<[StorageKey: Data]>([:])
+  /// The items by the first name of their keys, so that what is done with one document does not look at the others.
+  private let groups = Mutex<[String: [StorageKey: Data]]>([:])
 
   public init() {}
 
   public func load(_ key: StorageKey) async throws(StorageError) -> Data? {
-    items.withLock { $0[key] }
+    guard let first = key.first else { return nil }
+    return groups.withLock { $0[first]?[key] }
   }
 
   public func save(_ key: StorageKey, _ data: Data) async throws(StorageError) {
-    guard !key.isEmpty else { throw .invalidKey(key) }
-    items.withLock { $0[key] = data }
+    guard let first = key.first else { throw .invalidKey(key) }
+    groups.withLock { $0[first, default: [:]][key] = data }
   }
 
   public func remove(_ key: StorageKey) async throws(StorageError) {
-    items.withLock { $0[key] = nil }
+    guard let first = key.first else { return }
+    groups.withLock { groups in
+      groups[first]?[key] = nil
+      if groups[first]?.isEmpty == true { groups[first] = nil }
+    }
   }
 
+  /// - Complexity: O(n) in the items with the same first name
   public func loadRange(_ prefix: StorageKey) async throws(StorageError) -> [StoredItem] {
-    items.withLock { items in
-      items.filter { $0.key.starts(with: prefix) }.map { StoredItem(key: $0.key, data: $0.value) }
+    groups.withLock { groups in
+      let candidates = prefix.first.map { first in groups[first].map { [$0] } ?? [] } ?? Array(groups.values)
+      return candidates.flatMap { items in
+        items.filter { $0.key.starts(with: prefix) }.map { StoredItem(key: $0.key, data: $0.value) }
+      }
     }
   }
 
   public func removeRange(_ prefix: StorageKey) async throws(StorageError) {
-    items.withLock { items in items = items.filter { !$0.key.starts(with: prefix) } }
+    groups.withLock { groups in
+      guard let first = prefix.first else { return groups = [:] }
+      let rest = groups[first]?.filter { !$0.key.starts(with: prefix) } ?? [:]
+      groups[first] = rest.isEmpty ? nil : rest
+    }
   }
 
+  /// - Complexity: O(n) in the items with the same first name
   public func children(of prefix: StorageKey) async throws(StorageError) -> [String] {
-    items.withLock { items in
-      Array(
-        Set(
-          items.keys.compactMap { key in
-            key.count > prefix.count && key.starts(with: prefix) ? key[prefix.count] : nil
-          }))
+    groups.withLock { groups in
+      guard let first = prefix.first else { return Array(groups.keys) }
+      let keys = groups[first]?.keys.filter { $0.count > prefix.count && $0.starts(with: prefix) } ?? []
+      return Array(Set(keys.map { $0[prefix.count] }))
     }
   }
 }

@@ -21,6 +21,8 @@ struct StoredChunks: Sendable {
   private(set) var discardedRows: Set<StorageKey> = []
   /// The rows of the document's signatures.
   var signatures: [StoredItem] = []
+  /// The rows of what is shared with the stores of peers.
+  var syncStates: [StoredItem] = []
   /// Whether the chunks still contained some of them.
   private(set) var hasDiscarded = false
 
@@ -78,6 +80,14 @@ struct StoredChunks: Sendable {
     }
     used[item.key] = item.data.count
     return true
+  }
+
+  /// Whether the store has nothing of the document, not even something damaged.
+  var isNothing: Bool { document == nil && damaged.isEmpty && discardedRows.isEmpty }
+
+  /// Whether this is a document that was stored before its first change.
+  var isEmptyDocument: Bool {
+    snapshotByteCount > 0 && damaged.isEmpty && discardedRows.isEmpty && document?.isUntouched == true
   }
 
   /// Whether every change that was read has been applied: none waits for a missing one.

@@ -13,12 +13,14 @@ final class CatalogueExchange {
     var examined: [Data] = []
   }
 
-  weak var repo: Repo?
+  private weak var repo: Repo?
   /// The stored heads of documents that are not in memory. Nil until there is a peer to compare with.
   private var storedHeads: [DocumentId: Set<ChangeHash>]?
   /// The hashes of documents in catalogues, valid while the heads are these.
   private var hashes: [DocumentId: (heads: Set<ChangeHash>, hash: UInt64)] = [:]
   private var comparisons: [PeerId: Comparison] = [:]
+
+  init(_ repo: Repo) { self.repo = repo }
 
   // MARK: Stored heads
 

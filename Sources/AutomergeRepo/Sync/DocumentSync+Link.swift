@@ -40,6 +40,15 @@ extension DocumentSync {
       var lastEmpty: Data?
     }
 
+    /// What it has answered to a search.
+    var answer: FindProgress.Answer {
+      switch state {
+      case .asked: .asked
+      case .lacking: .lacks
+      case .exchanging: .sends
+      }
+    }
+
     /// Whether the peer can be sent something now.
     enum Outlet {
       case open

@@ -223,6 +223,11 @@ struct DocumentSync {
     return phase == .ready && !links[index].isLacking ? send(to: index, document) : []
   }
 
+  /// Takes over what was surely shared with a peer's store when the document was last in memory, unless more is known.
+  mutating func recall(_ peer: PeerId, shared: Data) {
+    if index(of: peer) == nil, remembered[peer] == nil { remembered[peer] = shared }
+  }
+
   /// The link to `peer`, created if there is none. Of an earlier connection only what was surely shared survives: messages may
   /// have been lost with it.
   mutating func link(to peer: PeerId, _ access: Access) -> Int {

@@ -32,6 +32,7 @@ public struct MeetingNotesFile: Hashable, Sendable {
     case .text(let text): DocumentId(text) ?? UUID(uuidString: text).flatMap { DocumentId(bytes: $0.bytes) }
     case .map:
       value["data"]?.bytes.flatMap { DocumentId(bytes: Array($0)) } ?? value["id"]?.text.flatMap { DocumentId($0) }
+    case .tagged(_, let inner): id(inner)
     case .unsigned, .negative, .array, .bool, .null, .undefined, .float, .simple: nil
     }
   }

@@ -37,7 +37,7 @@ final class ServiceEnvironment {
 
   /// Removes a note for good.
   func purge(_ id: DocumentId) async throws(StorageError) {
-    try await repo.delete(id)
+    try await repo.delete(id: id)
     try await notebook.remove(id)
   }
 

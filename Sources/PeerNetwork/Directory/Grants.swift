@@ -4,7 +4,7 @@ import Foundation
 import PeerTransport
 
 /// The access that our person has granted: a share policy with no access by default, kept in the store.
-public final class Grants: SharePolicy {
+public final class Grants: ShareAuthorizing {
   private let storage: any StorageProvider
   /// What our person has granted, or what came with a document that another peer shared with us.
   private var grants: [DocumentId: [PeerId: Access]] = [:]

@@ -180,7 +180,7 @@ public final class MulticastDiscovery {
     let status = avahi_server_add_service_strlst(
       server, group, Self.anyInterface, Self.anyProtocol, AvahiPublishFlags(0),
       announcement.label,
-      Announcement.serviceType, nil, nil, announcement.port, texts)
+      announcement.service, nil, nil, announcement.port, texts)
     guard status >= 0, avahi_s_entry_group_commit(group) >= 0 else { return notAnnounced() }
   }
 
@@ -193,7 +193,7 @@ public final class MulticastDiscovery {
 
   private func browse(on server: OpaquePointer) {
     browser = avahi_s_service_browser_new(
-      server, Self.anyInterface, Self.anyProtocol, Announcement.serviceType, nil,
+      server, Self.anyInterface, Self.anyProtocol, announcement.service, nil,
       AvahiLookupFlags(0),
       { _, interface, networkProtocol, event, name, _, _, _, context in
         guard let name else { return }
@@ -214,7 +214,7 @@ public final class MulticastDiscovery {
       source.service != announcement.label
     else { return }
     resolvers[source] = avahi_s_service_resolver_new(
-      server, source.interface, source.networkProtocol, source.service, Announcement.serviceType, nil,
+      server, source.interface, source.networkProtocol, source.service, announcement.service, nil,
       Self.anyProtocol, AvahiLookupFlags(0),
       { _, interface, networkProtocol, event, name, _, _, _, address, port, texts, _, context in
         guard let name else { return }

@@ -13,9 +13,11 @@ public struct Announcement: Hashable, Sendable {
   public var peer: PeerId
   public var name: String
   public var port: UInt16
+  /// The service's kind, by which programs find their own.
+  public var service: String
 
-  public init(peer: PeerId, name: String, port: UInt16) {
-    (self.peer, self.name, self.port) = (peer, name, port)
+  public init(peer: PeerId, name: String, port: UInt16, service: String = Self.serviceType) {
+    (self.peer, self.name, self.port, self.service) = (peer, name, port, service)
   }
 
   /// Reads the strings of a TXT record; nil if a peer of our kind would not have written them.

@@ -75,6 +75,8 @@ public final class TCPProvider: NetworkProvider {
     link.close(.stopped)
   }
 
+  public func proof(of peer: PeerId) -> PeerProof? { links[peer]?.proof }
+
   public func setReading(_ reads: Bool, from peer: PeerId) { links[peer]?.isHeld = !reads }
 
   /// How we introduce ourselves to peers that connect from now on.

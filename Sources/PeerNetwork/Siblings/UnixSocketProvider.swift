@@ -79,6 +79,8 @@ public final class UnixSocketProvider: NetworkProvider {
 
   public func disconnect(_ peer: PeerId) { linkOfPeer[peer]?.close(.stopped) }
 
+  public func proof(of peer: PeerId) -> PeerProof? { linkOfPeer[peer]?.proof }
+
   /// How we introduce ourselves to siblings.
   private var local: LocalPeer? {
     repoPeer.map { LocalPeer(peerId: PeerId("\($0.peerId)/\(token)"), metadata: $0.metadata) }

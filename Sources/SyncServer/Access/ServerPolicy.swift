@@ -5,7 +5,7 @@ import AutomergeRepo
 ///
 /// A peer with a key has what it was granted, or what the file says for it, whichever is more. A peer without a key has what the
 /// file says for the token with which it has come; without a file it has nothing.
-public final class ServerPolicy: SharePolicy {
+public final class ServerPolicy: ShareAuthorizing {
   /// How a peer without a key has come.
   public enum Admission: Hashable, Sendable {
     case token(AccessToken)
@@ -31,13 +31,13 @@ public final class ServerPolicy: SharePolicy {
     }
   }
 
-  private let granted: any SharePolicy
+  private let granted: any ShareAuthorizing
   /// Nil without an access file.
   public private(set) var file: ServerAccess?
   private var admissions: [PeerId: Admission] = [:]
 
   /// - Parameter granted: the policy of tickets and invitations
-  public init(file: ServerAccess?, granted: any SharePolicy) { (self.file, self.granted) = (file, granted) }
+  public init(file: ServerAccess?, granted: any ShareAuthorizing) { (self.file, self.granted) = (file, granted) }
 
   /// Uses another version of the file from now on. Call `Repo.policyChanged`, and end the links of peers that are no longer
   /// admitted.

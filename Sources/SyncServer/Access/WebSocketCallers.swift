@@ -47,6 +47,8 @@ public final class WebSocketCallers: NetworkProvider, NetworkDelegate {
 
   public func disconnect(_ peer: PeerId) { sockets.disconnect(peer) }
 
+  public func proof(of peer: PeerId) -> PeerProof? { sockets.proof(of: peer) }
+
   public func setReading(_ reads: Bool, from peer: PeerId) { sockets.setReading(reads, from: peer) }
 
   // MARK: Towards the repo

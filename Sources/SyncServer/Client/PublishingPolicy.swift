@@ -3,11 +3,11 @@ import AutomergeRepo
 
 /// The share policy of a person who is also connected to servers: a server gets the documents that were published on it, and
 /// nothing else; every other peer gets what it was granted.
-public final class PublishingPolicy: SharePolicy {
-  private let granted: any SharePolicy
+public final class PublishingPolicy: ShareAuthorizing {
+  private let granted: any ShareAuthorizing
   private let servers: SyncServers
 
-  public init(granted: any SharePolicy, servers: SyncServers) { (self.granted, self.servers) = (granted, servers) }
+  public init(granted: any ShareAuthorizing, servers: SyncServers) { (self.granted, self.servers) = (granted, servers) }
 
   public func announce(_ document: DocumentId, to peer: PeerId) -> Bool {
     guard let server = servers[peer] else { return granted.announce(document, to: peer) }

@@ -37,6 +37,8 @@ public final class MeteredProvider: NetworkProvider, NetworkDelegate {
 
   public var isSiblings: Bool { inner.isSiblings }
 
+  public func proof(of peer: PeerId) -> PeerProof? { inner.proof(of: peer) }
+
   public func start(as local: LocalPeer, delegate: any NetworkDelegate) {
     self.delegate = delegate
     inner.start(as: local, delegate: self)

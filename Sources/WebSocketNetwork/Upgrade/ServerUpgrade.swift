@@ -1,3 +1,4 @@
+import AutomergeRepo
 import PeerTransport
 
 /// Decides how a server answers an HTTP request: with a WebSocket, or with a status and one line of text.

@@ -1,3 +1,4 @@
+import AutomergeRepo
 import PeerTransport
 
 /// What a server decides about a caller, before the connection becomes a WebSocket.

@@ -42,11 +42,11 @@ import Testing
     return try handle.document.text(obj: text)
   }
 
-  @Test func whatAnEditorIsAboutToBeToldIsWrittenTogetherWithTheChangeAndBeforeAnythingLeaves() throws {
+  @Test func whatAnEditorIsAboutToBeToldIsWrittenTogetherWithTheChangeAndBeforeAnythingLeaves() async throws {
     let log = WrittenJournal()
     let journal = RunJournal(files: log, run: "cc")
     repo.beforeSending = { journal.write() }
-    let handle = try repo.create(Document(), id: id)
+    let handle = try await repo.create(doc: Document(), id: id)
     let text = try handle.change { try $0.putObject(obj: .ROOT, key: "content", ty: .Text) }
     journal.opened(NoteKey(id), handle) { nil }
     let before = log.writings.count
@@ -94,7 +94,7 @@ import Testing
   @Test func theJournalOfANoteThatWasRemovedForGoodGoes() async throws {
     let (fetched, typed) = try changes()
     leave(fetched, typed)
-    try await repo.delete(id)
+    try await repo.delete(id: id)
     await journal.recover(repo, storage)
     #expect(try await storedText() == nil)
     #expect(files.journals.isEmpty)

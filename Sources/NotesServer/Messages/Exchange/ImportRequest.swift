@@ -74,8 +74,8 @@ struct ImportRequest: EditorRequest {
         handle = known
       case .deleted:
         try await service.repo.undelete(id)
-        handle = try service.repo.create(document, id: id)
-      case .unavailable, .timedOut: handle = try service.repo.create(document, id: id)
+        handle = try await service.repo.create(doc: document, id: id)
+      case .unavailable, .timedOut: handle = try await service.repo.create(doc: document, id: id)
       case .failed(let problem): throw NotesError(.storeUnavailable, "The store cannot be read: \(problem).")
       }
     } else {

@@ -1,4 +1,5 @@
 import AutomergeRepo
+import FileStorage
 import Foundation
 import GRDB
 import Logging

@@ -1,4 +1,5 @@
 import AutomergeRepo
+import FileStorage
 import Foundation
 
 /// A readable copy of a store without write permission. Removed with the last reference.

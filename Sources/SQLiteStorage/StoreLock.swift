@@ -1,4 +1,5 @@
 import AutomergeRepo
+import FileStorage
 import Foundation
 
 /// Keeps the processes of a store apart while one of them makes, imports or rebuilds the database. Lost at death.
@@ -41,17 +42,5 @@ struct FileIdentity: Hashable, Sendable {
     var info = stat()
     guard stat(path, &info) == 0 else { return nil }
     (device, number) = (UInt64(truncatingIfNeeded: info.st_dev), UInt64(info.st_ino))
-  }
-}
-
-extension StorageError {
-  /// What an `errno` means for a store.
-  init(operation: String, code: Int32) {
-    self =
-      switch code {
-      case ENOSPC, EDQUOT: .full
-      case EACCES, EPERM, EROFS: .notPermitted
-      default: .failed(operation: operation, code: code)
-      }
   }
 }

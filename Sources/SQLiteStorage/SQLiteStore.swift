@@ -1,5 +1,6 @@
 import AutomergeRepo
 import Dispatch
+import FileStorage
 import Foundation
 import GRDB
 import Logging

@@ -11,14 +11,14 @@ import Synchronization
 #endif
 
 /// The system calls of a file store. Paths are below the root and made by `FileNames`. Blocks.
-struct StoreFiles: Sendable {
+package struct StoreFiles: Sendable {
   /// Files that are being written, apart from the keys. The dot distinguishes the folder from every component.
   private static let temporary = ".writing"
   private static let counter = Atomic<Int>(0)
 
   private let root: String
 
-  init(root: String) throws(StorageError) {
+  package init(root: String) throws(StorageError) {
     self.root = root.hasSuffix("/") ? root : root + "/"
     do {
       try FileManager.default.createDirectory(
@@ -30,7 +30,7 @@ struct StoreFiles: Sendable {
     removeAbandonedFiles()
   }
 
-  func read(_ path: String) throws(StorageError) -> Data? {
+  package func read(_ path: String) throws(StorageError) -> Data? {
     let file = open(root + path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard file >= 0 else {
       if errno == ENOENT || errno == ENOTDIR { return nil }
@@ -138,7 +138,7 @@ struct StoreFiles: Sendable {
   }
 
   /// The keys that begin with `prefix`, with their files.
-  func list(_ prefix: StorageKey) throws(StorageError) -> [(key: StorageKey, path: String)] {
+  package func list(_ prefix: StorageKey) throws(StorageError) -> [(key: StorageKey, path: String)] {
     var found: [(key: StorageKey, path: String)] = []
     if !prefix.isEmpty {
       let path = try FileNames.file(of: prefix)

@@ -1,0 +1,35 @@
+import Automerge
+
+/// News of a document as sequences.
+extension DocHandle {
+  /// How the document stands now.
+  /// - Complexity: O(n) in the peers
+  public var status: DocumentStatus { status(isDeleted: false) }
+
+  private func status(isDeleted: Bool) -> DocumentStatus {
+    let peers = Set(peers)
+    return DocumentStatus(
+      heads: currentHeads, isStored: isStored, storageProblem: storageProblem, peers: peers,
+      peersInSync: peers.filter { inSync(with: $0) }, refusedBy: peers.filter { isRefused(by: $0) },
+      isDeleted: isDeleted)
+  }
+
+  /// The status now, and again whenever something of it may have changed, until the document is deleted or released. A slow reader
+  /// misses what was in between, and never the last one. `Document.updates()` reports changes of the content alone.
+  public func statusUpdates() -> AsyncStream<DocumentStatus> {
+    observers.stream(.bufferingNewest(1), first: status, isLast: \.isDeleted) { [weak self] event in
+      switch event {
+      case .headsChanged, .peersChanged, .storageChanged, .discarded: self?.status
+      case .deleted: self?.status(isDeleted: true)
+      case .textEdits, .ephemeral, .refusedChanges, .forgedChanges, .preparingToDiscard, .discarding: nil
+      }
+    }
+  }
+
+  /// The ephemeral messages of peers from now on, each once. A reader that falls behind by more than 1024 misses the oldest.
+  public func ephemeralMessages() -> AsyncStream<RepoMessage.EphemeralMessage> {
+    observers.stream(.bufferingNewest(1024)) { event in
+      if case .ephemeral(let message, _) = event { message } else { nil }
+    }
+  }
+}

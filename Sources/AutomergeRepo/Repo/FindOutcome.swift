@@ -1,0 +1,23 @@
+/// The outcome of looking for a document.
+public enum FindOutcome: Sendable {
+  case found(DocHandle)
+  /// It is not here, and no peer that we may ask has it.
+  case unavailable
+  /// It was deleted here.
+  case deleted
+  /// A peer was asked and has not answered; the answer may still come.
+  case timedOut
+  /// The store could not be read, so it is not known.
+  case failed(StorageError)
+
+  /// The document, or why there is none.
+  func handle(of id: DocumentId) throws(RepoError) -> DocHandle {
+    switch self {
+    case .found(let handle): return handle
+    case .unavailable: throw .unavailable(id)
+    case .deleted: throw .deleted(id)
+    case .timedOut: throw .timedOut(id)
+    case .failed(let error): throw .storage(error)
+    }
+  }
+}

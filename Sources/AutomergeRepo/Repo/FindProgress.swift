@@ -1,0 +1,32 @@
+/// How far the search for a document has come: what the store and each peer have answered so far.
+///
+///     asking ──all have answered, or one has it, or the time is over──► outcome
+public struct FindProgress: Sendable {
+  /// Where a document is looked for.
+  public enum Source: Hashable, Sendable {
+    case storage
+    case peer(PeerId)
+  }
+
+  public enum Answer: Hashable, Sendable {
+    /// It was asked, and has not answered.
+    case asked
+    /// It does not have the document, or does not share it with us.
+    case lacks
+    /// It has begun to send the document.
+    case sends
+  }
+
+  public let id: DocumentId
+  /// The peers are asked once the store has answered.
+  public var sources: [Source: Answer]
+  /// The end of the search; nil while it goes on.
+  public var outcome: FindOutcome?
+
+  init(id: DocumentId, sources: [Source: Answer], outcome: FindOutcome? = nil) {
+    (self.id, self.sources, self.outcome) = (id, sources, outcome)
+  }
+
+  /// Whether some source may still answer.
+  public var isAsking: Bool { outcome == nil }
+}

@@ -1,0 +1,49 @@
+import Automerge
+import Synchronization
+
+/// Documents that were released from memory while the program still holds them. What is changed in one afterwards, by a bound value
+/// or on another thread, is merged into the document, which is loaded again for that.
+final class ReleasedDocuments: Sendable {
+  private struct Changed {
+    let id: DocumentId
+    let document: Document
+  }
+
+  /// Those that were changed and not taken back yet. Holds them, for the program may let go of one right after its change.
+  private let changed = Mutex<[ObjectIdentifier: Changed]>([:])
+
+  /// Takes notice of later changes, for as long as the program holds the document.
+  func watch(_ document: Document, id: DocumentId, for repo: Repo) {
+    _ = document.addObserver { [weak self, weak document, weak repo] in
+      guard let self, let document, let repo else { return }
+      let isFirst = self.changed.withLock { changed in
+        changed.updateValue(Changed(id: id, document: document), forKey: ObjectIdentifier(document)) == nil
+      }
+      if isFirst { Task { await self.takeBack(into: repo) } }
+    }
+  }
+
+  /// Merges what was changed. What cannot be merged now is kept for the next time.
+  ///
+  /// - Returns: why something could not be merged
+  @AutomergeRepo @discardableResult
+  func takeBack(into repo: Repo) async -> StorageError? {
+    let all = changed.withLock { changed in
+      defer { changed = [:] }
+      return changed
+    }
+    var failure: StorageError?
+    for (key, item) in all {
+      item.document.commitWith(message: nil, timestamp: repo.clock.date)
+      switch await repo.find(item.id) {
+      case .found(let handle): _ = try? handle.merge(item.document)
+      case .deleted: break
+      case .unavailable, .timedOut: _ = try? await repo.create(doc: item.document.fork(), id: item.id)
+      case .failed(let error):
+        failure = failure ?? error
+        changed.withLock { changed in if changed[key] == nil { changed[key] = item } }
+      }
+    }
+    return failure
+  }
+}

@@ -1,0 +1,114 @@
+import Automerge
+import Foundation
+
+/// Documents by id, under the names of automerge-repo: each either gives a document or throws why it cannot.
+extension Repo {
+  /// Adds a document under an id of the program's own. Stores it, and announces it to the peers that the policy allows.
+  ///
+  /// - Throws: `alreadyExists` if there is a document with this id in memory or in the store; `deleted`, `storage`, `stopped`
+  public func create(doc: Document = Document(), id: DocumentId) async throws(RepoError) -> DocHandle {
+    guard !connections.isStopped else { throw .stopped }
+    guard entries[id] == nil else { throw .alreadyExists(id) }
+    // Peers that speak of the document wait in its entry, and so do those who look for it.
+    let entry = DocumentEntry(id: id)
+    entries[id] = entry
+    let outcome = await read(id)
+    guard entries[id] === entry, entry.handle == nil else { throw .alreadyExists(id) }
+    switch outcome {
+    case .stored(let chunks) where chunks.isNothing: return fill(entry, with: doc)
+    case .stored, .deleted, .failed: loaded(entry, outcome)
+    }
+    switch outcome {
+    case .stored: throw .alreadyExists(id)
+    case .deleted: throw .deleted(id)
+    case .failed(let error): throw .storage(error)
+    }
+  }
+
+  /// Adds a document that was saved elsewhere, under a new id, or one of the program's own.
+  ///
+  /// - Throws: `notADocument`, and what `create(doc:id:)` throws
+  /// - Complexity: O(n) in the bytes
+  public func create(data: Data, id: DocumentId? = nil) async throws(RepoError) -> DocHandle {
+    let document = try await Self.document(of: data)
+    guard let id else { return try create(document) }
+    return try await create(doc: document, id: id)
+  }
+
+  /// Adds a document that was saved elsewhere, under a new id.
+  ///
+  /// - Complexity: O(n) in the bytes, which are read on another thread
+  @discardableResult
+  public func `import`(data: Data) async throws(RepoError) -> DocHandle { try await create(data: data) }
+
+  /// Adds a document under its id. If there is one already, the two are merged.
+  @discardableResult
+  public func `import`(doc: Document, id: DocumentId) async throws(RepoError) -> DocHandle {
+    do throws(RepoError) {
+      return try await create(doc: doc, id: id)
+    } catch .alreadyExists {
+      let handle = try await find(id: id)
+      do {
+        try handle.merge(doc)
+      } catch {
+        throw .notADocument(reason: "\(error)")
+      }
+      return handle
+    }
+  }
+
+  @concurrent
+  private static func document(of data: Data) async throws(RepoError) -> Document {
+    do {
+      return try Document(data)
+    } catch {
+      throw .notADocument(reason: "\(error)")
+    }
+  }
+
+  /// Looks for a document in memory, in the store, and with the peers to which the policy would announce it. Ends at once when all
+  /// of them have answered, else after `limit`.
+  public func find(id: DocumentId, within limit: Duration = .seconds(10)) async throws(RepoError) -> DocHandle {
+    try await find(id, within: limit).handle(of: id)
+  }
+
+  /// The same for a document's URL. Throws `unknownVersion` if the URL names a version that is not here.
+  public func find(_ url: AutomergeURL, within limit: Duration = .seconds(10)) async throws(RepoError) -> DocHandle {
+    let handle = try await find(id: url.documentId, within: limit)
+    guard handle.document.unknown(url.heads).isEmpty else { throw .unknownVersion(url.documentId) }
+    return handle
+  }
+
+  /// Looks for a document, and tells meanwhile what each source has answered. The last element has the outcome. The search
+  /// goes on if its reader stops.
+  public func findWithProgress(
+    _ id: DocumentId, within limit: Duration = .seconds(10)
+  ) -> AsyncStream<FindProgress> {
+    // The outcome is the newest element, so it is never dropped.
+    let (stream, continuation) = AsyncStream.makeStream(of: FindProgress.self, bufferingPolicy: .bufferingNewest(64))
+    if handle(of: id) == nil {
+      let isNew = entries[id] == nil
+      let entry = entry(for: id)
+      entry.watch(continuation)
+      if isNew { load(entry) }
+    }
+    Task {
+      let outcome = await self.find(id, within: limit)
+      continuation.yield(FindProgress(id: id, sources: [:], outcome: outcome))
+      continuation.finish()
+    }
+    return stream
+  }
+
+  /// Adds a copy of a document under a new id. The copy has the original's history, and goes its own way from here.
+  ///
+  /// - Complexity: O(n) in the history
+  public func clone(id: DocumentId) async throws(RepoError) -> DocHandle {
+    try create(try await find(id: id).document.fork())
+  }
+
+  /// A document's bytes, compressed, for `import` and for every other Automerge.
+  ///
+  /// - Complexity: O(n) in the history
+  public func export(id: DocumentId) async throws(RepoError) -> Data { try await find(id: id).document.save() }
+}

@@ -1,0 +1,13 @@
+/// News of a repo as sequences.
+extension Repo {
+  /// The connected peers now, and again whenever one has come or gone. A slow reader misses what was in between, and never the last
+  /// one.
+  public func peerUpdates() -> AsyncStream<[ConnectedPeer]> {
+    observers.stream(.bufferingNewest(1), first: connectedPeers) { [weak self] event in
+      switch event {
+      case .peerConnected, .peerDisconnected: self?.connectedPeers
+      case .siblingConnected, .siblingDisconnected, .documentOpened, .documentDeleted, .documentReleased: nil
+      }
+    }
+  }
+}

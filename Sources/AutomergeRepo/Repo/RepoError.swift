@@ -1,0 +1,40 @@
+import Automerge
+import Foundation
+
+/// Why a repo has no document to give, or did not take one.
+public enum RepoError: Error, Hashable, Sendable {
+  /// A document with this id is already in the repo: in memory, or in the store.
+  case alreadyExists(DocumentId)
+  /// It is not here, and no peer that we may ask has it.
+  case unavailable(DocumentId)
+  /// It was deleted here. `undelete` allows it again.
+  case deleted(DocumentId)
+  /// A peer was asked and has not answered; the answer may still come.
+  case timedOut(DocumentId)
+  /// The store could not be read.
+  case storage(StorageError)
+  /// The bytes are no Automerge document; `reason` says why.
+  case notADocument(reason: String)
+  /// The document has no such version: a head of it is not here.
+  case unknownVersion(DocumentId)
+  /// The repo was shut down.
+  case stopped
+}
+
+extension RepoError: LocalizedError, CustomStringConvertible {
+  /// One sentence, fit to show.
+  public var description: String {
+    switch self {
+    case .alreadyExists(let id): "There is already a document \(id)."
+    case .unavailable(let id): "No peer has the document \(id)."
+    case .deleted(let id): "The document \(id) was deleted here."
+    case .timedOut(let id): "A peer that was asked for the document \(id) has not answered."
+    case .storage(let error): "The store cannot be used: \(error)."
+    case .notADocument(let reason): "The bytes are not an Automerge document: \(reason)."
+    case .unknownVersion(let id): "The document \(id) has no such version here."
+    case .stopped: "The repo was shut down."
+    }
+  }
+
+  public var errorDescription: String? { description }
+}

@@ -1,0 +1,40 @@
+import AutomergeRepo
+import Foundation
+
+extension IdentityError: LocalizedError {
+  public var errorDescription: String? { description }
+}
+
+extension TicketError: LocalizedError {
+  public var errorDescription: String? {
+    switch self {
+    case .ticketInvalid: "This is not a ticket, or a part of it is missing."
+    case .ticketExpired: "The ticket has expired."
+    case .ticketUsed: "The ticket was used already."
+    }
+  }
+}
+
+extension JoinError: LocalizedError {
+  public var errorDescription: String? {
+    switch self {
+    case .ticket(let error): error.errorDescription
+    case .refused: "The host has refused."
+    case .unreachable(let address, let reason): "The host cannot be reached at \(address): \(reason)"
+    case .timedOut: "The host has not answered the ticket."
+    case .alreadyHere(let id): "The document \(id) is already here."
+    }
+  }
+}
+
+extension InvitationError: LocalizedError {
+  public var errorDescription: String? {
+    switch self {
+    case .unknown: "There is no such invitation any more."
+    case .blocked: "The peer is blocked."
+    case .unreachable(let name, let reason): "\(name) cannot be reached: \(reason)"
+    case .timedOut(let name): "\(name) has not answered."
+    case .alreadyHere(let id): "The document \(id) is already here."
+    }
+  }
+}
