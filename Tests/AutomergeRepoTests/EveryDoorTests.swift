@@ -60,7 +60,9 @@ import Testing
       case 2:
         try AutomergeText(doc: document, path: "content").value = String(repeating: "word ", count: Int(count) % 9)
       case 3: try Counter(doc: document, path: "votes").increment(by: 1)
-      case 4: try TypedDocument<Titled>(document: document).change { [count] in $0.title = "\(count)" }
+      case 4:
+        var typed = TypedDocument<Titled>(document: document)
+        try typed.change { [count] in $0.title = "\(count)" }
       case 5: try await onThread { try? document.put(obj: .ROOT, key: key, value: value) }
       case 6: try await onThread { try? AutomergeText(doc: document, path: "content").value = "from a thread" }
       case 7:

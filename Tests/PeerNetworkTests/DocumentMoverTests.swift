@@ -6,6 +6,7 @@ import Testing
 import UV
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// What a guest makes of several moves that come at once; without a socket.
 @Suite struct DocumentMoverTests {

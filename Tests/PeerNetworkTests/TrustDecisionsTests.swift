@@ -5,6 +5,7 @@ import Testing
 import UV
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// What our person decides about a peer holds, whatever the store does; without a socket.
 @Suite struct TrustDecisionsTests {
