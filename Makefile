@@ -117,10 +117,6 @@ install-serve: $(if $(PROGRAM),,build)
 uninstall:
 	@Sources/Packaging/install.sh uninstall "$(PREFIX)"
 
-# The Debian packages of program and plugins, in .build/deb, checked by lintian. PROGRAM=path packs one that is built already.
-deb: $(if $(PROGRAM),,build)
-	@Sources/Packaging/deb.sh "$(or $(PROGRAM),.build/release/notes-lsp)"
-
 # Writes the program's commands into its manual page.
 manual:
 	swift build $(CHECK) --product notes-lsp

@@ -37,6 +37,8 @@ run "the Vim plugin's tests" editor-plugins/vim/test/run.sh
 run "the Emacs plugin's tests" editor-plugins/emacs/test/run.sh
 run "documents" swift test --skip-build --filter '^(Automerge|AutomergeUtilities|JSONRPC|NotesServer)Tests\.'
 run "repositories, stores and loops" swift test --skip-build --filter '^(AutomergeRepo|AutomergeRepoConformance|Store|UV)Tests\.|^(ProviderGuide|OutsideTests|Interop)\.'
+run "servers" swift test --skip-build --filter '^SyncServerTests\.'
+run "PostgreSQL" swift test --skip-build --filter '^PostgresStorageTests\.'
 run "peers" swift test --skip-build --filter '^PeerNetworkTests\.' --skip '(HostilePeer|CrowdedListener|HostileGuest|Authors|Siege)Tests'
 run "peers by WebSocket" swift test --skip-build --filter '^WebSocketNetworkTests\.'
 run "peers that are hostile" swift test --skip-build --filter '^PeerNetworkTests\.HostilePeerTests'

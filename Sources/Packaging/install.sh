@@ -30,6 +30,9 @@ remove_plugins() {
       "$folder"/vim/doc/notes_lsp.txt "$folder"/vim/doc/tags
     remove_empty "$folder"/vim/{plugin,autoload/notes_lsp,autoload,doc} "$folder"/vim
   fi
+  rm -f "$folder"/neovim/plugin/notes_lsp.lua "$folder"/neovim/lua/notes_lsp/*.lua "$folder"/neovim/doc/notes-lsp.txt \
+    "$folder"/neovim/doc/tags
+  remove_empty "$folder"/neovim/{plugin,lua/notes_lsp,lua,doc} "$folder"/neovim
   if [ ! -L "$folder/emacs" ]; then
     rm -f "$folder"/emacs/notes-lsp*.el "$folder"/emacs/notes-lsp*.elc
     remove_empty "$folder"/emacs
@@ -88,12 +91,17 @@ if strip -o "$stripped" "$program" 2>/dev/null; then program=$stripped; fi
 install "$program" "$prefix/bin/notes-lsp"
 # What an earlier version had and this one has not must not be loaded.
 remove_plugins "$plugins"
-install -d "$plugins"/vim "$plugins"/emacs
+install -d "$plugins"/vim "$plugins"/neovim "$plugins"/emacs
 cp -R editor-plugins/vim/{plugin,autoload,doc} "$plugins/vim/"
+cp -R editor-plugins/neovim/{plugin,lua,doc} "$plugins/neovim/"
 cp editor-plugins/emacs/*.el "$plugins/emacs/"
 if command -v vim >/dev/null; then
   vim -es -Nu NONE -i NONE -n -c "execute 'helptags' fnameescape('${plugins//\'/\'\'}/vim/doc')" -c 'qall!' </dev/null ||
     echo "Vim could not index the help. In Vim, run: :helptags $plugins/vim/doc" >&2
+fi
+if command -v nvim >/dev/null; then
+  nvim --headless -u NONE -i NONE -n -c "execute 'helptags' fnameescape('${plugins//\'/\'\'}/neovim/doc')" -c 'qall!' </dev/null 2>/dev/null ||
+    echo "Neovim could not index the help. In Neovim, run: :helptags $plugins/neovim/doc" >&2
 fi
 link_earlier
 for page in Sources/Documentation/man/*; do
@@ -111,6 +119,7 @@ if [ -L "$earlier/vim" ] && [ -L "$earlier/emacs" ]; then
   echo "Your ~/.vimrc and init.el need no change. The plugins are in $plugins now."
 else
   echo "Add to your ~/.vimrc:        set runtimepath+=$plugins/vim"
+  echo "Or, for Neovim:             set runtimepath+=$plugins/neovim"
   echo "Add to your init.el:         (add-to-list 'load-path \"$plugins/emacs\") (require 'notes-lsp)"
 fi
 case ":$PATH:" in *":$prefix/bin:"*) ;; *) echo "And put $prefix/bin on your PATH." ;; esac

@@ -1,4 +1,7 @@
 if !has('vim9script')
+  if has('nvim')
+    echomsg 'Notes: this is the plugin for Vim; use editor-plugins/neovim'
+  endif
   finish
 endif
 vim9script
