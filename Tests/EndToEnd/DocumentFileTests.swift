@@ -94,7 +94,9 @@ struct DocumentFileTests {
     let folder = try #require(Vectors.shared).appending(path: "vectors/negative")
     let twice = try run("validate", folder.appending(path: "ch_two_same_seq.bin").path)
     #expect(twice.code == .code(1))
-    #expect(twice.output.contains("was not taken: change") && twice.output.contains("has made another change here"), "\(twice)")
+    #expect(
+      twice.output.contains("was not taken: change") && twice.output.contains("has made another change here"),
+      "\(twice)")
     let repeated = try run("validate", folder.appending(path: "ch_deps_dup.bin").path)
     #expect(repeated.code == .code(1) && repeated.output.contains("names a change twice"), "\(repeated)")
     // Every fault there is, in words.
