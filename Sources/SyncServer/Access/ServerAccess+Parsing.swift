@@ -8,15 +8,17 @@ extension ServerAccess {
 
   /// Reads and parses the file.
   public init(path: String) throws(ServerAccessError) {
-    let data: Data
-    do {
-      data = try Data(contentsOf: URL(fileURLWithPath: path))
-    } catch {
-      throw .unreadable(path: path, reason: (error as NSError).localizedDescription)
-    }
-    guard data.count <= Self.maximumByteCount else { throw .tooLong(path: path, limit: Self.maximumByteCount) }
-    try self.init(parsing: Array(data))
+    guard let file = fopen(path, "rb") else { throw .unreadable(path: path, reason: Self.systemError) }
+    defer { fclose(file) }
+    var bytes = [UInt8](repeating: 0, count: Self.maximumByteCount + 1)
+    let count = fread(&bytes, 1, bytes.count, file)
+    guard ferror(file) == 0 else { throw .unreadable(path: path, reason: Self.systemError) }
+    guard count <= Self.maximumByteCount else { throw .tooLong(path: path, limit: Self.maximumByteCount) }
+    try self.init(parsing: Array(bytes[..<count]))
   }
+
+  /// What the last system call says was wrong.
+  private static var systemError: String { String(cString: strerror(errno)) }
 
   /// Strict: an unknown member is an error, for a misspelt one would silently allow or forbid.
   public init(parsing bytes: [UInt8]) throws(ServerAccessError) {
