@@ -19,7 +19,7 @@ final class DocumentCore {
   /// Set while a past state is worked on.
   var isolation: Isolation?
   /// Why a change was not taken in beside others that were, if an equal actor made it. Without it the two copies would be unequal
-  /// for good, and nobody told.
+  /// for good, without an error.
   var equalActors: LoadError?
   /// The first row that `encodeNewChanges` has not given out.
   var firstNewRow = 0

@@ -19,7 +19,7 @@ public struct TypedDocument<Model: Codable>: Sendable {
   }
 
   private var storage: Storage
-  /// Whether the document is somebody else's, who is to see all changes.
+  /// Whether another owner holds the document and must see all changes.
   private let isView: Bool
 
   /// The document. What is done to it directly is done to this value and to the copies that share it with this one: those that

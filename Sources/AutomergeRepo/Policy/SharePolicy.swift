@@ -10,7 +10,7 @@ public final class SharePolicy: ShareAuthorizing {
   /// Announces every document to every peer, and lets every peer write. For machines that trust each other.
   public nonisolated static let agreeable = SharePolicy(announce: { _, _ in true }, access: { _, _ in .write })
 
-  /// Announces nothing, but whoever knows a document's id may have it and write to it: the policy of a public server.
+  /// Announces nothing, but a peer that knows a document's id may read and write it: the policy of a public server.
   public nonisolated static let onRequest = SharePolicy(announce: { _, _ in false }, access: { _, _ in .write })
 
   private let announces: @AutomergeRepo (DocumentId, ConnectedPeer) -> Bool

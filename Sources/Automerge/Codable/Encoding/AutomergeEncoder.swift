@@ -5,7 +5,7 @@
 /// an array are told apart by what they hold: inserting one in the middle is one insertion, not a rewrite of the rest.
 ///
 /// A single value that stands in a conflict is settled by being encoded: what it won against goes, as it does when the value is
-/// put. Objects in a conflict stay, since what is in them may be somebody's words.
+/// put. Objects in a conflict stay, since they may hold words that a person typed.
 ///
 /// The value is compared with the document before anything is written: when `encode` throws because the two do not fit,
 /// the document is as it was.
