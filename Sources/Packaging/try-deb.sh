@@ -41,10 +41,15 @@ cp "$packages"/*.deb "$root/packages/"
 inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive TERM=dumb "$@"; }
 ana() { inside su ana -c "$1"; }
 fail() { echo "FAILED: $*" >&2; exit 1; }
+# Each command of a step must succeed. Bash ignores set -e in what `||` or `if` follows, so the status is taken apart from the call.
 step() {
-  local name=$1 start=$SECONDS
+  local name=$1 start=$SECONDS status
   shift
-  "$@" >"$work/log" 2>&1 || { tail -n 30 "$work/log" >&2; fail "$name"; }
+  set +e
+  (set -e; "$@") >"$work/log" 2>&1
+  status=$?
+  set -e
+  if [ "$status" != 0 ]; then tail -n 30 "$work/log" >&2; fail "$name"; fi
   printf '%5d s  %s\n' $((SECONDS - start)) "$name"
 }
 notes() { (cd "$root/home/ana" && find Notes .local/share/notes-lsp -type f -print0 | sort -z | xargs -0 sha256sum); }
@@ -56,9 +61,9 @@ install_packages() {
 
 the_program_answers() {
   ana 'notes-lsp --version'
-  ana 'man notes-lsp' | grep -q 'multiplayer for the notes'
-  ana 'man notes-lsp-serve' | grep -q 'peers that are never online'
-  ana 'man notes-lsp-store' | grep -q 'store'
+  ana 'man notes-lsp' | grep 'multiplayer for the notes'
+  ana 'man notes-lsp-serve' | grep 'peers that are never online'
+  ana 'man notes-lsp-store' | grep 'store'
 }
 
 the_editors_find_their_plugin() {
@@ -72,7 +77,7 @@ the_editors_find_their_plugin() {
 
 the_first_note() {
   ana 'echo milk | notes-lsp new Shopping --stdin'
-  ana 'notes-lsp show Shopping' | grep -qx milk
+  ana 'notes-lsp show Shopping' | grep -x milk
 }
 
 # The same packages under a higher version.
@@ -86,7 +91,8 @@ upgrade() {
   done
   rm -rf "$tree"
   inside sh -c 'apt-get install -y --no-install-recommends /upgrade/*.deb'
-  inside dpkg-query -W -f '${Version}\n' notes-lsp | grep -q '+upgrade$'
+  # shellcheck disable=SC2016
+  inside dpkg-query -W -f '${Version}\n' notes-lsp | grep '+upgrade$'
 }
 
 all='notes-lsp vim-notes-lsp elpa-notes-lsp'
@@ -106,7 +112,7 @@ step "remove" inside apt-get remove -y $all
 [ "$(notes)" = "$before" ] || fail "removing changed notes or store"
 if inside sh -c 'command -v notes-lsp' >/dev/null; then fail "the program is still there"; fi
 # shellcheck disable=SC2086
-step "purge" inside apt-get purge -y $all
+step "purge" inside dpkg --purge $all
 [ "$(notes)" = "$before" ] || fail "purging changed notes or store"
 left=$(cd "$root" && find etc usr var -name '*notes-lsp*' ! -path 'var/cache/*' ! -path 'var/log/*' ! -path 'var/lib/apt/*')
 [ -z "$left" ] || fail "purging left: $left"
