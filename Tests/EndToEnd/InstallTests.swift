@@ -83,7 +83,8 @@ struct InstallTests {
     #expect(try home.vimFindsHelp(in: home.prefix + "/lib/notes-lsp/vim"))
     let shared = [
       "man/man1/notes-lsp.1", "man/man1/notes-lsp-serve.1", "man/man5/notes-lsp-store.5",
-      "bash-completion/completions/notes-lsp", "zsh/site-functions/_notes-lsp", "fish/vendor_completions.d/notes-lsp.fish",
+      "bash-completion/completions/notes-lsp", "zsh/site-functions/_notes-lsp",
+      "fish/vendor_completions.d/notes-lsp.fish",
     ]
     for file in shared { #expect(try home.size(of: home.prefix + "/share/" + file) > 500, "\(file)") }
     // Once more, as an upgrade does.
