@@ -62,7 +62,7 @@ install_packages() {
 the_program_answers() {
   ana 'notes-lsp --version'
   ana 'man notes-lsp' | grep 'multiplayer for the notes'
-  ana 'man notes-lsp-serve' | grep 'peers that are never online'
+  ana 'man notes-lsp-serve' | grep 'a service without an editor'
   ana 'man notes-lsp-store' | grep 'store'
 }
 
