@@ -28,7 +28,11 @@ final class SimulatedService {
   private(set) var knownDigest: String?
   private(set) var isLoaded = false
 
+  /// When this service and the person's others find each other at the earliest.
+  private let foundAt: Duration
+
   var isAlive: Bool { process.isAlive }
+  var isToBeFound: Bool { clock.now >= foundAt }
 
   init(_ person: SimulatedPerson, number: Int, random: inout RandomSource) {
     name = PeerId("\(person.name)/\(number)")
@@ -38,6 +42,7 @@ final class SimulatedService {
       number, run: run, disk: person.disk, random: RandomSource(SplitMix64(seed: random.next())))
     self.random = RandomSource(SplitMix64(seed: random.next()))
     clock = person.disk.clock
+    foundAt = clock.now + .milliseconds(Int64.random(in: 0...2_000, using: &self.random))
     let store = SimulatedStore(process)
     repo = Repo(
       peerId: PeerId(person.name), metadata: PeerMetadata(name: person.name), storage: store,

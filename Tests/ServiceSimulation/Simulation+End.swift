@@ -7,9 +7,9 @@ extension Simulation {
   func settle() async throws {
     partitions = []
     while !orphans.isEmpty { restart() }
-    for person in people where buffers(of: person).isEmpty {
-      let service = person.services.first ?? person.start(random: &random)
-      openBuffer(service, of: person)
+    for person in people where buffers(of: person).isEmpty || person.hasLeftovers {
+      let service = person.hasLeftovers ? person.start(random: &random) : person.services.first
+      openBuffer(service ?? person.start(random: &random), of: person)
     }
     for buffer in people.flatMap(buffers) { buffer.flush() }
     do {

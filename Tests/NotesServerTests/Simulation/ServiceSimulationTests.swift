@@ -16,10 +16,9 @@ import Testing
     return Array(first..<first + (number("NOTES_SIMULATION") ?? 6))
   }
 
-  /// Steps to leave out, to see which ones a failure needs. A line that is deleted while another one is written beside it from a
-  /// file or a buffer can take the end of that with it; until that is mended, lines are deleted only on request.
+  /// Steps to leave out, to see which ones a failure needs.
   private nonisolated static var without: Set<Simulation.Step> {
-    let names = ProcessInfo.processInfo.environment["NOTES_SIMULATION_WITHOUT"] ?? "delete"
+    let names = ProcessInfo.processInfo.environment["NOTES_SIMULATION_WITHOUT"] ?? ""
     return Set(names.split(separator: ",").compactMap { Simulation.Step(rawValue: String($0)) })
   }
 
@@ -34,18 +33,28 @@ import Testing
     print("seed \(seed): \(simulation.report)")
   }
 
-  /// The first service takes the words in a moment after the write; the second finds them in its editor's buffer.
-  @Test func wordsOfAnotherProgramStandOnceIfASecondEditorOpensTheFileAtOnce() async throws {
+  /// The first service takes the words in a moment after the write; the second finds them in its editor's buffer. Where the
+  /// two do not know each other yet, each has only the store to learn from what the other has taken in.
+  @Test(arguments: [true, false]) func wordsOfAnotherProgramStandOnceIfASecondEditorOpensTheFileAtOnce(
+    areLinked: Bool
+  ) async throws {
     let simulation = Simulation(seed: 1)
     try await simulation.begin()
     let person = simulation.people[0]
     for milliseconds in stride(from: 0, to: 400, by: 40) {
+      person.areLinked = areLinked
       let second = person.start(random: &simulation.random)
-      try await simulation.wait(for: "the second service") { second.isLoaded && !second.repo.siblings.isEmpty }
+      try await simulation.wait(for: "the second service") {
+        second.isLoaded && (!areLinked || !second.repo.siblings.isEmpty)
+      }
       simulation.writeOutside(person)
       await simulation.pass(.milliseconds(milliseconds))
       simulation.openBuffer(second, of: person)
       await simulation.pass(.seconds(3))
+      #expect(second.repo.siblings.isEmpty != areLinked)
+      person.areLinked = true
+      try await simulation.wait(for: "the two services") { !second.repo.siblings.isEmpty }
+      await simulation.pass(.seconds(1))
       second.closeBuffer()
       await simulation.pass(.seconds(1))
       person.crash(second)
