@@ -48,12 +48,7 @@ import Testing
   @Test func aHalfWrittenFileIsTakenInOnlyWhenItIsComplete() async throws {
     let note = try await WatchedNote(seed: 45)
     let texts = TextsSeen(of: note)
-    note.write("te", isJust: true)
-    // Longer than the pause after an event, in steps shorter than the time for which a file counts as unfinished.
-    for part in ["tea\n", "tea\nmi", "tea\nmilk\n"] {
-      note.world.clock.advance(by: .milliseconds(150))
-      note.service.files.write(note.path, part, at: note.world.clock.date)
-    }
+    note.write(inParts: ["te", "tea\n", "tea\nmi", "tea\nmilk\n"])
     try await note.wait(for: "the line") { note.text == "tea\nmilk\n" }
     #expect(texts.all == ["tea\nmilk\n"])
   }
@@ -61,9 +56,7 @@ import Testing
   @Test func aFileThatIsEmptiedBeforeItIsWrittenDoesNotEmptyTheNote() async throws {
     let note = try await WatchedNote(seed: 46)
     let texts = TextsSeen(of: note)
-    note.write("", isJust: true)
-    note.world.clock.advance(by: .seconds(1))
-    note.write("tea\nmilk\n", isJust: true)
+    note.write(inParts: ["", "", "tea\nmilk\n"])
     try await note.wait(for: "the line") { note.text == "tea\nmilk\n" }
     #expect(texts.all == ["tea\nmilk\n"])
     #expect(try await note.service.recoveredTexts() == [])
@@ -134,19 +127,5 @@ import Testing
     #expect(folders.watched.contains("/notes/open"))
     watcher.watch(path: "Plan.md")
     #expect(folders.watched.count == FileWatcher.maximumFolders + 1)
-  }
-}
-
-/// The texts that a note has had since it is looked at.
-@AutomergeRepo
-private final class TextsSeen {
-  private(set) var all: [String] = []
-  private var observation: Observation?
-
-  init(of note: WatchedNote) {
-    observation = note.handle.observe { [weak self] _ in
-      guard let self, let text = note.text, self.all.last != text else { return }
-      self.all.append(text)
-    }
   }
 }

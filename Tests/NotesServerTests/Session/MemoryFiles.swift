@@ -14,6 +14,8 @@ final class MemoryFiles: WorkingFileAccess {
   let unreadable = Mutex<Set<String>>([])
   /// Called before a file is made.
   let onCreate = Mutex<@Sendable (_ path: String) async -> Void>({ _ in })
+  /// Called before the service looks at a file.
+  let onLook = Mutex<@Sendable (_ path: String) async -> Void>({ _ in })
   /// Called before a file is replaced.
   let onReplace = Mutex<@Sendable (_ path: String) async -> Void>({ _ in })
 
@@ -39,6 +41,7 @@ final class MemoryFiles: WorkingFileAccess {
   }
 
   func look(_ path: String, since mark: FileMark?) async throws(WorkingFileError) -> FileSight {
+    await onLook.withLock { $0 }(path)
     if unreadable.withLock({ $0.contains(path) }) { throw .failed(path, reason: "not a file") }
     guard let bytes = self[path] else { return .missing }
     let date = dates.withLock { $0[path] }

@@ -1,6 +1,7 @@
 import AutomergeRepo
 import Foundation
 import RepoTestSupport
+import Synchronization
 import TestSupport
 import Testing
 
@@ -44,6 +45,25 @@ struct WatchedNote {
     folders.changed(path)
   }
 
+  /// Another program is writing the file: the service finds the next part each time it looks, written at that moment, and the last
+  /// one complete.
+  func write(inParts parts: [String]) {
+    let (files, path, clock) = (service.files, path, world.clock)
+    let count = Mutex(0)
+    files.onLook.withLock {
+      $0 = { looked in
+        let index = count.withLock { count in
+          defer { count += 1 }
+          return count
+        }
+        guard looked == path, index < parts.count else { return }
+        let date = await clock.date
+        files.write(path, parts[index], at: index + 1 < parts.count ? date : nil)
+      }
+    }
+    folders.changed(path)
+  }
+
   /// Another person's line comes first in the note.
   func receive(_ line: String) throws {
     let note = try #require(NoteDocument(handle.document))
@@ -53,11 +73,12 @@ struct WatchedNote {
     service.service.fileSync.plan(handle)
   }
 
-  /// The editor shows the file.
+  /// The editor shows the file, and the service has looked at it.
   func open() async throws {
     service.open(uri, file ?? "")
-    let (service, uri) = (service, uri)
+    let (service, uri, key) = (service, uri, NoteKey(id))
     try await service.wait(for: "the note") { service.binding(uri) != nil }
+    try await service.wait(for: "the first look") { !service.service.openFiles.isBusy(key) }
   }
 
   func close() { service.send("textDocument/didClose", ["textDocument": ["uri": .string(uri)]]) }
