@@ -33,9 +33,6 @@ final class SimulatedService {
   /// When this service and the person's others find each other at the earliest.
   private let foundAt: Duration
 
-  /// When this service and the person's others find each other at the earliest.
-  private let foundAt: Duration
-
   var isAlive: Bool { process.isAlive }
   var isToBeFound: Bool { clock.now >= foundAt }
 
