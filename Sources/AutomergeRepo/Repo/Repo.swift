@@ -74,6 +74,8 @@ public final class Repo {
   /// Gives its document to an entry for which the store has none.
   func fill(_ entry: DocumentEntry, with document: Document) -> DocHandle {
     document.commitWith(message: nil, timestamp: clock.date)
+    // Peers have nothing to ask for in a document without changes. automerge-repo makes this change, too.
+    if document.heads().isEmpty { document.commitEmpty(timestamp: clock.date) }
     let handle = DocHandle(id: entry.id, document: document, phase: .ready, repo: self)
     entry.handle = handle
     attachStore(to: handle, loaded: nil)

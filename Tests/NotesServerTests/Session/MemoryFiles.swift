@@ -78,8 +78,10 @@ final class MemoryFiles: WorkingFileAccess {
     }
   }
 
+  /// Nil where there is a file, as on a disk; any other folder is there.
   func names(in folder: String) async -> [String]? {
     let paths = files.withLock { Array($0.keys) }
+    guard !paths.contains(folder) else { return nil }
     return paths.filter { ($0 as NSString).deletingLastPathComponent == folder }.map {
       ($0 as NSString).lastPathComponent
     }
