@@ -94,19 +94,31 @@ class EditorDriver:
 class Session:
     """Ana's editor, and Ben's service."""
 
-    def __init__(self, driver_command):
+    def __init__(self, driver_command, rows):
         self.folder = tempfile.mkdtemp(prefix="notes-conformance-")
         self.buffer = None
-        self.count = 0
         self.driver = None
         self.ben = Service(self.command("Ben"), "Ben", self.receive)
         try:
+            self.notes = self.share(rows)
             self.driver = EditorDriver(driver_command, self.command("Ana"))
-            # Opening a note of her own starts Ana's service, which then joins Ben's notes.
-            self.driver.do("open", path=self.run_command("Ana", "new", "Begin")["path"])
         except BaseException:
             self.end()
             raise
+
+    def share(self, rows):
+        """A note of Ben's for each row, which Ana has joined before her editor starts: his buffer, and her file."""
+        ana = Service(self.command("Ana"), "Ana", lambda method, params: None)
+        notes = {}
+        for number, row in enumerate(rows, 1):
+            note = self.ben.request("notes/create", {"title": f"Row {number}", "text": row["text"]})
+            ticket = self.ben.request("notes/share", {"id": note["id"], "uses": 1})["ticket"]
+            notes[row["row"]] = Buffer(self.ben, note), ana.request("notes/join", {"ticket": ticket})["path"]
+            self.ben.take_all()
+        ana.request("shutdown", None)
+        ana.notify("exit", None)
+        ana.end()
+        return notes
 
     def command(self, name):
         os.makedirs(f"{self.folder}/{name}/notes", exist_ok=True)
@@ -114,12 +126,6 @@ class Session:
 
     def places(self, name):
         return ["--home", f"{self.folder}/{name}/store", "--notes", f"{self.folder}/{name}/notes"]
-
-    def run_command(self, name, *words):
-        done = subprocess.run([binary, *words, "--json", *self.places(name)], capture_output=True, text=True)
-        if done.returncode != 0:
-            raise Failure(f"notes-lsp {words[0]}: {done.stderr.strip()}")
-        return json.loads(done.stdout)
 
     def receive(self, method, params):
         if self.buffer:
@@ -142,13 +148,8 @@ class Session:
         for step in steps:
             if step["do"] in driver.cannot:
                 raise Skip(driver.cannot[step["do"]])
-        self.count += 1
-        title = row.get("title", f"Row {self.count}")
-        note = self.ben.request("notes/create", {"title": title, "text": row["text"]})
-        self.buffer = Buffer(self.ben, note)
+        self.buffer, self.path = self.notes[row["row"]]
         try:
-            ticket = self.ben.request("notes/share", {"id": note["id"], "uses": 1})["ticket"]
-            self.path = self.run_command("Ana", "join", ticket)["path"]
             driver.do("open", path=self.path)
             self.settle()
             for number, step in enumerate(steps, 1):
@@ -161,7 +162,7 @@ class Session:
             if self.buffer.complaints:
                 raise Failure(self.buffer.complaints[0])
         finally:
-            self.buffer.close()
+            self.buffer.hold(False)
             self.buffer = None
             driver.do("close")
 
@@ -247,7 +248,7 @@ class Session:
 
 def run(driver_command, rows, show):
     """The editor's name, and by row its result: '' if it passed, else a word and a reason."""
-    session = Session(driver_command)
+    session = Session(driver_command, rows)
     results = {}
     try:
         for row in rows:

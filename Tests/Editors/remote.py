@@ -42,11 +42,11 @@ class Service:
         self.process.stdin.flush()
 
     def notify(self, method, params):
-        self._send({"method": method, "params": params})
+        self._send({"method": method, **({"params": params} if params is not None else {})})
 
     def request(self, method, params):
         self.last_id += 1
-        self._send({"id": self.last_id, "method": method, "params": params})
+        self._send({"id": self.last_id, "method": method, **({"params": params} if params is not None else {})})
         deadline = time.monotonic() + patience
         while self.last_id not in self.answers:
             if not self.take(deadline - time.monotonic()):
@@ -182,7 +182,3 @@ class Buffer:
         if not is_held:
             self.flush()
             self.drain()
-
-    def close(self):
-        self.hold(False)
-        self.service.notify("textDocument/didClose", {"textDocument": {"uri": self.uri}})

@@ -9,6 +9,7 @@
 
 ;;; Code:
 
+(defvar notes-lsp--running)
 (defvar driver-step nil "What F12 does.")
 
 (defun driver-do ()
@@ -50,6 +51,10 @@
       (file . ,(and buffer-file-name (file-name-nondirectory buffer-file-name)))
       (line . ,(buffer-substring-no-properties (line-beginning-position) (line-end-position)))
       (shown . ,(buffer-substring-no-properties (point-min) (point-max))))))
+
+;; A command that asks something runs until it is answered; the driver looks on meanwhile.
+(advice-add 'notes-test--work :around
+            (lambda (work process) (let ((notes-lsp--running nil)) (funcall work process))))
 
 (provide 'driver)
 ;;; driver.el ends here

@@ -28,11 +28,14 @@ endfunction
 " Selects from a place to before another one.
 function! DriverSelect(line, column, lastLine, lastColumn) abort
   let [line, column] = [a:lastLine, a:lastColumn - 1]
-  if column == 0 && line > a:line
-    let line -= 1
-    let column = strchars(getline(line)) + 1
-  endif
+  set virtualedit=onemore
   call setcursorcharpos(a:line, a:column)
   normal! v
-  call setcursorcharpos(line, column)
+  set virtualedit=
+  if column == 0
+    call cursor(line - 1, 1)
+    normal! $
+  else
+    call setcursorcharpos(line, column)
+  endif
 endfunction

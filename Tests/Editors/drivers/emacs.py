@@ -42,7 +42,7 @@ class EmacsDriver(Driver):
                 f"(add-to-list 'load-path {quoted(plugin)})\n(require 'notes-lsp)\n"
                 f"(setq notes-lsp-command '({' '.join(map(quoted, step['service']))}))\n"
                 f"(setq notes-lsp-name {quoted(step['name'])})\n"
-                f"(load {quoted(root + '/Tests/Editors/drivers/driver.el')})\n(load {quoted(plugin + '/test/control.el')})\n")
+                f"(load {quoted(plugin + '/test/control.el')})\n(load {quoted(root + '/Tests/Editors/drivers/driver.el')})\n")
         os.makedirs(self.folder + "/.emacs.d")
         with open(self.folder + "/.emacs.d/early-init.el", "w", encoding="utf-8") as file:
             file.write("(setq native-comp-deferred-compilation nil native-comp-jit-compilation nil)\n")
