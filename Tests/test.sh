@@ -45,6 +45,7 @@ run "peers that are hostile" swift test --skip-build --filter '^PeerNetworkTests
 run "peers that crowd" swift test --skip-build --filter '^PeerNetworkTests\.CrowdedListenerTests'
 run "guests that are hostile" swift test --skip-build --filter '^PeerNetworkTests\.(HostileGuest|Authors)Tests'
 run "a siege" swift test --skip-build --filter '^PeerNetworkTests\.SiegeTests'
+run "the table of all editors" python3 Tests/Editors/conformance.py all --quiet
 run "editors" swift test --skip-build --filter '^EndToEnd\.'
 
 echo

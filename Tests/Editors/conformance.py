@@ -27,6 +27,13 @@ binary = os.environ.get("NOTES_LSP_BINARY", root + "/.build/debug/notes-lsp")
 # How long an editor may take to become what a row says, in seconds; only a row that fails waits that long.
 patience = float(os.environ.get("NOTES_PATIENCE", "20"))
 own_drivers = ["vim", "neovim", "emacs"]
+members_of_steps = {
+    "remote": ["at", "from", "to", "text", "unseen"], "remote-caret": ["at", "from", "to"], "slow": [], "quick": [], "settle": [],
+    "write-file": ["text"], "expect": [], "move": ["to"], "type": ["at", "text", "hold"], "finish": [], "select": ["from", "to"],
+    "delete": ["from", "to"], "replace": ["from", "to", "text"], "delete-line": ["line"], "join-lines": ["line"],
+    "replace-all": ["from", "to"], "paste": ["at", "text"], "undo": [], "redo": [], "save": [], "fold": ["from", "to"], "unfold": [],
+    "narrow": ["from", "to"], "widen": [], "split": [], "press": ["keys", "pending"], "command": ["command"],
+}
 checked = ["buffer", "caret", "selection", "top", "modified", "windows", "file", "line", "shown"]
 
 
@@ -50,6 +57,21 @@ def load():
         if names.count(name) > 1:
             sys.exit(f"two rows are called {name!r}")
     return rows
+
+
+def problems(row):
+    """What is wrong with a row before any editor has seen it: a misspelt member would check nothing."""
+    expected = {*checked, "document", "says", "silent", "seen", "file-text"}
+    for name in row.keys() - expected - {"row", "topic", "text", "steps"}:
+        yield f"nothing checks {name!r}"
+    for name in {"text", "steps", "buffer"} - row.keys():
+        yield f"it has no {name!r}"
+    for step in row.get("steps", []):
+        members = members_of_steps.get(step.get("do"))
+        if members is None:
+            yield f"there is no step {step.get('do')!r}"
+        elif wrong := step.keys() - {"do", *members, *(expected if step["do"] == "expect" else ())}:
+            yield f"the step {step['do']!r} has no {sorted(wrong)}"
 
 
 class EditorDriver:
@@ -288,6 +310,7 @@ def main():
     parser.add_argument("editors", nargs="*", default=[], help="vim, neovim, emacs or all")
     parser.add_argument("--driver", action="append", default=[], help="the command of a driver that is not one of ours")
     parser.add_argument("--rows", default="", help="only the rows whose name or file matches")
+    parser.add_argument("--check", action="store_true", help="only reads the table, and says what is wrong with it")
     parser.add_argument("--quiet", action="store_true", help="only what was skipped or failed")
     options = parser.parse_args()
     editors = own_drivers if "all" in options.editors or not (options.editors or options.driver) else options.editors
@@ -298,6 +321,10 @@ def main():
     rows = [row for row in load() if re.search(options.rows, row["topic"] + " " + row["row"])]
     if not rows:
         parser.error("no row matches")
+    if options.check:
+        wrong = [f"{row['topic']}: {row['row']!r}: {problem}" for row in rows for problem in problems(row)]
+        print("\n".join(wrong), end="\n" if wrong else "", file=sys.stderr)
+        sys.exit(1 if wrong else 0)
 
     def show(editor, row, word, reason, seconds):
         if not options.quiet:

@@ -14,7 +14,8 @@ from drivers.vi import ViDriver
 class NeovimDriver(ViDriver):
     families = ("neovim", "vi")
     skips = {
-        "others type while a letter to replace is asked for": "Neovim answers nobody while it waits for that letter",
+        "others type while a letter to replace is asked for": "Neovim answers no driver while it waits for that letter",
+        "others type between question and answer of a replacement": "Neovim answers no driver while it asks",
     }
 
     def start(self, step):
