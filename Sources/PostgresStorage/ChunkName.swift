@@ -20,7 +20,7 @@ struct ChunkName: Hashable, Sendable {
     guard key.count == 3, let kind = Kind(rawValue: key[1]), let sha256 = Self.bytes(ofHexadecimal: key[2]) else {
       return nil
     }
-    self.init(document: KeyText.escaped(key[0]), kind: kind, sha256: sha256)
+    self.init(document: StorageKeyText.escaped(key[0]), kind: kind, sha256: sha256)
   }
 
   private static func bytes(ofHexadecimal text: String) -> Data? {

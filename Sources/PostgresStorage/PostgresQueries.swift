@@ -1,3 +1,5 @@
+import AutomergeRepo
+
 /// The queries over both tables.
 enum PostgresQueries {
   /// Rows of: key, part, SHA-256, bytes; in no order. One statement, so all rows are of one moment.
@@ -20,7 +22,7 @@ enum PostgresQueries {
   /// Each name is found by one look into an index, which skips all that it has below it.
   static func children(_ range: KeyRange) -> SQLStatement {
     let start = range.text
-    let (end, condition) = start.isEmpty ? ("", "$2::text = ''") : (KeyText.end(ofPrefix: start), "record.key < $2")
+    let (end, condition) = start.isEmpty ? ("", "$2::text = ''") : (StorageKeyText.end(ofPrefix: start), "record.key < $2")
     let parameters: [SQLParameter] = [.text(start), .text(end), .integer(Int64(start.unicodeScalars.count))]
     let records = """
       WITH RECURSIVE found(key) AS (

@@ -1,3 +1,5 @@
+import AutomergeRepo
+
 /// The tables of a store, in the schema `notes_lsp`.
 ///
 ///     chunk      immutable rows, named by their content: parts of a document
@@ -15,6 +17,13 @@ enum PostgresSchema {
   static let partByteCount = 256 << 10
   /// `note` in ASCII: marks our advisory locks among those of other programs.
   static let lockClass = 0x6E6F_7465
+  /// The longest key, written out: a third of what a page of an index may hold.
+  private static let maximumKeyByteCount = 2048
+
+  /// How a key stands in the tables.
+  static func text(of key: StorageKey) throws(StorageError) -> String {
+    try StorageKeyText.encode(key, maximumByteCount: maximumKeyByteCount)
+  }
 
   /// Serializes the processes that make the schema at the same time. Only before the tables are there.
   static let lockForCreation = "SELECT pg_advisory_xact_lock(\(lockClass), 0)"

@@ -48,7 +48,7 @@ extension PostgresStore {
         page.settled = transaction
         continue
       }
-      if let name = KeyText.unescaped(document.utf8) { page.chunks.append([name, kind, hash]) }
+      if let name = StorageKeyText.unescaped(document.utf8) { page.chunks.append([name, kind, hash]) }
       if rows.rowCount > Self.newsPageCount {
         page.next = NewsPosition(transaction: transaction, document: document, kind: kind, hash: hash)
       }

@@ -53,7 +53,7 @@ public final class PostgresStore: StorageProvider {
   // MARK: Reading
 
   public func load(_ key: StorageKey) async throws(StorageError) -> Data? {
-    let text = try KeyText.encode(key)
+    let text = try PostgresSchema.text(of: key)
     if let name = ChunkName(key) {
       let rows = try await client.read(
         SQLStatement(
@@ -80,7 +80,7 @@ public final class PostgresStore: StorageProvider {
       values[key, default: RecordRows.Parts()].add(rows, row, firstColumn: 1)
     }
     return values.compactMap { text, parts in
-      guard let key = KeyText.decode(text), key.starts(with: prefix) else {
+      guard let key = StorageKeyText.decode(text), key.starts(with: prefix) else {
         log.error("A row below \(prefix) cannot be read.")
         return nil
       }
@@ -97,7 +97,7 @@ public final class PostgresStore: StorageProvider {
   public func children(of prefix: StorageKey) async throws(StorageError) -> [String] {
     let rows = try await client.read(PostgresQueries.children(KeyRange(prefix)))
     let names = (0..<rows.rowCount).compactMap { row in
-      rows.text(row, 0).flatMap { KeyText.unescaped($0.utf8) }
+      rows.text(row, 0).flatMap { StorageKeyText.unescaped($0.utf8) }
     }
     return Array(Set(names))
   }

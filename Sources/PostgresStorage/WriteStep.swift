@@ -17,18 +17,18 @@ enum WriteStep: Sendable {
   init(_ change: StorageChange) throws(StorageError) {
     switch change {
     case .save(let item):
-      let key = try KeyText.encode(item.key)
+      let key = try PostgresSchema.text(of: item.key)
       if let name = ChunkName(item.key) {
         self = .saveChunk(name, item.data)
       } else {
         self = .saveRecord(key: key, item.data, sha256: Self.hash(item.data))
       }
     case .remove(let key):
-      let text = try KeyText.encode(key)
+      let text = try PostgresSchema.text(of: key)
       self = ChunkName(key).map { .removeChunk($0) } ?? .removeRecord(key: text)
     case .removeRange(let prefix): self = .removeRange(KeyRange(prefix))
     case .update(let item, let record):
-      let key = try KeyText.encode(item.key)
+      let key = try PostgresSchema.text(of: item.key)
       // The name of a chunk leaves nothing to merge.
       if let name = ChunkName(item.key) {
         self = .saveChunk(name, item.data)
@@ -39,7 +39,7 @@ enum WriteStep: Sendable {
   }
 
   init(settingAside item: StoredItem) throws(StorageError) {
-    self = .setAside(item.key, key: try KeyText.encode(item.key), sha256: Self.hash(item.data))
+    self = .setAside(item.key, key: try PostgresSchema.text(of: item.key), sha256: Self.hash(item.data))
   }
 
   static func hash(_ data: Data) -> Data { Data(SHA256.hash(data: data)) }
@@ -57,7 +57,7 @@ enum WriteStep: Sendable {
     case .saveChunk(let name, _), .removeChunk(let name): name.document
     case .saveRecord(let key, _, _), .updateRecord(let key, _, _, _), .removeRecord(let key): key
     case .setAside(let key, let text, _): ChunkName(key)?.document ?? text
-    case .removeRange(let range): range.prefix.first.map(KeyText.escaped) ?? ""
+    case .removeRange(let range): range.prefix.first.map(StorageKeyText.escaped) ?? ""
     }
   }
 }

@@ -25,7 +25,7 @@ enum FileStoreImport {
         for (key, path) in found {
           guard let data = try files.read(path) else { continue }
           try database.cachedStatement(sql: "INSERT OR IGNORE INTO item (key, sha256, bytes) VALUES (?, ?, ?)")
-            .execute(arguments: [try StoreKeyText.encode(key), StoreSchema.hash(data), data])
+            .execute(arguments: [try StoreSchema.text(of: key), StoreSchema.hash(data), data])
         }
         return .commit
       }

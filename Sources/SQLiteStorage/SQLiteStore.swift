@@ -54,7 +54,7 @@ public final class SQLiteStore: StorageProvider {
   // MARK: Reading
 
   public func load(_ key: StorageKey) async throws(StorageError) -> Data? {
-    let text = try StoreKeyText.encode(key)
+    let text = try StoreSchema.text(of: key)
     let rows = try await run { file throws(StorageError) in
       try file.perform { database in
         try Row.fetchAll(
@@ -77,11 +77,11 @@ public final class SQLiteStore: StorageProvider {
         ).map { StoredRow($0) }
       }
       return rows.compactMap { row in
-        guard let row, let key = StoreKeyText.decode(row.keyText), key.starts(with: prefix) else {
+        guard let row, let key = StorageKeyText.decode(row.keyText), key.starts(with: prefix) else {
           log.error("A row below \(prefix) cannot be read.")
           return nil
         }
-        guard StoreKeyText.namesContent(key) || row.isSound else {
+        guard StorageKeyText.namesContent(key) || row.isSound else {
           log.error("What lies at \(key) is not what was put there.")
           return nil
         }
@@ -94,14 +94,14 @@ public final class SQLiteStore: StorageProvider {
   public func children(of prefix: StorageKey) async throws(StorageError) -> [String] {
     try await run { file throws(StorageError) in
       try file.perform { database in
-        let text = StoreKeyText.prefix(prefix)
+        let text = StorageKeyText.prefix(prefix)
         let next = try database.cachedStatement(sql: "SELECT min(key) FROM item WHERE key > ?")
         var (children, from): ([String], String) = ([], text)
         while let found = try String.fetchOne(next, arguments: [from]), found.utf8.starts(with: text.utf8) {
           let component = found.utf8.dropFirst(text.utf8.count).prefix { $0 != UInt8(ascii: "/") }
           let path = text + String(Substring(component)) + "/"
-          if let key = StoreKeyText.decode(path), let child = key.last { children.append(child) }
-          from = StoreKeyText.end(ofPrefix: path)
+          if let key = StorageKeyText.decode(path), let child = key.last { children.append(child) }
+          from = StorageKeyText.end(ofPrefix: path)
         }
         return children
       }
@@ -109,9 +109,9 @@ public final class SQLiteStore: StorageProvider {
   }
 
   private static func range(_ prefix: StorageKey) -> (condition: String, arguments: StatementArguments) {
-    let text = StoreKeyText.prefix(prefix)
+    let text = StorageKeyText.prefix(prefix)
     return text.isEmpty
-      ? ("true", []) : ("key >= ? AND key < ?", [text, StoreKeyText.end(ofPrefix: text)])
+      ? ("true", []) : ("key >= ? AND key < ?", [text, StorageKeyText.end(ofPrefix: text)])
   }
 
   // MARK: Writing
@@ -127,7 +127,7 @@ public final class SQLiteStore: StorageProvider {
   }
 
   public func setAside(_ item: StoredItem) async throws(StorageError) {
-    let text = try StoreKeyText.encode(item.key)
+    let text = try StoreSchema.text(of: item.key)
     let found = Int64(Date().timeIntervalSince1970 * 1000)
     try await write { database in
       try database.execute(
@@ -143,10 +143,10 @@ public final class SQLiteStore: StorageProvider {
     var steps: [Step] = []
     for change in changes {
       switch change {
-      case .save(let item): steps.append(.save(try StoreKeyText.encode(item.key), item.data))
-      case .remove(let key): steps.append(.remove(try StoreKeyText.encode(key)))
+      case .save(let item): steps.append(.save(try StoreSchema.text(of: item.key), item.data))
+      case .remove(let key): steps.append(.remove(try StoreSchema.text(of: key)))
       case .removeRange(let prefix): steps.append(.removeRange(prefix))
-      case .update(let item, let record): steps.append(.update(try StoreKeyText.encode(item.key), item.data, record))
+      case .update(let item, let record): steps.append(.update(try StoreSchema.text(of: item.key), item.data, record))
       }
     }
     guard !steps.isEmpty else { return }

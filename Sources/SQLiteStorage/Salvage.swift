@@ -61,7 +61,7 @@ enum Salvage {
   }
 
   private static func write(_ rows: [StoredRow], to new: DatabaseQueue) throws -> Int {
-    let sound = rows.filter { $0.isSound && StoreKeyText.decode($0.keyText) != nil }
+    let sound = rows.filter { $0.isSound && StorageKeyText.decode($0.keyText) != nil }
     let found = Int64(Date().timeIntervalSince1970 * 1000)
     try new.writeWithoutTransaction { database in
       try database.inTransaction(.immediate) {

@@ -75,7 +75,7 @@ extension SQLiteStore {
   }
 
   private static func isWhatItSays(_ row: StoredRow) -> Bool {
-    guard row.isSound, let key = StoreKeyText.decode(row.keyText) else { return false }
-    return !StoreKeyText.namesContent(key) || key.last == StoreSchema.hexadecimal(row.sha256)
+    guard row.isSound, let key = StorageKeyText.decode(row.keyText) else { return false }
+    return !StorageKeyText.namesContent(key) || key.last == StoreSchema.hexadecimal(row.sha256)
   }
 }

@@ -12,6 +12,13 @@ enum StoreSchema {
   static let version = 1
   /// `note` in ASCII: marks the file as ours, for file(1) too.
   static let applicationId: Int32 = 0x6E6F_7465
+  /// The longest key, written out.
+  private static let maximumKeyByteCount = 4096
+
+  /// How a key stands in the tables.
+  static func text(of key: StorageKey) throws(StorageError) -> String {
+    try StorageKeyText.encode(key, maximumByteCount: maximumKeyByteCount)
+  }
 
   /// Makes the tables in an empty database, and refuses one that is not ours or too new.
   static func prepare(_ database: Database) throws {

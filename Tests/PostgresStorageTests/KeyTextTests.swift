@@ -13,14 +13,14 @@ import Testing
     let key = (0..<Int.random(in: 1...4, using: &random)).map { _ in
       (0..<Int.random(in: 0...4, using: &random)).map { _ in letters.randomElement(using: &random) ?? "" }.joined()
     }
-    let text = try KeyText.encode(key)
+    let text = try PostgresSchema.text(of: key)
     #expect(!text.utf8.contains(0))
-    let read = try #require(KeyText.decode(text))
+    let read = try #require(StorageKeyText.decode(text))
     #expect(read.map { Array($0.utf8) } == key.map { Array($0.utf8) }, "seed \(seed)")
   }
 
   @Test(arguments: ["", "a", "a/%", "a/%4", "a/%zz/", "a/%ff/"])
-  func whatIsNoKeyIsNotRead(text: String) { #expect(KeyText.decode(text) == nil) }
+  func whatIsNoKeyIsNotRead(text: String) { #expect(StorageKeyText.decode(text) == nil) }
 
   @Test func onlyAChunkHasAChunksName() {
     let hash = String(repeating: "0a", count: 32)
@@ -34,8 +34,8 @@ import Testing
   }
 
   @Test func aLongKeyIsRefused() {
-    #expect(throws: StorageError.self) { try KeyText.encode([String(repeating: "n", count: 3000)]) }
-    #expect(throws: StorageError.invalidKey([])) { try KeyText.encode([]) }
+    #expect(throws: StorageError.self) { try PostgresSchema.text(of: [String(repeating: "n", count: 3000)]) }
+    #expect(throws: StorageError.invalidKey([])) { try PostgresSchema.text(of: []) }
   }
 
   @Test func aValueIsStoredInPartsWithNothingLeftOut() {

@@ -14,6 +14,10 @@ final class SimulatedPerson {
   let siblingNetwork: SimulatedNetwork
   private let network: SimulatedNetwork
   private(set) var services: [SimulatedService] = []
+  /// Whether a service has ended that no other one had found: what it leaves is found by the next one.
+  private(set) var hasLeftovers = false
+  /// Whether the services find each other. Until then they know of each other only what the disk shows.
+  var areLinked = true
   private var count = 0
 
   init(_ name: String, _ network: SimulatedNetwork, clock: ManualClock, random: inout RandomSource) {
@@ -28,10 +32,12 @@ final class SimulatedPerson {
     count += 1
     let service = SimulatedService(self, number: count, random: &random)
     services.append(service)
+    hasLeftovers = false
     return service
   }
 
   func crash(_ service: SimulatedService) {
+    hasLeftovers = hasLeftovers || service.repo.siblings.isEmpty && services.count > 1
     siblingNetwork.disconnectAll(of: service.name)
     if service.sharing.hasNetwork { network.disconnectAll(of: PeerId(name)) }
     service.crash()
@@ -42,7 +48,8 @@ final class SimulatedPerson {
   func tidy() {
     guard let hub = services.first else { return }
     hub.service.becameHub()
-    for other in services.dropFirst() { siblingNetwork.connect(hub.name, other.name) }
+    guard areLinked else { return }
+    for other in services.dropFirst() where other.isToBeFound { siblingNetwork.connect(hub.name, other.name) }
     // A service takes the network over when it has been loaded.
     guard !services.contains(where: \.sharing.hasNetwork), let heir = services.first(where: \.isLoaded) else { return }
     heir.repo.add(network.provider())

@@ -27,8 +27,14 @@ final class SimulatedService {
   /// The SHA-256 of what the note is known to have of its file.
   private(set) var knownDigest: String?
   private(set) var isLoaded = false
+  /// What the editor was last told of the note's status, and the request for it that has no answer yet.
+  private(set) var status: JSONValue?
+  private var statusRequest: Int?
+  /// When this service and the person's others find each other at the earliest.
+  private let foundAt: Duration
 
   var isAlive: Bool { process.isAlive }
+  var isToBeFound: Bool { clock.now >= foundAt }
 
   init(_ person: SimulatedPerson, number: Int, random: inout RandomSource) {
     name = PeerId("\(person.name)/\(number)")
@@ -38,6 +44,7 @@ final class SimulatedService {
       number, run: run, disk: person.disk, random: RandomSource(SplitMix64(seed: random.next())))
     self.random = RandomSource(SplitMix64(seed: random.next()))
     clock = person.disk.clock
+    foundAt = clock.now + .milliseconds(Int64.random(in: 0...2_000, using: &self.random))
     let store = SimulatedStore(process)
     repo = Repo(
       peerId: PeerId(person.name), metadata: PeerMetadata(name: person.name), storage: store,
@@ -84,10 +91,29 @@ final class SimulatedService {
   }
 
   private func received(_ message: JSONValue) {
-    if let id = message["id"]?.intValue, message["method"] == nil { return answers[id] = message }
+    if let id = message["id"]?.intValue, message["method"] == nil { return answered(id, message) }
     guard let method = message["method"]?.stringValue, let params = message["params"] else { return }
+    if method == "notes/statusChanged" { status = params }
     if method == "notes/file" { knownDigest = params["sha256"]?.stringValue }
     buffer?.receive(method, params)
+  }
+
+  private func answered(_ id: Int, _ message: JSONValue) {
+    answers[id] = message
+    guard id == statusRequest else { return }
+    statusRequest = nil
+    let result = message["result"]
+    if let result, result["documents"] == nil { return status = result }
+    // The service is still opening the note.
+    clock.schedule(after: Self.statusInterval) { [weak self] in self?.askForStatus() }
+  }
+
+  private static let statusInterval: Duration = .milliseconds(300)
+
+  /// Asks for the status once, as the plugins do for a buffer that they show.
+  private func askForStatus() {
+    guard let buffer, statusRequest == nil else { return }
+    statusRequest = request("notes/status", ["uri": .string(buffer.uri)])
   }
 
   private func send(_ method: String, _ params: JSONValue, id: Int? = nil) {
@@ -119,7 +145,9 @@ final class SimulatedService {
   /// The editor shows a buffer, which may have outlived another service.
   func show(_ buffer: ModelBuffer, reattach: Bool) {
     self.buffer = buffer
+    status = nil
     buffer.attach(to: run, reattach: reattach) { [weak self] method, params in self?.send(method, params) }
+    askForStatus()
   }
 
   /// The editor goes on with another service.

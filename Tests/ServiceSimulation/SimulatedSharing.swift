@@ -36,7 +36,9 @@ public final class SimulatedSharing: SharingService {
 
   public func access(to document: DocumentId) -> Access { .write }
   public func host(of document: DocumentId) -> (peer: PeerId, name: String)? { nil }
-  public func people(on document: DocumentId) -> [PersonSummary] { [] }
+  public func people(on document: DocumentId) -> [PersonSummary] {
+    peers.map { PersonSummary(peer: $0.peer, name: $0.name, access: .write, isConnected: true) }
+  }
   public func metName(ofAuthor author: [UInt8]) -> String? { nil }
   public func name(of peer: PeerId, claiming claim: String) -> String? { claim }
   public func refresh() async {}

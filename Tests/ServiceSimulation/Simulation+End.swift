@@ -7,9 +7,9 @@ extension Simulation {
   func settle() async throws {
     partitions = []
     while !orphans.isEmpty { restart() }
-    for person in people where buffers(of: person).isEmpty {
-      let service = person.services.first ?? person.start(random: &random)
-      openBuffer(service, of: person)
+    for person in people where buffers(of: person).isEmpty || person.hasLeftovers {
+      let service = person.hasLeftovers ? person.start(random: &random) : person.services.first
+      openBuffer(service ?? person.start(random: &random), of: person)
     }
     for buffer in people.flatMap(buffers) { buffer.flush() }
     do {
@@ -21,7 +21,26 @@ extension Simulation {
       throw failure(describeTexts())
     }
     let text = try checkedText()
+    do {
+      try await wait(for: "the status of all", within: Self.settlingTime) { doubts.isEmpty }
+    } catch {
+      throw failure("these are told what is not so: " + doubts.joined(separator: "; "))
+    }
     try await closeAll(text)
+  }
+
+  /// The editors that were not told last that everything is stored, and that all people have it.
+  private var doubts: [String] {
+    people.flatMap { person in
+      person.services.compactMap { service -> String? in
+        guard service.buffer != nil else { return nil }
+        let peers = service.status?["peers"]?.arrayValue ?? []
+        let names = Set(peers.filter { $0["inSync"]?.boolValue == true }.compactMap { $0["peer"]?.stringValue })
+        let others = service.sharing.hasNetwork ? Set(people.map(\.name)).subtracting([person.name]) : []
+        let isRight = service.status?["stored"]?.boolValue == true && peers.count == others.count && names == others
+        return isRight ? nil : "\(service.name): \(service.status ?? .null)"
+      }
+    }
   }
 
   /// When no editor has the note open, the files get its text.

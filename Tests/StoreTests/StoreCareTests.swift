@@ -22,7 +22,7 @@ import Testing
     try await store.save(wrongName, Data([1]))
     try fixture.execute("UPDATE item SET bytes = x'02' WHERE key = 'd/1/'")
     try fixture.execute("UPDATE item SET sha256 = 1 WHERE key = 'd/2/'")
-    let expected: Set = ["d/1/", "d/2/", StoreKeyText.prefix(wrongName)]
+    let expected: Set = ["d/1/", "d/2/", StorageKeyText.prefix(wrongName)]
     let report = try await store.check()
     #expect(report.damagedKeys.contains("d/1/"))
     #expect(report.damagedKeys.count == expected.count)

@@ -30,6 +30,7 @@ import UV
     let bytes = Array("GET /metrics HTTP/1.1\r\nA: b\r\n\r\n".utf8)
     for byte in bytes.dropLast() { #expect(parser.receive([byte]) == nil) }
     #expect(parser.receive(bytes.suffix(1)) == .page(isHead: false))
+    #expect(parser.receive(bytes) == nil, "a connection gets one answer")
   }
 
   @Test func aHeaderWithoutEndIsNotGathered() {

@@ -311,9 +311,9 @@ public final class DocHandle {
         observers.send(.headsChanged(by: peer))
         reports.documentChanged()
       case .found:
-        repo?.found(self)
+        repo?.loader.found(self)
       case .notFound:
-        repo?.notFound(self)
+        repo?.loader.notFound(self)
       case .refused(let peer, let refusal):
         repo?.refused(refusal, from: peer, on: self)
       case .later:

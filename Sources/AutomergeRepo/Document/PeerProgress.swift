@@ -28,7 +28,7 @@ struct PeerProgress {
   ///
   /// - Parameter current: the status of the peer with a link; asked after every message for all links, so it copies none
   mutating func compare(
-    _ links: [DocumentSync.Link], _ current: (Int) -> Status
+    _ links: [SyncLink], _ current: (Int) -> Status
   ) -> (peerCount: Int, areSamePeers: Bool, isSame: Bool) {
     var peerCount = 0, areSamePeers = true, isSame = true
     for index in links.indices where !links[index].isLacking {
@@ -43,7 +43,7 @@ struct PeerProgress {
   }
 
   /// Takes down the status of the peers that are on the document now.
-  mutating func note(_ links: [DocumentSync.Link], _ current: (Int) -> Status) {
+  mutating func note(_ links: [SyncLink], _ current: (Int) -> Status) {
     let present = links.indices.filter { !links[$0].isLacking }
     status = Dictionary(uniqueKeysWithValues: present.map { (links[$0].peer, current($0)) })
   }

@@ -3,14 +3,19 @@ import Synchronization
 
 /// Documents that were released from memory while the program still holds them. What is changed in one afterwards, by a bound value
 /// or on another thread, is merged into the document, which is loaded again for that.
-final class ReleasedDocuments: Sendable {
+@AutomergeRepo
+final class ReleasedDocuments {
   private struct Changed {
     let id: DocumentId
     let document: Document
   }
 
   /// Those that were changed and not taken back yet. Holds them, for the program may let go of one right after its change.
-  private let changed = Mutex<[ObjectIdentifier: Changed]>([:])
+  private nonisolated let changed = Mutex<[ObjectIdentifier: Changed]>([:])
+  /// What was begun last. Takes back no more than one at a time, so that a later one ends after all before it.
+  private var last: Task<StorageError?, Never>?
+
+  nonisolated init() {}
 
   /// Takes notice of later changes, for as long as the program holds the document.
   func watch(_ document: Document, id: DocumentId, for repo: Repo) {
@@ -23,11 +28,22 @@ final class ReleasedDocuments: Sendable {
     }
   }
 
-  /// Merges what was changed. What cannot be merged now is kept for the next time.
+  /// Merges what was changed, and returns when that, and what an earlier call has begun to merge, is done. What cannot be merged
+  /// now is kept for the next time.
   ///
   /// - Returns: why something could not be merged
-  @AutomergeRepo @discardableResult
+  @discardableResult
   func takeBack(into repo: Repo) async -> StorageError? {
+    let earlier = last
+    let task = Task { () -> StorageError? in
+      let failure = await earlier?.value
+      return await self.mergeAll(into: repo) ?? failure
+    }
+    last = task
+    return await task.value
+  }
+
+  private func mergeAll(into repo: Repo) async -> StorageError? {
     let all = changed.withLock { changed in
       defer { changed = [:] }
       return changed

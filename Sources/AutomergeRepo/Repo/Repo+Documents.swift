@@ -12,11 +12,11 @@ extension Repo {
     // Peers that speak of the document wait in its entry, and so do those who look for it.
     let entry = DocumentEntry(id: id)
     entries[id] = entry
-    let outcome = await read(id)
+    let outcome = await loader.read(id)
     guard entries[id] === entry, entry.handle == nil else { throw .alreadyExists(id) }
     switch outcome {
     case .stored(let chunks) where chunks.isNothing: return fill(entry, with: doc)
-    case .stored, .deleted, .failed: loaded(entry, outcome)
+    case .stored, .deleted, .failed: loader.loaded(entry, outcome)
     }
     switch outcome {
     case .stored: throw .alreadyExists(id)
@@ -90,7 +90,7 @@ extension Repo {
       let isNew = entries[id] == nil
       let entry = entry(for: id)
       entry.watch(continuation)
-      if isNew { load(entry) }
+      if isNew { loader.load(entry) }
     }
     Task {
       let outcome = await self.find(id, within: limit)

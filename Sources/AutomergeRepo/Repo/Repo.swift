@@ -79,8 +79,8 @@ public final class Repo {
     attachStore(to: handle, loaded: nil)
     handle.store?.storeWhole()
     handle.signatures.changed()
-    announce(handle)
-    deliverQueue(of: entry)
+    loader.announce(handle)
+    loader.deliverQueue(of: entry)
     return handle
   }
 
@@ -118,7 +118,7 @@ public final class Repo {
     let entry = entries[id]
     let place = DocumentEntry(id: id)
     entries[id] = place
-    defer { if entries[id] === place { close(place, with: .deleted) } }
+    defer { if entries[id] === place { loader.close(place, with: .deleted) } }
     catalogues.forget(id)
     remotes.forget(id)
     entry?.end(with: .deleted)

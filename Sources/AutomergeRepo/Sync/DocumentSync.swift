@@ -8,7 +8,7 @@ import Foundation
 ///     searching ──a peer's changes──► ready
 ///         └──all peers asked have answered no──► notFound
 ///
-/// Each peer on the document has a `Link`. A message is only ever answered when there is something to say, so two of these fall silent
+/// Each peer on the document has a `SyncLink`. A message is only ever answered when there is something to say, so two of these fall silent
 /// when they are equal.
 struct DocumentSync {
   enum Phase: Equatable {
@@ -87,7 +87,7 @@ struct DocumentSync {
   var phase: Phase
   /// Some peers are still to be asked, so a search cannot end.
   private var isAsking: Bool
-  var links: [Link] = []
+  var links: [SyncLink] = []
   /// Peers that get our changes from relays, so that they are sent nothing unless they speak themselves.
   var idlePeers: Set<PeerId> = []
   /// How many peers have ever had to wait for their turn.
@@ -232,8 +232,8 @@ struct DocumentSync {
   /// have been lost with it.
   mutating func link(to peer: PeerId, _ access: Access) -> Int {
     if let index = index(of: peer) { return index }
-    let shared = Link.shared(remembered.removeValue(forKey: peer), access)
-    links.append(Link(to: peer, access: access, shared: shared))
+    let shared = SyncLink.shared(remembered.removeValue(forKey: peer), access)
+    links.append(SyncLink(to: peer, access: access, shared: shared))
     return links.count - 1
   }
 
@@ -335,10 +335,10 @@ struct DocumentSync {
     phase = .ready
     for index in links.indices {
       switch links[index].state {
-      case .asked: links[index].state = .exchanging(Link.Exchange())
+      case .asked: links[index].state = .exchanging(SyncLink.Exchange())
       case .lacking(awaitsAnswer: false) where index != finder:
         // It is offered what was found.
-        links[index].state = .exchanging(Link.Exchange())
+        links[index].state = .exchanging(SyncLink.Exchange())
         links[index].forget()
       case .lacking, .exchanging: break
       }
@@ -375,9 +375,9 @@ struct DocumentSync {
         links[index].exchange?.difference = nil
         return []
       }
-      var difference = exchange.difference ?? Difference(ours: heads, theirs: theirs)
+      var difference = exchange.difference ?? SyncDifference(ours: heads, theirs: theirs)
       if difference.ours != heads || difference.theirs != theirs {
-        difference = Difference(ours: heads, theirs: theirs)
+        difference = SyncDifference(ours: heads, theirs: theirs)
       }
       let count = difference.checkCount
       difference.checkCount += 1

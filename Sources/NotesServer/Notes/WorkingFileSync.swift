@@ -244,7 +244,8 @@ final class WorkingFileSync: WorkingFilePlanner {
       $0.words = file.wordCount
       $0.title = note.title ?? $0.title
     }
-    try await notebook.save(key)
+    // Together with the changes that the base names: another process may read both at any moment.
+    try await notebook.save(key, with: handle)
     written[key] = text.count < FileComparison.maximumBytesAtOnce ? nil : await WrittenFile(file.bytes, base)
     try await followTitle(key)
   }

@@ -214,6 +214,7 @@ final class BufferOpener {
     // It may have been closed, or reopened, while the document was being fetched.
     guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
     guard let note = NoteDocument(handle.document, item: item) else {
+      guard item == nil || MeetingDocument(handle.document) == nil else { return itemIsDeleted(uri: uri, opening) }
       let error = NotesError(.notANote, "The document \(handle.id) holds no such text.")
       return fallBack(uri: uri, opening, error: error)
     }
@@ -236,6 +237,17 @@ final class BufferOpener {
     // The note was moved to another document while it was being opened.
     let latest = service.notebook.latest(handle.id)
     if latest != handle.id { Task { @AutomergeRepo in await service.mover.heardOfMove(handle.id, to: latest) } }
+  }
+
+  /// The agenda item was deleted while its buffer was being opened.
+  private func itemIsDeleted(uri: String, _ opening: Opening) {
+    buffers[uri] = .plain(opening.plain)
+    if editor.isRunning { buffers.leftPlain(uri, opening.plain, .itemDeleted, service.notebook[opening.key]) }
+    let text = opening.plain.text
+    guard !text.isEmpty else { return }
+    service.recoveredTexts.keepSoon(
+      opening.key.document, "its agenda item was deleted while it was being opened", text, isTold: editor.isRunning)
+    service.recoveredTexts.kept(text, ofDeleted: opening.key)
   }
 
   private func notOpened(uri: String, opening number: Int, error: any Error) async {

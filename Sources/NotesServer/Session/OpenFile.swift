@@ -215,7 +215,10 @@ final class OpenFile {
       if let claim = claims.all.last { try await know(claim, digest) }
       return
     }
-    guard handle.document.unknown(environment.notebook[key]?.fileBase?.heads ?? []).isEmpty,
+    let heads = environment.notebook[key]?.fileBase?.heads ?? []
+    // A process that is not connected has taken in what the file holds, and has stored that.
+    if !handle.document.unknown(heads).isEmpty { try await handle.takeStored() }
+    guard handle.document.unknown(heads).isEmpty,
       let (merge, note) = await merged(
         contents, [environment.notebook[key]?.fileBase],
         possible: claims.all.reversed() + [binding?.clientTextBase].compactMap(\.self))

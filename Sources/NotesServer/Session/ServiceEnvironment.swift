@@ -29,9 +29,10 @@ final class ServiceEnvironment {
   /// Whether this person may change a document: a change that the host refuses is not made here.
   func mayWrite(_ id: DocumentId) -> Bool { sharing.access(to: id) == .write }
 
-  /// Loads what the file of a note held; anew if another process may have written to it.
+  /// Loads what the file of a note held, as the store has it: another process of this person, which may not be connected yet,
+  /// may have read or written the file since.
   func loadBase(of key: NoteKey) async throws {
-    if !repo.siblings.isEmpty { try await notebook.reloadBase(of: key) }
+    try await notebook.reloadBase(of: key)
     try await notebook.loadBase(of: key)
   }
 

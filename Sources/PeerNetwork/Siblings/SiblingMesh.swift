@@ -7,7 +7,9 @@ import PeerTransport
 ///                            ▲   │ failed              │ lost
 ///                            └───┴──── pausing ◄───────┘
 ///
-/// The one with the smaller id calls; the other one waits, and calls too if nothing comes, as when it is not to be reached itself.
+/// The process with the smaller id calls, at first and after a loss. The other one waits, and calls too if no call comes, as
+/// when it is not to be reached itself. Were both to call after a loss, the calls would cross, and one connection would replace
+/// the other with messages under way on it.
 /// A process that is not in the list any more is not called. A connection that is there stays: the list may be old.
 struct SiblingMesh {
   /// Source: Storage.md, "PostgreSQL".
@@ -21,25 +23,29 @@ struct SiblingMesh {
     case connected(PeerId)
     case failed(PeerId)
     case lost(PeerId)
-    case timerFired(PeerId)
+    /// The timer of this number.
+    case timerFired(PeerId, Int)
   }
 
   enum Effect: Equatable {
     /// To be answered with `connected` or `failed`.
     case call(PeerId, [PeerAddress])
-    case startTimer(PeerId, Duration)
+    /// Its number comes back with `timerFired`.
+    case startTimer(PeerId, Duration, Int)
   }
 
   private enum State {
-    case waiting
+    case waiting(timer: Int)
     case calling(pause: Duration)
-    case pausing(next: Duration)
+    case pausing(timer: Int, next: Duration)
     case connected
   }
 
   private let local: PeerId
   private var addresses: [PeerId: [PeerAddress]] = [:]
   private var states: [PeerId: State] = [:]
+  /// How many timers were started.
+  private var timerCount = 0
 
   init(local: PeerId) { self.local = local }
 
@@ -57,12 +63,13 @@ struct SiblingMesh {
       return self.pause(peer, pause)
     case .lost(let peer):
       guard case .connected = states[peer] else { return [] }
-      return pause(peer, Self.firstPause)
-    case .timerFired(let peer):
+      return local < peer ? pause(peer, Self.firstPause) : wait(for: peer)
+    case .timerFired(let peer, let number):
       switch states[peer] {
-      case .waiting: return call(peer, pause: Self.firstPause)
-      case .pausing(let next): return call(peer, pause: next)
-      case .calling, .connected, nil: return []
+      case .waiting(number): return call(peer, pause: Self.firstPause)
+      case .pausing(number, let next): return call(peer, pause: next)
+      // The timer of an earlier state.
+      case .waiting, .pausing, .calling, .connected, nil: return []
       }
     }
   }
@@ -74,10 +81,18 @@ struct SiblingMesh {
       states[peer] = nil
     }
     return addresses.keys.sorted().filter { states[$0] == nil }.flatMap { peer in
-      if local < peer { return call(peer, pause: Self.firstPause) }
-      states[peer] = .waiting
-      return [.startTimer(peer, Self.patience)]
+      local < peer ? call(peer, pause: Self.firstPause) : wait(for: peer)
     }
+  }
+
+  private mutating func wait(for peer: PeerId) -> [Effect] {
+    guard addresses[peer] != nil else {
+      states[peer] = nil
+      return []
+    }
+    timerCount += 1
+    states[peer] = .waiting(timer: timerCount)
+    return [.startTimer(peer, Self.patience, timerCount)]
   }
 
   private mutating func call(_ peer: PeerId, pause: Duration) -> [Effect] {
@@ -95,7 +110,8 @@ struct SiblingMesh {
       states[peer] = nil
       return []
     }
-    states[peer] = .pausing(next: min(pause * 2, Self.maximumPause))
-    return [.startTimer(peer, pause)]
+    timerCount += 1
+    states[peer] = .pausing(timer: timerCount, next: min(pause * 2, Self.maximumPause))
+    return [.startTimer(peer, pause, timerCount)]
   }
 }

@@ -104,8 +104,8 @@ public final class StoreSiblingProvider: NetworkProvider {
     for effect in mesh.receive(event) {
       switch effect {
       case .call(let peer, let addresses): call(peer, addresses)
-      case .startTimer(let peer, let pause):
-        clock.schedule(after: pause) { [weak self] in self?.tell(.timerFired(peer)) }
+      case .startTimer(let peer, let pause, let number):
+        clock.schedule(after: pause) { [weak self] in self?.tell(.timerFired(peer, number)) }
       }
     }
   }

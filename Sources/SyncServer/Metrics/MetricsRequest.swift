@@ -9,17 +9,22 @@ struct MetricsRequest {
   }
 
   private var bytes: [UInt8] = []
+  private var isAnswered = false
 
-  /// Takes more of the request; nil until its header is complete.
+  /// Takes more of the request. Returns the answer once, when the header is complete; until then, and for what follows, nil.
   mutating func receive(_ news: some Collection<UInt8>) -> Answer? {
+    guard !isAnswered else { return nil }
+    let examinedCount = max(bytes.count - 3, 0)
     bytes += news.prefix(Self.maximumByteCount + 1 - bytes.count)
-    guard let end = headerEnd else { return bytes.count > Self.maximumByteCount ? .tooLong : nil }
-    return Self.answer(to: bytes[..<end])
+    let end = headerEnd(from: examinedCount)
+    guard end != nil || bytes.count > Self.maximumByteCount else { return nil }
+    isAnswered = true
+    return end.map { Self.answer(to: bytes[..<$0]) } ?? .tooLong
   }
 
-  /// Where the empty line is.
-  private var headerEnd: Int? {
-    bytes.indices.first { start in
+  /// Where the empty line is, if it does not begin before `start`.
+  private func headerEnd(from start: Int) -> Int? {
+    bytes.indices[start...].first { start in
       let rest = bytes[start...]
       return rest.starts(with: [13, 10, 13, 10]) || rest.starts(with: [10, 10])
     }

@@ -34,18 +34,28 @@ import Testing
     print("seed \(seed): \(simulation.report)")
   }
 
-  /// The first service takes the words in a moment after the write; the second finds them in its editor's buffer.
-  @Test func wordsOfAnotherProgramStandOnceIfASecondEditorOpensTheFileAtOnce() async throws {
+  /// The first service takes the words in a moment after the write; the second finds them in its editor's buffer. Where the
+  /// two do not know each other yet, each has only the store to learn from what the other has taken in.
+  @Test(arguments: [true, false]) func wordsOfAnotherProgramStandOnceIfASecondEditorOpensTheFileAtOnce(
+    areLinked: Bool
+  ) async throws {
     let simulation = Simulation(seed: 1)
     try await simulation.begin()
     let person = simulation.people[0]
     for milliseconds in stride(from: 0, to: 400, by: 40) {
+      person.areLinked = areLinked
       let second = person.start(random: &simulation.random)
-      try await simulation.wait(for: "the second service") { second.isLoaded && !second.repo.siblings.isEmpty }
+      try await simulation.wait(for: "the second service") {
+        second.isLoaded && (!areLinked || !second.repo.siblings.isEmpty)
+      }
       simulation.writeOutside(person)
       await simulation.pass(.milliseconds(milliseconds))
       simulation.openBuffer(second, of: person)
       await simulation.pass(.seconds(3))
+      #expect(second.repo.siblings.isEmpty != areLinked)
+      person.areLinked = true
+      try await simulation.wait(for: "the two services") { !second.repo.siblings.isEmpty }
+      await simulation.pass(.seconds(1))
       second.closeBuffer()
       await simulation.pass(.seconds(1))
       person.crash(second)

@@ -1,13 +1,10 @@
-import AutomergeRepo
-
-/// How keys are written in the database: each name followed by `/`, so that a prefix of names is a prefix of text.
+/// How storage providers write keys in a database: each name followed by `/`, so that a prefix of names is a prefix of text.
 ///
 /// In a name `/`, `%` and NUL are `%` and two hexadecimal digits; everything else stands for itself.
-enum KeyText {
-  /// The longest key, written out: a third of what a page of an index may hold.
-  static let maximumByteCount = 2048
-
-  static func encode(_ key: StorageKey) throws(StorageError) -> String {
+package enum StorageKeyText {
+  /// - Parameter maximumByteCount: of the longest key, written out.
+  /// - Throws: `invalidKey` for an empty key, and for one that is longer.
+  package static func encode(_ key: StorageKey, maximumByteCount: Int) throws(StorageError) -> String {
     guard !key.isEmpty else { throw .invalidKey(key) }
     let text = prefix(key)
     guard text.utf8.count <= maximumByteCount else { throw .invalidKey(key) }
@@ -15,15 +12,15 @@ enum KeyText {
   }
 
   /// What the keys below `prefix` begin with; empty for all keys.
-  static func prefix(_ prefix: StorageKey) -> String {
+  package static func prefix(_ prefix: StorageKey) -> String {
     prefix.reduce(into: "") { text, name in text += escaped(name) + "/" }
   }
 
   /// The first text after all those that begin with `prefix`, which ends with `/`.
-  static func end(ofPrefix prefix: String) -> String { prefix.dropLast() + "0" }
+  package static func end(ofPrefix prefix: String) -> String { prefix.dropLast() + "0" }
 
   /// Nil if no key is written so.
-  static func decode(_ text: String) -> StorageKey? {
+  package static func decode(_ text: String) -> StorageKey? {
     guard text.utf8.last == UInt8(ascii: "/") else { return nil }
     var key: StorageKey = []
     for name in text.utf8.dropLast().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
@@ -33,7 +30,7 @@ enum KeyText {
     return key
   }
 
-  static func escaped(_ name: String) -> String {
+  package static func escaped(_ name: String) -> String {
     guard name.utf8.contains(where: { $0 == 0 || $0 == 0x25 || $0 == 0x2F }) else { return name }
     var text: [UInt8] = []
     for byte in name.utf8 {
@@ -47,7 +44,7 @@ enum KeyText {
     return String(decoding: text, as: UTF8.self)
   }
 
-  static func unescaped(_ name: some Sequence<UInt8>) -> String? {
+  package static func unescaped(_ name: some Sequence<UInt8>) -> String? {
     var bytes: [UInt8] = []
     var rest = name.makeIterator()
     while let byte = rest.next() {

@@ -1,0 +1,149 @@
+import Automerge
+import Foundation
+
+/// Brings documents into memory: from the store, and if it has none from the peers.
+@AutomergeRepo
+struct DocumentLoader {
+  /// The time limit of a search that a peer's request has started.
+  static let maximumSearch: Duration = .seconds(30)
+
+  enum ReadOutcome {
+    case stored(StoredChunks)
+    case deleted
+    case failed(StorageError)
+  }
+
+  let repo: Repo
+
+  // MARK: From the store
+
+  func load(_ entry: DocumentEntry) {
+    Task {
+      let outcome = await read(entry.id)
+      // It may have been deleted or recreated meanwhile.
+      guard repo.entries[entry.id] === entry, entry.handle == nil else { return }
+      loaded(entry, outcome)
+    }
+  }
+
+  func read(_ id: DocumentId) async -> ReadOutcome {
+    guard let storage = repo.storage else { return .stored(StoredChunks()) }
+    do throws(StorageError) {
+      if try await storage.load(Repo.tombstone(of: id)) != nil { return .deleted }
+      var chunks = try await StoredChunks.load(id, from: storage)
+      chunks.signatures = try await storage.loadRange(StoredSignatures.prefix(id))
+      chunks.syncStates = try await storage.loadRange(SyncStates.prefix(id))
+      return .stored(chunks)
+    } catch {
+      return .failed(error)
+    }
+  }
+
+  func loaded(_ entry: DocumentEntry, _ outcome: ReadOutcome) {
+    switch outcome {
+    case .stored(let chunks):
+      if !chunks.damaged.isEmpty {
+        repo.logger.warning("\(entry.id): \(chunks.damaged.count) chunks in the store are damaged and were left out")
+      }
+      open(entry, chunks)
+    case .deleted:
+      close(entry, with: .deleted)
+    case .failed(let error):
+      repo.logger.error("\(entry.id) could not be read from the store: \(error)")
+      close(entry, with: .failed(error))
+    }
+  }
+
+  /// Ends an entry that never had a document. Peers and callers that asked for it get the same answer as for an unknown document.
+  func close(_ entry: DocumentEntry, with outcome: FindOutcome) {
+    repo.entries[entry.id] = nil
+    for (_, peer) in entry.takeQueue() { repo.send(.unavailable, on: entry.id, to: peer) }
+    entry.end(with: outcome)
+  }
+
+  private func open(_ entry: DocumentEntry, _ chunks: StoredChunks) {
+    let isReady = chunks.document.map { !$0.heads().isEmpty } ?? false || chunks.isEmptyDocument
+    let document = chunks.document ?? Document()
+    let handle = DocHandle(id: entry.id, document: document, phase: isReady ? .ready : .searching, repo: repo)
+    handle.discarded = chunks.discarded
+    handle.signatures.load(chunks.signatures)
+    repo.remotes.syncStates.loaded(chunks.syncStates, of: entry.id)
+    entry.handle = handle
+    repo.attachStore(to: handle, loaded: chunks)
+    if isReady {
+      announce(handle)
+      resume(handle)
+    }
+    if isReady, repo.storage != nil { repo.catalogues.remember(handle) }
+    deliverQueue(of: entry)
+    if !isReady { search(entry, handle) }
+  }
+
+  /// What peers said of the document before it was here.
+  func deliverQueue(of entry: DocumentEntry) {
+    for (content, peer) in entry.takeQueue() where repo.connections.isConnected(peer) {
+      let access = repo.access(entry.id, for: peer)
+      if access == .none {
+        repo.send(.unavailable, on: entry.id, to: peer)
+      } else {
+        if let handle = entry.handle { repo.remotes.syncStates.recall(peer, for: handle) }
+        entry.handle?.receive(.received(content, from: peer, access: access))
+      }
+    }
+  }
+
+  /// Announces the document to the peers that the policy allows.
+  func announce(_ handle: DocHandle) {
+    repo.observers.send(.documentOpened(handle))
+    repo.entries[handle.id]?.end(with: .found(handle))
+    for peer in repo.connections.all { repo.introduce(peer, to: handle) }
+  }
+
+  /// Goes on with the peers that were on the document when it was released, and that the policy does not tell of it.
+  private func resume(_ handle: DocHandle) {
+    for peer in repo.connections.resume(handle.id) {
+      let access = repo.access(handle.id, for: peer)
+      if access > .none { handle.receive(.connected(peer, access: access)) }
+    }
+  }
+
+  // MARK: From peers
+
+  /// Asks the peers that have not spoken of the document, unless one has begun to send it.
+  private func search(_ entry: DocumentEntry, _ handle: DocHandle) {
+    entry.tellProgress()
+    // Weak, for a document that was found must not stay in memory because of this.
+    repo.clock.schedule(after: Self.maximumSearch) { [weak repo, weak entry, weak handle] in
+      guard let repo, let entry, let handle, !entry.isReady, repo.entries[entry.id] === entry else { return }
+      repo.loader.notFound(handle)
+    }
+    let linked = handle.sync.linkedPeers
+    if !handle.sync.isBeingSent {
+      for peer in repo.connections.all where !linked.contains(peer) { repo.introduce(peer, to: handle) }
+    }
+    handle.receive(.asked)
+  }
+
+  func found(_ handle: DocHandle) {
+    handle.store?.changed()
+    repo.observers.send(.documentOpened(handle))
+    repo.entries[handle.id]?.end(with: .found(handle))
+    let linked = handle.sync.linkedPeers
+    // Peers that could not create it may write now.
+    for peer in linked { handle.receive(.accessChanged(peer, repo.access(handle.id, for: peer))) }
+    for peer in repo.connections.all where !linked.contains(peer) { repo.introduce(peer, to: handle) }
+  }
+
+  func notFound(_ handle: DocHandle) {
+    guard let entry = repo.entries[handle.id], entry.handle === handle else { return }
+    discard(entry)
+    entry.end(with: .unavailable)
+  }
+
+  /// Ends a search without a result.
+  func discard(_ entry: DocumentEntry) {
+    for peer in entry.handle?.sync.engagedPeers ?? [] { repo.send(.unavailable, on: entry.id, to: peer) }
+    entry.handle?.detach()
+    repo.entries[entry.id] = nil
+  }
+}
