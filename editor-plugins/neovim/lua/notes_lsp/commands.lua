@@ -489,6 +489,7 @@ function M.undo(verb, argument)
 end
 
 require("notes_lsp.history")(M, ask, current)
+require("notes_lsp.server")(M, ask, choose)
 
 service.on("notes/event", function(event)
   if not condition.on_event(event) then
