@@ -5,7 +5,10 @@ PREFIX ?= $(HOME)/.local
 CHECK := --explicit-target-dependency-import-check error
 RELEASE := -c release --static-swift-stdlib $(CHECK)
 
-.PHONY: all build test lint format demo demo-record screens bench siege bench-store bench-peers partitions kills simulate chaos outside fuzz install install-serve deb tarball newcomer uninstall manual setup setup-test clean
+# The environment's EDITOR is a person's, and no order to test it.
+EDITOR_ASKED := $(if $(filter command line,$(origin EDITOR)),$(EDITOR))
+
+.PHONY: all build test lint format demo demo-record screens bench siege bench-store bench-peers partitions kills simulate chaos conformance outside fuzz install install-serve deb tarball newcomer uninstall manual setup setup-test clean
 
 all: build
 
@@ -95,6 +98,12 @@ simulate:
 chaos: setup-test
 	swift build --build-tests $(CHECK)
 	NOTES_CHAOS=$${NOTES_CHAOS:-200} swift test --skip-build --filter ChaosTests
+
+# The table of what every editor must do, in EDITOR: vim, neovim, emacs or all. DRIVER is the command of a driver of yours, and ROWS
+# a pattern of the rows to run; see Sources/Documentation/Conformance.md.
+conformance: setup-test
+	swift build $(CHECK) --product notes-lsp
+	Tests/Editors/conformance.py $(if $(DRIVER),--driver '$(DRIVER)',$(or $(EDITOR_ASKED),all)) --rows '$(ROWS)'
 
 # Programs that depend on the products alone, as a package of their own. Builds everything once more, so it takes minutes.
 outside: setup

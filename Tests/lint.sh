@@ -89,5 +89,24 @@ fi
 editor-plugins/vim/test/run.sh lint || fail "the Vim plugin does not compile"
 editor-plugins/emacs/test/run.sh lint || fail "the Emacs plugin does not byte-compile without a warning"
 
+if command -v luacheck >/dev/null; then
+  luacheck --quiet --codes --no-color --globals vim NotesTestState --max-line-length 140 editor-plugins/neovim \
+    || fail "the Neovim plugin has the warnings above"
+else
+  echo "lint: SKIPPING luacheck, which is not installed (Debian: lua-check)" >&2
+fi
+# Debian's package-lint knows no Emacs 28. Commands are named for people, `notes-share`, and there is no home page yet.
+if [ -d /usr/share/emacs/site-lisp/elpa-src ] && command -v emacs >/dev/null; then
+  if (cd editor-plugins/emacs && emacs --batch -Q \
+    --eval '(let ((default-directory "/usr/share/emacs/site-lisp/elpa-src")) (normal-top-level-add-subdirs-to-load-path))' \
+    -l package-lint --eval '(setq package-lint-main-file "notes-lsp.el")' -f package-lint-batch-and-exit ./*.el 2>&1) \
+    | grep -E '(error|warning):|Cannot open' | grep -vE "start with package's prefix|Homepage or URL|in all released Emacs"; then
+    fail "package-lint says the lines above of the Emacs plugin"
+  fi
+else
+  echo "lint: SKIPPING package-lint, which is not installed (Debian: elpa-package-lint)" >&2
+fi
+Tests/Editors/conformance.py --check || fail "the table of all editors is not in order"
+
 if [ "$failed" = 0 ]; then echo "lint: all good"; fi
 exit "$failed"
