@@ -5,7 +5,10 @@ PREFIX ?= $(HOME)/.local
 CHECK := --explicit-target-dependency-import-check error
 RELEASE := -c release --static-swift-stdlib $(CHECK)
 
-.PHONY: all build test lint format demo demo-record screens bench siege bench-store bench-peers partitions kills simulate chaos outside fuzz install install-serve uninstall manual setup setup-test clean
+# The environment's EDITOR is a person's, and no order to test it.
+EDITOR_ASKED := $(if $(filter command line,$(origin EDITOR)),$(EDITOR))
+
+.PHONY: all build test lint format demo demo-record screens bench siege bench-store bench-peers partitions kills simulate chaos conformance outside fuzz install install-serve deb tarball newcomer uninstall manual setup setup-test clean
 
 all: build
 
@@ -96,6 +99,12 @@ chaos: setup-test
 	swift build --build-tests $(CHECK)
 	NOTES_CHAOS=$${NOTES_CHAOS:-200} swift test --skip-build --filter ChaosTests
 
+# The table of what every editor must do, in EDITOR: vim, neovim, emacs or all. DRIVER is the command of a driver of yours, and ROWS
+# a pattern of the rows to run; see Sources/Documentation/Conformance.md.
+conformance: setup-test
+	swift build $(CHECK) --product notes-lsp
+	Tests/Editors/conformance.py $(if $(DRIVER),--driver '$(DRIVER)',$(or $(EDITOR_ASKED),all)) --rows '$(ROWS)'
+
 # Programs that depend on the products alone, as a package of their own. Builds everything once more, so it takes minutes.
 outside: setup
 	swift test --package-path Tests/OutsidePackage
@@ -113,14 +122,27 @@ install-serve: $(if $(PROGRAM),,build)
 	install -D "$(or $(PROGRAM),.build/release/notes-lsp)" "$(DESTDIR)/usr/local/bin/notes-lsp"
 	install -D -m 644 Sources/Documentation/notes-lsp.service "$(DESTDIR)/etc/systemd/system/notes-lsp.service"
 
+# Debian packages in .build/packages, of PROGRAM or of the release build. What this needs beyond the build it names.
+deb: $(if $(PROGRAM),,build)
+	@Sources/Packaging/deb.sh deb "$(or $(PROGRAM),.build/release/notes-lsp)" .build/packages
+
+# Program, plugins, manual pages and completions, to unpack anywhere.
+tarball: $(if $(PROGRAM),,build)
+	@Sources/Packaging/deb.sh tarball "$(or $(PROGRAM),.build/release/notes-lsp)" .build/packages
+
+# Installs, upgrades and removes the packages of `make deb` in an empty Debian 12, with times. Needs root, debootstrap and the internet.
+newcomer:
+	@Sources/Packaging/try-deb.sh .build/packages .build/bookworm
+
 # Notes and their history stay: only what installing put there goes.
 uninstall:
 	@Sources/Packaging/install.sh uninstall "$(PREFIX)"
 
-# Writes the program's commands into its manual page.
+# Writes the program's commands and options into its manual pages.
 manual:
 	swift build $(CHECK) --product notes-lsp
 	python3 Tests/manual.py .build/debug/notes-lsp Sources/Documentation/man/notes-lsp.1
+	python3 Tests/manual.py .build/debug/notes-lsp Sources/Documentation/man/notes-lsp-serve.1
 
 clean:
 	rm -rf .build

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The rules that a compiler does not keep: format, file lengths, one-way imports, unsafe words, and both plugins.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 failed=0
 fail() { echo "lint: $*" >&2; failed=1; }
 
@@ -72,9 +72,41 @@ fi
 # The page of all messages is that of the sources.
 Tests/messages.py --check || fail "run Tests/messages.py, and make long messages shorter"
 
+# Scripts, manual pages and spelling, where the tools are; Tests/setup.sh installs them. Whether the pages that are referred to are
+# installed on this machine is no matter.
+if command -v shellcheck >/dev/null; then
+  git ls-files -z -- '*.sh' .ci/run | xargs -0 shellcheck || fail "shellcheck has something to say"
+fi
+if command -v mandoc >/dev/null; then
+  mandoc -Tlint -Wstyle Sources/Documentation/man/* 2>/dev/null | grep -v 'referenced manual not found' && fail "the manual pages, see above"
+fi
+if command -v codespell >/dev/null; then
+  git ls-files -z -- '*.md' '*.sh' '*.py' '*.1' '*.5' '*.el' '*.vim' '*.lua' Makefile Sources/Packaging |
+    xargs -0 codespell --ignore-words .codespellignore || fail "words that are misspelt, or belong into .codespellignore"
+fi
+
 # The plugins compile.
 editor-plugins/vim/test/run.sh lint || fail "the Vim plugin does not compile"
 editor-plugins/emacs/test/run.sh lint || fail "the Emacs plugin does not byte-compile without a warning"
+
+if command -v luacheck >/dev/null; then
+  luacheck --quiet --codes --no-color --globals vim NotesTestState --max-line-length 140 editor-plugins/neovim \
+    || fail "the Neovim plugin has the warnings above"
+else
+  echo "lint: SKIPPING luacheck, which is not installed (Debian: lua-check)" >&2
+fi
+# Debian's package-lint knows no Emacs 28. Commands are named for people, `notes-share`, and there is no home page yet.
+if [ -d /usr/share/emacs/site-lisp/elpa-src ] && command -v emacs >/dev/null; then
+  if (cd editor-plugins/emacs && emacs --batch -Q \
+    --eval '(let ((default-directory "/usr/share/emacs/site-lisp/elpa-src")) (normal-top-level-add-subdirs-to-load-path))' \
+    -l package-lint --eval '(setq package-lint-main-file "notes-lsp.el")' -f package-lint-batch-and-exit ./*.el 2>&1) \
+    | grep -E '(error|warning):|Cannot open' | grep -vE "start with package's prefix|Homepage or URL|in all released Emacs"; then
+    fail "package-lint says the lines above of the Emacs plugin"
+  fi
+else
+  echo "lint: SKIPPING package-lint, which is not installed (Debian: elpa-package-lint)" >&2
+fi
+Tests/Editors/conformance.py --check || fail "the table of all editors is not in order"
 
 if [ "$failed" = 0 ]; then echo "lint: all good"; fi
 exit "$failed"

@@ -10,7 +10,9 @@ if ! command -v swift >/dev/null; then
 fi
 
 packages=(libavahi-core-dev libssl-dev libuv1-dev libqrencode-dev libwslay-dev zlib1g-dev libsqlite3-dev libpq-dev pkg-config vim-nox emacs-nox tmux)
-if [ "$purpose" = test ]; then packages+=(python3 python3-venv neovim postgresql); fi
+if [ "$purpose" = test ]; then
+  packages+=(python3 python3-venv neovim postgresql lua-check elpa-package-lint shellcheck codespell mandoc)
+fi
 
 if command -v dpkg-query >/dev/null; then
   missing=()
@@ -23,6 +25,7 @@ if command -v dpkg-query >/dev/null; then
   for package in "${missing[@]+"${missing[@]}"}"; do
     case "$package" in
       vim-nox) case "$(vim --version 2>/dev/null)" in *+channel*) ;; *) keep+=("$package") ;; esac ;;
+      lua-check) command -v luacheck >/dev/null || keep+=("$package") ;;
       neovim) command -v nvim >/dev/null || keep+=("$package") ;;
       emacs-nox) command -v emacs >/dev/null || keep+=("$package") ;;
       python3 | python3-venv) python3 -c 'import ensurepip, venv' 2>/dev/null || keep+=("$package") ;;

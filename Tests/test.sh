@@ -5,7 +5,7 @@
 # as many as cores): beside them, a test with a deadline in real time can starve without anything being wrong. What hostile
 # peers cost is measured on the loop's thread, which all tests of a process share.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 export NOTES_TEST_PYTHON=${NOTES_TEST_PYTHON:-$PWD/.build-venv/bin/python}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
@@ -45,6 +45,9 @@ run "peers that are hostile" swift test --skip-build --filter '^PeerNetworkTests
 run "peers that crowd" swift test --skip-build --filter '^PeerNetworkTests\.CrowdedListenerTests'
 run "guests that are hostile" swift test --skip-build --filter '^PeerNetworkTests\.(HostileGuest|Authors)Tests'
 run "a siege" swift test --skip-build --filter '^PeerNetworkTests\.SiegeTests'
+# A part of the table; `make conformance` has all of it.
+run "carets, crossing edits and half-typed commands in all editors" \
+  python3 Tests/Editors/conformance.py all --quiet --rows '^(04|05|11)-'
 run "editors" swift test --skip-build --filter '^EndToEnd\.'
 
 echo

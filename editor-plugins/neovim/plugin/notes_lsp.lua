@@ -99,6 +99,8 @@ for _, it in ipairs({
   { "NotesInvite", "?", nil, function(c, a) c.invite(a.args) end },
   { "NotesAnswer", 0, nil, function(c) c.answer() end },
   { "NotesVerify", 1, names, function(c, a) c.verify(a.args) end },
+  { "NotesConnect", "+", nil, function(c, a) c.connect(a.fargs, a.bang) end },
+  { "NotesDisconnect", 1, nil, function(c, a) c.disconnect(a.args) end },
   { "NotesUnshare", "?", names, function(c, a) c.unshare(a.args) end },
   { "NotesRename", "?", nil, function(c, a) c.rename(a.args) end },
   { "NotesDelete", 0, nil, function(c, a) c.delete(a.bang, false) end },

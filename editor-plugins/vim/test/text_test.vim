@@ -63,6 +63,27 @@ def DifferencesAreMinimalAndNeverSplitCharacters()
   endfor
 enddef
 
+# [old line, new line, caret {character, behind}, expected [start.character, end.character, newText]]: what the caret says about
+# equal letters.
+const slides = [
+  ['one two three', 'one three', {character: 4, behind: 5}, [4, 8, '']],
+  ['one two three', 'one three', {character: 2, behind: 3}, [5, 9, '']],
+  ['aaaa', 'aaa', {character: 1, behind: 1}, [1, 2, '']],
+  ['aaaa', 'aaa', {character: 2, behind: 3}, [3, 4, '']],
+  ['aaaa', 'aaaaa', {character: 2, behind: 2}, [1, 1, 'a']],
+  ['aaaa', 'aaaaa', {character: 1, behind: 2}, [1, 1, 'a']],
+  ['éé', 'ééé', {character: 2, behind: 2}, [0, 0, 'é']],
+  ['éé', 'ééé', {character: 1, behind: 3}, [4, 4, 'é']],
+  ['abc', 'axc', {character: 1, behind: 2}, [1, 2, 'x']],
+]
+
+def TheCaretTellsWhichOfEqualLettersWentOrCame()
+  for [old, new, caret, expected] in slides
+    const edit = text.Difference([old, ''], [new, ''], {}, caret->copy()->extend({line: 0})).edit
+    assert_equal(expected, [edit.range.start.character, edit.range.end.character, edit.newText], $'{old} → {new} {string(caret)}')
+  endfor
+enddef
+
 var seed = srand(20240229)
 
 def Below(limit: number): number
@@ -75,11 +96,17 @@ def SomeText(): list<string>
   return range(Below(6) + 1)->mapnew((_, _) => pieces[Below(len(pieces))] .. pieces[Below(len(pieces))])
 enddef
 
+def SomeCaret(): dict<number>
+  const character = Below(8)
+  return Below(2) == 0 ? {} : {line: Below(6), character: character, behind: character + Below(3)}
+enddef
+
 def EveryDifferenceMakesTheNewText()
   for round in range(3000)
     final old = SomeText()
     final new = SomeText()
-    const difference = text.Difference(old, new, Below(2) == 0 ? {} : {above: Below(4), until: Below(6)})
+    const difference = text.Difference(old, new, Below(2) == 0 ? {} : {above: Below(4), until: Below(6)},
+      SomeCaret())
     if empty(difference)
       assert_equal(old, new)
       continue
@@ -162,6 +189,7 @@ enddef
 
 verdict.Run([
   ['DifferencesAreMinimalAndNeverSplitCharacters', DifferencesAreMinimalAndNeverSplitCharacters],
+  ['TheCaretTellsWhichOfEqualLettersWentOrCame', TheCaretTellsWhichOfEqualLettersWentOrCame],
   ['EveryDifferenceMakesTheNewText', EveryDifferenceMakesTheNewText],
   ['LinesThatStayAreNotReplaced', LinesThatStayAreNotReplaced],
   ['PositionsAreCarriedOverEdits', PositionsAreCarriedOverEdits],

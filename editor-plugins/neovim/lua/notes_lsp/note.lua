@@ -90,6 +90,17 @@ local function send_whole(note)
   send_change(note, { text = table.concat(note.shadow, "\n") })
 end
 
+-- The caret of the current window as `text.difference` takes it; nil if that shows another buffer.
+local function caret_in(buf)
+  if api.nvim_get_current_buf() ~= buf then return nil end
+  local line, column = unpack(api.nvim_win_get_cursor(0))
+  local width = 0
+  if api.nvim_get_mode().mode:sub(1, 1) ~= "i" then
+    width = #vim.fn.strcharpart(api.nvim_get_current_line():sub(column + 1), 0, 1)
+  end
+  return { line = line - 1, character = column, behind = column + width }
+end
+
 -- Sends what the user has done since the last time. Cheap when nothing has. `is_forced`: compares everything.
 function M.flush(note, is_forced)
   local buf = note.buf
@@ -110,7 +121,7 @@ function M.flush(note, is_forced)
   end
   mend(note, above, new)
   note.tick, note.hint, note.hidden = api.nvim_buf_get_changedtick(buf), nil, apply.has_final_newline(buf) and 1 or 0
-  local edit, grown = text.difference(note.shadow, above, below, new)
+  local edit, grown = text.difference(note.shadow, above, below, new, caret_in(buf))
   if not edit then
     M.publish(note)
     return

@@ -64,9 +64,25 @@ function M.byte_count_in(lines, range)
   return count
 end
 
+-- How many bytes at the start of a line stay, at most `front`: up to the caret, if it is where the change may as well have
+-- been. After a deletion at the end of a line the caret has stepped back, and says nothing.
+local function front_by_caret(front, old, new, caret)
+  local growth = #new - #old
+  local at = growth > 0 and caret.behind - growth or caret.character
+  local has_stepped_back = growth < 0 and caret.behind > caret.character and caret.behind == #new
+  if at < 0 or at >= front or has_stepped_back or is_inside_character(old, at) or is_inside_character(new, at)
+    or old:sub(at - math.min(growth, 0) + 1) ~= new:sub(at + math.max(growth, 0) + 1) then
+    return front
+  end
+  return at
+end
+
 -- The one edit that makes the lines `new` of `old`, whose place in the whole text `lines` is after `above` lines and
 -- before `below`; nil if they are equal. The second result is by how many bytes the text grows.
-function M.difference(lines, above, below, new)
+--
+-- `caret` {line, character, behind}: where the caret is now, and the end of the letter under it, or nil. It says which of
+-- several equal letters went or came, so that what others wrote beside them meanwhile stays where they wrote it.
+function M.difference(lines, above, below, new, caret)
   local total = #lines
   local front, back = 0, 0
   local old_count, new_count = total - above - below, #new
@@ -84,6 +100,9 @@ function M.difference(lines, above, below, new)
     -- Lines against lines: keep what the first have in common at their start and the last at their end.
     local old_last, new_last = old_middle[#old_middle], new_middle[#new_middle]
     local prefix = M.common_prefix(old_middle[1], new_middle[1])
+    if #old_middle == 1 and #new_middle == 1 and caret and caret.line == above then
+      prefix = front_by_caret(prefix, old_last, new_last, caret)
+    end
     local most = math.min(
       #old_last - (#old_middle == 1 and prefix or 0), #new_last - (#new_middle == 1 and prefix or 0))
     local suffix = M.common_suffix(old_last, new_last, most)

@@ -23,14 +23,14 @@ export def IsUnsafe(): bool
   const pending = state('moswS')
   const mode = mode(1)
   if pending ==# 'o' && mode[0] ==# 'i'
-    return isBlockInsert || pumvisible()
+    return IsUnsafeMode(mode)
   endif
   return pending != '' || IsUnsafeMode(mode)
 enddef
 
-# The same at SafeState, when Vim has just said that nothing is pending.
+# The same at SafeState, when Vim has just said that nothing is pending; it says so during a blockwise insertion, too.
 export def IsUnsafeMode(mode: string): bool
-  return mode =~ '^\%(no\|[crsS!]\|' .. "\<C-s>" .. '\)' || pumvisible() || getcmdwintype() != ''
+  return (isBlockInsert && mode[0] ==# 'i') || mode =~ '^\%(no\|[crsS!]\|' .. "\<C-s>" .. '\)' || pumvisible() || getcmdwintype() != ''
 enddef
 
 export def OnModeChanged()

@@ -27,10 +27,10 @@ export def Flush(note: dict<any>, force: bool): bool
     return false
   endif
   var now = text.OfBuffer(note.bufnr, note.shadow == [''])
-  var difference = text.Difference(note.shadow, now, note.hint)
+  var difference = text.Difference(note.shadow, now, note.hint, Caret(note.bufnr))
   if !empty(difference) && Mend(note.bufnr, now, difference.at, difference.count)
     now = text.OfBuffer(note.bufnr, note.shadow == [''])
-    difference = text.Difference(note.shadow, now, {})
+    difference = text.Difference(note.shadow, now, {}, Caret(note.bufnr))
   endif
   note.hint = {}
   note.tick = getbufvar(note.bufnr, 'changedtick')
@@ -43,6 +43,16 @@ export def Flush(note: dict<any>, force: bool): bool
   note.bytes += difference.bytes
   SendChange(note, [{range: difference.edit.range, text: difference.edit.newText}])
   return true
+enddef
+
+# The caret of the current window as `text.Difference` takes it; {} if that shows another buffer.
+def Caret(bufnr: number): dict<number>
+  if bufnr() != bufnr
+    return {}
+  endif
+  const column = col('.') - 1
+  const width = mode() ==# 'i' ? 0 : getline('.')->strpart(column)->strcharpart(0, 1)->len()
+  return {line: line('.') - 1, character: column, behind: column + width}
 enddef
 
 # Replaces what no note can hold (a NUL, half a character) in the buffer itself, so that both sides stay equal.

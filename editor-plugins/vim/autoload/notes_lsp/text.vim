@@ -36,7 +36,9 @@ enddef
 # bytes and the place of the lines in `new` that differ.
 # `hint` {above, until}: the change is believed to be under that many lines at the top of `new` and to end there; a
 # wrong hint costs time only.
-export def Difference(old: list<string>, new: list<string>, hint: dict<number>): dict<any>
+# `caret` {line, character, behind}: where the caret is in `new`, and the end of the letter under it, or {}. It says which of
+# several equal letters went or came, so that what others wrote beside them meanwhile stays where they wrote it.
+export def Difference(old: list<string>, new: list<string>, hint: dict<number>, caret: dict<number> = {}): dict<any>
   if old ==# new
     return {}
   endif
@@ -45,7 +47,7 @@ export def Difference(old: list<string>, new: list<string>, hint: dict<number>):
     above = EqualAbove(old, new)
     below = EqualBelow(old, new, above)
   endif
-  return EditBetween(old, new, above, below)
+  return EditBetween(old, new, above, below, caret)
 enddef
 
 # The hint, narrowed to the lines that really differ, or [-1, -1] if it does not hold. Comparing two lists is much
@@ -119,7 +121,7 @@ def EqualBelow(old: list<string>, new: list<string>, above: number): number
   return low
 enddef
 
-def EditBetween(old: list<string>, new: list<string>, above: number, below: number): dict<any>
+def EditBetween(old: list<string>, new: list<string>, above: number, below: number, caret: dict<number>): dict<any>
   const oldMiddle = old->slice(above, len(old) - below)
   const newMiddle = new->slice(above, len(new) - below)
   var start = {line: above, character: 0}
@@ -128,7 +130,10 @@ def EditBetween(old: list<string>, new: list<string>, above: number, below: numb
   if !empty(oldMiddle) && !empty(newMiddle)
     # Lines against lines: keep what the first have in common at their start and the last at their end.
     const [oldLast, newLast] = [oldMiddle[-1], newMiddle[-1]]
-    const front = CommonPrefix(oldMiddle[0], newMiddle[0])
+    var front = CommonPrefix(oldMiddle[0], newMiddle[0])
+    if len(oldMiddle) == 1 && len(newMiddle) == 1 && caret->get('line', -1) == above
+      front = FrontByCaret(front, oldLast, newLast, caret)
+    endif
     const oldRoom = len(oldLast) - (len(oldMiddle) == 1 ? front : 0)
     const newRoom = len(newLast) - (len(newMiddle) == 1 ? front : 0)
     const back = CommonSuffix(oldLast, newLast, min([oldRoom, newRoom]))
@@ -148,6 +153,19 @@ def EditBetween(old: list<string>, new: list<string>, above: number, below: numb
   return {
     edit: edit, bytes: len(newText) - ByteCountIn(old, edit.range), at: above, count: len(newMiddle),
   }
+enddef
+
+# How many bytes at the start of a line stay, at most `front`: up to the caret, if it is where the change may as well have
+# been. After a deletion at the end of a line the caret has stepped back, and says nothing.
+def FrontByCaret(front: number, old: string, new: string, caret: dict<number>): number
+  const growth = len(new) - len(old)
+  const at = growth > 0 ? caret.behind - growth : caret.character
+  const hasSteppedBack = growth < 0 && caret.behind > caret.character && caret.behind == len(new)
+  if at < 0 || at >= front || hasSteppedBack || IsInsideCharacter(old, at) || IsInsideCharacter(new, at)
+      || old->strpart(at - min([growth, 0])) !=# new->strpart(at + max([growth, 0]))
+    return front
+  endif
+  return at
 enddef
 
 # UTF-8 bytes between two positions.
