@@ -77,6 +77,9 @@ import Testing
       try await ben.wait(for: word) { ben.text(of: note.id)?.contains(word) ?? false }
       let base = TextBase(heads: handle.document.heads(), steps: [])
       ben.service.notebook.update(key) { $0.fileBase = base }
+      // That process has stored both.
+      try await handle.flush()
+      try await ben.service.notebook.save(key)
     }
     ben.files[path] = Array("tea\nmilk\neggs\n".utf8)
     withExtendedLifetime(other) { other = nil }
