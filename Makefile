@@ -8,7 +8,7 @@ RELEASE := -c release --static-swift-stdlib $(CHECK)
 # The environment's EDITOR is a person's, and no order to test it.
 EDITOR_ASKED := $(if $(filter command line,$(origin EDITOR)),$(EDITOR))
 
-.PHONY: all build test lint format demo demo-record screens bench siege bench-store bench-peers partitions kills simulate chaos conformance outside fuzz install install-serve uninstall manual setup setup-test clean
+.PHONY: all build test lint format demo demo-record screens bench siege bench-store bench-peers partitions kills simulate chaos conformance outside fuzz install install-serve deb tarball newcomer uninstall manual setup setup-test clean
 
 all: build
 
@@ -122,14 +122,27 @@ install-serve: $(if $(PROGRAM),,build)
 	install -D "$(or $(PROGRAM),.build/release/notes-lsp)" "$(DESTDIR)/usr/local/bin/notes-lsp"
 	install -D -m 644 Sources/Documentation/notes-lsp.service "$(DESTDIR)/etc/systemd/system/notes-lsp.service"
 
+# Debian packages in .build/packages, of PROGRAM or of the release build. What this needs beyond the build it names.
+deb: $(if $(PROGRAM),,build)
+	@Sources/Packaging/deb.sh deb "$(or $(PROGRAM),.build/release/notes-lsp)" .build/packages
+
+# Program, plugins, manual pages and completions, to unpack anywhere.
+tarball: $(if $(PROGRAM),,build)
+	@Sources/Packaging/deb.sh tarball "$(or $(PROGRAM),.build/release/notes-lsp)" .build/packages
+
+# Installs, upgrades and removes the packages of `make deb` in an empty Debian 12, with times. Needs root, debootstrap and the internet.
+newcomer:
+	@Sources/Packaging/try-deb.sh .build/packages .build/bookworm
+
 # Notes and their history stay: only what installing put there goes.
 uninstall:
 	@Sources/Packaging/install.sh uninstall "$(PREFIX)"
 
-# Writes the program's commands into its manual page.
+# Writes the program's commands and options into its manual pages.
 manual:
 	swift build $(CHECK) --product notes-lsp
 	python3 Tests/manual.py .build/debug/notes-lsp Sources/Documentation/man/notes-lsp.1
+	python3 Tests/manual.py .build/debug/notes-lsp Sources/Documentation/man/notes-lsp-serve.1
 
 clean:
 	rm -rf .build

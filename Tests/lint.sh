@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The rules that a compiler does not keep: format, file lengths, one-way imports, unsafe words, and both plugins.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 failed=0
 fail() { echo "lint: $*" >&2; failed=1; }
 
@@ -71,6 +71,19 @@ fi
 
 # The page of all messages is that of the sources.
 Tests/messages.py --check || fail "run Tests/messages.py, and make long messages shorter"
+
+# Scripts, manual pages and spelling, where the tools are; Tests/setup.sh installs them. Whether the pages that are referred to are
+# installed on this machine is no matter.
+if command -v shellcheck >/dev/null; then
+  git ls-files -z -- '*.sh' .ci/run | xargs -0 shellcheck || fail "shellcheck has something to say"
+fi
+if command -v mandoc >/dev/null; then
+  mandoc -Tlint -Wstyle Sources/Documentation/man/* 2>/dev/null | grep -v 'referenced manual not found' && fail "the manual pages, see above"
+fi
+if command -v codespell >/dev/null; then
+  git ls-files -z -- '*.md' '*.sh' '*.py' '*.1' '*.5' '*.el' '*.vim' '*.lua' Makefile Sources/Packaging |
+    xargs -0 codespell --ignore-words .codespellignore || fail "words that are misspelt, or belong into .codespellignore"
+fi
 
 # The plugins compile.
 editor-plugins/vim/test/run.sh lint || fail "the Vim plugin does not compile"

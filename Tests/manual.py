@@ -2,10 +2,13 @@
 
     manual.py PROGRAM PAGE [--check]
 
+A page called PROGRAM-COMMAND.1 has the options of that command alone.
+
 The text comes from the program's own help, so the two cannot differ.
 """
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -91,13 +94,34 @@ def commands(help_text):
     return "\n".join(lines) + "\n"
 
 
+def options(command):
+    """The abstract and discussion of one command, then all of its options, the shared ones included."""
+    parts = [discussion(command["discussion"])] if command.get("discussion") else []
+    parts += ["The options are:", ".Bl -tag -width Ds"]
+    for argument in command.get("arguments", []):
+        if argument.get("shouldDisplay", True) and argument["kind"] != "positional":
+            parts.append(".It " + flags(argument))
+            default = argument.get("defaultValue")
+            abstract = argument.get("abstract", "")
+            if default and "The default is" not in abstract:
+                abstract += f" The default is {default}."
+            parts.append(roff(abstract))
+    return "\n".join(parts + [".El"]) + "\n"
+
+
 def main():
     program, page = sys.argv[1], sys.argv[2]
     dump = subprocess.run([program, "--experimental-dump-help"], capture_output=True, text=True, check=True).stdout
     with open(page, encoding="utf-8") as file:
         old = file.read()
     start, end = old.index(BEGIN) + len(BEGIN), old.index(END)
-    new = old[:start] + commands(json.loads(dump)) + old[end:]
+    help_text = json.loads(dump)
+    of_command = re.fullmatch(r"notes-lsp-(\w+)\.1", os.path.basename(page))
+    if of_command:
+        text = options(next(c for c in help_text["command"]["subcommands"] if c["commandName"] == of_command[1]))
+    else:
+        text = commands(help_text)
+    new = old[:start] + text + old[end:]
     if "--check" in sys.argv:
         if new != old:
             sys.exit("The commands in the manual page are not those of the program: run make manual")

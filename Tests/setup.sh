@@ -10,7 +10,9 @@ if ! command -v swift >/dev/null; then
 fi
 
 packages=(libavahi-core-dev libssl-dev libuv1-dev libqrencode-dev libwslay-dev zlib1g-dev libsqlite3-dev libpq-dev pkg-config vim-nox emacs-nox tmux)
-if [ "$purpose" = test ]; then packages+=(python3 python3-venv neovim postgresql lua-check elpa-package-lint); fi
+if [ "$purpose" = test ]; then
+  packages+=(python3 python3-venv neovim postgresql lua-check elpa-package-lint shellcheck codespell mandoc)
+fi
 
 if command -v dpkg-query >/dev/null; then
   missing=()

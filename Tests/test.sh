@@ -5,7 +5,7 @@
 # as many as cores): beside them, a test with a deadline in real time can starve without anything being wrong. What hostile
 # peers cost is measured on the loop's thread, which all tests of a process share.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 export NOTES_TEST_PYTHON=${NOTES_TEST_PYTHON:-$PWD/.build-venv/bin/python}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

@@ -13,6 +13,13 @@ extension Document {
     }
   }
 
+  /// Makes a change without operations, after what is open: so a document without content has heads, which peers and stores can
+  /// speak of.
+  package func commitEmpty(message: String? = nil, timestamp: Date = Date()) {
+    let time = seconds(of: timestamp)
+    withCore { $0.commitEmpty(message: message, time: time) }
+  }
+
   /// The changes that no other change comes after: the name of the document's present state.
   public func heads() -> Set<ChangeHash> {
     withCore { core in

@@ -10,7 +10,7 @@ public struct PeerId: Hashable, Sendable, Comparable, CustomStringConvertible {
     return PeerId(String(description[..<end]))
   }
 
-  /// A new one, at random, for a program whose networks do not prove who a peer is.
+  /// A random id, for a program whose networks do not prove the identity of peers.
   public static func random() -> PeerId { PeerId("peer-" + String(UInt64.random(in: .min ... .max), radix: 36)) }
 
   /// By bytes, so that both ends of a connection agree on the smaller one.

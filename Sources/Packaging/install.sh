@@ -12,6 +12,8 @@ case "$action:$prefix:$program" in
   install:?*:?* | uninstall:?*:) ;;
   *) echo "usage: install.sh install PREFIX PROGRAM | install.sh uninstall PREFIX" >&2; exit 2 ;;
 esac
+# A ~ that the shell has left as it is.
+# shellcheck disable=SC2088
 case "$prefix" in
   '~' | '~/'*) prefix=$HOME${prefix#'~'} ;;
   /*) ;;

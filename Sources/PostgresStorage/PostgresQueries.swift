@@ -22,7 +22,8 @@ enum PostgresQueries {
   /// Each name is found by one look into an index, which skips all that it has below it.
   static func children(_ range: KeyRange) -> SQLStatement {
     let start = range.text
-    let (end, condition) = start.isEmpty ? ("", "$2::text = ''") : (StorageKeyText.end(ofPrefix: start), "record.key < $2")
+    let (end, condition) =
+      start.isEmpty ? ("", "$2::text = ''") : (StorageKeyText.end(ofPrefix: start), "record.key < $2")
     let parameters: [SQLParameter] = [.text(start), .text(end), .integer(Int64(start.unicodeScalars.count))]
     let records = """
       WITH RECURSIVE found(key) AS (

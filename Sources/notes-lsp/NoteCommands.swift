@@ -163,27 +163,33 @@ struct Import: ParsableCommand {
     abstract: "Make notes of files and print the paths of theirs.",
     discussion: """
       Takes .automerge, .meetingnotes, Markdown, JSON, and directories of automerge-repo. A document that is here already is \
-      merged with the note that it is a copy of.
+      merged with the note that it is a copy of. Of a document that another program has made, --text names the text to edit; \
+      texts lists what there is.
       """)
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The files.") var files: [String]
   @Option(help: "The note's title, if there is one file.") var title: String?
+  @Option(help: "The text to edit, as .chapters.[0].body, if there is one file.") var text: String?
   @Flag(help: "Print JSON, one line for each file.") var json = false
 
   func validate() throws {
     guard !files.isEmpty else { throw ValidationError("Name a file.") }
     guard title == nil || files.count == 1 else { throw ValidationError("--title needs exactly one file.") }
+    guard text == nil || files.count == 1 else { throw ValidationError("--text needs exactly one file.") }
   }
 
   func run() throws {
-    let (paths, title) = (files.map(absolute), title)
+    let (paths, title, text) = (files.map(absolute), title, text)
     let results = try StoreRequest.run(store) { session in
       var results: [JSONValue] = []
       for path in paths {
         results.append(
           try await session.perform(
-            "notes/import", .object(present: ["path": path, "title": title.map(JSONValue.string)])))
+            "notes/import",
+            .object(present: [
+              "path": path, "title": title.map(JSONValue.string), "text": text.map(JSONValue.string),
+            ])))
       }
       return .array(results)
     }

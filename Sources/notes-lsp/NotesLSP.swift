@@ -18,7 +18,7 @@ struct NotesLSP: AsyncParsableCommand {
         name: "Note",
         subcommands: [
           List.self, Find.self, Show.self, New.self, Rename.self, Remove.self, Undelete.self, Purge.self, History.self,
-          Diff.self, Export.self, Import.self, Merge.self,
+          Diff.self, Export.self, Import.self, Texts.self, Open.self, Merge.self,
         ]),
       CommandGroup(
         name: "Sharing",

@@ -82,8 +82,8 @@ struct InstallTests {
     #expect(try home.size(of: installed) < home.size(of: binary), "symbols stay behind")
     #expect(try home.vimFindsHelp(in: home.prefix + "/lib/notes-lsp/vim"))
     let shared = [
-      "man/man1/notes-lsp.1", "man/man5/notes-lsp-store.5", "bash-completion/completions/notes-lsp",
-      "zsh/site-functions/_notes-lsp", "fish/vendor_completions.d/notes-lsp.fish",
+      "man/man1/notes-lsp.1", "man/man1/notes-lsp-serve.1", "man/man5/notes-lsp-store.5",
+      "bash-completion/completions/notes-lsp", "zsh/site-functions/_notes-lsp", "fish/vendor_completions.d/notes-lsp.fish",
     ]
     for file in shared { #expect(try home.size(of: home.prefix + "/share/" + file) > 500, "\(file)") }
     // Once more, as an upgrade does.
@@ -96,13 +96,15 @@ struct InstallTests {
   }
 
   @Test(.enabled(if: NotesBinary.find("python3") != nil, "SKIPPED: needs python3"))
-  func theManualPageHasTheCommandsOfTheProgram() throws {
+  func theManualPagesHaveTheCommandsOfTheProgram() throws {
     let checkout = InstallTests.checkout
-    let checked = try Home().run([
-      "python3", checkout + "/Tests/manual.py", try #require(NotesBinary.path),
-      checkout + "/Sources/Documentation/man/notes-lsp.1", "--check",
-    ])
-    #expect(checked.exit == .code(0), "\(checked.errors)")
+    for page in ["notes-lsp.1", "notes-lsp-serve.1"] {
+      let checked = try Home().run([
+        "python3", checkout + "/Tests/manual.py", try #require(NotesBinary.path),
+        checkout + "/Sources/Documentation/man/" + page, "--check",
+      ])
+      #expect(checked.exit == .code(0), "\(page): \(checked.errors)")
+    }
   }
 
   @Test func theVersionNamesTheCommit() throws {

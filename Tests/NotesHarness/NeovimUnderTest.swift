@@ -3,7 +3,7 @@ import JSONRPC
 import TestSupport
 
 /// Neovim in a terminal, controlled over a connection that its test script makes.
-public final class NeovimUnderTest: EditorUnderTest {
+public final class NeovimUnderTest: VimLikeUnderTest {
   public static let kind = "Neovim"
   /// Whether there is a Neovim to test.
   public static let isHere = NotesBinary.find("nvim") != nil
@@ -29,31 +29,17 @@ public final class NeovimUnderTest: EditorUnderTest {
   }
 
   public func evaluate(_ code: String) throws -> JSONValue { try session.evaluate(code, idSign: 1) }
-  private func execute(_ command: String) throws { try session.send(["ex", .string(command)]) }
-
-  public func state() throws -> EditorState? { EditorState(try evaluate("NotesTestState()")) }
-  public func performRandomCommand(_ number: Int) throws { _ = try evaluate("NotesTestRandomCommand(\(number))") }
 
   public func documentId() throws -> String? {
     let id = try evaluate("(vim.b.notes_lsp or {}).id").stringValue
     return id.flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  public func createNote(_ title: String) throws { try execute("NotesNew \(title)") }
-  public func openNote(_ title: String) throws { try execute("NotesOpen \(title)") }
-  public func join(_ ticket: String) throws { try execute("NotesJoin \(ticket)") }
-  public func share() throws { try execute("NotesShare") }
-  public func renameNote(_ title: String) throws { try execute("NotesRename \(title)") }
-  public func deleteNote() throws { try execute("NotesDelete!") }
-  public func undeleteNote(_ title: String) throws { try execute("NotesUndelete \(title)") }
   public func filePath() throws -> String? { try evaluate("vim.fn.expand('%:p')").stringValue }
-  public func perform(_ command: EditorCommand) throws { try execute(command.vim) }
-  public func give(vim command: String, emacs lisp: String) throws { try execute(command) }
   public func setServiceCommand(_ change: ([String]) -> [String]) throws {
     let now = try evaluate("vim.g.notes_lsp_command").arrayValue?.compactMap(\.stringValue) ?? []
     try execute("let g:notes_lsp_command = \(JSONValue(change(now)))")
   }
-  public func showNotes() throws { try execute("Notes") }
 
   /// The ticket is in the register, and in a window that is closed here, as a person would.
   public func lastTicket() throws -> String? {
@@ -63,19 +49,10 @@ public final class NeovimUnderTest: EditorUnderTest {
     return register.trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
-  public func beginTypingAtEnd() throws {
-    try session.terminal.press("Escape", "G")
-    try session.terminal.type("A")
-  }
-
   public func endTyping() throws {
     try session.terminal.press("Escape")
     try session.wait(for: "the end of Insert mode") {
       try evaluate("vim.api.nvim_get_mode().mode").stringValue == "n"
     }
   }
-  public func undo() throws { try session.terminal.press("u") }
-  public func redo() throws { try session.terminal.press("C-r") }
-  public func settle() throws { _ = try evaluate("NotesTestSettle()") }
-  public func quit() throws { try execute("qall!") }
 }

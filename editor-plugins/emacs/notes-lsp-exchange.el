@@ -53,13 +53,34 @@ is replaced only if REPLACE is non-nil, which it is with a prefix argument."
                           nil t)))))
 
 ;;;###autoload
-(defun notes-import (file)
+(defun notes-import (file &optional text)
   "Make a note of FILE and open it.
 It is one of .automerge, .meetingnotes, .md and .json, or a directory in
-automerge-repo's layout.  A document that is here already is merged."
+automerge-repo's layout.  A document that is here already is merged.
+Of a document that another program has made, TEXT is the path of the text
+to edit, as \".chapters.[0].body\"; a prefix argument offers those there are."
   (interactive "fImport: ")
+  (if (and current-prefix-arg (not text) (called-interactively-p 'any))
+      (notes-lsp--import-choosing file)
+    (notes-lsp--import file text)))
+
+(defun notes-lsp--import-choosing (file)
+  "Import FILE with one of its texts, for which the person is asked."
   (notes-lsp--with-answer
-      (result :notes/import `(:path ,(directory-file-name (expand-file-name file)))
+      (result :notes/texts `(:path ,(expand-file-name file)) :waiting "Reading… (C-g gives up)")
+    (let ((starts (mapcar (lambda (text) (cons (plist-get text :text) (plist-get text :start)))
+                          (plist-get result :texts))))
+      (notes-lsp--import
+       file
+       (let ((completion-extra-properties
+              `(:annotation-function ,(lambda (path) (concat "  " (cdr (assoc path starts)))))))
+         (completing-read "Text to edit: " starts nil t))))))
+
+(defun notes-lsp--import (file text)
+  "Import FILE with its TEXT, and open the note."
+  (notes-lsp--with-answer
+      (result :notes/import `( :path ,(directory-file-name (expand-file-name file))
+                               ,@(and text (list :text text)))
               :waiting "Importing… (C-g gives up)" :timeout 150)
     (let ((count (length (plist-get result :notes))))
       (notes-lsp--visit result)

@@ -9,7 +9,7 @@ extension Repo {
   public func create(doc: Document = Document(), id: DocumentId) async throws(RepoError) -> DocHandle {
     guard !connections.isStopped else { throw .stopped }
     guard entries[id] == nil else { throw .alreadyExists(id) }
-    // Peers that speak of the document wait in its entry, and so do those who look for it.
+    // Messages of peers about the document wait in its entry, and so do searches for it.
     let entry = DocumentEntry(id: id)
     entries[id] = entry
     let outcome = await loader.read(id)

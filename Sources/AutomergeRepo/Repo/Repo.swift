@@ -41,7 +41,7 @@ public final class Repo {
   private var random: RandomSource
 
   /// - Parameters:
-  ///   - peerId: what peers know this repo by. Networks that prove who a peer is say what it must be.
+  ///   - peerId: the name under which peers know this repo. A network that proves the identity of peers sets it.
   ///   - storage: without one, all documents are gone when the program ends.
   ///   - random: source of document ids. A peer that guesses an id may ask for it, so it must not be weak.
   public nonisolated init(
@@ -74,6 +74,8 @@ public final class Repo {
   /// Gives its document to an entry for which the store has none.
   func fill(_ entry: DocumentEntry, with document: Document) -> DocHandle {
     document.commitWith(message: nil, timestamp: clock.date)
+    // Peers have nothing to ask for in a document without changes. automerge-repo makes this change, too.
+    if document.heads().isEmpty { document.commitEmpty(timestamp: clock.date) }
     let handle = DocHandle(id: entry.id, document: document, phase: .ready, repo: self)
     entry.handle = handle
     attachStore(to: handle, loaded: nil)
@@ -113,7 +115,7 @@ public final class Repo {
 
   /// Removes the document for good: from memory, from the store, and for later attempts to find it. Peers keep theirs.
   ///
-  /// Until it is gone from the store, those who look for it wait.
+  /// Searches for the document wait until the store has removed it.
   public func delete(id: DocumentId) async throws(StorageError) {
     let entry = entries[id]
     let place = DocumentEntry(id: id)

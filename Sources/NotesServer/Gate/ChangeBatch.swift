@@ -53,7 +53,7 @@ struct ChangeBatch<Source: TextSource> {
     switch entry {
     case .fullText(let new):
       finishRun()
-      compose(TextDiff.delta(from: text.allUTF8, to: new))
+      compose(TextDiff.delta(from: text.allUTF8, to: new, placement: .withinLines))
     case .difference(let difference):
       finishRun()
       compose(difference)

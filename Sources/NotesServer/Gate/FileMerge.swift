@@ -40,7 +40,7 @@ struct FileMerge: Hashable, Sendable {
   }
 
   private init(base: [UInt8], way: TextDelta, document: [UInt8], file: [UInt8], looksForShared: Bool) {
-    let whole = TextDiff.delta(from: base, to: file)
+    let whole = TextDiff.delta(from: base, to: file, placement: .withinLines)
     guard !whole.isIdentity, !way.isIdentity else {
       self.init(splices: whole.splices, lacking: way)
       return
@@ -66,7 +66,7 @@ struct FileMerge: Hashable, Sendable {
       }
     }
     result += news
-    let rest = hasRepeats ? TextDiff.delta(from: base, to: result) : whole
+    let rest = hasRepeats ? TextDiff.delta(from: base, to: result, placement: .withinLines) : whole
     let (carried, lacking) = rest.transformed(over: way)
     self.init(
       splices: carried.splices,

@@ -11,13 +11,24 @@ enum TextDiff {
 
   /// What turns `old` into `new`. Both must be valid UTF-8; no sequence is ever split.
   ///
-  /// - Parameter finest: `.lines` replaces whole lines only
+  /// - Parameters:
+  ///   - finest: `.lines` replaces whole lines only
+  ///   - placement: where new text stands in relation to the old text that it replaces
   static func delta(
-    from old: [UInt8], to new: [UInt8], finest: TextTokens.Grain = .scalars
+    from old: [UInt8], to new: [UInt8], finest: TextTokens.Grain = .scalars, placement: Placement = .beforeDeleted
   ) -> TextDelta {
-    var diff = Run(old: old, new: new, finest: finest)
+    var diff = Run(old: old, new: new, finest: finest, placement: placement)
     diff.compare(0..<old.count, 0..<new.count, by: .lines)
     return diff.delta
+  }
+
+  /// Where new text stands in relation to the old text that it replaces. Both give the same text, but not the same merge.
+  enum Placement {
+    /// Where an editor puts what it types over a selection.
+    case beforeDeleted
+    /// Where a line that replaces another one stays a line, although another person wrote lines beside the old one. For whole
+    /// texts, in which it is unknown how the one line became the other.
+    case withinLines
   }
 
   /// A replaced part: `old` of the one text by `new` of the other. Either may be empty.
@@ -30,12 +41,13 @@ enum TextDiff {
     let old: [UInt8]
     let new: [UInt8]
     let finest: TextTokens.Grain
+    let placement: Placement
     var hunks: [Hunk] = []
     var lineBudget = TextDiff.lineBudget
     var wordBudget = TextDiff.wordBudget
 
-    init(old: [UInt8], new: [UInt8], finest: TextTokens.Grain) {
-      (self.old, self.new, self.finest) = (old, new, finest)
+    init(old: [UInt8], new: [UInt8], finest: TextTokens.Grain, placement: Placement) {
+      (self.old, self.new, self.finest, self.placement) = (old, new, finest, placement)
     }
 
     mutating func compare(_ oldRange: Range<Int>, _ newRange: Range<Int>, by grain: TextTokens.Grain) {
@@ -173,13 +185,49 @@ enum TextDiff {
       var offset = 0
       for (index, hunk) in hunks.enumerated() {
         let next = index + 1 < hunks.count ? hunks[index + 1].old.lowerBound : old.count
-        let slid = slid(hunk, after: offset, before: next)
-        builder.retain(slid.old.lowerBound - offset)
-        builder.insert(TextPiece(Array(new[slid.new])))
-        builder.delete(TextPiece(Array(old[slid.old])))
-        offset = slid.old.upperBound
+        for hunk in divided(slid(hunk, after: offset, before: next), before: next) {
+          builder.retain(hunk.old.lowerBound - offset)
+          let place = placeOfNewText(hunk)
+          builder.delete(TextPiece(Array(old[hunk.old.lowerBound..<place])))
+          builder.insert(TextPiece(Array(new[hunk.new])))
+          builder.delete(TextPiece(Array(old[place..<hunk.old.upperBound])))
+          offset = hunk.old.upperBound
+        }
       }
       return builder.delta
+    }
+
+    /// The offset in the old text at which a hunk's new text stands.
+    ///
+    /// Another person may have written a line right before or right behind the old text. If the hunk begins a line, new text
+    /// before all deleted text could come before that line, and end up on it; if the hunk ends a line, new text behind all
+    /// deleted text could come behind the other line. Between two deleted letters it does neither.
+    private func placeOfNewText(_ hunk: Hunk) -> Int {
+      guard placement == .withinLines, !hunk.new.isEmpty, !hunk.old.isEmpty, startsLine(hunk.old.lowerBound) else {
+        return hunk.old.lowerBound
+      }
+      let lastLine = old[hunk.old].lastIndex(of: 0x0A).map { $0 + 1 } ?? hunk.old.lowerBound
+      guard endsLine(hunk.old.upperBound), lastLine < hunk.old.upperBound else { return hunk.old.upperBound }
+      var place = lastLine + 1
+      while place < hunk.old.upperBound, old[place].continuesScalar { place += 1 }
+      return place
+    }
+
+    private func startsLine(_ offset: Int) -> Bool { offset == 0 || old[offset - 1] == 0x0A }
+
+    private func endsLine(_ offset: Int) -> Bool { offset == old.count || old[offset] == 0x0A }
+
+    /// A hunk that turns the end of a line and whole lines behind it into the end of one line, as two hunks: the lines behind it
+    /// are deleted as whole lines, so that what another person wrote between them stays a line.
+    private func divided(_ hunk: Hunk, before next: Int) -> [Hunk] {
+      guard placement == .withinLines, !hunk.new.isEmpty, !new[hunk.new].contains(0x0A), hunk.old.upperBound < next,
+        old[hunk.old.upperBound] == 0x0A, let lineEnd = old[hunk.old].firstIndex(of: 0x0A)
+      else { return [hunk] }
+      let end = hunk.new.upperBound + 1
+      return [
+        Hunk(old: hunk.old.lowerBound..<lineEnd, new: hunk.new),
+        Hunk(old: lineEnd + 1..<hunk.old.upperBound + 1, new: end..<end),
+      ]
     }
 
     /// How far a hunk may slide in search of a line's start.

@@ -57,6 +57,7 @@ enum EditorProtocol {
 
     .concurrent(ExportRequest.self),
     .concurrent(ImportRequest.self),
+    .concurrent(TextsRequest.self),
     .concurrent(MergeRequest.self),
 
     .concurrent(ItemsRequest.self),

@@ -27,6 +27,15 @@ extension Parameters {
   }
 }
 
+extension Parameters {
+  /// A URL of Automerge: it names a document, and perhaps a part of it. A version that it names is left aside: notes are present.
+  func documentURLIfPresent(_ field: String) throws(ResponseError) -> AutomergeURL? {
+    guard let text = try stringIfPresent(field) else { return nil }
+    guard let url = AutomergeURL(text) else { throw invalid(field, "is not the URL of a document") }
+    return url
+  }
+}
+
 extension Editor {
   /// The note that a request names; nil if the file is no note's.
   func record(of reference: NoteReference) throws(NotesError) -> NoteRecord? {

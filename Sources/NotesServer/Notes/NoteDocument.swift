@@ -3,12 +3,14 @@ import Foundation
 
 /// A note's document: `{ "@notes": {"type", "version"}, title: Text, created: timestamp, content: Text, people }`.
 ///
-/// Reading is lenient, since documents are made elsewhere too: the text is `content`, else `text`, else the first text in
-/// the root.
+/// Reading is lenient, since documents are made elsewhere too: the text is the one that was chosen, else `content`, else `text`,
+/// else the first text in the root.
 struct NoteDocument: Sendable {
   let document: Document
   /// The text that the editor edits.
   private(set) var content: ObjId
+  /// Whether the text was chosen among others; another may be chosen later.
+  private var isChosen = false
   /// The agenda item that the text belongs to.
   var item: String?
   /// That item's map.
@@ -19,8 +21,10 @@ struct NoteDocument: Sendable {
   /// - Complexity: O(1), of an item O(n) in the agenda
   init?(_ document: Document, item: String? = nil) {
     let found = item.flatMap { MeetingDocument(document)?.item($0) }
-    guard let text = item == nil ? Self.contentText(of: document) : found?.discussion else { return nil }
+    let chosen = item == nil ? Self.chosenText(of: document) : nil
+    guard let text = item == nil ? chosen ?? Self.contentText(of: document) : found?.discussion else { return nil }
     (self.document, content, self.item, itemObject) = (document, text, item, found?.object)
+    isChosen = chosen != nil
   }
 
   /// Nil if the item has no text.
@@ -43,8 +47,9 @@ struct NoteDocument: Sendable {
     self.document = document
   }
 
-  /// The text object's id where it may be replaced by another: a meeting's item that is moved gets a new text.
-  var textObject: String? { item == nil ? nil : content.description }
+  /// The text object's id where it may be replaced by another: a meeting's item that is moved gets a new text, and another
+  /// text may be chosen.
+  var textObject: String? { item == nil && !isChosen ? nil : content.description }
 
   /// The same item with a text that it had before it was moved.
   func with(earlier content: ObjId) -> NoteDocument {

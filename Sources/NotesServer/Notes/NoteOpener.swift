@@ -16,6 +16,7 @@ struct NoteOpener {
     let handle = try await service.fetch(id)
     // It goes on as another document since the request came; that has the file now.
     if let moved = service.notebook[id], moved.successor != nil { return moved }
+    if !handle.document.isNoteOrMeeting { try await TextChoice(service: service).settle(handle) }
     if service.notebook[id]?.folder != nil || NoteDocument(handle.document) == nil {
       return try await openMeeting(handle)
     }

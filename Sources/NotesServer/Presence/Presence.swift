@@ -52,7 +52,7 @@ struct Presence: Sendable {
     /// For `notes/event`.
     case joined(document: String, Person)
     case left(document: String, Person)
-    /// Somebody shows this user a place.
+    /// Another person shows this user a place.
     case pointed(document: String, Person, CursorRange, text: String)
   }
 

@@ -1,4 +1,4 @@
-/// Makes one line of what one person does in one moment: who joins a note comes online, is let in, and opens it.
+/// Reports as one line what one person does in one moment: a person joining a note comes online, is let in, and opens it.
 struct QuietNews: Sendable {
   /// What is told of a person, by the kinds of `notes/event`.
   enum Verdict: Hashable, Sendable {

@@ -57,7 +57,9 @@ extension BufferBinding {
 
 extension TextDiff {
   @concurrent
-  static func offLoop(from old: [UInt8], to new: [UInt8]) async -> TextDelta { delta(from: old, to: new) }
+  static func offLoop(from old: [UInt8], to new: [UInt8]) async -> TextDelta {
+    delta(from: old, to: new, placement: .withinLines)
+  }
 }
 
 extension OpenBuffer {

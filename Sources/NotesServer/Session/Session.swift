@@ -162,7 +162,7 @@ public final class Session {
     editor.client = request.capabilities
     if let user = request.user { service.author.nameKeeper.set(user.name, by: .editor(client: user.client)) }
     let asksName = request.introduces && !service.author.nameKeeper.person.isGiven
-    // Others see nobody before the person has said that they may.
+    // Other people do not see this person before the person has agreed to it.
     if asksName { service.sharing.setVisible(false) }
     if let color = request.color { service.presenceTracker.color(color) }
     if let process = request.process { onClientProcess?(process) }

@@ -30,6 +30,11 @@ import Testing
     ("a\n", "a\nlater\ntyped\n", "a\noutside\ntyped\n", "a\noutside\nlater\ntyped\n"),
     ("a\n", "a\ntyped\n", "a\noutside\ntyped\n", "a\noutside\ntyped\n"),
     ("a\n", "a\nunmine\n", "a\nmine\n", "a\nmine\nunmine\n"),
+    // A line was replaced, and another one written beside it.
+    ("old\nb\n", "mine\nold\nb\n", "new\nb\n", "mine\nnew\nb\n"),
+    ("old\nb\n", "old\nmine\nb\n", "new\nb\n", "new\nmine\nb\n"),
+    ("bold\nb\n", "mine\nbold\nb\n", "sold\nb\n", "mine\nsold\nb\n"),
+    ("to be\nold\nb\n", "to be\nmine\nold\nb\n", "to do\nb\n", "to do\nmine\nb\n"),
     // A line without an end was typed on, and another program appended lines to it.
     ("a\nmi", "a\nmilk", "a\nmi\ntheirs\n", "a\nmilk\ntheirs\n"),
     ("te", "tea\nx\n", "te\nbread\n", "tea\nbread\nx\n"),

@@ -5,8 +5,10 @@ import Testing
 
 @Suite struct TextDiffTests {
   /// The delta in words: `=3` kept, `+x` came, `-x` went.
-  private func diff(_ old: String, _ new: String) -> [String] {
-    TextDiff.delta(from: Array(old.utf8), to: Array(new.utf8)).segments.map { segment in
+  private func diff(
+    _ old: String, _ new: String, placement: TextDiff.Placement = .beforeDeleted
+  ) -> [String] {
+    TextDiff.delta(from: Array(old.utf8), to: Array(new.utf8), placement: placement).segments.map { segment in
       switch segment {
       case .retain(let count): "=\(count)"
       case .insert(let piece): "+" + String(decoding: piece.bytes, as: UTF8.self)
@@ -39,6 +41,16 @@ import Testing
   }
 
   @Test func noStrayLetterIsAnAnchor() { #expect(diff("abcdefg", "xbyzdwv") == ["+xbyzdwv", "-abcdefg"]) }
+
+  /// Neither a line that another person writes above it comes between it and its end, nor one below.
+  @Test func inAWholeTextALineThatReplacesAnotherStandsAmongItsDeletedLetters() {
+    func diff(_ old: String, _ new: String) -> [String] { self.diff(old, new, placement: .withinLines) }
+    #expect(diff("a\nold\nb\n", "a\nnew\nb\n") == ["=2", "-o", "+new", "-ld"])
+    #expect(diff("a\nold\nb\n", "a\nnew\nmore\nb\n") == ["=2", "-o", "+new\nmore", "-ld"])
+    #expect(diff("old\nother\nb\n", "new\nb\n") == ["-o", "+new", "-ld", "=1", "-other\n"])
+    #expect(diff("to be\nother\nb\n", "to do\nb\n") == ["=3", "+do", "-be", "=1", "-other\n"])
+    #expect(diff("bold\nb\n", "sold\nb\n") == ["-b", "+s"])
+  }
 
   @Test func anInsertedLineStartsAtALineStart() {
     #expect(diff("foo bar\n", "foo\nfoo bar\n") == ["+foo\n"])

@@ -6,12 +6,16 @@ import Synchronization
 final class MemoryFiles: WorkingFileAccess {
   private let files = Mutex<[String: [UInt8]]>([:])
   private let claims = Mutex<[String: Int]>([:])
+  private let dates = Mutex<[String: Date]>([:])
+  private let reads = Mutex<[String: Int]>([:])
   /// Whether there is no room for what is written.
   let isFull = Mutex(false)
   /// The paths at which there is something that is not a file.
   let unreadable = Mutex<Set<String>>([])
   /// Called before a file is made.
   let onCreate = Mutex<@Sendable (_ path: String) async -> Void>({ _ in })
+  /// Called before the service looks at a file.
+  let onLook = Mutex<@Sendable (_ path: String) async -> Void>({ _ in })
   /// Called before a file is replaced.
   let onReplace = Mutex<@Sendable (_ path: String) async -> Void>({ _ in })
 
@@ -20,12 +24,29 @@ final class MemoryFiles: WorkingFileAccess {
     set { files.withLock { $0[path] = newValue } }
   }
 
-  func read(_ path: String) async -> [UInt8]? { self[path] }
+  /// How often the file was read.
+  func readCount(_ path: String) -> Int { reads.withLock { $0[path] ?? 0 } }
+
+  /// Another program writes the file.
+  ///
+  /// - Parameter date: when; without one the file counts as written long ago.
+  func write(_ path: String, _ text: String, at date: Date? = nil) {
+    self[path] = Array(text.utf8)
+    dates.withLock { $0[path] = date }
+  }
+
+  func read(_ path: String) async -> [UInt8]? {
+    reads.withLock { $0[path, default: 0] += 1 }
+    return self[path]
+  }
 
   func look(_ path: String, since mark: FileMark?) async throws(WorkingFileError) -> FileSight {
+    await onLook.withLock { $0 }(path)
     if unreadable.withLock({ $0.contains(path) }) { throw .failed(path, reason: "not a file") }
     guard let bytes = self[path] else { return .missing }
-    return .found(bytes, FileMark(inode: 1, byteCount: bytes.count, nanoseconds: 0))
+    let date = dates.withLock { $0[path] }
+    let nanoseconds = date.map { Int(($0.timeIntervalSince1970 * 1e9).rounded()) } ?? 0
+    return .found(bytes, FileMark(inode: 1, byteCount: bytes.count, nanoseconds: nanoseconds))
   }
 
   func create(_ path: String, _ bytes: [UInt8]) async -> Bool {
@@ -46,16 +67,21 @@ final class MemoryFiles: WorkingFileAccess {
     }
   }
 
-  func replace(_ path: String, _ bytes: [UInt8], of expected: [UInt8]?) async -> [UInt8]? {
+  func replace(
+    _ path: String, _ bytes: [UInt8], of expected: [UInt8]?
+  ) async throws(WorkingFileError) -> [UInt8]? {
     await onReplace.withLock { $0 }(path)
+    if isFull.withLock({ $0 }) { throw .failed(path, reason: "write: No space left on device") }
     return files.withLock { files in
       let old = files.updateValue(bytes, forKey: path)
       return old == expected ? nil : old
     }
   }
 
+  /// Nil where there is a file, as on a disk; any other folder is there.
   func names(in folder: String) async -> [String]? {
     let paths = files.withLock { Array($0.keys) }
+    guard !paths.contains(folder) else { return nil }
     return paths.filter { ($0 as NSString).deletingLastPathComponent == folder }.map {
       ($0 as NSString).lastPathComponent
     }

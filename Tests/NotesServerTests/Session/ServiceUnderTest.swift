@@ -38,10 +38,10 @@ final class ServiceUnderTest {
     Self.all.append(self)
   }
 
-  func start() async throws {
+  func start(watching folders: (any FolderWatching)? = nil) async throws {
     // On a busy machine minutes pass by this clock.
     service.idle.isEnabled = false
-    try await service.load()
+    try await service.load(watching: folders)
     session.serviceIsLoaded()
     send("initialize", ["initializationOptions": ["notes": ["protocol": 1]]], id: 1)
   }
@@ -98,6 +98,12 @@ final class ServiceUnderTest {
       guard passed < Patience.hang else { throw TimeIsUp(description: "waited for: \(what)") }
       world.clock.runNext(until: start + passed * 20)
     }
+  }
+
+  /// Lets this much time pass.
+  func pass(_ duration: Duration) async throws {
+    let end = world.clock.now + duration
+    try await wait(for: "\(duration)") { world.clock.now >= end }
   }
 
   private struct TimeIsUp: Error, CustomStringConvertible { let description: String }

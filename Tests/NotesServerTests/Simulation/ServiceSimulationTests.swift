@@ -16,10 +16,9 @@ import Testing
     return Array(first..<first + (number("NOTES_SIMULATION") ?? 6))
   }
 
-  /// Steps to leave out, to see which ones a failure needs. A line that is deleted while another one is written beside it from a
-  /// file or a buffer can take the end of that with it; until that is mended, lines are deleted only on request.
+  /// Steps to leave out, to see which ones a failure needs.
   private nonisolated static var without: Set<Simulation.Step> {
-    let names = ProcessInfo.processInfo.environment["NOTES_SIMULATION_WITHOUT"] ?? "delete"
+    let names = ProcessInfo.processInfo.environment["NOTES_SIMULATION_WITHOUT"] ?? ""
     return Set(names.split(separator: ",").compactMap { Simulation.Step(rawValue: String($0)) })
   }
 

@@ -9,14 +9,18 @@ struct ImportRequest: EditorRequest {
 
   let path: String
   let title: String?
+  /// The text that is to be the note, of a document that has others.
+  private let text: TextChoice.Name?
 
   init(_ params: Parameters) throws(ResponseError) {
     path = try params.absolutePath("path")
     title = try params.stringIfPresent("title")?.trimmingCharacters(in: .whitespacesAndNewlines)
+    text = try params.textName()
     if title == "" { throw params.invalid("title", "must not be empty") }
   }
 
-  private init(path: String, title: String?) { (self.path, self.title) = (path, title) }
+  /// A document in a directory.
+  private init(path: String) { (self.path, title, text) = (path, nil, nil) }
 
   func perform(for editor: Editor) async throws -> Result {
     let service = editor.service
@@ -45,7 +49,7 @@ struct ImportRequest: EditorRequest {
       guard let document = try await RepoDirectory.load(folder, service.files), document.isNoteOrMeeting else {
         continue
       }
-      let untitled = ImportRequest(path: folder, title: nil)
+      let untitled = ImportRequest(path: folder)
       notes.append(try await untitled.take(document, id: id, service))
     }
     guard let first = notes.first else { throw NotesError(.notFound, "There is no note in \(path).") }
@@ -55,21 +59,26 @@ struct ImportRequest: EditorRequest {
   /// Makes a document with a history a note. Merges a copy of a document that is already here; otherwise a document without an
   /// id gets a new one.
   private func take(_ document: Document, id: DocumentId?, _ service: Service) async throws -> Imported {
-    guard document.isNoteOrMeeting else { throw NotesError(.notANote, "The document contains no text.") }
     let known = try await id == nil ? service.original(of: document) : id
     let isHere = known.flatMap { service.notebook[$0] } != nil
-    let (record, changes) = try await merge(document, id: known, service)
+    let choice = TextChoice(service: service, name: text)
+    // Of a note that is here, the text is chosen already.
+    let chosen = isHere && text == nil ? nil : try await choice.place(in: document)
+    let (record, changes) = try await merge(document, id: known, chosen.map { (choice, $0) }, service)
     let place = NotePlace(record, service)
     return Imported(place: place, changes: isHere ? changes : nil)
   }
 
   /// Returns how many changes were new besides.
-  private func merge(_ document: Document, id: DocumentId?, _ service: Service) async throws -> (NoteRecord, Int) {
+  private func merge(
+    _ document: Document, id: DocumentId?, _ chosen: (choice: TextChoice, place: TextPlace)?, _ service: Service
+  ) async throws -> (NoteRecord, Int) {
     let handle: DocHandle
     var changes = 0
     if let id {
       switch await service.repo.find(id, within: Service.importSearch) {
       case .found(let known):
+        if let chosen { try chosen.choice.check(chosen.place, for: known) }
         changes = try known.merge(document)
         handle = known
       case .deleted:
@@ -81,6 +90,7 @@ struct ImportRequest: EditorRequest {
     } else {
       handle = try service.repo.create(document)
     }
+    if let chosen { try chosen.choice.choose(chosen.place, in: handle) }
     service.notebook.update(handle.id) { $0.deletedSince = nil }
     guard let note = NoteDocument(handle.document), service.notebook[handle.id]?.path == nil else {
       return (try await NoteOpener(service: service).open(handle.id), changes)

@@ -41,7 +41,7 @@ struct InitializeRequest: EditorMessage {
     let run: String
     let peer: PeerId
     let name: String
-    /// Whether nobody has said yet how this person is called, and the client is to ask.
+    /// Whether the name of this person is still unknown, and the client should ask for it.
     let asksName: Bool
 
     var json: JSONValue {

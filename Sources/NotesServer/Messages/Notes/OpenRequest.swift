@@ -13,9 +13,15 @@ struct OpenRequest: EditorRequest {
   let target: Target
   /// One item of a meeting.
   let item: String?
+  /// The text of a document made elsewhere that is to be the note.
+  private let text: TextChoice.Name?
 
   init(_ params: Parameters) throws(ResponseError) {
-    if let id = try params.documentIdIfPresent("id") {
+    let url = try params.documentURLIfPresent("url")
+    text = try params.textName() ?? url.flatMap { $0.path.isEmpty ? nil : .names($0.path) }
+    if let url {
+      target = .id(url.documentId)
+    } else if let id = try params.documentIdIfPresent("id") {
       target = .id(id)
     } else {
       target = .title(try params.string("title"))
@@ -27,6 +33,7 @@ struct OpenRequest: EditorRequest {
     let service = editor.service
     let opener = NoteOpener(service: service)
     let id = try id(in: service.notebook)
+    if let text { try await TextChoice(service: service, name: text).settle(try await service.fetch(id)) }
     let record = try await opener.open(id)
     guard let item else { return NotePlace(record, service) }
     return NotePlace(try await opener.openItem(item, of: try await service.fetch(id)), service)

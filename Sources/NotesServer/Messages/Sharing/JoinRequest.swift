@@ -13,8 +13,11 @@ struct JoinRequest: NetworkRequest {
   }
 
   let source: Source
+  /// The text of a document made elsewhere that is to be the note.
+  private let text: TextChoice.Name?
 
   init(_ params: Parameters) throws(ResponseError) {
+    text = try params.textName()
     if let ticket = try params.stringIfPresent("ticket") {
       source = .ticket(ticket.trimmingCharacters(in: .whitespacesAndNewlines))
     } else {
@@ -30,6 +33,10 @@ struct JoinRequest: NetworkRequest {
     case .document(let document): id = document
     }
     do {
+      if let text {
+        let choice = TextChoice(service: editor.service, name: text)
+        try await choice.settle(try await editor.service.fetch(id))
+      }
       return try await NoteOpener(service: editor.service).placeOfArrival(id)
     } catch {
       if editor.service.repo.handle(of: id) == nil { await editor.service.sharing.gaveUp(id) }

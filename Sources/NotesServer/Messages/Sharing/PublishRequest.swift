@@ -1,7 +1,7 @@
 import AutomergeRepo
 import JSONRPC
 
-/// `notes/publish`: lets a server have a note. Whoever may read there can join it by its URL.
+/// `notes/publish`: publishes a note on a server. Every person with read access there can join it by its URL.
 struct PublishRequest: SharedNoteRequest {
   static let method = "notes/publish"
   static let adoptsFiles = true

@@ -7,18 +7,17 @@ import PeerTransport
 /// chat NAME PASSCODE [URL [HOST:PORT]]: a chat of all terminals nearby that know the passcode.
 @main struct Chat {
   static func main() async throws {
-    let arguments = CommandLine.arguments.dropFirst().map { $0 }
-    guard arguments.count >= 2 else { return print("usage: chat NAME PASSCODE [URL [HOST:PORT]]") }
-    let (name, passcode) = (arguments[0], arguments[1])
+    let words = CommandLine.arguments
+    guard words.count > 2 else { return print("usage: chat NAME PASSCODE [URL [HOST:PORT]]") }
 
     let repo = Repo(sharePolicy: SharePolicy.agreeable)
-    let nearby = PeerToPeerProvider(PeerToPeerProviderConfiguration(passcode: passcode))
+    let nearby = PeerToPeerProvider(PeerToPeerProviderConfiguration(passcode: words[2]))
     await repo.add(nearby)
-    try await nearby.startListening(as: name)
-    if arguments.count > 3, let place = PeerAddress(arguments[3]) { try await nearby.connect(to: place) }
+    try await nearby.startListening(as: words[1])
+    if words.count > 4, let place = PeerAddress(words[4]) { try await nearby.connect(to: place) }
 
     let room: DocHandle
-    if arguments.count > 2, let url = AutomergeURL(arguments[2]) {
+    if words.count > 3, let url = AutomergeURL(words[3]) {
       for await peers in await repo.peerUpdates() where !peers.isEmpty { break }
       room = try await repo.find(url)
     } else {
@@ -30,26 +29,18 @@ import PeerTransport
 
     let updates = room.doc.updates()
     Task {
-      var shown: UInt64 = 0
+      var shown = 0
       for await _ in updates {
-        for value in try room.doc.values(obj: lines).dropFirst(Int(shown)) {
-          if case .Scalar(.String(let line)) = value { print(line) }
-        }
-        shown = room.doc.length(obj: lines)
+        let all = try room.doc.values(obj: lines)
+        for case .Scalar(.String(let line)) in all.dropFirst(shown) { print(line) }
+        shown = all.count
       }
     }
-    while let line = await nextLine() {
-      try await room.change {
-        try $0.insert(obj: lines, index: $0.length(obj: lines), value: .String("\(name): \(line)"))
-      }
+    // A thread of its own waits for each line, so that Swift's threads stay free.
+    let read = { (next: CheckedContinuation<String?, Never>) in Thread { next.resume(returning: readLine()) }.start() }
+    while let line = await withCheckedContinuation(read).map({ "\(words[1]): \($0)" }) {
+      try await room.change { try $0.insert(obj: lines, index: $0.length(obj: lines), value: .String(line)) }
     }
     try await repo.shutDown()
-  }
-
-  /// Waits for a line outside of Swift's thread pool.
-  private static func nextLine() async -> String? {
-    await withCheckedContinuation { continuation in
-      Thread.detachNewThread { continuation.resume(returning: readLine()) }
-    }
   }
 }

@@ -72,6 +72,6 @@ import Testing
       contentsOf: package.appendingPathComponent("../../Sources/AutomergeRepo/AutomergeRepo.docc/ChatTutorial.md"),
       encoding: .utf8)
     #expect(page.contains("```swift\n" + chat + "```"))
-    #expect(chat.split(separator: "\n").count { !$0.contains("//") } <= 50)
+    #expect(chat.split(separator: "\n").count { !$0.contains("//") } <= 40)
   }
 }

@@ -52,7 +52,7 @@ final class Drawer: StorageProvider {
       let later = Repo(storage: try await open())
       #expect(try await later.documentIds() == [handle.id, empty.id])
       #expect(try await later.find(id: handle.id).doc.get(obj: .ROOT, key: "tea") == .Scalar(.Boolean(true)))
-      #expect(try await later.find(id: empty.id).doc.heads().isEmpty)
+      #expect(try await later.find(id: empty.id).doc.keys(obj: .ROOT).isEmpty)
     }
   }
 
@@ -71,7 +71,7 @@ final class Drawer: StorageProvider {
     await #expect(throws: RepoError.deleted(id)) { try await second.find(id: id) }
     await #expect(throws: RepoError.deleted(id)) { try await second.create(id: id) }
     try await second.undelete(id)
-    #expect(try await second.create(id: id).doc.heads().isEmpty)
+    #expect(try await second.create(id: id).doc.keys(obj: .ROOT).isEmpty)
   }
 
   @Test func documentsAreImportedExportedAndCloned() async throws {

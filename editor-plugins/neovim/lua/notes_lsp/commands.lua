@@ -368,7 +368,22 @@ end
 
 local function absolute(path) return (vim.fn.fnamemodify(vim.fn.expand(path), ":p"):gsub("(.)/$", "%1")) end
 
-function M.import(path) ask("notes/import", { path = absolute(path) }, files.open) end
+-- Of a document that another program has made, the person chooses the text to edit.
+local function import(params)
+  service.request("notes/import", params, function(answer)
+    local data = answer.error and answer.error.data
+    if type(data) ~= "table" or data.kind ~= "chooseText" then
+      if answer.error then return say.warn(answer.error.message) end
+      return say.when_free(function() files.open(answer.result or {}) end)
+    end
+    say.when_free(function()
+      local function label(it) return it.text .. "  " .. it.start end
+      choose(data.texts, "Text to edit:", label, function(it) import({ path = params.path, text = it.text }) end)
+    end)
+  end)
+end
+
+function M.import(path) import({ path = absolute(path) }) end
 
 function M.export(path, is_forced)
   local note = current()

@@ -5,6 +5,7 @@ import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/commands.vim'
 import autoload 'notes_lsp/condition.vim'
 import autoload 'notes_lsp/files.vim'
+import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/screens.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
@@ -53,15 +54,37 @@ def Send(params: dict<any>)
   }))
 enddef
 
+# Of a document that another program has made, the user chooses the text to edit.
 export def Import(path: string)
-  service.Request('notes/import', {path: Absolute(path)}, commands.Then((result) => {
+  Ask({path: Absolute(path)})
+enddef
+
+def Ask(params: dict<any>)
+  const Take = commands.Then((result) => {
     files.Open(result)
     view.Refresh()
     const count = len(result->get('notes', []))
     if count > 1
       status.Say($':Notes lists the {count} imported notes')
     endif
-  }))
+  })
+  service.Request('notes/import', params, (answer) => {
+    const data = answer->get('error', {})->get('data', {})
+    if type(data) == v:t_dict && data->get('kind', '') ==# 'chooseText'
+      gate.WhenSafe(() => Choose(params, data.texts))
+    else
+      Take(answer)
+    endif
+  })
+enddef
+
+def Choose(params: dict<any>, texts: list<any>)
+  const lines = texts->mapnew((_, text) => $'{text.text}  {text.start}')
+  popup_menu(lines, {title: ' Text to edit ', maxheight: &lines - 4, callback: (_, choice) => {
+    if choice > 0
+      Ask(params->extendnew({text: texts[choice - 1].text}))
+    endif
+  }})
 enddef
 
 # Takes in what another copy of the current note has.

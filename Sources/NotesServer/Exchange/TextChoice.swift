@@ -1,0 +1,64 @@
+import Automerge
+import AutomergeRepo
+import JSONRPC
+
+/// Which text of a document made elsewhere is the note. The document keeps it, so all who have the note edit the same text.
+@AutomergeRepo
+struct TextChoice {
+  /// How a person names a text.
+  enum Name {
+    /// `.chapters.[0].body`
+    case path(String)
+    /// The part that an `automerge:` URL names.
+    case names([String])
+  }
+
+  let service: Service
+  /// Nil if the person named none.
+  var name: Name?
+
+  /// The text to choose in a document; nil if none was named and the document's root says which it is.
+  ///
+  /// Throws `chooseText` if there are several.
+  func place(in document: Document) async throws -> TextPlace? {
+    if name == nil, document.isNoteOrMeeting { return nil }
+    let list = await TextList(of: document)
+    guard !list.places.isEmpty else { throw NotesError(.notANote, "The document contains no text.") }
+    let found: TextPlace? =
+      switch name {
+      case .path(let path): list[path]
+      case .names(let names): list[names]
+      case nil: list.only
+      }
+    guard let found else { throw list.choice }
+    return found
+  }
+
+  /// Throws if the document is a note here whose text is another one.
+  func check(_ place: TextPlace, for handle: DocHandle) throws {
+    guard service.notebook[handle.id]?.hasPlace ?? false, !isChosen(place, in: handle) else { return }
+    throw NotesError(.conflict, "The note is here already, with another text of its document.")
+  }
+
+  private func isChosen(_ place: TextPlace, in handle: DocHandle) -> Bool {
+    place.text != nil && NoteDocument(handle.document)?.content == place.text
+  }
+
+  /// Makes the text the note's, and a string a text.
+  func choose(_ place: TextPlace, in handle: DocHandle) throws {
+    guard !isChosen(place, in: handle) else { return }
+    try check(place, for: handle)
+    try service.checkMayWrite(handle.id)
+    try handle.change { try NoteDocument.choose(try place.makeText(in: $0), in: $0) }
+  }
+
+  /// Chooses the text that was named, or the only one there is.
+  func settle(_ handle: DocHandle) async throws {
+    if let place = try await place(in: handle.document) { try choose(place, in: handle) }
+  }
+}
+
+extension Parameters {
+  /// The text to edit that a request names.
+  func textName() throws(ResponseError) -> TextChoice.Name? { try stringIfPresent("text").map { .path($0) } }
+}

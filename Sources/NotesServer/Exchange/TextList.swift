@@ -1,0 +1,49 @@
+import Automerge
+import JSONRPC
+
+/// The texts of a document to choose from.
+struct TextList: Sendable {
+  /// A menu needs no more, and documents come from others.
+  private static let maximumListed = 1000
+  /// How many paths stand in a message.
+  private static let maximumNamed = 3
+
+  let places: [TextPlace]
+  let document: Document
+
+  init(of document: Document) async { (self.document, places) = (document, await TextPlace.all(in: document)) }
+
+  var json: JSONValue {
+    .array(
+      places.prefix(Self.maximumListed).map { place in
+        [
+          "text": .string(place.path), "kind": .string(place.kind.rawValue),
+          "start": .string(place.start(in: document)),
+        ]
+      })
+  }
+
+  /// The one text of the document; nil if there are several, or strings only.
+  var only: TextPlace? {
+    let texts = places.filter { $0.kind == .text }
+    return texts.count == 1 ? texts.first : nil
+  }
+
+  /// - Parameter path: with or without the first dot
+  subscript(path: String) -> TextPlace? {
+    let path = path.hasPrefix(".") ? path : "." + path
+    return places.first { $0.path == path }
+  }
+
+  /// By the names in the path of an `automerge:` URL.
+  subscript(names: [String]) -> TextPlace? { places.first { $0.steps.map(\.stringValue) == names } }
+
+  /// Thrown where a person has to choose; the texts come along.
+  var choice: ResponseError {
+    let names = places.prefix(Self.maximumNamed).map { OneLine.shown($0.path) }.joined(separator: ", ")
+    let more = places.count > Self.maximumNamed ? ", …" : ""
+    return ResponseError(
+      code: .requestFailed, message: "Name the text to edit: \(names)\(more).",
+      data: ["kind": "chooseText", "texts": json])
+  }
+}

@@ -1,0 +1,44 @@
+import Automerge
+
+// `@notes.text` is the id of the text object that is the note, where the document's root does not say it. A path would change
+// with its list.
+extension NoteDocument {
+  private static let choiceKey = "text"
+
+  /// The text that was chosen, if the document still has it.
+  ///
+  /// - Complexity: O(d log n), d its depth
+  static func chosenText(of document: Document) -> ObjId? {
+    guard case .Object(let kind, .Map)? = try? document.get(obj: .ROOT, key: "@notes"),
+      case .Scalar(.String(let name))? = try? document.get(obj: kind, key: choiceKey),
+      let text = ObjId(description: name), document.objectType(obj: text) == .Text, isVisible(text, in: document)
+    else { return nil }
+    return text
+  }
+
+  /// Whether neither the object nor one around it was deleted or replaced.
+  private static func isVisible(_ object: ObjId, in document: Document) -> Bool {
+    guard let path = try? document.path(obj: object), !path.isEmpty else { return false }
+    let objects = path.dropFirst().map(\.obj) + [object]
+    return zip(path, objects).allSatisfy { step, object in
+      let value: Value? =
+        switch step.prop {
+        case .Key(let key): try? document.get(obj: step.obj, key: key)
+        case .Index(let index): try? document.get(obj: step.obj, index: index)
+        }
+      if case .Object(object, _)? = value { return true }
+      return false
+    }
+  }
+
+  /// Makes a text the note's. The caller commits.
+  static func choose(_ text: ObjId, in document: Document) throws {
+    let kind: ObjId
+    if case .Object(let object, .Map)? = try document.get(obj: .ROOT, key: "@notes") {
+      kind = object
+    } else {
+      kind = try document.putObject(obj: .ROOT, key: "@notes", ty: .Map)
+    }
+    try document.put(obj: kind, key: choiceKey, value: .String(text.description))
+  }
+}

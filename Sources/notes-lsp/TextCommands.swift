@@ -1,0 +1,80 @@
+import ArgumentParser
+import AutomergeRepo
+import Foundation
+import JSONRPC
+import NotesServer
+
+// The subcommands for documents that other programs have made, of which a person chooses the text to edit.
+
+/// `notes-lsp open NOTE`: a note's file, also of a document that a server or a peer has.
+struct Open: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Make sure that a note is here and print the path of its file.",
+    discussion: """
+      Takes an automerge: URL, too, of any document; what is not here is got by the service of an editor with a note open. --text \
+      names the text to edit, or the URL does (automerge:ID/chapters/0/body).
+      """)
+
+  @OptionGroup var store: StoreOptions
+  @Argument(help: "The note's id, its title, or an automerge: URL.") var note: String
+  @Option(help: "The text to edit, as .chapters.[0].body.") var text: String?
+  @Flag(help: "Print JSON.") var json = false
+
+  func run() throws {
+    let (note, text) = (note, text.map(JSONValue.string))
+    let result = try StoreRequest.run(store) { session in
+      guard let url = AutomergeURL(note) else {
+        return try await session.perform(
+          "notes/open", .object(present: ["id": try await session.id(of: note), "text": text]))
+      }
+      let params = JSONValue.object(present: ["url": .string(note), "text": text])
+      do throws(ResponseError) {
+        return try await session.perform("notes/open", params)
+      } catch {
+        guard error.isAboutAbsence else { throw error }
+      }
+      // The running service gets the document.
+      do throws(ResponseError) {
+        let ticket = JSONValue.string("automerge:\(url.documentId)")
+        _ = try await session.perform("notes/join", .object(present: ["ticket": ticket, "text": text]))
+      } catch {
+        // The URL may name the text.
+        guard error.data?["kind"] == "chooseText", !url.path.isEmpty else { throw error }
+      }
+      return try await session.perform("notes/open", params)
+    }
+    if json { Output.print(json: result) } else { Output.print(fields: result["path"]?.stringValue ?? "") }
+  }
+}
+
+extension ResponseError {
+  /// Whether the document is not here.
+  fileprivate var isAboutAbsence: Bool {
+    ["notFound", "unreachable", "timedOut"].contains(data?["kind"]?.stringValue ?? "")
+  }
+}
+
+/// `notes-lsp texts FILE`: the texts of a document.
+struct Texts: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "List the texts in a document of any Automerge, to choose one for import or open.",
+    discussion: "Each line is a path, and the text's first line. A plain string is made a text when it is chosen.")
+
+  @OptionGroup var store: StoreOptions
+  @Argument(help: "A file, or an automerge: URL of a document that is here.") var document: String
+  @Flag(help: "Print JSON.") var json = false
+
+  func run() throws {
+    let document = document
+    let path = document.hasPrefix("/") ? document : FileManager.default.currentDirectoryPath + "/" + document
+    let result = try StoreRequest.run(store) { session in
+      let id = AutomergeURL(document)?.documentId.description
+      return try await session.perform(
+        "notes/texts", id.map { ["id": .string($0)] } ?? ["path": .string(path)])
+    }
+    guard !json else { return Output.print(json: result) }
+    for text in result["texts"]?.arrayValue ?? [] {
+      Output.print(fields: text["text"]?.stringValue ?? "", text["start"]?.stringValue ?? "")
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import JSONRPC
+import RepoTestSupport
+import TestSupport
+import Testing
+
+@testable import NotesServer
+
+/// Documents that other programs have made, of which a person chooses the text to edit.
+@AutomergeRepo @Suite struct TextChoiceTests {
+  private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 7)))
+
+  /// A book of chapters with these texts, and an author that is a plain string.
+  private func book(_ chapters: [String]) throws -> Document {
+    let document = Document()
+    try document.put(obj: .ROOT, key: "author", value: .String("Ann\n"))
+    let list = try document.putObject(obj: .ROOT, key: "chapters", ty: .List)
+    for (index, chapter) in chapters.enumerated() {
+      let map = try document.insertObject(obj: list, index: UInt64(index), ty: .Map)
+      let text = try document.putObject(obj: map, key: "body", ty: .Text)
+      try document.spliceText(obj: text, start: 0, delete: 0, value: chapter)
+    }
+    document.commitWith(message: nil, timestamp: world.clock.date)
+    return document
+  }
+
+  private func chapters(of document: Document) throws -> [String] {
+    try (0..<document.length(obj: try #require(try document.lookupPath(path: "chapters")))).map { index in
+      try document.text(obj: try #require(try document.lookupPath(path: "chapters.[\(index)].body")))
+    }
+  }
+
+  private func started() async throws -> ServiceUnderTest {
+    let ben = ServiceUnderTest(world)
+    try await ben.start()
+    return ben
+  }
+
+  private func refusal(_ ben: ServiceUnderTest, _ method: String, _ params: JSONValue) async -> ResponseError? {
+    do {
+      _ = try await ben.request(method, params)
+      return nil
+    } catch {
+      return error as? ResponseError
+    }
+  }
+
+  private func id(_ place: JSONValue) throws -> DocumentId {
+    try #require(place["id"]?.stringValue.flatMap { DocumentId($0) })
+  }
+
+  @Test func theTextThatIsNamedIsEditedWhereItStands() async throws {
+    let ben = try await started()
+    ben.files["/in/book.automerge"] = Array(try book(["one\n", "two\n"]).save())
+    let refusal = await refusal(ben, "notes/import", ["path": "/in/book.automerge"])
+    #expect(refusal?.data?["kind"] == "chooseText")
+    #expect(refusal?.message == "Name the text to edit: .chapters.[0].body, .chapters.[1].body, .author.")
+    #expect(ben.service.notebook.records.isEmpty, "nothing is imported before the choice")
+    let listed = try await ben.request("notes/texts", ["path": "/in/book.automerge"])
+    #expect(
+      listed == [
+        "texts": [
+          ["text": ".chapters.[0].body", "kind": "text", "start": "one"],
+          ["text": ".chapters.[1].body", "kind": "text", "start": "two"],
+          ["text": ".author", "kind": "string", "start": "Ann"],
+        ]
+      ])
+    #expect(refusal?.data?["texts"] == listed["texts"])
+
+    let place = try await ben.request("notes/import", ["path": "/in/book.automerge", "text": "chapters.[1].body"])
+    let path = try #require(place["path"]?.stringValue), uri = try #require(place["uri"]?.stringValue)
+    #expect(path == "/notes/book.md" && ben.files[path] == Array("two\n".utf8))
+    ben.open(uri, "two\n")
+    try await ben.wait(for: "the buffer is the note's") { ben.binding(uri) != nil }
+    ben.change(uri, "two and more\n", version: 2)
+    let handle = try await ben.handle(of: try id(place))
+    try await ben.wait(for: "the text") { (try? chapters(of: handle.document)) == ["one\n", "two and more\n"] }
+    // Another place in the list is no other text.
+    try handle.change { document in
+      try document.delete(obj: try #require(try document.lookupPath(path: "chapters")), index: 0)
+    }
+    #expect(ben.text(of: handle.id) == "two and more\n")
+    #expect(try await ben.request("notes/texts", ["id": .string("\(handle.id)")])["text"] == ".chapters.[0].body")
+  }
+
+  @Test func theOnlyTextNeedsNoChoice() async throws {
+    let ben = try await started()
+    ben.files["/in/book.automerge"] = Array(try book(["one\n"]).save())
+    let place = try await ben.request("notes/import", ["path": "/in/book.automerge"])
+    #expect(ben.files[try #require(place["path"]?.stringValue)] == Array("one\n".utf8))
+  }
+
+  @Test func aStringIsMadeAText() async throws {
+    let ben = try await started()
+    ben.files["/in/book.automerge"] = Array(try book(["one\n", "two\n"]).save())
+    let place = try await ben.request("notes/import", ["path": "/in/book.automerge", "text": ".author"])
+    #expect(ben.files[try #require(place["path"]?.stringValue)] == Array("Ann\n".utf8))
+    let document = try await ben.handle(of: try id(place)).document
+    #expect(try document.lookupPath(path: "author").map { document.objectType(obj: $0) } == .Text)
+  }
+
+  @Test func aNoteThatIsHereKeepsItsText() async throws {
+    let ben = try await started()
+    let path = "/in/book.automerge"
+    ben.files[path] = Array(try book(["one\n", "two\n"]).save())
+    let place = try await ben.request("notes/import", ["path": .string(path), "text": ".chapters.[0].body"])
+    let other = await refusal(ben, "notes/import", ["path": .string(path), "text": ".chapters.[1].body"])
+    #expect(other?.data?["kind"] == "conflict")
+    let string = await refusal(ben, "notes/open", ["id": place["id"] ?? .null, "text": ".author"])
+    #expect(string?.data?["kind"] == "conflict")
+    let again = try await ben.request("notes/import", ["path": .string(path)])
+    #expect(again["id"] == place["id"] && again["known"] == true)
+    let same = try await ben.request("notes/open", ["id": place["id"] ?? .null, "text": ".chapters.[0].body"])
+    #expect(same["path"] == place["path"])
+    #expect(ben.text(of: try id(place)) == "one\n")
+  }
+
+  @Test func aDocumentOfAPeerIsOpenedByTheURLOfItsPart() async throws {
+    let host = world.start("host")
+    let book = try host.create(try book(["one\n", "two\n"]))
+    let ben = try await started()
+    world.connect("host", "ben")
+    let whole = await refusal(ben, "notes/open", ["url": .string("\(book.url)")])
+    #expect(whole?.data?["kind"] == "chooseText")
+    let place = try await ben.request("notes/open", ["url": .string("\(book.url)/chapters/1/body")])
+    #expect(place["id"] == .string("\(book.id)"))
+    #expect(ben.files[try #require(place["path"]?.stringValue)] == Array("two\n".utf8))
+    #expect(await refusal(ben, "notes/open", ["url": "automerge:none"])?.code == .invalidParams)
+  }
+
+  @Test func aTextThatIsDeletedIsChosenNoMore() throws {
+    let document = try book(["one\n", "two\n"])
+    let text = try #require(try document.lookupPath(path: "chapters.[1].body"))
+    try NoteDocument.choose(text, in: document)
+    #expect(NoteDocument(document)?.content == text)
+    try document.delete(obj: try #require(try document.lookupPath(path: "chapters")), index: 1)
+    #expect(NoteDocument(document) == nil)
+    // What stands in its place was not chosen.
+    for name in ["", "1@", "4@00", "_root", String(repeating: "9", count: 40) + "@00"] {
+      try document.put(
+        obj: try #require(try document.get(obj: .ROOT, key: "@notes")?.object),
+        key: "text", value: .String(name))
+      #expect(NoteDocument(document) == nil)
+    }
+  }
+}
+
+extension Value {
+  fileprivate var object: ObjId? { if case .Object(let object, _) = self { object } else { nil } }
+}

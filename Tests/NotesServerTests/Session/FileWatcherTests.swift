@@ -1,0 +1,131 @@
+import AutomergeRepo
+import Foundation
+import RepoTestSupport
+import TestSupport
+import Testing
+
+@testable import NotesServer
+
+/// What other programs do to the file of a note that no editor has open.
+@AutomergeRepo @Suite struct FileWatcherTests {
+  @Test func whatAnotherProgramWritesIsTakenIn() async throws {
+    let note = try await WatchedNote(seed: 41)
+    note.write("tea\nmilk\n")
+    try await note.wait(for: "the line") { note.text == "tea\nmilk\n" }
+    try await note.service.pass(.seconds(1))
+    #expect(note.text == "tea\nmilk\n")
+    #expect(note.file == "tea\nmilk\n")
+  }
+
+  @Test func severalEventsInAMomentAreOneReading() async throws {
+    let note = try await WatchedNote(seed: 42)
+    let count = note.service.files.readCount(note.path)
+    for _ in 0..<10 { note.write("tea\nmilk\n") }
+    try await note.wait(for: "the line") { note.text == "tea\nmilk\n" }
+    try await note.service.pass(.seconds(1))
+    #expect(note.service.files.readCount(note.path) == count + 1)
+  }
+
+  @Test func aFileThatIsNotANotesIsNotRead() async throws {
+    let note = try await WatchedNote(seed: 43)
+    note.service.files.write("/notes/.Shopping.md.swp", "b0VIM")
+    note.folders.changed("/notes/.Shopping.md.swp")
+    try await note.service.pass(.seconds(1))
+    #expect(note.service.files.readCount("/notes/.Shopping.md.swp") == 0)
+  }
+
+  @Test func aFileThatIsRenamedOverTheNotesFileIsTakenIn() async throws {
+    let note = try await WatchedNote(seed: 44)
+    let draft = "/notes/sedXy12"
+    note.service.files.write(draft, "milk\n")
+    note.folders.changed(draft)
+    note.service.files[draft] = nil
+    note.write("milk\n")
+    try await note.wait(for: "the line") { note.text == "milk\n" }
+    #expect(note.service.files[draft] == nil)
+  }
+
+  @Test func aHalfWrittenFileIsTakenInOnlyWhenItIsComplete() async throws {
+    let note = try await WatchedNote(seed: 45)
+    let texts = TextsSeen(of: note)
+    note.write(inParts: ["te", "tea\n", "tea\nmi", "tea\nmilk\n"])
+    try await note.wait(for: "the line") { note.text == "tea\nmilk\n" }
+    #expect(texts.all == ["tea\nmilk\n"])
+  }
+
+  @Test func aFileThatIsEmptiedBeforeItIsWrittenDoesNotEmptyTheNote() async throws {
+    let note = try await WatchedNote(seed: 46)
+    let texts = TextsSeen(of: note)
+    note.write(inParts: ["", "", "tea\nmilk\n"])
+    try await note.wait(for: "the line") { note.text == "tea\nmilk\n" }
+    #expect(texts.all == ["tea\nmilk\n"])
+    #expect(try await note.service.recoveredTexts() == [])
+  }
+
+  @Test func theWordsOfAFileThatStaysEmptyAreKept() async throws {
+    let note = try await WatchedNote(seed: 47)
+    note.write("", isJust: true)
+    try await note.wait(for: "the empty note") { note.text == "" }
+    try await note.service.pass(.seconds(1))
+    #expect(try await note.service.recoveredTexts() == ["tea\n"])
+  }
+
+  @Test func aRemovedFileIsWrittenAgainWhenTheNoteChanges() async throws {
+    let note = try await WatchedNote(seed: 48)
+    note.service.files[note.path] = nil
+    note.folders.changed(note.path)
+    try await note.service.pass(.seconds(2))
+    #expect(note.text == "tea\n")
+    #expect(note.file == nil)
+    try note.receive("milk")
+    try await note.wait(for: "the file") { note.file == "milk\ntea\n" }
+  }
+
+  @Test func aFileThatIsNoTextStaysAsItIsAndSoDoesTheNote() async throws {
+    let note = try await WatchedNote(seed: 49)
+    let bytes: [UInt8] = [0x74, 0x65, 0xE4, 0x0A]
+    note.service.files[note.path] = bytes
+    note.folders.changed(note.path)
+    try note.receive("milk")
+    try await note.service.pass(.seconds(7))
+    #expect(note.service.files[note.path] == bytes)
+    #expect(note.text == "milk\ntea\n")
+    note.write("tea\neggs\n")
+    try await note.wait(for: "all three") { note.fileLines == ["eggs", "milk", "tea"] }
+    #expect(note.text == note.file)
+  }
+
+  @Test func whatIsWrittenToTheFileOfAReadOnlyNoteIsKeptAndSaid() async throws {
+    let note = try await WatchedNote(seed: 50)
+    note.service.sharing.access = .read
+    note.write("tea\nmilk\n")
+    try await note.wait(for: "the copy") { note.file == "tea\n" }
+    #expect(note.text == "tea\n")
+    #expect(try await note.service.recoveredTexts() == ["tea\nmilk\n"])
+  }
+
+  @Test func aFileThatAnotherProcessHasOpenIsLeftToThatProcess() async throws {
+    let note = try await WatchedNote(seed: 51)
+    var claim = note.service.files.claim(NoteKey(note.id).lockName, exclusively: false)
+    #expect(claim != nil)
+    note.write("tea\nmilk\n")
+    try await note.service.pass(.seconds(2))
+    #expect(note.text == "tea\n")
+    claim = nil
+    note.folders.changed(note.path)
+    try await note.wait(for: "the line") { note.text == "tea\nmilk\n" }
+  }
+
+  @Test func onlySoManyFoldersAreWatchedAndThatOfAnOpenNoteAlways() async throws {
+    let note = try await WatchedNote(seed: 52)
+    let (service, folders) = (note.service.service, MemoryFolders())
+    let watcher = FileWatcher(service.environment, service.openFiles, service.fileSync, folders)
+    for number in 0..<FileWatcher.maximumFolders + 9 { watcher.watch(path: "/notes/\(number)/Plan.md") }
+    #expect(folders.watched.count == FileWatcher.maximumFolders)
+    watcher.watch(path: "/notes/open/Plan.md", isOpen: true)
+    #expect(folders.watched.count == FileWatcher.maximumFolders + 1)
+    #expect(folders.watched.contains("/notes/open"))
+    watcher.watch(path: "Plan.md")
+    #expect(folders.watched.count == FileWatcher.maximumFolders + 1)
+  }
+}

@@ -1,0 +1,125 @@
+import AutomergeRepo
+import Foundation
+import RepoTestSupport
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import NotesServer
+
+/// What other programs and failures do to the file of a note while it is open, or while the service writes it.
+@AutomergeRepo @Suite struct OutsideWriteTests {
+  // MARK: Open
+
+  @Test func whatAnotherProgramWritesReachesTheOpenBuffer() async throws {
+    let note = try await WatchedNote(seed: 61)
+    try await note.open()
+    note.write("tea\nmilk\n")
+    try await note.wait(for: "the line") { note.text == "tea\nmilk\n" }
+    try await note.wait(for: "the edit") { note.service.sent.contains { $0["method"] == "notes/edit" } }
+    let edit = note.service.sent.first { $0["method"] == "notes/edit" }
+    #expect(edit?["params"]?["uri"]?.stringValue == note.uri)
+  }
+
+  @Test func whatIsTypedMeanwhileIsMergedWithIt() async throws {
+    let note = try await WatchedNote(seed: 62)
+    try await note.open()
+    note.service.change(note.uri, "eggs\ntea\n", version: 2)
+    note.write("tea\nmilk\n")
+    try await note.wait(for: "all three") { note.lines == ["eggs", "milk", "tea"] }
+    note.close()
+    try await note.wait(for: "the file") { note.fileLines == ["eggs", "milk", "tea"] }
+    #expect(note.text == note.file)
+  }
+
+  @Test func anUnfinishedFileDoesNotReachTheOpenBuffer() async throws {
+    let note = try await WatchedNote(seed: 63)
+    try await note.open()
+    let texts = TextsSeen(of: note)
+    note.write(inParts: ["", "te", "tea\nmilk\n"])
+    try await note.wait(for: "the line") { note.text == "tea\nmilk\n" }
+    #expect(texts.all == ["tea\nmilk\n"])
+    #expect(try await note.service.recoveredTexts() == [])
+  }
+
+  @Test func theWordsOfAnOpenNoteOutliveTheRemovalOfItsFile() async throws {
+    let note = try await WatchedNote(seed: 64)
+    try await note.open()
+    note.service.files[note.path] = nil
+    note.folders.changed(note.path)
+    try await note.service.pass(.seconds(1))
+    #expect(note.text == "tea\n")
+    note.service.change(note.uri, "tea\neggs\n", version: 2)
+    note.close()
+    try await note.wait(for: "the file") { note.file == "tea\neggs\n" }
+    #expect(note.text == "tea\neggs\n")
+  }
+
+  @Test func aSaveThatDidNotReachTheFileIsNotBelieved() async throws {
+    let note = try await WatchedNote(seed: 65)
+    try await note.open()
+    note.service.change(note.uri, "tea\neggs\n", version: 2)
+    note.save()
+    try await note.service.pass(.seconds(2))
+    #expect(note.file == "tea\n")
+    // The person reads the file again, and the editor shows it as it is.
+    note.close()
+    note.service.open(note.uri, "tea\n")
+    try await note.wait(for: "the note") { note.service.binding(note.uri) != nil }
+    #expect(note.text == "tea\neggs\n")
+  }
+
+  @Test func whatIsWrittenToTheFileOfAnOpenReadOnlyNoteIsKeptAndSaid() async throws {
+    let note = try await WatchedNote(seed: 66)
+    try await note.open()
+    note.service.sharing.access = .read
+    note.write("tea\nmilk\n")
+    try await note.wait(for: "the warning") { !note.service.events("refused").isEmpty }
+    #expect(note.text == "tea\n")
+    #expect(try await note.service.recoveredTexts() == ["tea\nmilk\n"])
+  }
+
+  // MARK: Written by the service
+
+  @Test func changesInAMomentAreWrittenOnce() async throws {
+    let note = try await WatchedNote(seed: 67)
+    let count = Mutex(0)
+    note.service.files.onReplace.withLock { $0 = { _ in count.withLock { $0 += 1 } } }
+    for line in ["milk", "eggs", "flour"] { try note.receive(line) }
+    #expect(note.file == "tea\n")
+    try await note.wait(for: "the file") { note.file == "flour\neggs\nmilk\ntea\n" }
+    try await note.service.pass(.seconds(2))
+    #expect(count.withLock { $0 } == 1)
+  }
+
+  @Test func aRefusedWriteIsTriedAgainAndLosesNothing() async throws {
+    let note = try await WatchedNote(seed: 68)
+    note.service.files.isFull.withLock { $0 = true }
+    try note.receive("milk")
+    try await note.service.pass(.seconds(2))
+    #expect(note.file == "tea\n")
+    // The note was not written, and another program's words are told from those that the file lacks.
+    note.service.files.write(note.path, "tea\neggs\n")
+    note.service.files.isFull.withLock { $0 = false }
+    try await note.wait(for: "the file") { note.fileLines == ["eggs", "milk", "tea"] }
+    #expect(note.text == note.file)
+  }
+
+  @Test func whatAnotherProgramWritesBetweenReadingAndWritingIsMerged() async throws {
+    let note = try await WatchedNote(seed: 69)
+    let (files, path) = (note.service.files, note.path)
+    let isFirst = Mutex(true)
+    files.onReplace.withLock {
+      $0 = { _ in
+        let isNow = isFirst.withLock { value in
+          defer { value = false }
+          return value
+        }
+        if isNow { files.write(path, "tea\neggs\n") }
+      }
+    }
+    try note.receive("milk")
+    try await note.wait(for: "the file") { note.fileLines == ["eggs", "milk", "tea"] }
+    #expect(note.text == note.file)
+  }
+}
