@@ -25,7 +25,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 root = os.path.dirname(os.path.dirname(here))
 binary = os.environ.get("NOTES_LSP_BINARY", root + "/.build/debug/notes-lsp")
 # How long an editor may take to become what a row says, in seconds; only a row that fails waits that long.
-patience = float(os.environ.get("NOTES_PATIENCE", "20"))
+patience = float(os.environ.get("NOTES_PATIENCE", "60"))
 own_drivers = ["vim", "neovim", "emacs"]
 members_of_steps = {
     "remote": ["at", "from", "to", "text", "unseen"], "remote-caret": ["at", "from", "to"], "slow": [], "quick": [], "settle": [],
