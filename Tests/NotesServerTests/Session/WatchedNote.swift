@@ -52,12 +52,11 @@ struct WatchedNote {
     let count = Mutex(0)
     files.onLook.withLock {
       $0 = { looked in
-        guard looked == path else { return }
         let index = count.withLock { count in
           defer { count += 1 }
           return count
         }
-        guard index < parts.count else { return }
+        guard looked == path, index < parts.count else { return }
         let date = await clock.date
         files.write(path, parts[index], at: index + 1 < parts.count ? date : nil)
       }
