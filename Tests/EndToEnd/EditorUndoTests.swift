@@ -59,7 +59,8 @@ struct EditorUndoTests {
   }
 
   /// Why these are opt-in.
-  private static let unsteady: Comment = "SKIPPED: now and then undo takes the first line back before the last; set NOTES_UNSTEADY=1"
+  private static let unsteady: Comment =
+    "SKIPPED: now and then undo takes the first line back before the last; set NOTES_UNSTEADY=1"
   private static let isAsked = ProcessInfo.processInfo.environment["NOTES_UNSTEADY"] != nil
 
   @Test(.enabled(if: isAsked, unsteady)) func undoInVimReachesBackBehindRestarts() throws {
