@@ -2,15 +2,18 @@ import AutomergeRepo
 
 @testable import NotesServer
 
-/// The texts that a note has had since it is looked at.
+/// The texts that a note has become since it is looked at, whatever else was heard of it.
 @AutomergeRepo
 final class TextsSeen {
   private(set) var all: [String] = []
+  private var last: String?
   private var observation: Observation?
 
   init(of note: WatchedNote) {
+    last = note.text
     observation = note.handle.observe { [weak self] _ in
-      guard let self, let text = note.text, self.all.last != text else { return }
+      guard let self, let text = note.text, self.last != text else { return }
+      self.last = text
       self.all.append(text)
     }
   }

@@ -46,17 +46,18 @@ struct WatchedNote {
   }
 
   /// Another program is writing the file: the service finds the next part each time it looks, written at that moment, and the last
-  /// one complete.
+  /// one complete. None but the last may be what the note has already: then the service has no reason to look again.
   func write(inParts parts: [String]) {
     let (files, path, clock) = (service.files, path, world.clock)
     let count = Mutex(0)
     files.onLook.withLock {
       $0 = { looked in
+        guard looked == path else { return }
         let index = count.withLock { count in
           defer { count += 1 }
           return count
         }
-        guard looked == path, index < parts.count else { return }
+        guard index < parts.count else { return }
         let date = await clock.date
         files.write(path, parts[index], at: index + 1 < parts.count ? date : nil)
       }
