@@ -58,17 +58,8 @@ struct EditorUndoTests {
     }
   }
 
-  /// Why these are opt-in.
-  private static let unsteady: Comment =
-    "SKIPPED: now and then undo takes the first line back before the last; set NOTES_UNSTEADY=1"
-  private static let isAsked = ProcessInfo.processInfo.environment["NOTES_UNSTEADY"] != nil
-
-  @Test(.enabled(if: isAsked, unsteady)) func undoInVimReachesBackBehindRestarts() throws {
-    try undoBehindRestarts(VimUnderTest.self)
-  }
-  @Test(.enabled(if: isAsked, unsteady)) func undoInEmacsReachesBackBehindRestarts() throws {
-    try undoBehindRestarts(EmacsUnderTest.self)
-  }
+  @Test func undoInVimReachesBackBehindRestarts() throws { try undoBehindRestarts(VimUnderTest.self) }
+  @Test func undoInEmacsReachesBackBehindRestarts() throws { try undoBehindRestarts(EmacsUnderTest.self) }
 
   /// Types two lines and kills the service; ends the editor and starts another. Each time it undoes and redoes.
   private func undoBehindRestarts<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
@@ -80,26 +71,26 @@ struct EditorUndoTests {
     first.session.killService()
     try first.session.wait(for: "the service is away") { try first.state()?.isSynced != true }
     // The next service knows the buffer: before that it has nothing to undo, and says so.
-    try wait(first) { $0.contains("milk\ntea") }
+    try wait(first, for: "the buffer to be known") { $0.contains("milk\ntea") }
     // What the service had not stored of its groups when it was killed belongs to the last one: that may be both lines.
     try first.undo()
-    try wait(first) { !$0.contains("tea") }
+    try wait(first, for: "the undone line") { !$0.contains("tea") }
     try first.redo()
-    try wait(first) { $0.contains("milk\ntea") }
+    try wait(first, for: "the line done again") { $0.contains("milk\ntea") }
     try first.quit()
     try first.session.waitForEnd()
 
     let second = try kind.init(user: user, seed: 24, maximumDelay: .zero)
     try second.openNote("List")
     _ = try second.waitUntilAttached()
-    try wait(second) { $0.contains("milk\ntea") }
+    try wait(second, for: "the reopened note") { $0.contains("milk\ntea") }
     try second.undo()
-    try wait(second) { !$0.contains("tea") }
+    try wait(second, for: "the last line to go") { !$0.contains("tea") }
     try second.undo()
-    try wait(second) { !$0.contains("milk") }
+    try wait(second, for: "the first line to go") { !$0.contains("milk") }
     try second.redo()
     try second.redo()
-    try wait(second) { $0.contains("milk\ntea") }
+    try wait(second, for: "both lines") { $0.contains("milk\ntea") }
     try second.quit()
     try second.session.waitForEnd()
   }
@@ -114,8 +105,10 @@ struct EditorUndoTests {
     try wait(editor) { $0.contains("milk\ntea") }
   }
 
-  private func wait(_ editor: some EditorUnderTest, _ condition: (String) -> Bool) throws {
-    try editor.session.wait(for: "what was undone or done again") {
+  private func wait(
+    _ editor: some EditorUnderTest, for what: String = "what was undone or done again", _ condition: (String) -> Bool
+  ) throws {
+    try editor.session.wait(for: what) {
       try editor.state().map { $0.isSynced && condition($0.text) } ?? false
     }
   }

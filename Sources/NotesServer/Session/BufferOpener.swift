@@ -229,6 +229,7 @@ final class BufferOpener {
     }
     let binding = BufferBinding(
       uri: uri, handle: handle, note: note, buffer: buffer, splices: splices, editor: editor)
+    if origin.isTyped, !splices.isEmpty { binding.undo.typedUnheard() }
     buffers[uri] = .attached(binding)
     if let fileTurn { binding.file.lookFirst(holding: fileTurn) }
     if let saved { binding.wroteEarlier(saved) }

@@ -19,6 +19,14 @@ enum BufferOrigin {
     if case .file = self { true } else { false }
   }
 
+  /// Whether the buffer's person has typed what is new in it.
+  var isTyped: Bool {
+    switch self {
+    case .stayed, .known, .oneOf: true
+    case .file, .missingFile, .unrelated: false
+    }
+  }
+
   /// Whether the buffer may lack words that its person did not delete.
   var isDoubtful: Bool {
     switch self {

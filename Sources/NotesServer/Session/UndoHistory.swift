@@ -22,6 +22,12 @@ final class UndoHistory {
 
   init(of binding: BufferBinding) { self.binding = binding }
 
+  /// The buffer brought words that no service had heard before one ended: they are the last that the person typed.
+  func typedUnheard() {
+    guard binding.mayWrite, let change = handle.document.lastChange(by: handle.document.actor) else { return }
+    groups.did(change, date: service.clock.date.milliseconds)
+  }
+
   /// Undoes or redoes this person's changes. Returns the number of steps.
   func go(_ direction: UndoGroups.Direction, _ extent: Extent) throws -> Int {
     try service.checkMayWrite(binding.id)

@@ -56,6 +56,23 @@ import Testing
     #expect(lines == ["bread", "eggs", "milk", "tea"])
   }
 
+  /// The service was killed before it had read the last words: the editor's buffer brings them.
+  @Test func whatNoServiceHeardIsTheFirstToBeUndone() async throws {
+    let (note, ben) = try await shared("tea\n")
+    let run = ben.service.run
+    ben.open(uri, "tea\n")
+    try await ben.wait(for: "the note") { ben.binding(uri) != nil }
+    ben.change(uri, "tea\nmilk\n", version: 2)
+    try await ben.wait(for: "what is typed") { ben.text(of: note.id) == "tea\nmilk\n" }
+    try await ben.handle(of: note.id).flush()
+    ben.open(uri, "tea\nmilk\nbread\n", reattach: true, run: run)
+    try await ben.wait(for: "the words") { ben.text(of: note.id) == "tea\nmilk\nbread\n" }
+    for text in ["tea\nmilk\n", "tea\n"] {
+      ben.send("notes/undo", ["uri": .string(uri), "version": 1, "rev": 0], id: 7)
+      try await ben.wait(for: "what is left") { ben.text(of: note.id) == text }
+    }
+  }
+
   @Test func whatAnotherProcessIsJustTakingInFromTheFileStandsOnce() async throws {
     let (note, ben) = try await shared("tea\n")
     let (key, run) = (NoteKey(note.id), ben.service.run)
