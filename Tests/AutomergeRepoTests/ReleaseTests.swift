@@ -39,7 +39,7 @@ import Testing
   @Test func whatIsChangedAfterwardsByTheProgramIsTakenBack() async throws {
     let id = try await document("milk")
     let repo = try #require(world.repos["ana"])
-    // Nobody holds the handle, but the document.
+    // The test holds the document but not its handle, so the repo may release it.
     let document = try #require(repo.handle(of: id)?.document)
     let text = try AutomergeText(doc: document, path: "content")
     #expect(repo.release(id))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Automerge
 
-/// Two copies that were changed in the name of one actor cannot become equal; whoever brings them together is told.
+/// Two copies that the same actor has changed cannot converge: merging them throws, and sync reports it.
 struct EqualActorsTests {
   /// Two copies of one document, each changed by an actor that the other has too.
   private func copies() throws -> (Document, Document, ActorId) {

@@ -39,7 +39,7 @@ struct Doors {
   }
 
   var typed: TypedDocument<Model>
-  /// Bound values that somebody has held on to since they were read.
+  /// Bound values that the program has kept since it read them.
   private var held: (diary: AutomergeText, votes: Counter, scores: [Counter], notes: [Note])
 
   init(_ typed: TypedDocument<Model>) throws {

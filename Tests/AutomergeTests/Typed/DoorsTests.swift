@@ -15,7 +15,7 @@ struct DoorsTests {
 
   private func run(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed), ledger = Doors.Ledger()
-    // One that owns its document, one that is a view of somebody's, and a fork.
+    // One owns its document, one is a view of a document passed in, and one is a fork.
     var replicas = [try Doors(TypedDocument(Doors.Model()))]
     replicas.append(try Doors(TypedDocument(document: replicas[0].document.fork())))
     replicas.append(try Doors(replicas[0].typed.fork()))

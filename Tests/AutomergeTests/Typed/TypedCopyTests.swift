@@ -3,7 +3,7 @@ import Testing
 
 @testable import Automerge
 
-/// Typed documents are copied like values, unless they stand for a document that is somebody else's.
+/// A typed document is copied like a value, unless it is a view of a document that its creator passed in.
 struct TypedCopyTests {
   struct Pets: Codable, Equatable { var names: [String], diary = AutomergeText() }
 

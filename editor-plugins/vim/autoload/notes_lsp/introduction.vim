@@ -7,8 +7,8 @@ import autoload 'notes_lsp/status.vim'
 # What goes on when the user has answered.
 var GoOn: func = null_function
 
-# Asks as soon as the user is not in the middle of something, then calls `Then`. Until then nobody on the network is told of
-# this user.
+# Asks as soon as the user is not in the middle of something, then calls `Then`. Until then the service tells the network
+# nothing of this user.
 export def Begin(Then: func)
   GoOn = Then
   augroup notes_lsp_introduction

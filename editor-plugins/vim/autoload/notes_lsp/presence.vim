@@ -34,7 +34,7 @@ const basicColors = [1, 4, 2, 3, 5, 6, 5, 3, 4, 2, 1, 6]
 # At most twenty reports of the own caret a second.
 const reportInterval = 50
 const mostNameWidth = 16
-# How long a place that somebody points at is marked, in milliseconds.
+# How long the place that another person points at stays marked, in milliseconds.
 const pointedTime = 5000
 
 var propertyTypes: list<string> = []
