@@ -25,28 +25,59 @@ struct TextPlace: Hashable, Sendable {
     AnyCodingKey("@notes"), AnyCodingKey("people"), AnyCodingKey("title"),
   ]
 
-  /// All texts and strings but the root's title, texts first, those nearer to the root before those deeper in. Off the loop.
+  /// Nothing deeper in is offered, for a document may come from anybody, and each text has its path.
+  private static let maximumDepth = 100
+  /// The most texts that are offered, and the most strings.
+  private static let maximumCount = 10_000
+
+  /// An object on the way to texts.
+  private struct Container {
+    let object: ObjId
+    /// The one around it, by its index, and the step from there; nil for the root.
+    let origin: (index: Int, step: AnyCodingKey)?
+    let depth: Int
+  }
+
+  /// The texts and strings but the root's title, texts first, those nearer to the root before those deeper in. Off the loop.
   ///
-  /// - Complexity: O(n) in the document.
+  /// - Complexity: O(n) in the document, in time and in memory
   @concurrent
   static func all(in document: Document) async -> [TextPlace] {
-    var (found, containers): ([TextPlace], [(ObjId, [AnyCodingKey])]) = ([], [(.ROOT, [])])
+    var (texts, strings): ([TextPlace], [TextPlace]) = ([], [])
+    var containers = [Container(object: .ROOT, origin: nil, depth: 0)]
     var next = 0
     while next < containers.count {
-      let (container, steps) = containers[next]
+      let (index, container) = (next, containers[next])
       next += 1
-      for (step, value) in values(of: container, in: document) where !(steps.isEmpty && others.contains(step)) {
-        let path = steps + [step]
+      for (step, value) in values(of: container.object, in: document)
+      where !(index == 0 && others.contains(step)) {
         switch value {
         case .Object(let text, .Text):
-          found.append(TextPlace(kind: .text, steps: path, container: container, text: text))
-        case .Object(let object, _): containers.append((object, path))
-        case .Scalar(.String): found.append(TextPlace(kind: .string, steps: path, container: container, text: nil))
+          guard texts.count < maximumCount else { break }
+          let path = steps(to: index, in: containers) + [step]
+          texts.append(TextPlace(kind: .text, steps: path, container: container.object, text: text))
+        case .Object(let object, _):
+          guard container.depth < maximumDepth else { break }
+          containers.append(Container(object: object, origin: (index, step), depth: container.depth + 1))
+        case .Scalar(.String):
+          guard strings.count < maximumCount else { break }
+          let path = steps(to: index, in: containers) + [step]
+          strings.append(TextPlace(kind: .string, steps: path, container: container.object, text: nil))
         case .Scalar: break
         }
       }
     }
-    return found.filter { $0.kind == .text } + found.filter { $0.kind == .string }
+    return texts + strings
+  }
+
+  private static func steps(to index: Int, in containers: [Container]) -> [AnyCodingKey] {
+    var steps: [AnyCodingKey] = []
+    var origin = containers[index].origin
+    while let (index, step) = origin {
+      steps.append(step)
+      origin = containers[index].origin
+    }
+    return steps.reversed()
   }
 
   private static func values(of container: ObjId, in document: Document) -> [(AnyCodingKey, Value)] {

@@ -130,6 +130,18 @@ import Testing
     #expect(await refusal(ben, "notes/open", ["url": "automerge:none"])?.code == .invalidParams)
   }
 
+  /// Each text has its path: a hostile document must not make these the square of its depth.
+  @Test func whatLiesTooDeepIsNotOffered() async throws {
+    let document = Document()
+    var place = ObjId.ROOT
+    for depth in 0..<20_000 {
+      if depth % 50 == 0 { _ = try document.putObject(obj: place, key: "text", ty: .Text) }
+      place = try document.putObject(obj: place, key: "in", ty: .Map)
+    }
+    let paths = await TextPlace.all(in: document).map(\.path)
+    #expect(paths == [0, 50, 100].map { String(repeating: ".in", count: $0) + ".text" })
+  }
+
   @Test func aTextThatIsDeletedIsChosenNoMore() throws {
     let document = try book(["one\n", "two\n"])
     let text = try #require(try document.lookupPath(path: "chapters.[1].body"))
