@@ -73,7 +73,9 @@ struct Texts: ParsableCommand {
         "notes/texts", id.map { ["id": .string($0)] } ?? ["path": .string(path)])
     }
     guard !json else { return Output.print(json: result) }
-    for text in result["texts"]?.arrayValue ?? [] {
+    let texts = result["texts"]?.arrayValue ?? []
+    if texts.isEmpty { Output.note("The document contains no text.") }
+    for text in texts {
       Output.print(fields: text["text"]?.stringValue ?? "", text["start"]?.stringValue ?? "")
     }
   }

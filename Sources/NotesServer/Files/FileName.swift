@@ -19,6 +19,7 @@ enum FileName {
   }
 
   private static let endings = [".md", ".markdown", ".txt", ".org"]
+  private static let importedEndings = [".automerge", ".meetingnotes", ".json"]
 
   /// Whether a file with this name may belong to a note with this title.
   static func isName(_ name: String, forTitle title: String) -> Bool {
@@ -51,6 +52,12 @@ enum FileName {
       if !stem.isEmpty { return stem }
     }
     return base.isEmpty ? untitled : base
+  }
+
+  /// The title of an imported file that has none itself: its name without the extension.
+  static func title(ofImported name: String) -> String {
+    let ending = importedEndings.first { name.lowercased().hasSuffix($0) }
+    return title(ofFile: ending.map { String(name.dropLast($0.count)) } ?? name)
   }
 
   /// The title on one line, without what a path, a terminal or a hidden file would make of it.

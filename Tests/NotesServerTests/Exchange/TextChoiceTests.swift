@@ -71,6 +71,7 @@ import Testing
 
     let place = try await ben.request("notes/import", ["path": "/in/book.automerge", "text": "chapters.[1].body"])
     let path = try #require(place["path"]?.stringValue), uri = try #require(place["uri"]?.stringValue)
+    #expect(path == "/notes/book.md")
     #expect(ben.files[path] == Array("two\n".utf8))
     ben.open(uri, "two\n")
     try await ben.wait(for: "the buffer is the note's") { ben.binding(uri) != nil }

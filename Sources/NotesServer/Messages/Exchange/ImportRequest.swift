@@ -33,7 +33,7 @@ struct ImportRequest: EditorRequest {
     switch try await ImportedFile.read(bytes) {
     case .document(let document, let id): return Result(first: try await take(document, id: id, service))
     case .text(let text, let ownTitle):
-      let title = title ?? ownTitle ?? FileName.title(ofFile: path)
+      let title = title ?? ownTitle ?? FileName.title(ofImported: path)
       record = try await maker.note(title: title.isEmpty ? FileName.untitled : title, text: text)
     case .meeting(let meeting):
       var content = meeting
@@ -97,7 +97,7 @@ struct ImportRequest: EditorRequest {
     }
     let own = note.title.flatMap { $0.isEmpty ? nil : $0 }
     let record = try await service.makeWorkingFile(
-      for: handle, title: title ?? own ?? FileName.title(ofFile: path), directory: service.notesDirectory)
+      for: handle, title: title ?? own ?? FileName.title(ofImported: path), directory: service.notesDirectory)
     if let title, title != own { return (try await service.rename(record, to: title), changes) }
     return (record, changes)
   }
