@@ -129,10 +129,7 @@ struct ConditionTests {
     try person.hasShown("made read-only")
     try person.editor.session.wait(for: "the host's text") { try person.editor.state()?.text == "rye bread\n" }
     #expect(ana.client.text.string == "rye bread\n")
-    let folder = person.user.notes + "/.recovered"
-    let copies = try FileManager.default.contentsOfDirectory(atPath: folder)
-    let texts = try copies.map { try String(contentsOfFile: folder + "/" + $0, encoding: .utf8) }
-    #expect(texts.contains { $0.contains("bread on the train") })
+    #expect(person.user.recoveredTexts.contains { $0.contains("bread on the train") })
   }
 
   @Test(arguments: kinds) func aNoteThatIsDeleted(kind: String) throws {

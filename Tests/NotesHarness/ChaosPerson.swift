@@ -117,9 +117,7 @@ public final class ChaosPerson {
 
   /// What is kept for this person beside the note: recovered texts, which `notes/recovered` lists, and buffers.
   public func copies() throws -> [String] {
-    let folder = user.notes + "/.recovered"
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    return try buffers() + names.compactMap { try? String(contentsOfFile: folder + "/" + $0, encoding: .utf8) }
+    try buffers() + user.recoveredTexts
   }
 
   /// Presses a key that changes nothing: what Emacs has to tell waits until an error before it has been read.

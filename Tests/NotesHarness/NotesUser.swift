@@ -27,6 +27,13 @@ public final class NotesUser {
 
   public var logPath: String { directory.file("service.log") }
 
+  /// The recovered texts that stand as files now; one whose writing has not ended stands under another name meanwhile.
+  public var recoveredTexts: [String] {
+    let folder = notes + "/.recovered"
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.filter { !$0.hasSuffix("~") }.compactMap { try? String(contentsOfFile: folder + "/" + $0, encoding: .utf8) }
+  }
+
   /// What the services of this person have logged so far.
   public var log: String { (try? String(contentsOfFile: logPath, encoding: .utf8)) ?? "" }
 
