@@ -141,7 +141,10 @@ extension TextTree {
     case .scalars, .elements, .graphemes: return (amount, true)
     case .utf8 where run.isASCII: return (amount, true)
     case .utf16 where run.utf16 == run.count: return (amount, true)
-    case .utf8, .utf16, .newlines: break
+    case .newlines:
+      let end = bytes.offset(behindNewline: amount, from: run.textStart)
+      return (run.isASCII ? end - run.textStart : bytes.measure(run.textStart..<end).scalars, true)
+    case .utf8, .utf16: break
     }
     var offset = run.textStart, elements = 0, passed = 0
     while passed < amount {
@@ -149,8 +152,7 @@ extension TextTree {
       switch unit {
       case .utf8: passed += width
       case .utf16: passed += width == 4 ? 2 : 1
-      case .newlines: passed += lead == 0x0A ? 1 : 0
-      case .scalars, .elements, .graphemes: passed += 1
+      case .newlines, .scalars, .elements, .graphemes: passed += 1
       }
       offset += width
       elements += 1
