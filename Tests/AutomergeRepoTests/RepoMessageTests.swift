@@ -30,6 +30,41 @@ import Testing
     for message in RepoMessageTests.samples { #expect(try RepoMessage(message.encoded()) == message) }
   }
 
+  /// Messages about documents are read without CBOR values where they are written as ours: with the same result, and the same
+  /// refusals.
+  @Test func messagesAboutDocumentsAreReadAlikeInEveryForm() throws {
+    var read = 0
+    for (name, byteCount) in [("a", 1), (String(repeating: "é", count: 40), 23), ("ana/1", 24), ("b", 256), ("c", 70_000)] {
+      let data = Data((0..<byteCount).map { UInt8(truncatingIfNeeded: $0) })
+      for (type, content) in [("sync", RepoMessage.Content.sync(data)), ("request", .request(data))] {
+        let message = RepoMessage.document(
+          .init(
+            senderId: PeerId(name), targetId: PeerId("b"), documentId: RepoMessageTests.document, content: content))
+        let record = CBOR.record([
+          "type": .text(type), "senderId": .text(name), "targetId": "b",
+          "documentId": .text(RepoMessageTests.document.description), "data": .bytes(data),
+        ])
+        let bytes = message.encoded()
+        #expect(bytes == record.encoded())
+        #expect(try RepoMessage(bytes) == message)
+        // The count of the fields in two bytes instead of one: that is another form.
+        func other(_ bytes: [UInt8]) -> [UInt8] { [0xb8, 5] + bytes.dropFirst() }
+        #expect(try RepoMessage(other(bytes)) == message)
+        for place in bytes.indices.dropFirst().prefix(300) {
+          for change in byteCount > 1_000 ? [0x21] : [1, 2, 0x20, 0x40, 0x80, 0xff] as [UInt8] {
+            var damaged = bytes
+            damaged[place] ^= change
+            let one = try? RepoMessage(damaged)
+            #expect(try one == (try? RepoMessage(other(damaged))), "byte \(place) of a \(type) of \(name)")
+            if one != nil { read += 1 }
+          }
+        }
+        for extra in [[0], [0xff]] as [[UInt8]] { #expect(throws: RepoMessageError.self) { try RepoMessage(bytes + extra) } }
+      }
+    }
+    #expect(read > 1_000, "some damage leaves a message")
+  }
+
   @Test func joinIsTheGoldenOne() {
     let join = RepoMessage.join(
       senderId: PeerId("peer-1"), metadata: PeerMetadata(storageId: StorageId("s")), versions: ["1"])

@@ -10,6 +10,12 @@ public struct CBORWriter {
   /// - Parameter output: the bytes to append to.
   public init(after output: [UInt8] = []) { self.output = output }
 
+  /// A writer with room for that many bytes.
+  public init(reserving byteCount: Int) {
+    output = []
+    output.reserveCapacity(byteCount)
+  }
+
   /// That many keys with their values follow.
   public mutating func map(_ count: Int) { CBOR.head(5, UInt64(count), into: &output) }
 

@@ -6,10 +6,45 @@ extension RepoMessage {
   private static let shortByteCount = 1 << 20
 
   /// The message as one CBOR map, in automerge-repo's form.
-  public func encoded() -> [UInt8] { cbor.encoded() }
+  public func encoded() -> [UInt8] {
+    switch self {
+    case .join(let senderId, let metadata, let versions):
+      CBOR.record([
+        "type": "join", "senderId": senderId.cbor, "peerMetadata": metadata.cbor,
+        "supportedProtocolVersions": .array(versions.map { .text($0) }),
+      ]).encoded()
+    case .peer(let senderId, let targetId, let metadata, let version):
+      CBOR.record([
+        "type": "peer", "senderId": senderId.cbor, "targetId": targetId?.cbor, "peerMetadata": metadata.cbor,
+        "selectedProtocolVersion": version.map { .text($0) },
+      ]).encoded()
+    case .leave(let senderId):
+      CBOR.record(["type": "leave", "senderId": senderId.cbor]).encoded()
+    case .error(let senderId, let targetId, let message):
+      CBOR.record(["type": "error", "senderId": senderId?.cbor, "targetId": targetId?.cbor, "message": .text(message)])
+        .encoded()
+    case .document(let message):
+      message.encoded()
+    case .ephemeral(let message):
+      CBOR.record([
+        "type": "ephemeral", "senderId": message.senderId.cbor, "targetId": message.targetId.cbor,
+        "documentId": message.documentId.cbor, "count": .unsigned(message.count), "sessionId": .text(message.sessionId),
+        "data": .bytes(message.data),
+      ]).encoded()
+    case .other(let type, let fields):
+      CBOR.map(
+        [CBOR.Entry("type", .text(type))]
+          + fields.sorted { $0.key < $1.key }.filter { $0.key != "type" }.map { CBOR.Entry(.text($0.key), $0.value) }
+      ).encoded()
+    }
+  }
 
   /// Reads one message. Skips unknown fields; treats `undefined` as missing.
   public init(_ encoded: some Collection<UInt8>) throws(RepoMessageError) {
+    if let message = DocumentMessage(plain: encoded) {
+      self = .document(message)
+      return
+    }
     let value: CBOR
     do {
       value = try CBOR(encoded, limits: .wire)
@@ -49,37 +84,6 @@ extension RepoMessage {
           documentId: try fields.document(), count: count, sessionId: sessionId, data: try fields.data()))
     default:
       self = .other(type: type, fields: fields.others)
-    }
-  }
-
-  private var cbor: CBOR {
-    switch self {
-    case .join(let senderId, let metadata, let versions):
-      .record([
-        "type": "join", "senderId": senderId.cbor, "peerMetadata": metadata.cbor,
-        "supportedProtocolVersions": .array(versions.map { .text($0) }),
-      ])
-    case .peer(let senderId, let targetId, let metadata, let version):
-      .record([
-        "type": "peer", "senderId": senderId.cbor, "targetId": targetId?.cbor, "peerMetadata": metadata.cbor,
-        "selectedProtocolVersion": version.map { .text($0) },
-      ])
-    case .leave(let senderId):
-      .record(["type": "leave", "senderId": senderId.cbor])
-    case .error(let senderId, let targetId, let message):
-      .record(["type": "error", "senderId": senderId?.cbor, "targetId": targetId?.cbor, "message": .text(message)])
-    case .document(let message):
-      message.cbor
-    case .ephemeral(let message):
-      .record([
-        "type": "ephemeral", "senderId": message.senderId.cbor, "targetId": message.targetId.cbor,
-        "documentId": message.documentId.cbor, "count": .unsigned(message.count), "sessionId": .text(message.sessionId),
-        "data": .bytes(message.data),
-      ])
-    case .other(let type, let fields):
-      .map(
-        [CBOR.Entry("type", .text(type))]
-          + fields.sorted { $0.key < $1.key }.filter { $0.key != "type" }.map { CBOR.Entry(.text($0.key), $0.value) })
     }
   }
 
@@ -135,21 +139,6 @@ extension RepoMessage {
       }
       return others
     }
-  }
-}
-
-extension RepoMessage.DocumentMessage {
-  fileprivate var cbor: CBOR {
-    let type: CBOR =
-      switch content {
-      case .request: "request"
-      case .sync: "sync"
-      case .unavailable: "doc-unavailable"
-      }
-    return .record([
-      "type": type, "senderId": senderId.cbor, "targetId": targetId.cbor, "documentId": documentId.cbor,
-      "data": content.data.map { .bytes($0) },
-    ])
   }
 }
 
