@@ -231,7 +231,7 @@ import Testing
       if let data = other.generateSyncMessage(state: state) {
         isQuiet = false
         messageCount += 1
-        answers = sync.receive(.received(.sync(data), from: bob, access: .write), document: mine)
+        answers = sync.takeIn(.received(.sync(data), from: bob, access: .write), document: mine)
       }
       for case .refused(bob, let refusal) in answers { named.append(refusal) }
       outgoing = answers

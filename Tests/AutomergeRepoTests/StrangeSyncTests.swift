@@ -32,7 +32,7 @@ import Testing
     _ = sync.receive(.connected(bob, access: .write), document: document)
     for _ in 0..<1000 {
       let heads = try (0..<3).map { _ in try hash(&random) }
-      let effects = sync.receive(.received(.sync(message(heads: heads)), from: bob, access: .write), document: document)
+      let effects = sync.takeIn(.received(.sync(message(heads: heads)), from: bob, access: .write), document: document)
       #expect(isSent(effects) && effects.count == 1, "seed \(seed)")
     }
     #expect(document.heads() == heads && sync.heads(of: bob)?.count == 3)
@@ -45,7 +45,7 @@ import Testing
       }
       effects = []
       if let data = other.generateSyncMessage(state: state) {
-        effects = sync.receive(.received(.sync(data), from: carol, access: .write), document: document)
+        effects = sync.takeIn(.received(.sync(data), from: carol, access: .write), document: document)
       }
     }
     #expect(other.heads() == heads)
@@ -63,7 +63,7 @@ import Testing
       ([], [own, own, unknown]), ([own], [own]),
     ] as [([ChangeHash], [ChangeHash])] {
       let data = message(heads: heads, need: need)
-      let effects = sync.receive(.received(.sync(data), from: bob, access: .write), document: document)
+      let effects = sync.takeIn(.received(.sync(data), from: bob, access: .write), document: document)
       #expect(!effects.contains { if case .refused = $0 { true } else { false } })
       #expect(sync.heads(of: bob) == Set(heads))
     }
@@ -80,7 +80,7 @@ import Testing
     var count = 0
     while count < 20, let data = other.generateSyncMessage(state: state) {
       count += 1
-      effects = sync.receive(.received(.sync(data), from: bob, access: .write), document: document)
+      effects = sync.takeIn(.received(.sync(data), from: bob, access: .write), document: document)
       for case .send(.sync(let data), to: bob) in effects { try other.receiveSyncMessage(state: state, message: data) }
     }
     #expect(count < 20)

@@ -21,7 +21,7 @@ import Testing
       var effects = sync.receive(.connected(peer, access: .write), document: document)
       for _ in 0..<8 {
         let answers = try deliver(effects)
-        effects = answers.flatMap { sync.receive($0, document: document) }
+        effects = answers.flatMap { sync.takeIn($0, document: document) }
       }
     }
     #expect(peers.values.allSatisfy { $0.document.heads() == document.heads() })

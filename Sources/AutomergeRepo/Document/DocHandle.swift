@@ -316,6 +316,8 @@ public final class DocHandle {
         repo?.loader.notFound(self)
       case .refused(let peer, let refusal):
         repo?.refused(refusal, from: peer, on: self)
+      case .answer(let peer):
+        perform(sync.receive(.delivered(from: peer), document: document))
       case .later:
         finishTurnLater()
       case .authorship(let effect):

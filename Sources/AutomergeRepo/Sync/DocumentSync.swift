@@ -38,6 +38,8 @@ struct DocumentSync {
     case checked
     /// Other work has run since `later`.
     case turned
+    /// What this peer has brought is delivered, after `answer`.
+    case delivered(from: PeerId)
     /// All peers that we may ask were asked.
     case asked
     /// About the actors that peers write as.
@@ -52,6 +54,9 @@ struct DocumentSync {
     case found
     case notFound
     case refused(PeerId, Refusal)
+    /// Call `delivered` once the effects before this one are carried out: who waits to see the edits need not wait for what is
+    /// said to the peers about them.
+    case answer(PeerId)
     /// Some peers are told of the document after other work has run: answer with `turned`.
     case later
     /// About the actors that peers write as.
@@ -61,7 +66,7 @@ struct DocumentSync {
     var isChange: Bool {
       switch self {
       case .edited, .headsChanged: true
-      case .send, .found, .notFound, .refused, .later, .authorship: false
+      case .send, .found, .notFound, .refused, .answer, .later, .authorship: false
       }
     }
 
@@ -143,6 +148,7 @@ struct DocumentSync {
     case .turned:
       isTurnDue = false
       return phase == .ready ? speak(to: waiting, document) : []
+    case .delivered(let peer): return answer(peer, document)
     case .told(let heads, let peer):
       if let index = index(of: peer) { links[index].heads = heads }
       return []
@@ -324,9 +330,15 @@ struct DocumentSync {
       return send(to: index, document)
     }
     var effects = found(by: index)
-    if !edits.isEmpty { effects.append(.edited(edits, from: peer)) }
+    guard edits.isEmpty else { return effects + [.edited(edits, from: peer), .headsChanged(by: peer), .answer(peer)] }
     effects.append(.headsChanged(by: peer))
-    return effects + settleWithheld(document) + sendToAll(document, answering: peer)
+    return effects + answer(peer, document)
+  }
+
+  /// What there is to say after a peer has brought changes, to it and to all others.
+  private mutating func answer(_ peer: PeerId, _ document: Document) -> [Effect] {
+    guard phase == .ready else { return [] }
+    return settleWithheld(document) + sendToAll(document, answering: peer)
   }
 
   /// Ends a search, as there is something now.
