@@ -99,6 +99,18 @@ public final class Connection {
     send(FrameWriter.frame(.notification(method: method, params: params)))
   }
 
+  /// Sends a notification whose parameters are JSON text already.
+  public func notify(_ method: String, encoded params: [UInt8]) {
+    var body: [UInt8] = []
+    body.reserveCapacity(params.count + method.utf8.count + 64)
+    body.append(contentsOf: "{\"jsonrpc\":\"2.0\",\"method\":".utf8)
+    body.append(quoted: method)
+    body.append(contentsOf: ",\"params\":".utf8)
+    body.append(contentsOf: params)
+    body.append(UInt8(ascii: "}"))
+    send(FrameWriter.frame(body))
+  }
+
   /// Asks the other side; the answer comes as an event with this id.
   @discardableResult
   public func request(_ method: String, _ params: JSONValue? = nil) -> RequestId {

@@ -7,6 +7,9 @@ public struct JSONTextWriter {
 
   public init() {}
 
+  /// A writer with room for that many bytes.
+  public init(reserving byteCount: Int) { bytes.reserveCapacity(byteCount) }
+
   public mutating func object(_ members: (inout JSONTextWriter) throws -> Void) rethrows {
     open(UInt8(ascii: "{"))
     try members(&self)

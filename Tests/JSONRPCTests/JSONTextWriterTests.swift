@@ -40,4 +40,11 @@ import Testing
     #expect(sent == FrameWriter.frame(.response(id: .int(7), result: .success([1]))))
     #expect(!connection.reply(to: .int(7), encoded: Array("[2]".utf8)), "each request is answered once")
   }
+
+  @Test func aNotificationThatIsTextAlreadyIsAFrameLikeAnyOther() {
+    var sent: [UInt8] = []
+    let connection = Connection { sent += $0 }
+    connection.notify("a/\"b\"", encoded: Array("[1]".utf8))
+    #expect(sent == FrameWriter.frame(.notification(method: "a/\"b\"", params: [1])))
+  }
 }

@@ -61,7 +61,7 @@ final class Editor: SiblingRequestPerforming {
   // MARK: Messages of ours
 
   func notify(_ notification: some ServerNotification) {
-    connection.notify(type(of: notification).method, notification.params)
+    connection.notify(type(of: notification).method, encoded: notification.encoded)
   }
 
   /// Sends a request, and calls `action` with the client's answer.

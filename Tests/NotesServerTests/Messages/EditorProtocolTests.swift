@@ -35,6 +35,21 @@ struct EditorProtocolTests {
     #expect(page.notifications == notifications)
   }
 
+  /// It is written without values in between, because it is sent for every letter of others.
+  @Test func anEditIsWrittenAsItsParametersAre() throws {
+    func edit(_ edits: [BufferEdit.Replacement], _ cause: EditCause) -> EditNotification {
+      EditNotification(
+        uri: "file:///tmp/\"a\".md", edit: BufferEdit(version: 7, rev: 1 << 40, edits: edits, bytes: 0, cause: cause))
+    }
+    let start = Position(line: 3, character: 0), end = Position(line: 1_000_000, character: 80)
+    let replacements = ["", "x", "\n", "a \"b\" \\ \t\u{1}é😀"].map { text in
+      BufferEdit.Replacement(range: PositionRange(start: start, end: end), newText: Array(text.utf8))
+    }
+    for notification in [edit([], .undo), edit(Array(replacements[1...1]), .remote), edit(replacements, .reload)] {
+      #expect(notification.encoded == notification.params.encoded())
+    }
+  }
+
   @Test func whatWeSendIsInATableWithAnArrow() {
     #expect(page.sent == Set(EditorProtocol.outgoing.map { $0.method }))
   }

@@ -9,7 +9,14 @@ protocol ServerMessage {
 }
 
 @AutomergeRepo
-protocol ServerNotification: ServerMessage {}
+protocol ServerNotification: ServerMessage {
+  /// The parameters as JSON text.
+  var encoded: [UInt8] { get }
+}
+
+extension ServerNotification {
+  var encoded: [UInt8] { params.encoded() }
+}
 
 /// A request of ours; the client's answer may be missing or wrong.
 @AutomergeRepo

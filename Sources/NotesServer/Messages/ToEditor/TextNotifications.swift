@@ -15,6 +15,26 @@ struct EditNotification: ServerNotification {
       "bytes": JSONValue(edit.bytes), "cause": .string(edit.cause.rawValue),
     ]
   }
+
+  /// The same without values in between: somebody waits for each letter.
+  var encoded: [UInt8] {
+    var writer = JSONTextWriter(reserving: 256 + uri.utf8.count + edit.edits.reduce(0) { $0 + $1.newText.count })
+    writer.object { writer in
+      writer.key("uri")
+      writer.string(uri)
+      writer.key("version")
+      writer.integer(edit.version)
+      writer.key("rev")
+      writer.integer(edit.rev)
+      writer.key("edits")
+      writer.array { writer in for replacement in edit.edits { replacement.write(to: &writer) } }
+      writer.key("bytes")
+      writer.integer(edit.bytes)
+      writer.key("cause")
+      writer.string(edit.cause.rawValue)
+    }
+    return writer.bytes
+  }
 }
 
 /// `notes/check`: what the client's text should be.
@@ -117,8 +137,31 @@ extension PositionRange {
 
 extension BufferEdit.Replacement {
   var json: JSONValue { ["range": range.json, "newText": .string(String(decoding: newText, as: UTF8.self))] }
+
+  fileprivate func write(to writer: inout JSONTextWriter) {
+    writer.object { writer in
+      writer.key("range")
+      writer.object { writer in
+        writer.key("start")
+        range.start.write(to: &writer)
+        writer.key("end")
+        range.end.write(to: &writer)
+      }
+      writer.key("newText")
+      writer.string(String(decoding: newText, as: UTF8.self))
+    }
+  }
 }
 
 extension Position {
   var json: JSONValue { ["line": JSONValue(line), "character": JSONValue(character)] }
+
+  fileprivate func write(to writer: inout JSONTextWriter) {
+    writer.object { writer in
+      writer.key("line")
+      writer.integer(line)
+      writer.key("character")
+      writer.integer(character)
+    }
+  }
 }
