@@ -9,8 +9,11 @@ public enum Frame {
   public static func encode(_ body: [UInt8]) throws(FrameError) -> [UInt8] {
     guard !body.isEmpty else { throw .empty }
     guard body.count <= maximumByteCount else { throw .tooLong(byteCount: body.count, limit: maximumByteCount) }
-    let length = UInt32(body.count)
-    return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> $0) } + body
+    var frame: [UInt8] = []
+    frame.reserveCapacity(4 + body.count)
+    withUnsafeBytes(of: UInt32(body.count).bigEndian) { frame.append(contentsOf: $0) }
+    frame.append(contentsOf: body)
+    return frame
   }
 
   /// What is said when a message is left out for its length.
