@@ -21,7 +21,10 @@ final class SyncStates {
 
   init(_ repo: Repo) { self.repo = repo }
 
-  static func prefix(_ id: DocumentId) -> StorageKey { [id.description, "sync-state"] }
+  /// The second name of the rows' keys.
+  nonisolated static let name = "sync-state"
+
+  static func prefix(_ id: DocumentId) -> StorageKey { [id.description, name] }
 
   /// The document was loaded, and with it these rows.
   func loaded(_ rows: [StoredItem], of id: DocumentId) {

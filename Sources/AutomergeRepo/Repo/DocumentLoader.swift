@@ -29,11 +29,9 @@ struct DocumentLoader {
   func read(_ id: DocumentId) async -> ReadOutcome {
     guard let storage = repo.storage else { return .stored(StoredChunks()) }
     do throws(StorageError) {
+      async let chunks = Result { () async throws(StorageError) in try await StoredChunks.load(id, from: storage) }
       if try await storage.load(Repo.tombstone(of: id)) != nil { return .deleted }
-      var chunks = try await StoredChunks.load(id, from: storage)
-      chunks.signatures = try await storage.loadRange(StoredSignatures.prefix(id))
-      chunks.syncStates = try await storage.loadRange(SyncStates.prefix(id))
-      return .stored(chunks)
+      return .stored(try await chunks.get())
     } catch {
       return .failed(error)
     }

@@ -284,7 +284,10 @@ final class DocumentSignatures {
 
 /// The signatures of a document in a store: one row per actor, beside the document's chunks.
 enum StoredSignatures {
-  static func prefix(_ id: DocumentId) -> StorageKey { [id.description, "signed"] }
+  /// The second name of their keys.
+  static let name = "signed"
+
+  static func prefix(_ id: DocumentId) -> StorageKey { [id.description, name] }
 
   static func key(_ id: DocumentId, _ actor: ActorId, _ number: Int) -> StorageKey {
     prefix(id) + [actor.hexadecimal, String(number)]

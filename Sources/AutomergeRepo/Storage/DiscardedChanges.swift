@@ -9,7 +9,10 @@ enum DiscardedChanges {
   /// More than one person's changes of years. Source: Storage.md, "Compaction".
   static let maximumChanges = 1 << 20
 
-  static func prefix(_ id: DocumentId) -> StorageKey { [id.description, "discarded"] }
+  /// The second name of their keys.
+  static let name = "discarded"
+
+  static func prefix(_ id: DocumentId) -> StorageKey { [id.description, name] }
 
   static func item(_ id: DocumentId, _ changes: Set<ChangeHash>) -> StoredItem {
     let data = StoredHeads.encode(changes)

@@ -1,5 +1,13 @@
 import Foundation
 
+extension Result where Success: Sendable, Failure == StorageError {
+  /// What a reading of the store gives. For `async let`, which keeps no type of error: what does not depend on each other is
+  /// read at once, for each wait costs a way to the store's thread and back.
+  public init(reading: @Sendable () async throws(StorageError) -> Success) async {
+    do throws(StorageError) { self = .success(try await reading()) } catch { self = .failure(error) }
+  }
+}
+
 extension StorageProvider {
   /// The CBOR record at `key`; nil if there is none. Throws `damaged` if the bytes are not CBOR.
   public func record(at key: StorageKey) async throws(StorageError) -> CBOR? {

@@ -2,7 +2,8 @@ import Automerge
 import Crypto
 import Foundation
 
-/// One document's chunks in a store, named by their content, so that two writers never collide.
+/// One document's rows in a store: its chunks, named by their content, so that two writers never collide, and what is kept
+/// beside them.
 struct StoredChunks: Sendable {
   enum Kind: String { case snapshot, incremental }
 
@@ -20,9 +21,9 @@ struct StoredChunks: Sendable {
   private(set) var discarded: Set<ChangeHash> = []
   private(set) var discardedRows: Set<StorageKey> = []
   /// The rows of the document's signatures.
-  var signatures: [StoredItem] = []
+  private(set) var signatures: [StoredItem] = []
   /// The rows of what is shared with the stores of peers.
-  var syncStates: [StoredItem] = []
+  private(set) var syncStates: [StoredItem] = []
   /// Whether the chunks still contained some of them.
   private(set) var hasDiscarded = false
 
@@ -36,21 +37,25 @@ struct StoredChunks: Sendable {
     }.joined()
   }
 
-  /// Reads and merges all chunks of a document, off the actor. Each is checked and loaded on its own: a bad one affects no
-  /// other.
+  /// Reads all rows of a document at once, and merges its chunks, off the actor. Each is checked and loaded on its own: a bad one
+  /// affects no other.
   @concurrent
   static func load(_ id: DocumentId, from storage: any StorageProvider) async throws(StorageError) -> StoredChunks {
-    let snapshots = try await storage.loadRange([id.description, Kind.snapshot.rawValue])
-    let incrementals = try await storage.loadRange([id.description, Kind.incremental.rawValue])
+    let rows = Dictionary(grouping: try await storage.loadRange([id.description])) { $0.key.dropFirst().first ?? "" }
     var chunks = StoredChunks()
+    let snapshots = rows[Kind.snapshot.rawValue] ?? []
     for item in snapshots.sorted(by: { $0.data.count > $1.data.count }) where chunks.merge(item) {
       chunks.snapshotByteCount += item.data.count
     }
-    for item in incrementals where chunks.merge(item) { chunks.incrementalByteCount += item.data.count }
-    for item in try await storage.loadRange(DiscardedChanges.prefix(id)) {
+    for item in rows[Kind.incremental.rawValue] ?? [] where chunks.merge(item) {
+      chunks.incrementalByteCount += item.data.count
+    }
+    for item in rows[DiscardedChanges.name] ?? [] {
       chunks.discarded.formUnion(DiscardedChanges.decode(item))
       chunks.discardedRows.insert(item.key)
     }
+    chunks.signatures = rows[StoredSignatures.name] ?? []
+    chunks.syncStates = rows[SyncStates.name] ?? []
     chunks.hasDiscarded = chunks.document?.discardAgain(chunks.discarded) ?? false
     for item in chunks.forged { try await storage.setAside(item) }
     // What was just read is not new: the next incremental chunk begins after it.

@@ -50,15 +50,19 @@ public final class PeerDirectory {
     random: RandomSource = RandomSource(), logger: Logger = Logger(label: "peers")
   ) async throws(StorageError) -> PeerDirectory {
     let store = PeerStore(storage: storage, logger: logger)
-    let book = try await storage.record(at: KnownPeer.ticketsKey).map { TicketBook(record: $0) } ?? TicketBook()
-    let budget = try await storage.record(at: KnownPeer.invitationsKey).map {
+    let (ticketsKey, invitationsKey, movesKey) = (KnownPeer.ticketsKey, KnownPeer.invitationsKey, DocumentMove.key)
+    async let tickets = Result { () async throws(StorageError) in try await storage.record(at: ticketsKey) }
+    async let invitations = Result { () async throws(StorageError) in try await storage.record(at: invitationsKey) }
+    async let moves = Result { () async throws(StorageError) in try await storage.records(under: [movesKey]) }
+    let registry = try await PeerRegistry.load(from: store, grants: grants, network: repo)
+    let book = try await tickets.get().map { TicketBook(record: $0) } ?? TicketBook()
+    let budget = try await invitations.get().map {
       OfferBudget(record: $0, now: repo.clock.now, date: repo.clock.date)
     }
     var history = MoveHistory()
-    for (key, record) in try await storage.records(under: [DocumentMove.key]) {
+    for (key, record) in try await moves.get() {
       if key.last.flatMap({ DocumentId($0) }) != nil, let move = DocumentMove(record: record) { history.record(move) }
     }
-    let registry = try await PeerRegistry.load(from: store, grants: grants, network: repo)
     let directory = PeerDirectory(
       repo, provider, registry, store, random, book: book, budget: budget ?? OfferBudget(), history: history)
     directory.begin()
