@@ -34,7 +34,9 @@ import Testing
   /// refusals.
   @Test func messagesAboutDocumentsAreReadAlikeInEveryForm() throws {
     var read = 0
-    for (name, byteCount) in [("a", 1), (String(repeating: "é", count: 40), 23), ("ana/1", 24), ("b", 256), ("c", 70_000)] {
+    for (name, byteCount) in [
+      ("a", 1), (String(repeating: "é", count: 40), 23), ("ana/1", 24), ("b", 256), ("c", 70_000),
+    ] {
       let data = Data((0..<byteCount).map { UInt8(truncatingIfNeeded: $0) })
       for (type, content) in [("sync", RepoMessage.Content.sync(data)), ("request", .request(data))] {
         let message = RepoMessage.document(
@@ -55,11 +57,14 @@ import Testing
             var damaged = bytes
             damaged[place] ^= change
             let one = try? RepoMessage(damaged)
-            #expect(try one == (try? RepoMessage(other(damaged))), "byte \(place) of a \(type) of \(name)")
+            let same = try? RepoMessage(other(damaged))
+            #expect(one == same, "byte \(place) of a \(type) of \(name)")
             if one != nil { read += 1 }
           }
         }
-        for extra in [[0], [0xff]] as [[UInt8]] { #expect(throws: RepoMessageError.self) { try RepoMessage(bytes + extra) } }
+        for extra in [[0], [0xff]] as [[UInt8]] {
+          #expect(throws: RepoMessageError.self) { try RepoMessage(bytes + extra) }
+        }
       }
     }
     #expect(read > 1_000, "some damage leaves a message")
