@@ -20,12 +20,12 @@ extension Document {
   /// The marks of a text: by name, and those of a name from left to right. Neighbours of equal value are one.
   /// - Complexity: O(n) in the runs of the text.
   public func marks(obj: ObjId) throws -> [Mark] {
-    try withCore { try $0.text(obj).tree.marks(at: $0.view, textEncoding.unit) }
+    try withCore { MarkReader(try $0.text(obj).tree, at: $0.view, textEncoding.unit).all() }
   }
 
   /// As `marks`, of the text as it was at `heads`. Unknown heads count for nothing.
   public func marksAt(obj: ObjId, heads: Set<ChangeHash>) throws -> [Mark] {
-    try withCore { try $0.text(obj).tree.marks(at: $0.past(heads), textEncoding.unit) }
+    try withCore { MarkReader(try $0.text(obj).tree, at: $0.past(heads), textEncoding.unit).all() }
   }
 
   /// The marks of the character at a position, as empty stretches there, by name.
@@ -51,7 +51,7 @@ extension DocumentCore {
       guard let exact = Int(exactly: given) else { return [] }
       index = exact
     }
-    return tree.marks(at: clock, index: index, encoding.unit).map { name, value in
+    return MarkReader(tree, at: clock, encoding.unit).marks(at: index).map { name, value in
       Mark(start: UInt64(index), end: UInt64(index), name: name, value: value)
     }
   }

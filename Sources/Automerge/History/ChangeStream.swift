@@ -130,7 +130,7 @@ private struct ChangeStream: ~Copyable {
       tree.insertText(at: gap, id: id, text: run.textRange, scalars: Int(run.count))
     } else {
       guard tree.holds(run.target, count: Int(run.count), step: run.step) else { return false }
-      core.delete(run, id: id, in: tree, edits: &edits)
+      ReceivedOps(core).delete(run, id: id, in: tree, edits: &edits)
     }
     core.log.append(run, id: id)
     head.append(run, to: core)
