@@ -176,7 +176,7 @@ public final class DocHandle {
 
   /// Sends an ephemeral message to every peer on the document. It is not stored, and may be lost with a connection.
   public func broadcast(_ data: Data) {
-    repo?.broadcast(data, on: self)
+    repo?.connections.broadcast(data, on: self)
   }
 
   // MARK: Hearing
@@ -302,7 +302,7 @@ public final class DocHandle {
     for effect in effects {
       switch effect {
       case .send(let content, let peer):
-        repo?.send(content, on: id, to: peer)
+        repo?.connections.send(content, on: id, to: peer)
       case .edited(let edits, let peer):
         observers.send(.textEdits(edits, from: peer))
       case .headsChanged(let peer):
@@ -366,7 +366,7 @@ public final class DocHandle {
   /// through the relays that it has named to us; a peer with read access speaks for no other; and for us only our own processes
   /// speak.
   func maySpeak(_ peer: PeerId, for author: PeerId) -> Bool {
-    guard let repo, !repo.isSibling(peer), author != peer else { return repo != nil }
+    guard let repo, !repo.connections.isSibling(peer), author != peer else { return repo != nil }
     guard author != repo.peerId, sync.isWriter(peer) else { return false }
     return !sync.isPeer(author) || reports.carries(peer, author)
   }
