@@ -125,7 +125,7 @@ extension EditorBuffers {
       }
       if note.content != binding.note.content { binding.follow(note) }
     }
-    service.fileSync.tidyAgenda(meeting, items, handle)
+    service.fileSync.agendas.tidy(meeting, items, handle)
   }
 
   /// This person has a new name: it is entered in each document with the next edit.
