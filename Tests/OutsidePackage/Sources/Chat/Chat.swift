@@ -12,10 +12,10 @@ import WebSocketNetwork
     guard let passcode = CommandLine.arguments.dropFirst(2).first else { return print("usage: chat NAME PASSCODE …") }
 
     let repo = Repo(sharePolicy: SharePolicy.agreeable)
-    let (nearby, servers) = (PeerToPeerProvider(.init(passcode: passcode)), try await WebSocketProvider())
-    for network in [nearby, servers] as [any NetworkProvider] { await repo.add(network) }
-    try await nearby.startListening(as: name)
-    if let url = words.compactMap({ WebSocketURL($0) }).first { await servers.connect(to: url, token: passcode) }
+    let (nearby, web) = (PeerToPeerProvider(.init(passcode: passcode)), try await WebSocketProvider())
+    for network in [nearby, web] as [any NetworkProvider] { await repo.add(network) }
+    let server = words.compactMap({ WebSocketURL($0) }).first
+    if let server { await web.connect(to: server, token: passcode) } else { try await nearby.startListening(as: name) }
     if let place = words.compactMap({ PeerAddress($0) }).first { try await nearby.connect(to: place) }
     if !words.isEmpty { for await peers in await repo.peerUpdates() where !peers.isEmpty { break } }
 
