@@ -33,7 +33,8 @@ extension Document {
     try withCore { try $0.marks(obj, position, at: $0.view, textEncoding) }
   }
 
-  /// As `marksAt(obj:position:)`, of the text as it was at `heads`. Unknown heads count for nothing.
+  /// As `marksAt(obj:position:)`, of the text as it was at `heads`. Unknown heads count for nothing. Throws
+  /// `DocError.unknownCursor` if the character that a cursor stays with had not been written then.
   public func marksAt(obj: ObjId, position: Position, heads: Set<ChangeHash>) throws -> [Mark] {
     try withCore { try $0.marks(obj, position, at: $0.past(heads), textEncoding) }
   }
@@ -46,7 +47,9 @@ extension DocumentCore {
     let tree = try text(object).tree
     let index: Int
     switch position {
-    case .cursor(let cursor): index = try self.position(of: cursor, in: tree, at: clock)[encoding.unit]
+    case .cursor(let cursor):
+      guard try stood(cursor, at: clock) else { throw .unknownCursor }
+      index = try self.position(of: cursor, in: tree, at: clock)[encoding.unit]
     case .index(let given):
       guard let exact = Int(exactly: given) else { return [] }
       index = exact

@@ -59,6 +59,7 @@ final class WorkingFileSync: WorkingFilePlanner {
     let isMeeting = notebook[id]?.folder != nil
     if isMeeting { environment.events.send(.agendaChanged(handle)) }
     let isOpen = environment.openNotes.contains(id)
+    if isOpen, !isMeeting { environment.events.send(.changedWhileOpen(handle)) }
     guard isMeeting || !isOpen else { return }
     notebook.update(id) {
       $0.modified = environment.clock.date

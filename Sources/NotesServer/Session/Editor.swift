@@ -52,6 +52,7 @@ final class Editor: SiblingRequestPerforming {
     case .moved(let old, let new): buffers.move(from: old, to: new)
     case .followed(let move): news.followed(move)
     case .agendaChanged(let handle): buffers.followItems(of: handle)
+    case .changedWhileOpen(let handle): buffers.followText(of: handle)
     case .changedByOthers(let id):
       if client.speaksNotes { deliver(["kind": "changed", "id": .string(id.description)]) }
     case .recordRead: break

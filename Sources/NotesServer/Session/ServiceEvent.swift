@@ -37,4 +37,6 @@ enum ServiceEvent {
   case followed(NoteMove)
   /// Other people have changed a meeting: items may have been added, deleted or moved.
   case agendaChanged(DocHandle)
+  /// Other people have changed the document of a note that is open: its text may be another one.
+  case changedWhileOpen(DocHandle)
 }

@@ -51,6 +51,16 @@ public final class WebSocketProvider: NetworkProvider {
     servers.onDial = { [weak self] url, token in self?.dial(url, token: token) }
   }
 
+  /// A provider on the loop that the process shares, for programs without one of their own.
+  ///
+  /// - Parameter authorityFile: certificates of the authorities to trust for `wss`, in PEM; nil for those that the system trusts.
+  public convenience init(
+    authorityFile: String? = nil, logger: Logger = Logger(label: "websocket")
+  ) async throws(UVError) {
+    let loop = try await AutomergeRepo.sharedLoop()
+    self.init(loop: loop, clock: LoopClock(loop), authorityFile: authorityFile, logger: logger)
+  }
+
   // MARK: Provider
 
   public func start(as local: LocalPeer, delegate: any NetworkDelegate) {

@@ -9,6 +9,7 @@ import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/screens.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
+import autoload 'notes_lsp/textchoice.vim'
 import autoload 'notes_lsp/view.vim'
 
 # The current buffer's note; empty, and said so, if it is none.
@@ -54,7 +55,6 @@ def Send(params: dict<any>)
   }))
 enddef
 
-# Of a document that another program has made, the user chooses the text to edit.
 export def Import(path: string)
   Ask({path: Absolute(path)})
 enddef
@@ -69,22 +69,12 @@ def Ask(params: dict<any>)
     endif
   })
   service.Request('notes/import', params, (answer) => {
-    const data = answer->get('error', {})->get('data', {})
-    if type(data) == v:t_dict && data->get('kind', '') ==# 'chooseText'
-      gate.WhenSafe(() => Choose(params, data.texts))
+    if textchoice.IsAsked(answer)
+      gate.WhenSafe(() => textchoice.Show(answer, (path: string) => Ask(params->extendnew({text: path}))))
     else
       Take(answer)
     endif
   })
-enddef
-
-def Choose(params: dict<any>, texts: list<any>)
-  const lines = texts->mapnew((_, text) => $'{text.text}  {text.start}')
-  popup_menu(lines, {title: ' Text to edit ', maxheight: &lines - 4, callback: (_, choice) => {
-    if choice > 0
-      Ask(params->extendnew({text: texts[choice - 1].text}))
-    endif
-  }})
 enddef
 
 # Takes in what another copy of the current note has.
