@@ -33,6 +33,10 @@ public final class Simulation {
   /// Whether nothing else runs in this process. Then all work off the loop is waited for, however busy the machine is, and a seed
   /// determines the run.
   public var isAlone = false
+  /// Whether the history says when something first goes wrong in the document of a service.
+  public var watchesDocuments = false
+  /// What has gone wrong so far.
+  var troubles: Set<String> = []
   /// What was done, line by line, to understand a failure.
   public private(set) var history: [String] = []
   let seed: UInt64
@@ -89,7 +93,10 @@ public final class Simulation {
   /// Lets this much time pass, with all that happens in it.
   func pass(_ duration: Duration) async {
     let end = clock.now + duration
-    repeat { await settleTasks() } while clock.runNext(until: end)
+    repeat {
+      await settleTasks()
+      if watchesDocuments { noteTroubles() }
+    } while clock.runNext(until: end)
     clock.advance(by: max(.zero, end - clock.now))
   }
 

@@ -24,6 +24,7 @@ import Testing
 
   @Test(arguments: seeds) func everyWordStandsOnceInTheEnd(seed: UInt64) async throws {
     let simulation = Simulation(seed: seed, without: Self.without)
+    simulation.watchesDocuments = Self.number("NOTES_SIMULATION_SEED") != nil
     simulation.isAlone = Self.number("NOTES_SIMULATION") != nil || Self.number("NOTES_SIMULATION_SEED") != nil
     do {
       try await simulation.run(steps: 300)
