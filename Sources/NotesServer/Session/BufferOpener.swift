@@ -65,7 +65,7 @@ final class BufferOpener {
         // Another process that has the note open may be taking in what a program wrote to the file, which the buffer has, too.
         var fileTurn = await service.openFiles.turn(of: record.key)
         await service.siblings.follow(to: handle)
-        try await service.environment.loadBase(of: record.key)
+        try await loadBase(of: record.key, handle)
         if isGuessed {
           let bases = try await service.notebook.clientBases(of: record.key, run: reattachment?.run)
           origin = bases.isEmpty ? .stayed(early.map { $0.withChanges(of: reattachment?.run) }) : .oneOf(bases)
@@ -109,6 +109,14 @@ final class BufferOpener {
     let merged = (buffer, splices, handle.document.heads())
     attach(uri: uri, handle: handle, item: record.item, .file, opening: opening.number, merged: merged)
     return true
+  }
+
+  /// Loads what the file held, and what the note must have for that to be understood: another process, which may not be
+  /// connected yet, has stored both. Otherwise its words in the file would be taken for new.
+  private func loadBase(of key: NoteKey, _ handle: DocHandle) async throws {
+    try await service.environment.loadBase(of: key)
+    let heads = service.notebook[key]?.fileBase?.heads ?? []
+    if !handle.document.unknown(heads).isEmpty { try await handle.takeStored(with: heads) }
   }
 
   // MARK: Waiting for the document

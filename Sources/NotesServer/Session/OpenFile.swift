@@ -217,7 +217,7 @@ final class OpenFile {
     }
     let heads = environment.notebook[key]?.fileBase?.heads ?? []
     // A process that is not connected has taken in what the file holds, and has stored that.
-    if !handle.document.unknown(heads).isEmpty { try await handle.takeStored() }
+    if !handle.document.unknown(heads).isEmpty { try await handle.takeStored(with: heads) }
     guard handle.document.unknown(heads).isEmpty,
       let (merge, note) = await merged(
         contents, [environment.notebook[key]?.fileBase],

@@ -64,4 +64,27 @@ import Testing
     }
     try await simulation.settle()
   }
+
+  /// The second service has read the note before the first one's editor wrote to the file, and hears nothing of the first.
+  @Test func wordsThatOneEditorSavedStandOnceIfAnotherOpensTheNoteAgain() async throws {
+    let simulation = Simulation(seed: 1)
+    try await simulation.begin()
+    let person = simulation.people[0]
+    person.areLinked = false
+    let (first, second) = (person.services[0], person.start(random: &simulation.random))
+    try await simulation.wait(for: "the second service") { second.isLoaded }
+    simulation.openBuffer(second, of: person)
+    await simulation.pass(.seconds(2))
+    second.closeBuffer()
+    await simulation.pass(.seconds(1))
+    let buffer = try #require(first.buffer)
+    buffer.edit(0..<0, with: simulation.newWord(of: person.name) + "\n")
+    simulation.save(first, of: person)
+    await simulation.pass(.seconds(2))
+    simulation.openBuffer(second, of: person)
+    await simulation.pass(.seconds(2))
+    #expect(second.documentText(simulation.id) == first.documentText(simulation.id))
+    person.areLinked = true
+    try await simulation.settle()
+  }
 }
