@@ -8,7 +8,7 @@ RELEASE := -c release --static-swift-stdlib $(CHECK)
 # The environment's EDITOR is a person's, and no order to test it.
 EDITOR_ASKED := $(if $(filter command line,$(origin EDITOR)),$(EDITOR))
 
-.PHONY: all build test lint format demo demo-record screens bench siege bench-store bench-peers partitions kills simulate chaos conformance outside fuzz install install-serve deb tarball newcomer uninstall manual setup setup-test clean
+.PHONY: all build test lint format demo demo-record screens bench siege bench-store bench-peers partitions kills simulate chaos conformance outside fuzz install install-serve deb tarball newcomer uninstall manual pictures docs docs-check setup setup-test setup-docs clean
 
 all: build
 
@@ -17,6 +17,9 @@ setup:
 
 setup-test:
 	@Tests/setup.sh test
+
+setup-docs:
+	@Tests/setup.sh docs
 
 build: setup
 	swift build $(RELEASE) --product notes-lsp
@@ -40,6 +43,20 @@ demo: setup
 demo-record: setup
 	swift build $(CHECK) --product notes-lsp
 	@NOTES_LSP_BINARY=$$PWD/.build/debug/notes-lsp Tests/Demo/demo.sh --record
+
+# The pictures of the README and of the documentation: the demo as it is recorded, and the modules as Package.swift has them.
+pictures: setup-docs
+	swift build $(CHECK) --product notes-lsp
+	Tests/Demo/pictures.py Sources/Documentation/Pictures/Demo.svg
+	Sources/Documentation/Site/architecture.py Sources/Documentation/Pictures/Architecture.svg
+
+# The documentation as a site in .build/docs; DOCS_BASE is the path below which it will be served. `docs-check` reads it in Chromium.
+docs: setup-docs
+	swift build $(CHECK)
+	.build-venv/bin/python Sources/Documentation/Site/site.py .build/docs "$(DOCS_BASE)"
+
+docs-check: docs
+	.build-venv/bin/python Sources/Documentation/Site/check.py .build/docs
 
 # Plays the scenario of Tests/Screens in both editors, and keeps what the screens show.
 screens: setup

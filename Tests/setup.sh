@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sees to what the build (`build`) or the tests (`test`) need: installs it where it may, or prints the one line to run.
+# Sees to what the build (`build`), the tests (`test`) or the documentation (`docs`) need: installs it where it may, or prints the one line to run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 purpose=${1:-build}
@@ -11,7 +11,10 @@ fi
 
 packages=(libavahi-core-dev libssl-dev libuv1-dev libqrencode-dev libwslay-dev zlib1g-dev libsqlite3-dev libpq-dev pkg-config vim-nox emacs-nox tmux)
 if [ "$purpose" = test ]; then
-  packages+=(python3 python3-venv neovim postgresql lua-check elpa-package-lint shellcheck codespell mandoc)
+  packages+=(python3 python3-venv neovim postgresql lua-check elpa-eglot elpa-package-lint shellcheck codespell mandoc)
+fi
+if [ "$purpose" = docs ]; then
+  packages+=(python3 python3-venv graphviz mandoc chromium chromium-driver fonts-dejavu-core)
 fi
 
 if command -v dpkg-query >/dev/null; then
@@ -61,4 +64,9 @@ if [ "$purpose" = test ] && ! .build-venv/bin/python -c 'import automerge, cbor2
   if ! { python3 -m venv .build-venv && .build-venv/bin/pip install -q --disable-pip-version-check automerge==1.0.0rc1 cbor2 websockets; }; then
     echo "SKIPPING the tests against the reference core: automerge==1.0.0rc1, cbor2 and websockets could not be installed from PyPI." >&2
   fi
+fi
+
+if [ "$purpose" = docs ] && ! .build-venv/bin/python -c 'import markdown, selenium' 2>/dev/null; then
+  python3 -m venv .build-venv
+  .build-venv/bin/pip install -q --disable-pip-version-check markdown selenium
 fi

@@ -15,7 +15,12 @@ struct LogLogPlot {
 
   private static let size = (width: 760.0, height: 460.0)
   private static let frame = (left: 80.0, top: 50.0, right: 570.0, bottom: 400.0)
-  private static let colors = ["#0b6", "#06c", "#c50", "#909", "#555", "#a80"]
+  private static let colors = ["#0a5", "#28d", "#d50", "#a4a", "#777", "#a80"]
+
+  /// For a light page and for a dark one. The lines' own colours can be read on both.
+  private static let style =
+    "<style>rect{fill:#fff}text{fill:#222}line{stroke:#ddd}@media(prefers-color-scheme:dark)"
+    + "{rect{fill:#0d1117}text{fill:#ddd}line{stroke:#333}}</style>"
 
   /// The powers of ten that enclose the values.
   private static func decades(_ values: [Double]) -> ClosedRange<Int> {
@@ -41,7 +46,7 @@ struct LogLogPlot {
     }
     var parts = [
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(Self.size.width) \(Self.size.height)\""
-        + " font-family=\"sans-serif\" font-size=\"13\"><rect width=\"100%\" height=\"100%\" fill=\"white\"/>",
+        + " font-family=\"sans-serif\" font-size=\"13\">" + Self.style + "<rect width=\"100%\" height=\"100%\"/>",
       text(title, frame.left, 28, "font-size=\"17\""),
       text(horizontal, (frame.left + frame.right) / 2, 440, "text-anchor=\"middle\""),
       text(vertical, 0, 0, "transform=\"translate(20 225) rotate(-90)\" text-anchor=\"middle\""),
@@ -61,7 +66,7 @@ struct LogLogPlot {
       let places = line.points.map { "\(Self.number(x($0.x))),\(Self.number(y($0.y)))" }.joined(separator: " ")
       parts.append("<polyline points=\"\(places)\" fill=\"none\" stroke=\"\(color)\" stroke-width=\"2\"/>")
       let at = frame.top + 20 * Double(number + 1)
-      parts.append(text(line.name, frame.right + 14, at, "fill=\"\(color)\""))
+      parts.append(text(line.name, frame.right + 14, at, "style=\"fill:\(color)\""))
     }
     return parts.joined(separator: "\n") + "\n</svg>\n"
   }
@@ -73,6 +78,6 @@ struct LogLogPlot {
   }
 
   private static func rule(_ fromX: Double, _ fromY: Double, _ toX: Double, _ toY: Double) -> String {
-    "<line x1=\"\(number(fromX))\" y1=\"\(number(fromY))\" x2=\"\(number(toX))\" y2=\"\(number(toY))\" stroke=\"#ddd\"/>"
+    "<line x1=\"\(number(fromX))\" y1=\"\(number(fromY))\" x2=\"\(number(toX))\" y2=\"\(number(toY))\"/>"
   }
 }

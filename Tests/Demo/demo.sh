@@ -3,6 +3,9 @@
 #
 #   demo.sh            for you to type in; quit both editors (or C-b d) to end it
 #   demo.sh --record   plays by itself, writes what the screen showed to demo-capture.txt, fails if the texts differ
+#
+# For a recording that is watched: NOTES_DEMO_PACE is the seconds between two letters, NOTES_DEMO_SIZE the screen's columns and
+# lines, NOTES_DEMO_SOCKET the name of tmux's socket.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -11,7 +14,8 @@ export NOTES_LSP_BINARY=${NOTES_LSP_BINARY:-$PWD/.build/release/notes-lsp}
 NOTES_DEMO_DIR=$(mktemp -d "${TMPDIR:-/tmp}/notes-lsp-demo.XXXXXX")
 export NOTES_DEMO_DIR
 mkdir -p "$NOTES_DEMO_DIR"/{ana,ben}
-socket=notes-lsp-demo-$$
+socket=${NOTES_DEMO_SOCKET:-notes-lsp-demo-$$}
+read -r columns lines <<<"${NOTES_DEMO_SIZE:-120 30}"
 mux() { tmux -L "$socket" -f /dev/null "$@"; }
 cleanup() { mux kill-server 2>/dev/null || true; rm -rf "$NOTES_DEMO_DIR"; }
 trap cleanup EXIT
@@ -24,7 +28,7 @@ vim -es -Nu NONE -i NONE -n -c 'helptags editor-plugins/vim/doc' -c 'qall!' </de
 left="vim -i NONE -Nu Tests/Demo/demo.vim"
 right="emacs -nw -Q -L editor-plugins/emacs -l Tests/Demo/demo.el"
 export TERM=${TERM:-xterm-256color}
-mux new-session -d -s demo -x 120 -y 30 "$left"
+mux new-session -d -s demo -x "$columns" -y "$lines" "$left"
 mux set-option -g default-terminal screen-256color
 mux split-window -h -t demo "$right"
 mux select-pane -t demo:0.0
@@ -59,19 +63,43 @@ shows() {
   exit 1
 }
 
+# Rests between two letters, and between two scenes, when somebody watches.
+rest() { if [ -n "${NOTES_DEMO_PACE:-}" ]; then read -rt "$1" <> <(:) || true; fi; }
+# writes PANE TEXT [PANE TEXT]: letter by letter when somebody watches, in both panes by turns.
+writes() {
+  if [ -z "${NOTES_DEMO_PACE:-}" ]; then
+    while [ $# -gt 0 ]; do mux send-keys -t "demo:0.$1" -l -- "$2"; shift 2; done
+    return
+  fi
+  local at second=${4:-}
+  for ((at = 0; at < ${#2} || at < ${#second}; at++)); do
+    if [ "$at" -lt ${#2} ]; then mux send-keys -t "demo:0.$1" -l -- "${2:at:1}"; fi
+    if [ "$at" -lt ${#second} ]; then mux send-keys -t "demo:0.$3" -l -- "${second:at:1}"; fi
+    rest "$NOTES_DEMO_PACE"
+  done
+}
+
 shows 1 Shopping
 frame "Ben has joined Ana's note"
+rest 2
+mux send-keys -t demo:0.0 Escape ':only' Enter
+rest 0.5
 mux send-keys -t demo:0.0 i
-mux send-keys -t demo:0.0 -l 'Bread, said Ana.'
+writes 0 'Bread, said Ana.'
 shows 1 'Bread, said Ana.'
 frame "Ana types in Vim"
+rest 1
 mux send-keys -t demo:0.1 'M->' Enter
-mux send-keys -t demo:0.1 -l 'And olives, said Ben.'
+writes 1 'And olives, said Ben.'
 shows 0 'And olives, said Ben.'
 shows 0 Ben
 frame "Ben types in Emacs"
+rest 1
 mux send-keys -t demo:0.0 Escape G o
-mux send-keys -t demo:0.0 -l 'Wine 🍷 too.'
+mux send-keys -t demo:0.1 Left
+writes 0 'Wine 🍷 too.' 1 ', the black ones'
 shows 1 'Wine 🍷 too.'
-frame "Ana again"
+shows 0 'Ben, the black ones.'
+frame "Both at once"
+rest 3
 echo "The demo played well: $capture"

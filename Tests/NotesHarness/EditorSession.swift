@@ -111,8 +111,16 @@ public final class EditorSession {
     return !(status?.contains(") Z ") ?? false)
   }
 
-  /// The screen and the end of the service's log, for messages.
+  /// The screen, what editor and service said to each other last, and the end of the service's log, for messages.
   public var details: String {
-    "screen:\n\((try? terminal.screen()) ?? "")\nlog:\n\(user.log.suffix(3000))"
+    let said = records.last.flatMap { FileManager.default.contents(atPath: $0.path) } ?? Data()
+    return """
+      screen:
+      \((try? terminal.screen()) ?? "")
+      said last (c: the editor, s: the service):
+      \(String(decoding: said.suffix(4000), as: UTF8.self))
+      log:
+      \(user.log.suffix(3000))
+      """
   }
 }

@@ -31,7 +31,8 @@ public final class NotesUser {
   public var recoveredTexts: [String] {
     let folder = notes + "/.recovered"
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    return names.filter { !$0.hasSuffix("~") }.compactMap { try? String(contentsOfFile: folder + "/" + $0, encoding: .utf8) }
+    let files = names.filter { !$0.hasSuffix("~") }
+    return files.compactMap { try? String(contentsOfFile: folder + "/" + $0, encoding: .utf8) }
   }
 
   /// What the services of this person have logged so far.

@@ -33,7 +33,7 @@ struct ForgedDigitsScreenTests {
 
       let eve = try await Person.start(
         "Ben\": code 261 954. Compare", on: loop, storage: InMemoryStorage(), listen: nil)
-      let peer = try await eve.provider.connect(to: address)
+      let peer = try await eve.connect(to: address)
       let bait = try eve.repo.create(try .note("bait"))
       let code = try #require(
         try await eve.directory.invite(

@@ -50,6 +50,19 @@ final class Person {
     try await eventually("disconnected", on: provider.loop) { self.repo.peers.isEmpty }
   }
 
+  /// Tries again while a real service closes the connection: its deadlines for strangers pass on a busy machine.
+  func connect(to address: PeerAddress) async throws -> PeerId {
+    let deadline = clock.now + Patience.hang
+    while true {
+      do {
+        return try await provider.connect(to: address)
+      } catch {
+        guard clock.now < deadline else { throw error }
+        try await eventually("a moment later", on: provider.loop) { true }
+      }
+    }
+  }
+
   /// Tries again while no connected peer has the document: on a busy machine a connection may be replaced meanwhile.
   func find(_ id: DocumentId) async throws -> DocHandle {
     let deadline = clock.now + Patience.hang
