@@ -78,6 +78,10 @@ final class BufferOpener {
           origin = bases.isEmpty ? .stayed(early.map { $0.withChanges(of: reattachment?.run) }) : .oneOf(bases)
         } else if !isReattached {
           origin = try await self.origin(of: text, at: path, record.key, openedAs: wasPlain ? plain.opened : nil)
+          // A process that was killed may have taken in what the file holds, and not have recorded that.
+          if origin?.isFile ?? false {
+            _ = try await reading(uri, opening.number) { [service] in try await service.environment.catchUp(handle) }
+          }
         }
         var saved: TextDelta?
         if isReattached {
@@ -239,7 +243,7 @@ final class BufferOpener {
     return ThreeWayMerge(
       note: note, bases: isSame || isExact || origin.isFile ? bases : [], isExact: isExact,
       encoding: editor.client.encoding,
-      gate: editor.client.gate, isDoubtful: origin.isDoubtful)
+      gate: editor.client.gate, isDoubtful: origin.isDoubtful, isFile: origin.isFile)
   }
 
   private func attach(
