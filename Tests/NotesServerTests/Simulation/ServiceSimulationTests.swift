@@ -33,7 +33,8 @@ import Testing
       Issue.record("replay with NOTES_SIMULATION_SEED=\(seed): \(error)")
     }
     // Two runs of a seed did the same if this number is the same.
-    print("seed \(seed): \(simulation.report), history \(String(UInt(bitPattern: simulation.history.hashValue), radix: 36))")
+    let history = String(UInt(bitPattern: simulation.history.hashValue), radix: 36)
+    print("seed \(seed): \(simulation.report), history \(history)")
   }
 
   /// The first service takes the words in a moment after the write; the second finds them in its editor's buffer. Where the
