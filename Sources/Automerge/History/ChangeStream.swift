@@ -125,7 +125,7 @@ private struct ChangeStream: ~Copyable {
       if edits != nil, core.store.type(of: run.object) == .makeText {
         edits?.replace(
           core.objId(run.object), at: tree.visible(before: gap)[.utf8], deleted: EmptyCollection<UInt8>(),
-          inserted: found.text)
+          inserted: found.text, followsDeleted: tree.followsDeleted(gap))
       }
       tree.insertText(at: gap, id: id, text: run.textRange, scalars: Int(run.count))
     } else {

@@ -38,7 +38,9 @@ struct ReceivedOps {
       guard let gap = tree.gap(behind: run.target, inserting: id) else { preconditionFailure("the change was checked") }
       if edits != nil, core.store.type(of: run.object) == .makeText {
         let offset = tree.visible(before: gap)[.utf8]
-        edits?.replace(core.objId(run.object), at: offset, deleted: [], inserted: change.text[foreign.textRange])
+        edits?.replace(
+          core.objId(run.object), at: offset, deleted: [], inserted: change.text[foreign.textRange],
+          followsDeleted: tree.followsDeleted(gap))
       }
       tree.insertText(at: gap, id: id, text: run.textRange, scalars: Int(run.count))
     } else {
@@ -87,11 +89,12 @@ struct ReceivedOps {
       guard let tree = core.store.sequence(op.object) else { preconditionFailure("the change was checked") }
       if op.isInsert {
         guard let gap = tree.gap(behind: element, inserting: id) else { preconditionFailure("the change was checked") }
-        let offset = edits == nil ? 0 : tree.visible(before: gap)[.utf8]
-        tree.insertIrregular(at: gap, op: stored)
-        if core.store.type(of: op.object) == .makeText, stored.action != .mark {
-          edits?.replace(core.objId(op.object), at: offset, deleted: [], inserted: stored.textUTF8)
+        if edits != nil, core.store.type(of: op.object) == .makeText, stored.action != .mark {
+          edits?.replace(
+            core.objId(op.object), at: tree.visible(before: gap)[.utf8], deleted: [], inserted: stored.textUTF8,
+            followsDeleted: tree.followsDeleted(gap))
         }
+        tree.insertIrregular(at: gap, op: stored)
       } else {
         guard let found = tree.find(element) else { preconditionFailure("the change was checked") }
         let place = tree.makeIrregular(found.place, element: found.element)

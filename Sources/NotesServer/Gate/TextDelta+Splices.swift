@@ -8,14 +8,15 @@ struct TextSplice: Hashable, Sendable {
 }
 
 extension TextDelta {
-  /// What the edits, each made on the text that those before it left, did together.
+  /// What the edits, each made on the text that those before it left, did together. One that begins where the one before it ends
+  /// stands behind what that one has deleted.
   /// - Complexity: O(n) in the edits if they go from left to right
   init(_ edits: some Sequence<TextEdit>) {
     var result = TextDelta.identity
     var builder = DeltaBuilder()
     var end = -1
     for edit in edits {
-      if edit.utf8Offset <= end {
+      if edit.utf8Offset < end {
         result = result.composed(with: builder.delta)
         builder = DeltaBuilder()
         end = -1

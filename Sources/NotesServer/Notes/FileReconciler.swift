@@ -87,6 +87,8 @@ final class FileReconciler {
     try await handle.takeStored()
     // Another process may have written the file since we last did.
     try await notebook.refresh(key)
+    let known = notebook[key]?.fileBase?.heads ?? []
+    if !handle.document.unknown(known).isEmpty { try await handle.takeStored(with: known) }
     let note = item.map { NoteDocument(handle.document, item: $0) } ?? NoteDocument(handle.document, item: key.item)
     guard let record = notebook[key], let path = record.path, let note else { return }
     // That process also sends what it wrote there.
