@@ -72,7 +72,8 @@ final class Program {
     let identity = try IdentityFile(path: settings.home + "/identity.pem").load()
     let (person, isRenamed) = try await PersonName.load(from: storage, option: settings.name, login: settings.login)
     let grants = try await Grants.load(from: storage)
-    let servers = try await SyncServers.load(from: storage, sockets: WebSocketProvider(loop: loop, clock: clock))
+    let servers = try await SyncServers.load(
+      from: storage, sealedBy: TokenSeal(identity), sockets: WebSocketProvider(loop: loop, clock: clock))
     let repo = Repo(
       peerId: identity.peerId, metadata: PeerMetadata(name: person.name), storage: storage,
       sharePolicy: PublishingPolicy(granted: grants, servers: servers), clock: clock)

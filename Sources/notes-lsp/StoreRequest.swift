@@ -70,7 +70,8 @@ final class StoreRequest {
     let grants = try await Grants.load(from: storage)
     let (person, isRenamed) = try await PersonName.load(
       from: storage, option: options.givenName, login: options.loginName)
-    let servers = try await SyncServers.load(from: storage, sockets: WebSocketProvider(loop: loop, clock: clock))
+    let servers = try await SyncServers.load(
+      from: storage, sealedBy: TokenSeal(identity), sockets: WebSocketProvider(loop: loop, clock: clock))
     let repo = Repo(
       peerId: identity.peerId, metadata: PeerMetadata(name: person.name), storage: storage,
       sharePolicy: PublishingPolicy(granted: grants, servers: servers), clock: clock)
