@@ -61,7 +61,7 @@ struct IdleServer: AsyncParsableCommand {
     let end = ContinuousClock.now + Patience.hang
     while try server.metrics()["notes_documents_open"] != count {
       guard ContinuousClock.now < end else { throw ValidationError("the documents are not let go") }
-      try await Task.sleep(for: .seconds(1))
+      EditorSession.pause(.seconds(1))
     }
   }
 
@@ -78,7 +78,7 @@ struct IdleServer: AsyncParsableCommand {
   private func watch(_ state: String, _ server: ServerProcess) throws {
     let usage = ServerUsage(processId: server.child.processId)
     let (before, late) = (try usage.figures().processor, try Self.lateCount(server))
-    Thread.sleep(forTimeInterval: Double(seconds))
+    EditorSession.pause(.seconds(seconds))
     let used = (try usage.figures().processor - before) / .milliseconds(1) * 60 / Double(seconds)
     var processor = Measure(trace: "\(documents) documents, \(state)", name: "processor_per_minute", samples: [used])
     processor.more = [("loop_late_5ms", try Self.lateCount(server) - late)]

@@ -69,8 +69,8 @@ struct ServedEditorsTests {
     try room.type(for: .seconds(5))
     #expect(try room.waitForEqual(limit: Patience.hang))
     try room.waitUntilStored()
-    let last = try room.readLast()
     try room.noteEnds()
+    let last = try room.readLast()
     history.note("end", ["who": "Zoe", "text": .string(last)])
     try history.write()
     for case let typist as ModelTypist in room.typists { #expect(typist.complaints.isEmpty, "\(typist.complaints)") }
