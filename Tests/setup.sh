@@ -11,7 +11,7 @@ fi
 
 packages=(libavahi-core-dev libssl-dev libuv1-dev libqrencode-dev libwslay-dev zlib1g-dev libsqlite3-dev libpq-dev pkg-config vim-nox emacs-nox tmux)
 if [ "$purpose" = test ]; then
-  packages+=(python3 python3-venv neovim postgresql lua-check elpa-package-lint shellcheck codespell mandoc)
+  packages+=(python3 python3-venv neovim postgresql lua-check elpa-eglot elpa-package-lint shellcheck codespell mandoc)
 fi
 if [ "$purpose" = docs ]; then
   packages+=(python3 python3-venv graphviz mandoc chromium chromium-driver fonts-dejavu-core)

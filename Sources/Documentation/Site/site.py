@@ -22,7 +22,7 @@ libraries = ["Automerge", "AutomergeUtilities", "AutomergeRepo", "FileStorage", 
              "WebSocketNetwork", "PeerNetwork"]
 sections = [
     ("Use", ["README.md", "editor-plugins/README.md", "editor-plugins/vim/README.md", "editor-plugins/neovim/README.md",
-             "editor-plugins/emacs/README.md", "Sources/Documentation/Serve.md", "Sources/Documentation/Messages.md"]),
+             "editor-plugins/emacs/README.md", "Sources/Documentation/OtherEditors.md", "Sources/Documentation/Serve.md", "Sources/Documentation/Messages.md"]),
     ("Protocols", ["Sources/Documentation/EditorProtocol.md", "Sources/Documentation/PeerProtocol.md",
                    "Sources/Documentation/Storage.md", "Sources/Documentation/Providers.md"]),
     ("Proof", ["Sources/Documentation/Conditions.md", "Sources/Documentation/Conformance.md", "Sources/Documentation/BadInput.md",

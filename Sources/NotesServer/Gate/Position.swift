@@ -1,9 +1,11 @@
 import Automerge
 
 /// A place in a buffer as LSP names it: a line from 0, and a column in the units that were negotiated.
-struct Position: Hashable, Sendable, Codable {
+struct Position: Hashable, Comparable, Sendable, Codable {
   var line: Int
   var character: Int
+
+  static func < (a: Position, b: Position) -> Bool { (a.line, a.character) < (b.line, b.character) }
 }
 
 /// The part of a buffer from one place up to another.

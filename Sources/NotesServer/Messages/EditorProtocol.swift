@@ -43,6 +43,18 @@ enum EditorProtocol {
     .withUndo(RedoRequest.self),
     .withUndo(PointRequest.self),
 
+    .concurrent(InlayHintRequest.self),
+    .concurrent(DocumentHighlightRequest.self),
+    .concurrent(HoverRequest.self),
+    .concurrent(DocumentSymbolRequest.self),
+    .concurrent(CompletionRequest.self),
+    .concurrent(DefinitionRequest.self),
+    .concurrent(ReferencesRequest.self),
+    .concurrent(RenameLinksRequest.self),
+    .concurrent(CodeActionRequest.self),
+    .concurrent(CodeLensRequest.self),
+    .concurrent(ExecuteCommandRequest.self),
+
     .concurrent(ListRequest.self),
     .concurrent(SymbolRequest.self),
     .concurrent(CreateRequest.self),

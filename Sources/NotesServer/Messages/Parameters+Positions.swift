@@ -15,7 +15,7 @@ extension PositionRange {
 }
 
 extension Position {
-  fileprivate init(_ position: Parameters) throws(ResponseError) {
+  init(_ position: Parameters) throws(ResponseError) {
     self.init(line: try position.nonNegativeInt("line"), character: try position.nonNegativeInt("character"))
   }
 }

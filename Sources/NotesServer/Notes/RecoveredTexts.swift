@@ -29,6 +29,8 @@ final class RecoveredTexts {
     var isTold = false
   }
 
+  /// The marks of texts that a buffer is about to tell of.
+  private var expected: Set<StorageKey> = []
   /// By their marks.
   private var held: [StorageKey: Held] = [:]
   /// The texts that buffers had when their agenda items were deleted, until the items' files are removed.
@@ -124,8 +126,18 @@ final class RecoveredTexts {
   /// Call when the person has been told of this text.
   func told(_ text: RecoveredText) {
     let mark = Self.mark(text)
+    expected.remove(mark)
     if held[mark] != nil { held[mark]?.isTold = true }
     Task { @AutomergeRepo in await forget([mark]) }
+  }
+
+  /// The buffer in which this text was typed will tell of it, and then call `told` or `leave`.
+  func expect(_ text: RecoveredText) { expected.insert(Self.mark(text)) }
+
+  /// The buffer does not tell of this text: the person is told like of any other.
+  func leave(_ text: RecoveredText) {
+    expected.remove(Self.mark(text))
+    tellSoon()
   }
 
   private func forget(_ marks: [StorageKey]) async {
@@ -167,7 +179,8 @@ final class RecoveredTexts {
     }
     defer { withExtendedLifetime(claim) {} }
     do {
-      let marks = try await notebook.storage.loadRange([Self.collection]).map(\.key).filter { $0.count == 3 }
+      let marks = try await notebook.storage.loadRange([Self.collection]).map(\.key)
+        .filter { $0.count == 3 && !expected.contains($0) }
       var event: JSONObject?
       for mark in marks {
         guard let text = try await text(of: mark) else { continue }

@@ -97,15 +97,23 @@ struct TextSearch: Sendable {
 
 /// The Markdown headings of a text, with their lines from 0, except within fenced code.
 enum Headings {
-  static func all(in text: [UInt8]) -> [(line: Int, title: String)] {
-    var (headings, isFenced): ([(line: Int, title: String)], Bool) = ([], false)
+  struct Heading {
+    let line: Int
+    /// How many `#` it has, 1 to 6.
+    let level: Int
+    let title: String
+  }
+
+  static func all(in text: [UInt8]) -> [Heading] {
+    var (headings, isFenced): ([Heading], Bool) = ([], false)
     for (line, bytes) in text.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
       if bytes.starts(with: Array("```".utf8)) || bytes.starts(with: Array("~~~".utf8)) { isFenced.toggle() }
       guard !isFenced, bytes.first == UInt8(ascii: "#") else { continue }
       let rest = bytes.drop { $0 == UInt8(ascii: "#") }
-      guard bytes.count - rest.count <= 6, rest.first == 0x20 else { continue }
+      let level = bytes.count - rest.count
+      guard level <= 6, rest.first == 0x20 else { continue }
       let title = String(decoding: rest, as: UTF8.self).trimmingCharacters(in: .whitespaces)
-      if !title.isEmpty { headings.append((line, title)) }
+      if !title.isEmpty { headings.append(Heading(line: line, level: level, title: title)) }
     }
     return headings
   }

@@ -7,10 +7,10 @@ struct BlameLabels {
   /// - Parameters:
   ///   - spans: in the order of the text.
   ///   - range: the lines that are labelled.
-  init(of spans: [BlameRequest.Span], in range: PositionRange, width: Int, _ time: ScreenTime) {
+  init(of spans: [Blame.Span], in range: PositionRange, width: Int, _ time: ScreenTime) {
     let end = spans.last.map { $0.range.end.character > 0 ? $0.range.end.line + 1 : $0.range.end.line } ?? 0
     let first = range.start.line
-    var latest = [BlameRequest.Span?](repeating: nil, count: max(0, end - first))
+    var latest = [Blame.Span?](repeating: nil, count: max(0, end - first))
     for span in spans {
       let last = span.range.end.character > 0 ? span.range.end.line : span.range.end.line - 1
       for line in max(first, span.range.start.line)...max(first, span.range.start.line, last)

@@ -30,8 +30,14 @@ extension BufferBinding {
   /// Sends the client other people's carets, at their places in the client's text.
   func sendCursors() {
     guard buffer.gate == .notes else { return }
+    editor.notify(
+      CursorsNotification(uri: uri, version: buffer.version, rev: buffer.expectedRev, peers: others))
+  }
+
+  /// Other people's carets and selections, at their places in the client's text.
+  var others: [CursorsNotification.Peer] {
     let text = source
-    let peers = service.presenceTracker.people(in: id).map { person in
+    return service.presenceTracker.people(in: id).map { person in
       let ranges = service.presenceTracker.ranges(of: person, in: note).map { start, end in
         PositionRange(
           start: buffer.clientPosition(ofDocument: start, source: text),
@@ -39,8 +45,6 @@ extension BufferBinding {
       }
       return CursorsNotification.Peer(person: person, ranges: ranges)
     }
-    editor.notify(
-      CursorsNotification(uri: uri, version: buffer.version, rev: buffer.expectedRev, peers: peers))
   }
 
   /// Shows the others a part of the text.

@@ -9,6 +9,9 @@ import JSONRPC
 ///        └──there is none──► plain
 @AutomergeRepo
 final class BufferOpener {
+  /// The pause after a failed read of the store before the next one.
+  private static let retryInterval: Duration = .seconds(1)
+
   private let editor: Editor
   private var nextNumber = 0
   /// By the numbers of their openings.
@@ -45,7 +48,9 @@ final class BufferOpener {
           self?.waits(uri, opening.number, for: source)
         }
         // Other people's words may reach the file while this goes on.
-        let early = isReattached ? try await service.notebook.fileBases(of: record.key) : []
+        let early = try await reading(uri, opening.number) { [service] in
+          isReattached ? try await service.notebook.fileBases(of: record.key) : []
+        }
         var origin: BufferOrigin? = .file
         if let reattachment { origin = await self.origin(of: record.key, reattachment.memories, handle) }
         // Editors of unknown state come back one after the other: what one of them has is not new when the next brings it.
@@ -65,9 +70,11 @@ final class BufferOpener {
         // Another process that has the note open may be taking in what a program wrote to the file, which the buffer has, too.
         var fileTurn = await service.openFiles.turn(of: record.key)
         await service.siblings.follow(to: handle)
-        try await service.environment.loadBase(of: record.key)
+        try await reading(uri, opening.number) { [service] in try await service.environment.loadBase(of: record.key) }
         if isGuessed {
-          let bases = try await service.notebook.clientBases(of: record.key, run: reattachment?.run)
+          let bases = try await reading(uri, opening.number) { [service] in
+            try await service.notebook.clientBases(of: record.key, run: reattachment?.run)
+          }
           origin = bases.isEmpty ? .stayed(early.map { $0.withChanges(of: reattachment?.run) }) : .oneOf(bases)
         } else if !isReattached {
           origin = try await self.origin(of: text, at: path, record.key, openedAs: wasPlain ? plain.opened : nil)
@@ -115,6 +122,26 @@ final class BufferOpener {
 
   private func isOpening(_ uri: String, _ number: Int) -> Bool {
     if case .opening(let opening)? = buffers[uri] { opening.number == number } else { false }
+  }
+
+  /// Reads from the store, again each second while that fails: the buffer waits, as for the document, and goes on as a note.
+  private func reading<Value>(
+    _ uri: String, _ number: Int, _ read: @AutomergeRepo () async throws -> Value
+  ) async throws -> Value {
+    var isTold = false
+    while true {
+      do {
+        return try await read()
+      } catch let error as StorageError {
+        guard isOpening(uri, number), editor.isRunning else { throw error }
+        if !isTold {
+          editor.log.warning("\(uri) waits for the store: \(error)")
+          waits(uri, number, for: .store)
+        }
+        isTold = true
+        guard await service.clock.pause(for: Self.retryInterval), editor.isRunning else { throw error }
+      }
+    }
   }
 
   /// The buffer stays as it is until the document arrives: tells the person where they look.

@@ -6,6 +6,10 @@ struct ClientCapabilities {
   var speaksNotes = false
   /// Whether a plain client wants to be sent other people's changes.
   var takesEdits = false
+  /// Whether it asks for inlay hints anew when told to.
+  var refreshesHints = false
+  /// Whether it can be made to show a file.
+  var showsDocuments = false
 
   var gate: OpenBuffer.Gate { speaksNotes ? .notes : .plain }
 }

@@ -36,7 +36,9 @@ final class Editor: SiblingRequestPerforming {
   private func serviceDid(_ event: ServiceEvent) {
     switch event {
     case .sharingChanged(let event): news.sharingChanged(event)
-    case .caretsChanged(let id): for binding in buffers.bindings(of: id) { binding.sendCursors() }
+    case .caretsChanged(let id):
+      for binding in buffers.bindings(of: id) { binding.sendCursors() }
+      refreshHints(of: id)
     case .arrived(let person, let id, let isHere): news.arrived(person, in: id, isHere: isHere)
     case .pointed(let person, let id, let range, let text):
       for binding in buffers.bindings(of: id) { binding.pointed(by: person, range, text) }
@@ -70,6 +72,22 @@ final class Editor: SiblingRequestPerforming {
 
   func answered(_ id: RequestId, _ result: Result<JSONValue, ResponseError>) {
     awaited.removeValue(forKey: id)?(result)
+  }
+
+  /// Whether the client has been told that carets have moved, and has not answered; nil if they have moved once more.
+  private var hintsAreRefreshed: Bool? = false
+
+  /// Has a plain client ask for the carets of others anew: once at a time, whatever the number of moves.
+  private func refreshHints(of id: DocumentId) {
+    guard client.refreshesHints, !buffers.bindings(of: id).isEmpty else { return }
+    guard hintsAreRefreshed == false else { return hintsAreRefreshed = nil }
+    hintsAreRefreshed = true
+    ask(RefreshHintsRequest()) { [weak self] _ in
+      guard let self else { return }
+      let movedAgain = self.hintsAreRefreshed == nil
+      self.hintsAreRefreshed = false
+      if movedAgain { self.refreshHints(of: id) }
+    }
   }
 
   // MARK: Events

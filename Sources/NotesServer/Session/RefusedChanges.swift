@@ -10,8 +10,8 @@ final class RefusedChanges {
 
   private unowned let binding: BufferBinding
   private var typing = RefusedTyping()
-  /// When the person is told.
-  private var timer: (any ScheduledAction)?
+  /// What the person is told of, and when.
+  private var pending: (text: RecoveredText, timer: any ScheduledAction)?
 
   init(_ binding: BufferBinding) { self.binding = binding }
 
@@ -27,21 +27,25 @@ final class RefusedChanges {
     let recovered = RecoveredText(
       id: binding.id, time: typing.take(before: before, after: text, at: service.clock.date.milliseconds),
       reason: "it was typed into a note that you may only read", text: text)
+    pending?.timer.cancel()
+    // An earlier text that does not grow into this one is told like any other that is kept.
+    if let earlier = pending?.text, earlier.time != recovered.time { service.recoveredTexts.leave(earlier) }
+    service.recoveredTexts.expect(recovered)
     Task { @AutomergeRepo in _ = await service.recoveredTexts.keepOrHold(recovered) }
-    timer?.cancel()
-    timer = service.clock.schedule(after: Self.tellDelay) { [weak binding] in
-      if let binding { binding.refused.tell(of: recovered) } else { service.recoveredTexts.tellSoon() }
+    let timer = service.clock.schedule(after: Self.tellDelay) { [weak binding] in
+      if let binding { binding.refused.tell(of: recovered) } else { service.recoveredTexts.leave(recovered) }
     }
+    pending = (recovered, timer)
     binding.updates.sendEdit()
     binding.updates.textChanged()
   }
 
   private func tell(of recovered: RecoveredText) {
-    timer = nil
+    pending = nil
     let title = binding.service.notebook[binding.key]?.title ?? ""
     Task { @AutomergeRepo [binding] in
       guard let path = await binding.service.recoveredTexts.write(recovered, title: title) else {
-        return binding.service.recoveredTexts.tellSoon()
+        return binding.service.recoveredTexts.leave(recovered)
       }
       binding.editor.news.refused(binding.key, uri: binding.uri, recovered, path: path)
     }

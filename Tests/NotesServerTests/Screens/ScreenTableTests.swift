@@ -55,8 +55,8 @@ import Testing
   }
 
   @Test func blameLabelsEveryLineWithItsLastAuthor() {
-    func span(_ start: (Int, Int), _ end: (Int, Int), _ author: String, _ time: TimeInterval) -> BlameRequest.Span {
-      BlameRequest.Span(
+    func span(_ start: (Int, Int), _ end: (Int, Int), _ author: String, _ time: TimeInterval) -> Blame.Span {
+      Blame.Span(
         range: PositionRange(
           start: Position(line: start.0, character: start.1), end: Position(line: end.0, character: end.1)),
         author: author, time: Date(timeIntervalSince1970: time), color: author == "Ana" ? 1 : 2)

@@ -12,6 +12,26 @@ import Testing
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 31)))
   private let path = "/notes/Full.md"
 
+  @Test func aBufferWaitsForAStoreThatCannotBeReadAndIsTheNoteThen() async throws {
+    let ana = ServiceUnderTest(world, "ana")
+    try await ana.start()
+    let uri = "file://" + path
+    let made = try await ana.request("notes/create", ["title": "Full", "text": "tea\n"])
+    let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
+    let store = try #require(world.stores["ana"])
+    store.failLoads(true)
+    ana.files[path] = Array("tea\nmilk\n".utf8)
+    ana.open(uri, "tea\nmilk\n")
+    try await ana.wait(for: "the news") { !ana.events("waiting").isEmpty }
+    ana.change(uri, "tea\nmilk\nbread\n", version: 2)
+    try await ana.pass(.seconds(3))
+    #expect(ana.events("detached").isEmpty)
+    #expect(ana.events("waiting").count == 1)
+    store.failLoads(false)
+    try await ana.wait(for: "the note") { ana.binding(uri) != nil }
+    #expect(ana.text(of: id) == "tea\nmilk\nbread\n")
+  }
+
   @Test func whatWasSavedWhenTheFileCouldNotBeReadStandsOnceAfterItIsReadAgain() async throws {
     let ana = ServiceUnderTest(world, "ana")
     try await ana.start()

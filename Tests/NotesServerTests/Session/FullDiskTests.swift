@@ -67,6 +67,17 @@ import Testing
     #expect(ben.events("recovered").count == 1)
   }
 
+  @Test func whatABufferIsAboutToTellOfIsNotToldTwice() async throws {
+    let ben = try await readOnlyNote()
+    ben.change(uri, "tea\nmilk\n", version: 2)
+    // As a second after the start, or when another process asks for it.
+    ben.service.recoveredTexts.tellSoon(after: .milliseconds(100))
+    try await ben.wait(for: "the news") { !ben.events("refused").isEmpty }
+    try await ben.pass(.seconds(2))
+    #expect(ben.events("refused").count == 1)
+    #expect(ben.events("recovered").isEmpty)
+  }
+
   @Test func theCopyHasWhatWasTypedLastThoughAnEarlierStageWasWritten() async throws {
     let ben = try await readOnlyNote()
     ben.change(uri, "tea\nm\n", version: 2)

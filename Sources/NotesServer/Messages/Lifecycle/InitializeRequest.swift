@@ -18,12 +18,15 @@ struct InitializeRequest: EditorMessage {
   let process: Int32?
 
   init(_ params: Parameters) throws(ResponseError) {
-    let general = try params.objectIfPresent("capabilities")?.objectIfPresent("general")
+    let offered = try params.objectIfPresent("capabilities")
+    let general = try offered?.objectIfPresent("general")
     let options = try params.objectIfPresent("initializationOptions")
     let notes = try options?.objectIfPresent("notes")
     capabilities = ClientCapabilities(
       encoding: PositionEncoding(offered: try general?.stringsIfPresent("positionEncodings")),
-      speaksNotes: notes != nil, takesEdits: try options?.boolIfPresent("applyEdits") ?? false)
+      speaksNotes: notes != nil, takesEdits: try options?.boolIfPresent("applyEdits") ?? false,
+      refreshesHints: offered?.value["workspace"]?["inlayHint"]?["refreshSupport"]?.boolValue ?? false,
+      showsDocuments: offered?.value["window"]?["showDocument"]?["support"]?.boolValue ?? false)
     version = try notes?.intIfPresent("protocol") ?? 1
     if let name = try notes?.stringIfPresent("userName") {
       user = (name, String((try notes?.stringIfPresent("client") ?? "").prefix { $0 != " " }))
@@ -50,7 +53,11 @@ struct InitializeRequest: EditorMessage {
         "capabilities": [
           "positionEncoding": .string(encoding.rawValue),
           "textDocumentSync": ["openClose": true, "change": 2, "save": true],
-          "workspaceSymbolProvider": true,
+          "workspaceSymbolProvider": true, "documentSymbolProvider": true, "hoverProvider": true,
+          "documentHighlightProvider": true, "inlayHintProvider": true, "codeActionProvider": true,
+          "codeLensProvider": [:],
+          "completionProvider": ["triggerCharacters": ["["]], "definitionProvider": true, "referencesProvider": true,
+          "renameProvider": true, "executeCommandProvider": ["commands": JSONValue(NoteCommand.all)],
           "experimental": [
             "notes": [
               "protocol": JSONValue(EditorProtocol.version), "undo": true, "run": .string(run),

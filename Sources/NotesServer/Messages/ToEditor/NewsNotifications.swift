@@ -36,6 +36,27 @@ struct ShowMessageNotification: ServerNotification {
   var params: JSONValue { ["type": JSONValue(kind.rawValue), "message": .string(message)] }
 }
 
+/// `window/showDocument`: has the client show a file.
+struct ShowDocumentRequest: ServerRequest {
+  static let method = "window/showDocument"
+
+  let uri: String
+
+  var params: JSONValue { ["uri": .string(uri), "takeFocus": true] }
+
+  /// Whether the client says that it shows the file.
+  func answer(_ result: JSONValue?) -> Bool { result?["success"]?.boolValue ?? false }
+}
+
+/// `workspace/inlayHint/refresh`: other people's carets have moved.
+struct RefreshHintsRequest: ServerRequest {
+  static let method = "workspace/inlayHint/refresh"
+
+  var params: JSONValue { .null }
+
+  func answer(_ result: JSONValue?) {}
+}
+
 /// `window/showMessageRequest`: a question to the person, whose answers are buttons.
 struct ShowMessageRequest: ServerRequest {
   static let method = "window/showMessageRequest"

@@ -32,5 +32,7 @@ extension EditorProtocol {
     ShowMessageNotification.self,
     ShowMessageRequest.self,
     ApplyEditRequest.self,
+    ShowDocumentRequest.self,
+    RefreshHintsRequest.self,
   ]
 }
