@@ -72,7 +72,8 @@ final class Program {
     let parts = try await ServiceParts.load(
       from: storage, home: settings.home, name: settings.name, login: settings.login, clock: clock)
     let grants = parts.grants
-    let servers = try await SyncServers.load(from: storage, sockets: WebSocketProvider(loop: loop, clock: clock))
+    let servers = try await SyncServers.load(
+      from: storage, sealedBy: TokenSeal(parts.identity), sockets: WebSocketProvider(loop: loop, clock: clock))
     let repo = parts.repo(documents: storage, policy: PublishingPolicy(granted: grants, servers: servers))
     repo.signer = parts.identity.signer
     let sharing = SharingAdapter(grants: grants, clock: clock)

@@ -84,7 +84,11 @@ final class ServerProgram {
   private func readAccess() throws -> ServerAccess? {
     guard let path = settings.accessPath else { return nil }
     do {
-      return try ServerAccess(path: path)
+      let access = try ServerAccess(path: path)
+      if access.isExposed {
+        log.warning("Everybody on this machine can read the tokens in \(path). Run: chmod o-r '\(path)'")
+      }
+      return access
     } catch {
       throw Failure(message: "The access file cannot be used: \(error).")
     }

@@ -68,7 +68,8 @@ final class StoreRequest {
     guard !storage.isReadOnly else { throw Failure(message: "The store in \(home) may not be written.") }
     let parts = try await ServiceParts.load(
       from: storage, home: home, name: options.givenName, login: options.loginName, clock: clock)
-    let servers = try await SyncServers.load(from: storage, sockets: WebSocketProvider(loop: loop, clock: clock))
+    let servers = try await SyncServers.load(
+      from: storage, sealedBy: TokenSeal(parts.identity), sockets: WebSocketProvider(loop: loop, clock: clock))
     let repo = parts.repo(documents: storage, policy: PublishingPolicy(granted: parts.grants, servers: servers))
     repo.signer = parts.identity.signer
     let siblings = try UnixSocketProvider(home: home, loop: loop, clock: clock)

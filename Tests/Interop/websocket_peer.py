@@ -4,8 +4,8 @@ packages automerge, cbor2 and websockets, and with nothing of this project.
 Each line of standard input is a command in JSON, {"do": ..., "peer": NAME, ...}; each is answered by one line:
 
   start    a new peer; `habits` names what it does as some implementations do
-  listen   becomes a server; answers {"url": ...}
-  connect  keeps connected to `url`, with `token`
+  listen   becomes a server, by wss if there are a `certificate` and its `key`; answers {"url": ...}
+  connect  keeps connected to `url`, with `token`; for wss the server's certificate must be vouched for by `authority`
   create   a document with a text; answers {"document": ID}
   open     asks its peers for a document until it is there
   say      adds `line` to the end of a document's list `lines`
@@ -25,6 +25,7 @@ import hashlib
 import json
 import os
 import random
+import ssl
 import struct
 import sys
 import time
@@ -187,19 +188,25 @@ class Peer:
         await socket.send(self.encoded(answer))
         await self.talk(socket, first["senderId"])
 
-    async def listen(self, token):
+    async def listen(self, token, certificate, key):
         def check(connection, request):
             shown = request.headers.get("Authorization") == "Bearer " + (token or "")
             if token and not shown and not request.path.endswith("?token=" + token):
                 return connection.respond(401, "wrong token\n")
 
+        context = None
+        if certificate:
+            context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            context.load_cert_chain(certificate, key)
         self.server = await websockets.asyncio.server.serve(
-            self.serve, "127.0.0.1", 0, max_size=None, ping_interval=5, process_request=check,
+            self.serve, "127.0.0.1", 0, ssl=context, max_size=None, ping_interval=5, process_request=check,
             compression="deflate" if "deflate" in self.habits else None)
-        return "ws://127.0.0.1:%d/" % self.server.sockets[0].getsockname()[1]
+        scheme = "wss" if context else "ws"
+        return "%s://127.0.0.1:%d/" % (scheme, self.server.sockets[0].getsockname()[1])
 
-    async def keep_connected(self, url, token):
+    async def keep_connected(self, url, token, authority):
         headers = {}
+        context = ssl.create_default_context(cafile=authority) if url.startswith("wss:") else None
         if token and "tokenInQuery" in self.habits:
             url += "?token=" + token
         elif token:
@@ -207,7 +214,7 @@ class Peer:
         while True:
             try:
                 async with websockets.asyncio.client.connect(
-                    url, additional_headers=headers, max_size=None, proxy=None,
+                    url, additional_headers=headers, ssl=context, max_size=None, proxy=None,
                     compression="deflate" if "deflate" in self.habits else None) as socket:
                     await socket.send(self.encoded(self.join()))
                     answer = cbor2.loads(await socket.recv())
@@ -409,9 +416,10 @@ async def perform(peers, command):
         return {}
     peer = peers[name]
     if what == "listen":
-        return {"url": await peer.listen(command.get("token"))}
+        return {"url": await peer.listen(command.get("token"), command.get("certificate"), command.get("key"))}
     if what == "connect":
-        peer.tasks.append(asyncio.create_task(peer.keep_connected(command["url"], command.get("token"))))
+        call = peer.keep_connected(command["url"], command.get("token"), command.get("authority"))
+        peer.tasks.append(asyncio.create_task(call))
     elif what == "create":
         return {"document": peer.create(command["text"])}
     elif what == "open":

@@ -99,7 +99,9 @@ public final class DocHandle {
     watch.settle()
     document.commitWith(message: nil, timestamp: now)
     // Changes in between may already have taken it to the store, though not to all peers.
-    if document.heads() == currentHeads { perform(sync.receive(.changed, document: document)) } else { publishChange() }
+    guard document.heads() == currentHeads else { return publishChange() }
+    repo?.upkeep.used(id)
+    perform(sync.receive(.changed, document: document))
   }
 
   /// Merges another copy of the document, as if a peer had sent it.
@@ -174,7 +176,7 @@ public final class DocHandle {
     progress.changed(to: heads)
     journalFeed.restart(on: document)
     store?.discard(gone)
-    repo?.catalogues.remember(self)
+    repo?.upkeep.catalogues.remember(self)
     perform(sync.receive(.rewound, document: document))
     refreshStatus()
   }
@@ -341,6 +343,7 @@ public final class DocHandle {
   }
 
   func refreshStatus() {
+    repo?.upkeep.used(id)
     if sync.phase == .searching { repo?.entries[id]?.tellProgress() }
     repo?.remotes.heads.noteHeads(of: self)
     let heads = currentHeads

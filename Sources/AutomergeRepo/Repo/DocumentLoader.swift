@@ -69,12 +69,13 @@ struct DocumentLoader {
     handle.signatures.load(chunks.signatures)
     repo.remotes.syncStates.loaded(chunks.syncStates, of: entry.id)
     entry.handle = handle
+    repo.upkeep.used(entry.id)
     repo.attachStore(to: handle, loaded: chunks)
     if isReady {
       announce(handle)
       resume(handle)
     }
-    if isReady, repo.storage != nil { repo.catalogues.remember(handle) }
+    if isReady, repo.storage != nil { repo.upkeep.catalogues.remember(handle) }
     deliverQueue(of: entry)
     if !isReady { search(entry, handle) }
   }
@@ -145,5 +146,6 @@ struct DocumentLoader {
     for peer in entry.handle?.sync.engagedPeers ?? [] { repo.connections.send(.unavailable, on: entry.id, to: peer) }
     entry.handle?.detach()
     repo.entries[entry.id] = nil
+    repo.upkeep.left(entry.id)
   }
 }

@@ -59,9 +59,9 @@ struct MessageRouter {
 
   private func receive(_ message: PrivateMessage, from peer: PeerId) {
     switch message {
-    case .catalogueDigest(let digest): repo.catalogues.received(digest: digest, from: peer)
-    case .catalogueBuckets(let buckets): repo.catalogues.received(buckets: buckets, from: peer)
-    case .heads(let documents): repo.catalogues.received(documents, from: peer)
+    case .catalogueDigest(let digest): repo.upkeep.catalogues.received(digest: digest, from: peer)
+    case .catalogueBuckets(let buckets): repo.upkeep.catalogues.received(buckets: buckets, from: peer)
+    case .heads(let documents): repo.upkeep.catalogues.received(documents, from: peer)
     case .reach(let report, let id): handle(id, sharedWith: peer)?.reports.heard(report, from: peer)
     case .authors(let actors, let asks, let id):
       handle(id, sharedWith: peer)?.claims.heard(actors, from: peer, asks: asks)

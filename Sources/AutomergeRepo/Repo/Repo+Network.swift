@@ -50,6 +50,7 @@ extension Repo {
 
   /// Evaluates the share policy again, for one document or for all, and begins or ends sharing accordingly.
   public func policyChanged(for document: DocumentId? = nil) {
+    upkeep.catalogues.policyChanged()
     let changed = document.map { [entries[$0]].compactMap(\.self) } ?? entries.sorted
     for entry in changed {
       guard let handle = entry.handle else { continue }
@@ -64,13 +65,13 @@ extension Repo {
 
   /// Repairs syncs that a lost message has stopped; call at regular intervals. A document whose heads differ from a peer's,
   /// when neither's have changed since the last call, is compared with that peer anew.
-  public func checkForStalls() {
-    defer { catalogues.compareAll() }
-    for entry in entries.sorted {
-      entry.handle?.receive(.checked)
-      entry.handle?.signatures.checked()
-    }
-  }
+  ///
+  /// - Complexity: O(n) in the documents to which something has happened since the last call, and those whose heads differ
+  public func checkForStalls() { upkeep.check() }
+
+  /// Returns the documents to which something has happened since the last call: those that came into memory, those that have
+  /// changed, and those in which a peer's part has.
+  package func takeUsedDocuments() -> Set<DocumentId> { upkeep.takeUsed() }
 
   /// Announces a document to a peer, or asks the peer for it, if the policy allows.
   func introduce(_ peer: PeerId, to handle: DocHandle) {

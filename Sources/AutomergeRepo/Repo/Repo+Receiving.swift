@@ -10,7 +10,7 @@ extension Repo: NetworkDelegate {
       if let handle = entry.handle { introduce(peer, to: handle) }
     }
     guard !provider.isSiblings else { return }
-    catalogues.begin(with: peer)
+    upkeep.catalogues.begin(with: peer)
     remotes.heads.connected()
   }
 
@@ -23,7 +23,7 @@ extension Repo: NetworkDelegate {
     let wasSibling = connections.isSibling(peer)
     connections.closed(peer)
     connections.ephemeral.gate.forget(peer)
-    catalogues.end(with: peer)
+    upkeep.catalogues.end(with: peer)
     remotes.heads.disconnected(peer)
     for entry in entries.linked(to: peer) { entry.handle?.receive(.disconnected(peer)) }
     observers.send(wasSibling ? .siblingDisconnected(peer) : .peerDisconnected(peer))

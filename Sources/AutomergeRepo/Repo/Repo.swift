@@ -33,7 +33,7 @@ public final class Repo {
   let connections: PeerConnections
   let entries = DocumentEntries()
   let sharing: DocumentSharing
-  private(set) lazy var catalogues = CatalogueExchange(self)
+  private(set) lazy var upkeep = Upkeep(self)
   let released = ReleasedDocuments()
   private(set) lazy var remotes = RemoteStores(self)
   private var commits: CommitLog
@@ -77,6 +77,7 @@ public final class Repo {
     if document.heads().isEmpty { document.commitEmpty(timestamp: clock.date) }
     let handle = DocHandle(id: entry.id, document: document, phase: .ready, repo: self)
     entry.handle = handle
+    upkeep.used(entry.id)
     attachStore(to: handle, loaded: nil)
     handle.store?.storeWhole()
     handle.signatures.changed()
@@ -116,7 +117,8 @@ public final class Repo {
     let place = DocumentEntry(id: id)
     entries[id] = place
     defer { if entries[id] === place { loader.close(place, with: .deleted) } }
-    catalogues.forget(id)
+    upkeep.left(id)
+    upkeep.catalogues.forget(id)
     remotes.forget(id)
     entry?.end(with: .deleted)
     if let handle = entry?.handle {
@@ -149,6 +151,8 @@ public final class Repo {
     handle.claims.withdraw()
     handle.detach()
     entries[id] = nil
+    upkeep.left(id)
+    upkeep.catalogues.released(handle)
     remotes.forget(id)
     released.watch(handle.document, id: id, for: self)
     observers.send(.documentReleased(id))
