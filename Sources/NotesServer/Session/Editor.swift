@@ -19,6 +19,7 @@ final class Editor: SiblingRequestPerforming {
   private var awaited: [RequestId: (Result<JSONValue, ResponseError>) -> Void] = [:]
   private(set) lazy var buffers = EditorBuffers(editor: self)
   private(set) lazy var news = EditorNews(editor: self)
+  let screens = ScreenUpdates()
   let log = Logger(label: "session")
 
   /// - Parameter send: takes whole frames, in order.
