@@ -60,6 +60,8 @@ final class Editor: SiblingRequestPerforming {
   }
 
   // MARK: Messages of ours
+    case .documentFileLeft(let message):
+      if isRunning { notify(ShowMessageNotification(kind: .warning, message: message)) }
 
   func notify(_ notification: some ServerNotification) {
     connection.notify(type(of: notification).method, notification.params)
