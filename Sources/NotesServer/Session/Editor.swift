@@ -30,6 +30,9 @@ final class Editor: SiblingRequestPerforming {
       send(frame)
     }
     service.siblings.requests.performer = self
+    service.agendaNews.onMessage = { [weak self] id, message in
+      self?.deliver(["kind": "agenda", "id": .string(id.description), "message": .string(message)])
+    }
     service.environment.events.add { [weak self] event in self?.serviceDid(event) }
   }
 
@@ -52,7 +55,9 @@ final class Editor: SiblingRequestPerforming {
     case .renamed: buffers.personIsRenamed()
     case .moved(let old, let new): buffers.move(from: old, to: new)
     case .followed(let move): news.followed(move)
-    case .agendaChanged(let handle): buffers.followItems(of: handle)
+    case .agendaChanged(let handle):
+      service.agendaNews.changed(handle, isOpen: !buffers.bindings(of: handle.id).isEmpty)
+      buffers.followItems(of: handle)
     case .changedByOthers(let id):
       if client.speaksNotes { deliver(["kind": "changed", "id": .string(id.description)]) }
     case .recordRead: break

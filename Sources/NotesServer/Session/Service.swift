@@ -38,6 +38,7 @@ public final class Service {
   let awaitedNotes: AwaitedNotes
   let elsewhere: NotesElsewhere
   let idle: IdleDocuments
+  private(set) lazy var agendaNews = AgendaNews(self)
   private var outside: FileWatcher?
 
   public init(
