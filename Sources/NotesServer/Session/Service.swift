@@ -39,6 +39,7 @@ public final class Service {
   let elsewhere: NotesElsewhere
   let idle: IdleDocuments
   private(set) lazy var agendaNews = AgendaNews(self)
+  private(set) lazy var tutor = Tutor(self)
   private var outside: FileWatcher?
 
   public init(
@@ -55,9 +56,9 @@ public final class Service {
     recoveredTexts = RecoveredTexts(environment, siblings.events)
     openFiles = OpenFiles(environment, recoveredTexts)
     fileSync = WorkingFileSync(environment, recoveredTexts, openFiles)
+    documentFiles = DocumentFiles(environment, fileSync)
     readOnlyCopies = ReadOnlyCopies(environment, author, recoveredTexts, fileSync)
     mover = Mover(environment, author, recoveredTexts, fileSync)
-    documentFiles = DocumentFiles(environment, fileSync)
     awaitedNotes = AwaitedNotes(repo: repo, clock: clock, siblings)
     elsewhere = NotesElsewhere(environment)
     idle = IdleDocuments(repo: repo, clock: clock)
@@ -84,11 +85,11 @@ public final class Service {
       handle.document.actor = author.actor(for: handle.id)
       if journal.waits(for: handle.id) { journal.recoverSoon(repo, notebook.storage) }
       if notebook[handle.id]?.hasPlace ?? false { fileSync.watch(handle) } else { learn(of: handle) }
+      documentFiles.watch(handle)
     case .siblingDisconnected: fileSync.planAll()
     case .documentReleased(let id):
       fileSync.forget(id)
       documentFiles.forget(id)
-      documentFiles.watch(handle)
     case .peerConnected, .peerDisconnected, .siblingConnected, .documentDeleted: break
     }
   }
