@@ -60,13 +60,13 @@ final class Editor: SiblingRequestPerforming {
       buffers.followItems(of: handle)
     case .changedByOthers(let id):
       if client.speaksNotes { deliver(["kind": "changed", "id": .string(id.description)]) }
+    case .documentFileLeft(let message):
+      if isRunning { notify(ShowMessageNotification(kind: .warning, message: message)) }
     case .recordRead: break
     }
   }
 
   // MARK: Messages of ours
-    case .documentFileLeft(let message):
-      if isRunning { notify(ShowMessageNotification(kind: .warning, message: message)) }
 
   func notify(_ notification: some ServerNotification) {
     connection.notify(type(of: notification).method, notification.params)
