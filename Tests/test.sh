@@ -47,6 +47,7 @@ run "guests that are hostile" swift test --skip-build --filter '^PeerNetworkTest
 run "a siege" swift test --skip-build --filter '^PeerNetworkTests\.SiegeTests'
 # A part of the table; `make conformance` has all of it.
 run "carets and crossing edits in all editors" python3 Tests/Editors/conformance.py all --quiet --rows '^(04|05)-'
+run "a scenario on the screens of all editors" python3 Tests/Screens/play.py --short
 run "editors" swift test --skip-build --filter '^EndToEnd\.'
 
 echo
