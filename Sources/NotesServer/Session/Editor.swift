@@ -20,6 +20,8 @@ final class Editor: SiblingRequestPerforming {
   private(set) lazy var buffers = EditorBuffers(editor: self)
   private(set) lazy var news = EditorNews(editor: self)
   let screens = ScreenUpdates()
+  private(set) lazy var agendaNews = AgendaNews(service)
+  private(set) lazy var tutor = Tutor(service)
   let log = Logger(label: "session")
 
   /// - Parameter send: takes whole frames, in order.
@@ -30,7 +32,7 @@ final class Editor: SiblingRequestPerforming {
       send(frame)
     }
     service.siblings.requests.performer = self
-    service.agendaNews.onMessage = { [weak self] id, message in
+    agendaNews.onMessage = { [weak self] id, message in
       self?.deliver(["kind": "agenda", "id": .string(id.description), "message": .string(message)])
     }
     service.environment.events.add { [weak self] event in self?.serviceDid(event) }
@@ -56,7 +58,7 @@ final class Editor: SiblingRequestPerforming {
     case .moved(let old, let new): buffers.move(from: old, to: new)
     case .followed(let move): news.followed(move)
     case .agendaChanged(let handle):
-      service.agendaNews.changed(handle, isOpen: !buffers.bindings(of: handle.id).isEmpty)
+      agendaNews.changed(handle, isOpen: !buffers.bindings(of: handle.id).isEmpty)
       buffers.followItems(of: handle)
     case .changedByOthers(let id):
       if client.speaksNotes { deliver(["kind": "changed", "id": .string(id.description)]) }

@@ -38,8 +38,6 @@ public final class Service {
   let awaitedNotes: AwaitedNotes
   let elsewhere: NotesElsewhere
   let idle: IdleDocuments
-  private(set) lazy var agendaNews = AgendaNews(self)
-  private(set) lazy var tutor = Tutor(self)
   private var outside: FileWatcher?
 
   public init(

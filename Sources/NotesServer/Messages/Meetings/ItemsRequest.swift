@@ -24,7 +24,7 @@ struct ItemsRequest: EditorRequest {
     let (attendees, items) = (document?.attendees ?? [], meeting.items)
     let screen = width.flatMap { width in
       editor.service.notebook[meeting.handle.id].map { record in
-        let news = editor.service.agendaNews.marks(in: meeting.handle, opens: opens)
+        let news = editor.agendaNews.marks(in: meeting.handle, opens: opens)
         return AgendaScreen(service: editor.service)
           .table(of: record, items, news, attendees: attendees, width: width)
       }

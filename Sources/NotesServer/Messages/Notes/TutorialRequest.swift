@@ -12,6 +12,6 @@ struct TutorialRequest: EditorRequest {
   }
 
   func perform(for editor: Editor) async throws -> NotePlace {
-    NotePlace(try await editor.service.tutor.begin(keys), editor.service)
+    NotePlace(try await editor.tutor.begin(keys), editor.service)
   }
 }
