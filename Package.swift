@@ -199,7 +199,8 @@ let package = Package(
       path: "Tests/ProviderGuide", swiftSettings: strict),
     // Programs that see nothing but the products, as others write them; `make outside` builds them as a package of their own.
     .executableTarget(
-      name: "chat", dependencies: ["PeerNetwork", "PeerTransport", "AutomergeRepo", "Automerge"],
+      name: "chat",
+      dependencies: ["PeerNetwork", "WebSocketNetwork", "PeerTransport", "AutomergeRepo", "Automerge"],
       path: "Tests/OutsidePackage/Sources/Chat",
       swiftSettings: strict),
     .testTarget(
@@ -256,7 +257,9 @@ let package = Package(
         "NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "RepoTestSupport", "ServiceSimulation", "TestSupport",
       ], swiftSettings: strict),
     .testTarget(
-      name: "Interop", dependencies: ["Automerge", "TestSupport", "websocket-peer"], path: "Tests/Interop",
+      name: "Interop",
+      dependencies: ["Automerge", "TestSupport", "NotesHarness", "websocket-peer", "chat", "notes-lsp"],
+      path: "Tests/Interop",
       exclude: ["reference_peer.py", "websocket_peer.py"], swiftSettings: strict),
     // Peers of ours in a process of their own, for sessions with other implementations.
     .executableTarget(

@@ -12,7 +12,7 @@ import SyncServer
 import UV
 import WebSocketNetwork
 
-/// The parts of a service without an editor: peers to the repo, the repo to the store, metrics to whoever monitors it.
+/// The parts of a service without an editor: peers to the repo, the repo to the store, metrics to programs that monitor it.
 @AutomergeRepo
 final class ServerProgram {
   struct Settings: Sendable {

@@ -8,11 +8,12 @@ Each line of standard input is a command in JSON, {"do": ..., "peer": NAME, ...}
   connect  keeps connected to `url`, with `token`
   create   a document with a text; answers {"document": ID}
   open     asks its peers for a document until it is there
+  say      adds `line` to the end of a document's list `lines`
   splice   at `at` modulo the length + 1: deletes `delete` scalars, inserts `insert`, in one change
   tell     sends `word` to all peers on the document
   drop     breaks each connection off after `after` more frames in either direction
   calm     breaks nothing off any more
-  state    answers {"heads", "text", "heard", "peers"}; the first two are null without the document
+  state    answers {"heads", "text", "lines", "heard", "peers"}; the first three are null without the document
   stop     leaves
 
 Anything that fails is answered by {"error": TEXT}.
@@ -58,12 +59,20 @@ def document_bytes(text):
     return payload
 
 
-def content_of(document):
+def object_at(document, key, kind):
     try:
-        found = document.get(core.ROOT, "content")
+        found = document.get(core.ROOT, key)
     except KeyError:
         return None
-    return found[1] if found and found[0] == core.ObjType.Text else None
+    return found[1] if found and found[0] == kind else None
+
+
+def content_of(document):
+    return object_at(document, "content", core.ObjType.Text)
+
+
+def lines_of(document):
+    return object_at(document, "lines", core.ObjType.List)
 
 
 def decoded(frame):
@@ -327,6 +336,13 @@ class Peer:
                 transaction.insert(content, index, core.ScalarType.Str, letter)
         self.sync_all(identifier)
 
+    def say(self, identifier, line):
+        document = self.documents[identifier].document
+        lines = lines_of(document)
+        with document.transaction() as transaction:
+            transaction.insert(lines, document.length(lines), core.ScalarType.Str, line)
+        self.sync_all(identifier)
+
     # Ephemeral messages
 
     def tell(self, identifier, word):
@@ -362,8 +378,10 @@ class Peer:
         shared = self.documents.get(identifier)
         document = shared.document if shared and shared.is_there() else None
         content = document and content_of(document)
+        lines = document and lines_of(document)
         return {"heads": sorted(head.hex() for head in document.get_heads()) if document else None,
                 "text": document.text(content) if content else None,
+                "lines": [document.get(lines, i)[0][1] for i in range(document.length(lines))] if lines else None,
                 "heard": self.heard.get(identifier, {}), "peers": sorted(self.links)}
 
     def drop(self, after):
@@ -398,6 +416,8 @@ async def perform(peers, command):
         return {"document": peer.create(command["text"])}
     elif what == "open":
         peer.want(command["document"])
+    elif what == "say":
+        peer.say(command["document"], command["line"])
     elif what == "splice":
         peer.splice(command["document"], command["at"], command["delete"], command["insert"])
     elif what == "tell":

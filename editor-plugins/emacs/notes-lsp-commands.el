@@ -184,8 +184,15 @@ Without a ticket, answer an invitation from a person nearby."
   (interactive (list (read-string "Ticket or words (RET: answer an invitation): ")))
   (if (string-blank-p ticket)
       (notes-answer)
-    (notes-lsp--with-answer (place :notes/join `(:ticket ,(string-trim ticket))
-                                   :waiting "Joining… (C-g gives up)" :patience 0 :timeout 150)
+    (notes-lsp--join (string-trim ticket) nil)))
+
+(defun notes-lsp--join (ticket text)
+  "Join a note with TICKET, with its TEXT if given, and open it."
+  (notes-lsp--with-answer (place :notes/join `(:ticket ,ticket ,@(and text (list :text text)))
+                                 :waiting "Joining… (C-g gives up)" :what "A choice of texts"
+                                 :patience 0 :timeout 150 :choosing t)
+    (if-let ((chosen (notes-lsp--text-chosen place)))
+        (notes-lsp--join ticket chosen)
       (notes-lsp--visit place))))
 
 ;;;###autoload

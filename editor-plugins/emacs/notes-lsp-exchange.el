@@ -59,7 +59,8 @@ is replaced only if REPLACE is non-nil, which it is with a prefix argument."
 It is one of .automerge, .meetingnotes, .md and .json, or a directory in
 automerge-repo's layout.  A document that is here already is merged.
 Of a document that another program has made, TEXT is the path of the text
-to edit, as \".chapters.[0].body\"; a prefix argument offers those there are."
+to edit, as \".chapters.[0].body\".  Where it is needed you are asked for it; a
+prefix argument asks in any case."
   (interactive "fImport: ")
   (if (and current-prefix-arg (not text) (called-interactively-p 'any))
       (notes-lsp--import-choosing file)
@@ -69,24 +70,20 @@ to edit, as \".chapters.[0].body\"; a prefix argument offers those there are."
   "Import FILE with one of its texts, for which the person is asked."
   (notes-lsp--with-answer
       (result :notes/texts `(:path ,(expand-file-name file)) :waiting "Reading… (C-g gives up)")
-    (let ((starts (mapcar (lambda (text) (cons (plist-get text :text) (plist-get text :start)))
-                          (plist-get result :texts))))
-      (notes-lsp--import
-       file
-       (let ((completion-extra-properties
-              `(:annotation-function ,(lambda (path) (concat "  " (cdr (assoc path starts)))))))
-         (completing-read "Text to edit: " starts nil t))))))
+    (notes-lsp--import file (notes-lsp--choose-text (plist-get result :texts)))))
 
 (defun notes-lsp--import (file text)
   "Import FILE with its TEXT, and open the note."
   (notes-lsp--with-answer
       (result :notes/import `( :path ,(directory-file-name (expand-file-name file))
                                ,@(and text (list :text text)))
-              :waiting "Importing… (C-g gives up)" :timeout 150)
-    (let ((count (length (plist-get result :notes))))
-      (notes-lsp--visit result)
-      (when (> count 1)
-        (notes-lsp--say ":Notes lists the %d imported notes" count)))))
+              :waiting "Importing… (C-g gives up)" :timeout 150 :choosing t)
+    (if-let ((chosen (notes-lsp--text-chosen result)))
+        (notes-lsp--import file chosen)
+      (let ((count (length (plist-get result :notes))))
+        (notes-lsp--visit result)
+        (when (> count 1)
+          (notes-lsp--say ":Notes lists the %d imported notes" count))))))
 
 ;;; Files that hold a whole document, as MeetingNotes saves it
 

@@ -64,7 +64,9 @@ final class DocumentSignatures {
     else { return }
     book.prove(signature)
     unstored.insert(actor)
-    for peer in handle.peers where !handle.idlePeers.contains(peer) { repo.send([signature], on: handle.id, to: peer) }
+    for peer in handle.peers where !handle.idlePeers.contains(peer) {
+      repo.connections.send([signature], on: handle.id, to: peer)
+    }
   }
 
   /// Signs for a process of this person that has died. All changes of its actor among these are its own.
@@ -163,7 +165,7 @@ final class DocumentSignatures {
   private func tellDigest(to peer: PeerId) {
     guard let handle else { return }
     told[peer] = book.digest
-    handle.repo?.send(.signatureDigest(book.digest, on: handle.id), to: peer)
+    handle.repo?.connections.send(.signatureDigest(book.digest, on: handle.id), to: peer)
   }
 
   func heard(digest theirs: Data, from peer: PeerId) {
@@ -172,7 +174,7 @@ final class DocumentSignatures {
     guard theirs != ours, examined[peer] != [ours, theirs] else { return }
     examined[peer] = [ours, theirs]
     if told[peer] != ours { tellDigest(to: peer) }
-    handle.repo?.send(Array(book.proven.values), on: handle.id, to: peer)
+    handle.repo?.connections.send(Array(book.proven.values), on: handle.id, to: peer)
   }
 
   func heard(_ signatures: [ChangeSignature], from peer: PeerId) {
@@ -223,7 +225,7 @@ final class DocumentSignatures {
     guard let handle, !news.isEmpty else { return }
     unstored.formUnion(news.map(\.actor))
     let listeners = peer.map { handle.reports.listeners(to: $0, via: $0) } ?? handle.peers
-    for listener in listeners { handle.repo?.send(news, on: handle.id, to: listener) }
+    for listener in listeners { handle.repo?.connections.send(news, on: handle.id, to: listener) }
     storeSoon()
   }
 

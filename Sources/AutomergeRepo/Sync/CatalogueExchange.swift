@@ -88,7 +88,7 @@ final class CatalogueExchange {
   }
 
   private func sharesAnything(with peer: PeerId) -> Bool {
-    repo?.policy.documents(sharedWith: peer)?.isEmpty != true
+    repo?.sharing.policy.documents(sharedWith: peer)?.isEmpty != true
   }
 
   private func sendDigest(to peer: PeerId) {
@@ -99,7 +99,7 @@ final class CatalogueExchange {
     let digest = catalogue.digest
     guard comparison.told != digest else { return }
     comparisons[peer]?.told = digest
-    repo.send(.catalogueDigest(digest), to: peer)
+    repo.connections.send(.catalogueDigest(digest), to: peer)
   }
 
   /// - Complexity: O(n) in the documents that are shared with the peer.
@@ -107,9 +107,9 @@ final class CatalogueExchange {
     var catalogue = Catalogue()
     guard let repo else { return catalogue }
     let all =
-      repo.policy.documents(sharedWith: peer)
-      ?? Array(Set(storedHeads.map { Array($0.keys) } ?? []).union(repo.entries.keys))
-    for id in all where repo.announces(id, to: peer) {
+      repo.sharing.policy.documents(sharedWith: peer)
+      ?? Array(Set(storedHeads.map { Array($0.keys) } ?? []).union(repo.entries.ids))
+    for id in all where repo.sharing.announces(id, to: peer) {
       let heads = repo.entries[id]?.handle?.currentHeads ?? storedHeads?[id] ?? []
       catalogue.add(id, heads, hash: hash(of: id, heads))
     }
@@ -132,20 +132,20 @@ final class CatalogueExchange {
       return
     }
     comparisons[peer]?.examined = [ours.digest, digest]
-    repo?.send(.catalogueBuckets(ours.buckets), to: peer)
+    repo?.connections.send(.catalogueBuckets(ours.buckets), to: peer)
   }
 
   func received(buckets: Data, from peer: PeerId) {
     guard storedHeads != nil, comparisons[peer] != nil else { return }
     let ours = catalogue(for: peer)
-    repo?.sendHeads(of: ours.documents(differingFrom: buckets).map { ($0, ours.heads[$0] ?? []) }, to: peer)
+    repo?.connections.sendHeads(of: ours.documents(differingFrom: buckets).map { ($0, ours.heads[$0] ?? []) }, to: peer)
   }
 
   /// A document in memory is kept equal by its own sync; another one is loaded if the peer's heads differ.
   func received(_ documents: [(document: DocumentId, heads: Set<ChangeHash>)], from peer: PeerId) {
     guard let repo else { return }
     var toLoad: [DocumentId] = []
-    for (id, heads) in documents where repo.access(id, for: peer) > .none {
+    for (id, heads) in documents where repo.sharing.access(id, for: peer) > .none {
       if let handle = repo.entries[id]?.handle {
         handle.receive(.told(heads: heads, by: peer))
       } else if storedHeads?[id] != heads {

@@ -88,7 +88,7 @@ struct TextHunk {
 extension TextDelta {
   /// The part of the delta within a range of the old text, ends included.
   func limited(to part: Range<Int>) -> TextDelta {
-    var builder = Builder(), offset = 0
+    var builder = DeltaBuilder(), offset = 0
     for segment in segments {
       switch segment {
       case .retain(let count):

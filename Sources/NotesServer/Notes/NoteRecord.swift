@@ -286,7 +286,7 @@ extension TextDelta {
 
   fileprivate init?(_ cbor: CBOR) {
     guard let items = cbor.array else { return nil }
-    var builder = Builder()
+    var builder = DeltaBuilder()
     for item in items {
       if let count = item.integer {
         builder.retain(count)

@@ -60,6 +60,7 @@ final class Editor: SiblingRequestPerforming {
     case .agendaChanged(let handle):
       agendaNews.changed(handle, isOpen: !buffers.bindings(of: handle.id).isEmpty)
       buffers.followItems(of: handle)
+    case .changedWhileOpen(let handle): buffers.followText(of: handle)
     case .changedByOthers(let id):
       if client.speaksNotes { deliver(["kind": "changed", "id": .string(id.description)]) }
     case .documentFileLeft(let message):

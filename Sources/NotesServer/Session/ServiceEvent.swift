@@ -39,4 +39,6 @@ enum ServiceEvent {
   case agendaChanged(DocHandle)
   /// A document file is not kept equal to its note at the moment; the message says why.
   case documentFileLeft(message: String)
+  /// Other people have changed the document of a note that is open: its text may be another one.
+  case changedWhileOpen(DocHandle)
 }

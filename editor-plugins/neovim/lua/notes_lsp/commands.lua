@@ -27,12 +27,30 @@ local function ask(method, params, done, failed)
   end)
 end
 
+local function choose(items, prompt, label, act)
+  vim.ui.select(items, { prompt = prompt, format_item = function(it) return text.shown(label(it)) end }, function(item)
+    if item then act(item) end
+  end)
+end
+
+-- Of a document that another program has made, the person chooses the text to edit: whether an answer asks for that.
+-- `act` gets the path of the one that is chosen.
+local function choose_text(answer, act)
+  local data = answer.error and answer.error.data
+  if type(data) ~= "table" or data.kind ~= "chooseText" then return false end
+  say.when_free(function()
+    local function label(it) return it.text .. "  " .. it.start end
+    choose(data.texts, "Text to edit:", label, function(it) act(it.text) end)
+  end)
+  return true
+end
+
 -- A note of someone else, which may take its time: opened if the user has only waited, else announced.
 local function await(method, params, line)
   local function mark() return { api.nvim_get_current_win(), api.nvim_buf_get_changedtick(0), vim.fn.getcurpos() } end
   local before = mark()
   say.news(line)
-  ask(method, params, function(result)
+  local function take(result)
     if not result.path then return refresh() end
     if api.nvim_get_mode().mode == "n" and vim.deep_equal(before, mark()) then
       files.open(result)
@@ -40,6 +58,13 @@ local function await(method, params, line)
       say.warn(('"%s" is ready: :NotesOpen %s'):format(vim.fn.fnamemodify(result.path, ":t:r"), vim.fn.fnamemodify(result.path, ":t:r")))
     end
     refresh()
+  end
+  service.request(method, params, function(answer)
+    if choose_text(answer, function(path) await(method, vim.tbl_extend("force", params, { text = path }), line) end) then
+      return
+    end
+    if answer.error then return say.warn(answer.error.message) end
+    say.when_free(function() take(answer.result or {}) end)
   end)
 end
 
@@ -69,12 +94,6 @@ local function titled(given, prompt, act)
   vim.ui.input({ prompt = prompt }, function(title)
     vim.cmd("redraw | echo")
     if title and vim.trim(title) ~= "" then act(vim.trim(title)) end
-  end)
-end
-
-local function choose(items, prompt, label, act)
-  vim.ui.select(items, { prompt = prompt, format_item = function(it) return text.shown(label(it)) end }, function(item)
-    if item then act(item) end
   end)
 end
 
@@ -328,17 +347,10 @@ local function absolute(path) return (vim.fn.fnamemodify(vim.fn.expand(path), ":
 -- Of a document that another program has made, the person chooses the text to edit.
 function M.ask_choosing(method, params, done)
   service.request(method, params, function(answer)
-    local data = answer.error and answer.error.data
-    if type(data) ~= "table" or data.kind ~= "chooseText" then
-      if answer.error then return say.warn(answer.error.message) end
-      return say.when_free(function() done(answer.result or {}) end)
-    end
-    say.when_free(function()
-      local function label(it) return it.text .. "  " .. it.start end
-      choose(data.texts, "Text to edit:", label, function(it)
-        M.ask_choosing(method, { path = params.path, text = it.text }, done)
-      end)
-    end)
+    local function again(path) M.ask_choosing(method, { path = params.path, text = path }, done) end
+    if choose_text(answer, again) then return end
+    if answer.error then return say.warn(answer.error.message) end
+    say.when_free(function() done(answer.result or {}) end)
   end)
 end
 

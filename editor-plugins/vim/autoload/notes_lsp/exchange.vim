@@ -9,6 +9,7 @@ import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/screens.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
+import autoload 'notes_lsp/textchoice.vim'
 import autoload 'notes_lsp/view.vim'
 
 # The current buffer's note; empty, and said so, if it is none.
@@ -93,22 +94,12 @@ enddef
 def Ask(method: string, params: dict<any>, Do: func)
   const Take = commands.Then(Do)
   service.Request(method, params, (answer) => {
-    const data = answer->get('error', {})->get('data', {})
-    if type(data) == v:t_dict && data->get('kind', '') ==# 'chooseText'
-      gate.WhenSafe(() => Choose(method, params, data.texts, Do))
+    if textchoice.IsAsked(answer)
+      gate.WhenSafe(() => textchoice.Show(answer, (path: string) => Ask(method, params->extendnew({text: path}), Do)))
     else
       Take(answer)
     endif
   })
-enddef
-
-def Choose(method: string, params: dict<any>, texts: list<any>, Do: func)
-  const lines = texts->mapnew((_, text) => $'{text.text}  {text.start}')
-  popup_menu(lines, {title: ' Text to edit ', maxheight: &lines - 4, callback: (_, choice) => {
-    if choice > 0
-      Ask(method, params->extendnew({text: texts[choice - 1].text}), Do)
-    endif
-  }})
 enddef
 
 # Takes in what another copy of the current note has.
