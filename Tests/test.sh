@@ -63,6 +63,7 @@ waiting() {
   run "the Emacs plugin's tests" editor-plugins/emacs/test/run.sh
   # A part of the table; `make conformance` has all of it.
   run "carets and crossing edits in all editors" python3 Tests/Editors/conformance.py all --quiet --rows '^(04|05)-'
+  run "a scenario on the screens of all editors" python3 Tests/Screens/play.py --short
   swift_tests "editors" --filter '^EndToEnd\.'
 }
 

@@ -129,6 +129,13 @@ buffer that was no note is none again."
     (notes-lsp--visit place title)))
 
 ;;;###autoload
+(defun notes-tutorial ()
+  "Make a note that teaches by doing: a robot of the service types in it."
+  (interactive)
+  (notes-lsp--with-answer (place :notes/tutorial '(:keys "emacs") :waiting "Making the note…")
+    (notes-lsp--visit place "Tutorial")))
+
+;;;###autoload
 (defun notes-open (&optional note)
   "Open NOTE, an id or a title; without one, ask which."
   (interactive)

@@ -18,6 +18,7 @@
 
 (declare-function notes-lsp--about "notes-lsp-commands" (note &rest params))
 (declare-function notes-lsp--list-note "notes-lsp-screens" ())
+(declare-function notes-lsp--show-list "notes-lsp-list" (name mode method params &optional other-window))
 (declare-function notes-lsp--agenda "notes-lsp-screens" (id))
 (declare-function notes-lsp--this-note "notes-lsp-commands" ())
 (declare-function notes-lsp--visit "notes-lsp-commands" (place &optional title))
@@ -83,6 +84,44 @@ prefix argument asks in any case."
         (notes-lsp--visit result)
         (when (> count 1)
           (notes-lsp--say ":Notes lists the %d imported notes" count))))))
+
+;;; Files that hold a whole document, as MeetingNotes saves it
+
+;;;###autoload
+(defun notes-document-mode ()
+  "Show the agenda of the meeting in the file that this buffer visits.
+The service keeps file and meeting equal, so there is nothing to save."
+  (interactive)
+  (let ((buffer (current-buffer)))
+    (let ((inhibit-read-only t)) (erase-buffer))
+    (set-buffer-multibyte t)
+    (set-buffer-modified-p nil)
+    (special-mode)
+    (notes-lsp--guard-document)
+    (notes-lsp--with-answer (place :notes/open (list :path (expand-file-name buffer-file-name))
+                                   :waiting "Opening…" :background t)
+      (when (buffer-live-p buffer)
+        (if (plist-get place :folder)
+            (notes-lsp--show-list (buffer-name buffer) 'notes-agenda-mode
+                                  :notes/items (list :id (plist-get place :id)))
+          (notes-lsp--visit place)
+          (kill-buffer buffer))))))
+
+(defun notes-lsp--guard-document ()
+  "Let the service write the file that this buffer visits, and no one else."
+  (add-hook 'write-contents-functions #'notes-lsp--save-document nil t)
+  (clear-visited-file-modtime))
+
+(defun notes-lsp--save-document ()
+  "Have the service write the file that this buffer visits; return t."
+  (notes-lsp--with-answer (_ :notes/open (list :path (expand-file-name buffer-file-name))
+                             :waiting "Saving…" :background t)
+    (notes-lsp--say "Saved"))
+  (set-buffer-modified-p nil)
+  t)
+
+;;;###autoload
+(add-to-list 'auto-mode-alist '("\\.meetingnotes\\'" . notes-document-mode))
 
 ;;;###autoload
 (defun notes-merge (file)

@@ -53,6 +53,12 @@ final class WorkingFileSync: WorkingFilePlanner {
     }
   }
 
+  /// Call when another program's changes have come into the document in another way than by the working file.
+  func changedOutside(_ handle: DocHandle) {
+    meetings.examineAll(of: handle.id)
+    noteChanged(handle)
+  }
+
   private func noteChanged(_ handle: DocHandle) {
     let id = handle.id
     if isDeletedForEveryone(handle) { return followDeletion(of: handle) }

@@ -56,11 +56,7 @@ def Send(params: dict<any>)
 enddef
 
 export def Import(path: string)
-  Ask({path: Absolute(path)})
-enddef
-
-def Ask(params: dict<any>)
-  const Take = commands.Then((result) => {
+  Ask('notes/import', {path: Absolute(path)}, (result) => {
     files.Open(result)
     view.Refresh()
     const count = len(result->get('notes', []))
@@ -68,9 +64,38 @@ def Ask(params: dict<any>)
       status.Say($':Notes lists the {count} imported notes')
     endif
   })
-  service.Request('notes/import', params, (answer) => {
+enddef
+
+# A file that holds a whole document, as MeetingNotes saves it, is read or written in the current buffer, which shows its agenda.
+# The service keeps the file and the note equal.
+export def OpenFile(path: string)
+  const bufnr = bufnr()
+  setlocal buftype=acwrite noswapfile nomodifiable nowrap cursorline nospell
+  autocmd! BufWriteCmd <buffer> call notes_lsp#exchange#SaveFile(expand('<afile>:p'))
+  Ask('notes/open', {path: path}, (result) => {
+    if bufnr() != bufnr
+      status.Say($'Opened {fnamemodify(path, ":t")}')
+    elseif result->has_key('folder')
+      screens.AgendaOf({id: result.id}, fnamemodify(path, ':t'))
+    else
+      files.Open(result)
+    endif
+  })
+enddef
+
+export def SaveFile(path: string)
+  service.Request('notes/open', {path: path}, commands.Then((_) => {
+    setlocal nomodified
+    status.Say($'Saved {fnamemodify(path, ":t")}')
+  }))
+enddef
+
+# Of a document that another program has made, the user chooses the text to edit.
+def Ask(method: string, params: dict<any>, Do: func)
+  const Take = commands.Then(Do)
+  service.Request(method, params, (answer) => {
     if textchoice.IsAsked(answer)
-      gate.WhenSafe(() => textchoice.Show(answer, (path: string) => Ask(params->extendnew({text: path}))))
+      gate.WhenSafe(() => textchoice.Show(answer, (path: string) => Ask(method, params->extendnew({text: path}), Do)))
     else
       Take(answer)
     endif
