@@ -8,7 +8,7 @@ RELEASE := -c release --static-swift-stdlib $(CHECK)
 # The environment's EDITOR is a person's, and no order to test it.
 EDITOR_ASKED := $(if $(filter command line,$(origin EDITOR)),$(EDITOR))
 
-.PHONY: all build test lint format demo demo-record screens bench siege bench-store bench-peers partitions kills simulate chaos conformance outside fuzz install install-serve deb tarball newcomer uninstall manual pictures docs docs-check setup setup-test setup-docs clean
+.PHONY: all build test lint format demo demo-record screens bench siege bench-store bench-peers partitions kills servers simulate chaos conformance outside fuzz install install-serve deb tarball newcomer uninstall manual pictures docs docs-check setup setup-test setup-docs clean
 
 all: build
 
@@ -104,6 +104,12 @@ kills: setup-test
 	NOTES_SEEDS=$${NOTES_SEEDS:-1,2,3,4,5,6,7,8,9,10} NOTES_KILLS=$${NOTES_KILLS:-2000} swift test --skip-build \
 	  --filter KilledServiceTests
 	NOTES_KILLS=200 swift test --skip-build --filter KilledWriterTests
+
+# Nine people in real and model editors on three servers with one PostgreSQL, while processes are killed, the database is away for a
+# minute and connections are cut. A judge of its own writes its report to REPORT.
+servers: setup-test
+	swift build --build-tests $(CHECK)
+	NOTES_SERVERS_REPORT=$(abspath $(or $(REPORT),.build/servers.md)) swift test --skip-build --filter ServedEditorsTests
 
 # Whole services in one process and virtual time: NOTES_SIMULATION seeds (default 100), or SEED alone, with its history.
 simulate:

@@ -12,6 +12,16 @@ while read -r lines file; do
   if [ "$file" != total ] && [ "$lines" -gt 500 ]; then fail "$file has $lines lines; 500 is the limit, split it by topic"; fi
 done < <(git ls-files -co --exclude-standard -- 'Sources/*.swift' 'Tests/*.swift' 'editor-plugins/*.vim' 'editor-plugins/*.el' 'Tests/*.py' 'Tests/*.sh' | xargs wc -l)
 
+# No type over 600 lines in all its files together, and no class with more than 14 stored properties.
+Tests/sizes.py --check || fail "the types above: take out what has a state and a reason to change of its own"
+
+# The calls of a keystroke that Architecture.md lists, and the types that the glossary names.
+Tests/path.py || fail "Architecture.md, \"A message of the editor\": the lines above"
+# shellcheck disable=SC2016 # Markdown's backticks
+while read -r name; do
+  git grep -qE "(struct|class|enum|protocol|typealias) $name\b" -- Sources || fail "Glossary.md names $name, which is no type"
+done < <(grep -ohE '`[A-Z][A-Za-z]+`' Sources/Documentation/Glossary.md | tr -d '`' | sort -u)
+
 # Each target's imports of our own modules, as Architecture.md has them. The build checks that they are declared; this, that
 # Package.swift declares no more.
 allow() {
@@ -47,8 +57,8 @@ fi
 
 # A test that a busy machine fails, or that cannot fail. What is bound to come is waited for until Patience.hang, which only ends a
 # hang; work is measured by ProcessorTime. What random or long pauses there are say so in the line.
-if git grep -nE 'waitFor\([^)]*\) *\{ *false *\}|== nil \|\| [a-z.]+ != nil|\|\| true\b|#expect\((true|Bool\(true\))' \
-  -- 'Tests/*.swift'; then
+if git grep -nE 'waitFor\([^)]*\) *\{ *false *\}|== nil \|\| [a-z.]+ != nil|\|\| true\b|#expect\((true|Bool\(true\))|#expect\(.*count >= 0\b' \
+  -- 'Tests/*.swift' || git grep -nP '(?<![\w.])([a-zA-Z][\w.()]*) \|\| !\1(?![\w.(])|!([a-zA-Z][\w.()]*) \|\| \2(?![\w.(])' -- 'Tests/*.swift'; then
   fail "the lines above: nothing is waited for, or nothing is tested"
 fi
 # A test that goes on although what it waited for has not come has slept. The chaos then says what is missing.

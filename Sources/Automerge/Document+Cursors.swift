@@ -60,6 +60,13 @@ extension DocumentCore {
     Cursor(code: .operation(actor: actors[id.actor], counter: id.counter, move: move))
   }
 
+  /// Whether what a cursor stays with had been written at a past state. Both ends of a text always have.
+  func stood(_ cursor: Cursor, at clock: Clock) throws(DocError) -> Bool {
+    guard case .operation(let actor, let counter, _) = try CursorCode(cursor.bytes) else { return true }
+    guard let index = actors.find(actor) else { return false }
+    return clock.covers(OpId(counter: counter, actor: index))
+  }
+
   /// What is visible before a cursor.
   func position(of cursor: Cursor, in tree: TextTree, at clock: Clock) throws(DocError) -> TextSums {
     switch try CursorCode(cursor.bytes) {

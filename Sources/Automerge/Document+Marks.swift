@@ -20,12 +20,12 @@ extension Document {
   /// The marks of a text: by name, and those of a name from left to right. Neighbours of equal value are one.
   /// - Complexity: O(n) in the runs of the text.
   public func marks(obj: ObjId) throws -> [Mark] {
-    try withCore { try $0.text(obj).tree.marks(at: $0.view, textEncoding.unit) }
+    try withCore { MarkReader(try $0.text(obj).tree, at: $0.view, textEncoding.unit).all() }
   }
 
   /// As `marks`, of the text as it was at `heads`. Unknown heads count for nothing.
   public func marksAt(obj: ObjId, heads: Set<ChangeHash>) throws -> [Mark] {
-    try withCore { try $0.text(obj).tree.marks(at: $0.past(heads), textEncoding.unit) }
+    try withCore { MarkReader(try $0.text(obj).tree, at: $0.past(heads), textEncoding.unit).all() }
   }
 
   /// The marks of the character at a position, as empty stretches there, by name.
@@ -33,7 +33,8 @@ extension Document {
     try withCore { try $0.marks(obj, position, at: $0.view, textEncoding) }
   }
 
-  /// As `marksAt(obj:position:)`, of the text as it was at `heads`. Unknown heads count for nothing.
+  /// As `marksAt(obj:position:)`, of the text as it was at `heads`. Unknown heads count for nothing. Throws
+  /// `DocError.unknownCursor` if the character that a cursor stays with had not been written then.
   public func marksAt(obj: ObjId, position: Position, heads: Set<ChangeHash>) throws -> [Mark] {
     try withCore { try $0.marks(obj, position, at: $0.past(heads), textEncoding) }
   }
@@ -46,12 +47,14 @@ extension DocumentCore {
     let tree = try text(object).tree
     let index: Int
     switch position {
-    case .cursor(let cursor): index = try self.position(of: cursor, in: tree, at: clock)[encoding.unit]
+    case .cursor(let cursor):
+      guard try stood(cursor, at: clock) else { throw .unknownCursor }
+      index = try self.position(of: cursor, in: tree, at: clock)[encoding.unit]
     case .index(let given):
       guard let exact = Int(exactly: given) else { return [] }
       index = exact
     }
-    return tree.marks(at: clock, index: index, encoding.unit).map { name, value in
+    return MarkReader(tree, at: clock, encoding.unit).marks(at: index).map { name, value in
       Mark(start: UInt64(index), end: UInt64(index), name: name, value: value)
     }
   }

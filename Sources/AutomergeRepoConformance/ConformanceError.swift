@@ -1,3 +1,5 @@
+import Foundation
+
 /// One check that a provider did not pass.
 public struct ConformanceFinding: Hashable, Sendable, CustomStringConvertible {
   /// The name of the check, such as `ranges`.
@@ -9,10 +11,11 @@ public struct ConformanceFinding: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// A provider does not conform: what it did wrong, check by check.
-public struct ConformanceError: Error, CustomStringConvertible {
+public struct ConformanceError: LocalizedError, CustomStringConvertible {
   public let findings: [ConformanceFinding]
 
   public var description: String { findings.map(\.description).joined(separator: "\n") }
+  public var errorDescription: String? { description }
 }
 
 /// A provider broke this rule.

@@ -36,6 +36,12 @@ public struct JSONTextWriter {
     bytes.append(quoted: value)
   }
 
+  /// A value that is JSON text already.
+  public mutating func value(_ encoded: [UInt8]) {
+    separate()
+    bytes.append(contentsOf: encoded)
+  }
+
   public mutating func integer(_ value: Int) {
     separate()
     bytes.append(decimal: Int64(value))

@@ -64,6 +64,9 @@ cp -R README.md editor-plugins Sources "$tree/"
 find "$tree" \( -name '*.elc' -o -name tags -o -name __pycache__ \) -exec rm -rf {} +
 mv "$tree/Sources/Packaging/debian" "$tree/debian"
 cp "$program" "$tree/built/notes-lsp"
+# The unit of a server that is always on. In a package the program is not in /usr/local.
+sed 's|/usr/local/bin/|/usr/bin/|; s|^# A server that is always on.*|# A server that is always on: see notes-lsp-serve(1). Not enabled: it needs settings first.|' \
+  Sources/Documentation/notes-lsp.service >"$tree/debian/notes-lsp.service"
 copy_notices "$tree/built/notices"
 "$program" --generate-completion-script bash | sed "1{/^#!/d}" >"$tree/built/completions/bash/notes-lsp"
 "$program" --generate-completion-script zsh >"$tree/built/completions/zsh/_notes-lsp"

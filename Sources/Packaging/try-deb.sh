@@ -66,6 +66,12 @@ the_program_answers() {
   ana 'man notes-lsp-store' | grep 'store'
 }
 
+the_server_has_its_unit() {
+  inside grep -x 'ExecStart=/usr/bin/notes-lsp serve .*' /lib/systemd/system/notes-lsp.service
+  # Installing starts nothing.
+  [ ! -e "$root/etc/systemd/system/multi-user.target.wants/notes-lsp.service" ]
+}
+
 the_editors_find_their_plugin() {
   # Vim reads no settings of a person, only Debian's; the command and its help must be there.
   ana "vim -es -i NONE -n -u /etc/vim/vimrc -c \"call writefile([exists(':NotesNew')], '/tmp/vim')\" -c 'qall!'" </dev/null || true
@@ -99,6 +105,7 @@ all='notes-lsp vim-notes-lsp elpa-notes-lsp'
 step "a person" inside useradd -m ana
 step "install" install_packages
 step "program and manual pages" the_program_answers
+step "the server's unit" the_server_has_its_unit
 step "Vim and Emacs find their plugin" the_editors_find_their_plugin
 step "the first note" the_first_note
 before=$(notes)
@@ -114,6 +121,6 @@ if inside sh -c 'command -v notes-lsp' >/dev/null; then fail "the program is sti
 # shellcheck disable=SC2086
 step "purge" inside dpkg --purge $all
 [ "$(notes)" = "$before" ] || fail "purging changed notes or store"
-left=$(cd "$root" && find etc usr var -name '*notes-lsp*' ! -path 'var/cache/*' ! -path 'var/log/*' ! -path 'var/lib/apt/*')
+left=$(cd "$root" && find etc lib/ usr var -name '*notes-lsp*' ! -path 'var/cache/*' ! -path 'var/log/*' ! -path 'var/lib/apt/*')
 [ -z "$left" ] || fail "purging left: $left"
 echo "The packages come and go, and leave notes and store alone."

@@ -123,7 +123,7 @@ struct SilenceLimit {
 }
 
 extension StorageError {
-  /// Whether the same may soon succeed although nobody does anything about it.
+  /// Whether the same may soon succeed without anything being repaired.
   var isPassing: Bool {
     switch self {
     case .unreachable, .busy, .full: true

@@ -18,14 +18,14 @@ public struct StoreProcess: Hashable, Sendable {
 /// Tells the other processes on a database, by a row that is renewed, where this one is reached and by which key it is known; and reads
 /// where they are.
 ///
-/// Whoever may write to the table has every document at hand, so being in it is proof enough. A row expires by the database's clock.
+/// A process that may write to the table has every document at hand, so a row in it is proof enough. A row expires by the database's clock.
 /// While the database is away the processes that were found last still count.
 @AutomergeRepo
 public final class StoreHeartbeat {
   /// Between two beats, and how long a process counts as running after its last. Source: Storage.md, "PostgreSQL".
   public static let interval: Duration = .seconds(2)
   public static let expiry: Duration = .seconds(10)
-  /// Whoever calls our port may make us look, but not more often than so.
+  /// A caller at our port may make us look, but not more often than this.
   static let minimumInterval: Duration = .milliseconds(100)
 
   /// More than any database serves; rows beyond are not read.

@@ -69,30 +69,24 @@ final class Program {
 
   private func open() async throws {
     let storage = try await SQLiteStore.open(directory: URL(fileURLWithPath: settings.home, isDirectory: true))
-    let identity = try IdentityFile(path: settings.home + "/identity.pem").load()
-    let (person, isRenamed) = try await PersonName.load(from: storage, option: settings.name, login: settings.login)
-    let grants = try await Grants.load(from: storage)
-    let servers = try await SyncServers.load(from: storage, sockets: WebSocketProvider(loop: loop, clock: clock))
-    let repo = Repo(
-      peerId: identity.peerId, metadata: PeerMetadata(name: person.name), storage: storage,
-      sharePolicy: PublishingPolicy(granted: grants, servers: servers), clock: clock)
-    repo.signer = identity.signer
+    let parts = try await ServiceParts.load(
+      from: storage, home: settings.home, name: settings.name, login: settings.login, clock: clock)
+    let grants = parts.grants
+    let servers = try await SyncServers.load(
+      from: storage, sealedBy: TokenSeal(parts.identity), sockets: WebSocketProvider(loop: loop, clock: clock))
+    let repo = parts.repo(documents: storage, policy: PublishingPolicy(granted: grants, servers: servers))
+    repo.signer = parts.identity.signer
     let sharing = SharingAdapter(grants: grants, clock: clock)
     sharing.use(servers, of: repo)
     sharing.wantsNetwork = settings.hasNetwork
     sharing.hasDiscovery = settings.hasDiscovery
-    let own = Service.Identity(identity, name: person.name)
-    let service = Service(
-      repo: repo, storage: storage, sharing: sharing, files: WorkingFileAdapter(home: settings.home), clock: clock,
-      notesDirectory: settings.notes, identity: own, name: person,
-      journal: JournalFiles(home: settings.home, run: own.actor.hexadecimal))
-    if isRenamed { service.keepName() }
+    let service = parts.service(of: repo, sharing: sharing, notesDirectory: settings.notes)
     // The editor is answered now. Its requests wait until the notes are read and the network is up.
     let session = try serve(service)
     let loading = Task { @AutomergeRepo in try await service.load(watching: FolderWatchingAdapter(loop: loop)) }
-    joinSiblings(repo, of: service)
-    if settings.hasNetwork, !person.isGiven { await initialized(session) }
-    if let directory = try await openNetwork(repo, identity, grants, storage) {
+    joinSiblings(repo, of: service, parts)
+    if settings.hasNetwork, !parts.person.isGiven { await initialized(session) }
+    if let directory = try await openNetwork(repo, parts) {
       sharing.take(directory)
       connect(to: servers, for: repo)
     } else if settings.hasNetwork {
@@ -100,7 +94,7 @@ final class Program {
       seekNetwork(for: sharing) { [weak self] in
         try await grants.reload()
         try await servers.reload()
-        let directory = try await self?.openNetwork(repo, identity, grants, storage)
+        let directory = try await self?.openNetwork(repo, parts)
         if directory != nil { self?.connect(to: servers, for: repo) }
         return directory
       }
@@ -150,14 +144,9 @@ final class Program {
     }
   }
 
-  /// Starts to share everything with the other processes of this store.
-  private func joinSiblings(_ repo: Repo, of service: Service) {
+  private func joinSiblings(_ repo: Repo, of service: Service, _ parts: ServiceParts) {
     do {
-      let siblings = try UnixSocketProvider(home: settings.home, loop: loop, clock: clock)
-      service.seeksSiblings()
-      siblings.onHub = { [weak service] in service?.becameHub() }
-      repo.add(siblings)
-      self.siblings = siblings
+      siblings = try parts.joinSiblings(repo, of: service, on: loop)
     } catch {
       log.error("Other processes of yours cannot be reached: \(error.message)")
     }
@@ -170,14 +159,13 @@ final class Program {
   }
 
   /// Nil if the network is off, or another process of this store has it.
-  private func openNetwork(
-    _ repo: Repo, _ identity: PeerTransport.Identity, _ grants: Grants, _ storage: any StorageProvider
-  ) async throws -> PeerDirectory? {
+  private func openNetwork(_ repo: Repo, _ parts: ServiceParts) async throws -> PeerDirectory? {
     guard settings.hasNetwork, let lock = FileLock.network(of: settings.home) else { return nil }
-    let provider = try TCPProvider(loop: loop, clock: clock, identity: identity)
+    let provider = try TCPProvider(loop: loop, clock: clock, identity: parts.identity)
     network = Network(lock: lock, provider: provider)
     repo.add(provider)
-    let directory = try await PeerDirectory.open(repo: repo, provider: provider, grants: grants, storage: storage)
+    let directory = try await PeerDirectory.open(
+      repo: repo, provider: provider, grants: parts.grants, storage: parts.storage)
     do {
       let address = try await directory.listen(at: settings.listen)
       log.info("Listening at \(address)")
@@ -256,18 +244,5 @@ final class Program {
 
   private func complain(_ message: String) {
     log.critical("\(message)")
-  }
-}
-
-extension Service.Identity {
-  /// This person in this process: with an actor id that no other process uses, not even this one restarted after a crash.
-  init(_ identity: PeerTransport.Identity, name: String) {
-    let person = Array(identity.fingerprint.prefix(PeerTransport.Identity.personByteCount))
-    var random = SystemRandomNumberGenerator()
-    let run = (0..<8).map { _ in UInt8.random(in: .min ... .max, using: &random) }
-    self.init(
-      peer: identity.peerId, name: name,
-      person: person.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined(),
-      actor: ActorId(data: Data(person + run)) ?? ActorId())
   }
 }

@@ -8,8 +8,8 @@ struct Connect: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Connect to a server that is always on, now and after each start.",
     discussion: """
-      The server gets no note by this. --note publishes one there: whoever is connected to the same server can join it with \
-      the URL that is printed. Without a running editor the server is remembered, and connected when one starts.
+      The server gets no note by this. --note publishes one there, and prints a URL with which other people on the same server can \
+      join it. Without a running editor the server is remembered, and connected when one starts.
       """)
 
   @OptionGroup var store: StoreOptions

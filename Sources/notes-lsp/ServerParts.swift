@@ -37,7 +37,7 @@ final class ServerParts {
   private let lock: FileLock
   private var metricsListener: MetricsListener?
   /// The other servers on the same database.
-  private var company: StoreCompany?
+  private var storeSiblings: StoreSiblings?
 
   /// Opens the store and puts everything together; no peer can connect yet.
   static func open(
@@ -47,26 +47,16 @@ final class ServerParts {
     guard let lock = FileLock.network(of: settings.home) else {
       throw Failure(message: "Another notes-lsp has the network of \(settings.home). Stop it, or name another --home.")
     }
-    let identity = try IdentityFile(path: settings.home + "/identity.pem").load()
-    let (person, isRenamed) = try await PersonName.load(from: storage, option: settings.name, login: settings.login)
-    let grants = try await Grants.load(from: storage)
+    let parts = try await ServiceParts.load(
+      from: storage, home: settings.home, name: settings.name, login: settings.login, clock: clock)
+    let grants = parts.grants
     let policy = ServerPolicy(file: file, granted: grants)
-    let repo = Repo(
-      peerId: identity.peerId, metadata: PeerMetadata(name: person.name),
-      storage: try await documents(settings, home: storage, loop: loop, clock: clock), sharePolicy: policy, clock: clock
-    )
+    let repo = parts.repo(
+      documents: try await documents(settings, home: storage, loop: loop, clock: clock), policy: policy)
     let sharing = SharingAdapter(grants: grants, clock: clock)
-    let own = Service.Identity(identity, name: person.name)
-    let service = Service(
-      repo: repo, storage: storage, sharing: sharing, files: WorkingFileAdapter(home: settings.home), clock: clock,
-      notesDirectory: settings.home + "/notes", identity: own, name: person,
-      journal: JournalFiles(home: settings.home, run: own.actor.description))
-    if isRenamed { service.keepName() }
-    let siblings = try UnixSocketProvider(home: settings.home, loop: loop, clock: clock)
-    service.seeksSiblings()
-    siblings.onHub = { [weak service] in service?.becameHub() }
-    repo.add(siblings)
-    let peers = try TCPProvider(loop: loop, clock: clock, identity: identity)
+    let service = parts.service(of: repo, sharing: sharing, notesDirectory: settings.home + "/notes")
+    let siblings = try parts.joinSiblings(repo, of: service, on: loop)
+    let peers = try TCPProvider(loop: loop, clock: clock, identity: parts.identity)
     peers.admit { [weak policy] peer in policy?.isAdmitted(peer) ?? false }
     let metered = MeteredProvider(peers)
     repo.add(metered)
@@ -116,7 +106,7 @@ final class ServerParts {
 
   /// Lets peers and monitoring programs connect from now on.
   func listen() async throws {
-    try joinCompany()
+    try joinStoreSiblings()
     do {
       try await directory.listen(at: settings.listen)
     } catch {
@@ -145,10 +135,10 @@ final class ServerParts {
   }
 
   /// Other servers on the same database connect at the same address as peers, at a port of its own.
-  private func joinCompany() throws {
+  private func joinStoreSiblings() throws {
     guard let store = repo.storage as? PostgresStore else { return }
     do {
-      company = try StoreCompany(
+      storeSiblings = try StoreSiblings(
         of: store, for: repo, at: try Self.address(settings.listen, of: "--listen"), loop: loop, clock: LoopClock(loop))
     } catch let error as PeerNetworkError {
       throw Failure(message: "Other servers on this database cannot connect: \(error).")
@@ -188,7 +178,7 @@ final class ServerParts {
   /// Returns when everything is stored.
   func store() async throws(StorageError) {
     try await repo.flush()
-    await company?.stop()
+    await storeSiblings?.stop()
   }
 
   func stop() {

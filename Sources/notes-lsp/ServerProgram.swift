@@ -12,7 +12,7 @@ import SyncServer
 import UV
 import WebSocketNetwork
 
-/// The parts of a service without an editor: peers to the repo, the repo to the store, metrics to whoever monitors it.
+/// The parts of a service without an editor: peers to the repo, the repo to the store, metrics to programs that monitor it.
 @AutomergeRepo
 final class ServerProgram {
   struct Settings: Sendable {
@@ -84,7 +84,11 @@ final class ServerProgram {
   private func readAccess() throws -> ServerAccess? {
     guard let path = settings.accessPath else { return nil }
     do {
-      return try ServerAccess(path: path)
+      let access = try ServerAccess(path: path)
+      if access.isExposed {
+        log.warning("Everybody on this machine can read the tokens in \(path). Run: chmod o-r '\(path)'")
+      }
+      return access
     } catch {
       throw Failure(message: "The access file cannot be used: \(error).")
     }

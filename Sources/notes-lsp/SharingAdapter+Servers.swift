@@ -68,6 +68,17 @@ extension SharingAdapter {
     return peer != nil && !all.isEmpty
   }
 
+  /// Publishes a document's successor where the document was published, except on one server; no longer the document.
+  func republish(
+    _ document: DocumentId, as successor: DocumentId, without peer: PeerId
+  ) async throws(SharingError) {
+    guard let servers else { return }
+    for server in servers.servers(with: document) {
+      if server.peer != peer { try await publish(successor, on: server.peer) }
+      _ = try await unpublish(document, from: server.peer)
+    }
+  }
+
   /// Asks all connected servers for a document from now on. The caller looks whether it comes.
   func seek(_ document: DocumentId) async throws(SharingError) {
     let servers = try knownServers()

@@ -188,6 +188,7 @@ final class SharingAdapter: SharingService {
     } catch {
       throw .notAllowed(reason: "The store could not be written: \(error).")
     }
+    try await republish(document, as: successor, without: peer)
   }
 
   var movesToFollow: [NoteMove] { directory?.movesToFollow ?? [] }

@@ -66,29 +66,21 @@ final class StoreRequest {
     let home = options.homeDirectory
     let storage = try await SQLiteStore.open(directory: URL(fileURLWithPath: home, isDirectory: true))
     guard !storage.isReadOnly else { throw Failure(message: "The store in \(home) may not be written.") }
-    let identity = try IdentityFile(path: home + "/identity.pem").load()
-    let grants = try await Grants.load(from: storage)
-    let (person, isRenamed) = try await PersonName.load(
-      from: storage, option: options.givenName, login: options.loginName)
-    let servers = try await SyncServers.load(from: storage, sockets: WebSocketProvider(loop: loop, clock: clock))
-    let repo = Repo(
-      peerId: identity.peerId, metadata: PeerMetadata(name: person.name), storage: storage,
-      sharePolicy: PublishingPolicy(granted: grants, servers: servers), clock: clock)
-    repo.signer = identity.signer
+    let parts = try await ServiceParts.load(
+      from: storage, home: home, name: options.givenName, login: options.loginName, clock: clock)
+    let servers = try await SyncServers.load(
+      from: storage, sealedBy: TokenSeal(parts.identity), sockets: WebSocketProvider(loop: loop, clock: clock))
+    let repo = parts.repo(documents: storage, policy: PublishingPolicy(granted: parts.grants, servers: servers))
+    repo.signer = parts.identity.signer
     let siblings = try UnixSocketProvider(home: home, loop: loop, clock: clock)
     repo.add(siblings)
     defer { siblings.stop() }
     await wait { siblings.isHub || !repo.siblings.isEmpty }
-    let sharing = SharingAdapter(grants: grants, clock: clock)
+    let sharing = SharingAdapter(grants: parts.grants, clock: clock)
     sharing.use(servers, of: repo)
     sharing.reasonForNoNetwork = "it needs an editor with a note open"
     sharing.wantsNetwork = true
-    let own = Service.Identity(identity, name: person.name)
-    let service = Service(
-      repo: repo, storage: storage, sharing: sharing, files: WorkingFileAdapter(home: home),
-      clock: clock, notesDirectory: options.notesDirectory, identity: own, name: person,
-      journal: JournalFiles(home: home, run: own.actor.hexadecimal))
-    if isRenamed { service.keepName() }
+    let service = parts.service(of: repo, sharing: sharing, notesDirectory: options.notesDirectory)
     try await service.load()
     let session = Session(service: service) { _ in }
     let result = try await work(session)

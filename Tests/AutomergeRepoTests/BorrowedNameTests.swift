@@ -189,7 +189,7 @@ import Testing
     let company = try await Company(seed: 26)
     let actor = try company.handle("carol").document.actor
     let ana = try company.handle("ana")
-    company.world.repos["bob"]?.send(.authors([actor], asks: false, on: ana.id), to: PeerId("ana"))
+    company.world.repos["bob"]?.connections.send(.authors([actor], asks: false, on: ana.id), to: PeerId("ana"))
     company.world.clock.advance(by: .seconds(1))
     #expect(ana.sync.authorship.actors(of: PeerId("carol")) == [actor])
     #expect(ana.sync.authorship.actors(of: PeerId("bob")).isEmpty)

@@ -29,6 +29,21 @@ struct DocumentMarkTests {
     #expect(document.brokenInvariant() == nil)
   }
 
+  @Test func theMarksAtACursorAreRefusedOfATimeBeforeItsCharacter() throws {
+    let (document, text) = try text("quick")
+    try document.mark(obj: text, start: 0, end: 5, expand: .after, name: "bold", value: .Boolean(true))
+    let old = try document.cursor(obj: text, position: 4), heads = document.heads()
+    try document.spliceText(obj: text, start: 5, delete: 0, value: " fox")
+    let new = try document.cursor(obj: text, position: 7)
+    #expect(try document.marksAt(obj: text, position: .cursor(new)).map(\.name) == ["bold"])
+    #expect(try document.marksAt(obj: text, position: .cursor(old), heads: heads).map(\.name) == ["bold"])
+    #expect(throws: DocError.unknownCursor) {
+      try document.marksAt(obj: text, position: .cursor(new), heads: heads)
+    }
+    let end = try document.cursor(obj: text, position: 9)
+    #expect(try document.marksAt(obj: text, position: .cursor(end), heads: heads).isEmpty)
+  }
+
   @Test func marksOfSeveralNamesOverlapAndTheLastOfANameWins() throws {
     let (document, text) = try text("The quick fox")
     try document.mark(obj: text, start: 0, end: 9, expand: .none, name: "link", value: .String("a"))

@@ -40,7 +40,7 @@ extension DocumentCore {
 
   /// The marks, and the text in stretches of equal marks with the blocks between; nothing if there are neither.
   private func typedMarks(_ tree: TextTree, at clock: Clock) -> [String: JSON] {
-    let marks: [JSON] = tree.marks(at: clock, .scalars).map { mark in
+    let marks: [JSON] = MarkReader(tree, at: clock, .scalars).all().map { mark in
       .object([
         "start": .number(Double(mark.start)), "end": .number(Double(mark.end)), "name": .string(mark.name),
         "value": .object(mark.value.vector),

@@ -6,6 +6,25 @@ import Testing
 /// What automerge-swift has in its sources and not in a release yet, and names of 0.6 that `SourceCompatibilityTests` leaves out:
 /// programs that use them compile.
 struct ComingNamesTests {
+  @Test func charactersAreReadByIndexAndALoadedDocumentCountsAsItIsTold() throws {
+    let doc = Document(textEncoding: .utf16)
+    let text = try doc.putObject(obj: .ROOT, key: "text", ty: .Text)
+    try doc.spliceText(obj: text, start: 0, delete: 0, value: "a😀b")
+    let heads = doc.heads()
+    try doc.spliceText(obj: text, start: 0, delete: 1)
+    // Either half of a surrogate pair is the whole character.
+    for index: UInt64 in 1...2 {
+      #expect(try doc.getAt(obj: text, index: index, heads: heads) == .Scalar(.String("😀")))
+      #expect(try doc.getAllAt(obj: text, index: index, heads: heads) == [.Scalar(.String("😀"))])
+    }
+    #expect(try doc.get(obj: text, index: 2) == .Scalar(.String("b")))
+    #expect(try doc.getAll(obj: text, index: 3).isEmpty)
+    let loaded = try Document(doc.save(), textEncoding: .utf16, logLevel: .errorOnly)
+    #expect(loaded.length(obj: text) == 3 && loaded.fork().textEncoding == .utf16)
+    #expect(try loaded.forkAt(heads: heads).length(obj: text) == 4)
+    #expect(try Document(doc.save()).length(obj: text) == 2)
+  }
+
   @Test func richTextsHaveTheSameNames() throws {
     let doc = Document()
     let text = try doc.putObject(obj: .ROOT, key: "text", ty: .Text)

@@ -30,6 +30,12 @@ struct ServerLoad: AsyncParsableCommand {
 
   @OptionGroup var output: OutputOptions
 
+  @Option(
+    help:
+      "A plot of how costs grow, instead of one run: runs with a thirtieth of the connections up to all of them, and writes it here."
+  )
+  var plot: String?
+
   func validate() throws {
     guard (1...Self.maximum.connections).contains(connections), (1...Self.maximum.documents).contains(documents),
       (1...Self.maximum.rate).contains(rate), (1...Self.maximum.seconds).contains(seconds)
@@ -38,6 +44,28 @@ struct ServerLoad: AsyncParsableCommand {
 
   func run() async throws {
     Self.raiseFileLimit()
+    let loop = try Loop()
+    AutomergeRepo.install(executor: loop)
+    try loop.runOnNewThread()
+    guard let plot else {
+      _ = try await load(connections, documents, rate, on: loop)
+      return
+    }
+    var lines = ["processor time a keystroke, µs", "99 of 100 within, ms", "the server's memory, MB"]
+      .map { LogLogPlot.Line(name: $0, points: []) }
+    for part in [30, 10, 3, 1] {
+      let count = max(1, connections / part)
+      let figures = try await load(count, max(1, documents / part), max(1, rate / part), on: loop)
+      for (number, value) in figures.enumerated() { lines[number].points.append((Double(count), value)) }
+    }
+    let drawing = LogLogPlot(
+      title: "A server under load", horizontal: "connections",
+      vertical: "µs, ms, MB", lines: lines)
+    try drawing.svg.write(toFile: plot, atomically: true, encoding: .utf8)
+  }
+
+  /// Returns microseconds of processor time a keystroke, milliseconds for 99 of 100, and megabytes.
+  private func load(_ connections: Int, _ documents: Int, _ rate: Int, on loop: Loop) async throws -> [Double] {
     let directory = try TemporaryDirectory()
     let access = directory.file("access.json")
     try #"{"tokens": {"load": {"access": "write", "create": true}}}"#.write(
@@ -45,9 +73,6 @@ struct ServerLoad: AsyncParsableCommand {
     let server = try ServerProcess(
       home: try directory.directory("home"), options: ["--websocket", "127.0.0.1:0", "--access", access])
     guard let url = WebSocketURL(server.websocket) else { throw ValidationError("no server: \(server.log)") }
-    let loop = try Loop()
-    AutomergeRepo.install(executor: loop)
-    try loop.runOnNewThread()
     let usage = ServerUsage(processId: server.child.processId)
     let load = try await LoadRun.gather(
       connections: connections, documents: documents, at: url, token: "load", loop: loop)
@@ -55,31 +80,36 @@ struct ServerLoad: AsyncParsableCommand {
     try await load.type(rate: rate, for: .seconds(min(5, seconds)))
     let before = try usage.figures()
     await load.forgetSamples()
-    var memory = [before.residentBytes]
-    for _ in 0..<max(1, seconds / 5) {
+    var memory = [Double(before.residentBytes) / 1e6]
+    let name = "\(connections) connections, \(documents) documents, \(rate)/s"
+    let turns = max(1, seconds / 5)
+    for turn in 1...turns {
       try await load.type(rate: rate, for: .seconds(min(5, seconds)))
-      memory.append(try usage.figures().residentBytes)
+      memory.append(Double(try usage.figures().residentBytes) / 1e6)
+      if turn.isMultiple(of: 12) {
+        Measure(trace: "\(name), minute \(turn / 12)", name: "server_memory", unit: "MB", samples: memory.suffix(12))
+          .print(asJSON: output.json)
+      }
     }
     let after = try usage.figures()
     try await load.settle()
-    await report(load, memory, processor: after.processor - before.processor)
+    let samples = await load.milliseconds
+    let keystrokes = max(1, await load.keystrokeCount)
+    let processor = (after.processor - before.processor) / .microseconds(1) / Double(keystrokes)
+    report(name, samples, memory, processor)
     guard try server.end() == .code(0) else { throw ValidationError("the server did not end: \(server.log)") }
     await load.stop()
+    return [processor, samples.percentile(0.99), memory.max() ?? 0]
   }
 
-  private func report(_ load: LoadRun, _ memory: [Int], processor: Duration) async {
-    let name = "\(connections) connections, \(documents) documents, \(rate)/s"
-    let samples = await load.milliseconds
+  private func report(_ name: String, _ samples: [Double], _ memory: [Double], _ processor: Double) {
     var keystrokes = Measure(trace: name, name: "keystroke_to_others", samples: samples)
     keystrokes.more = [0.9, 0.99].map { ("p\(Int($0 * 100))", samples.percentile($0)) }
     keystrokes.print(asJSON: output.json)
-    let count = await load.keystrokeCount
-    Measure(
-      trace: name, name: "server_processor_per_keystroke", unit: "us",
-      samples: [processor / .microseconds(1) / Double(max(1, count))]
-    ).print(asJSON: output.json)
-    var resident = Measure(trace: name, name: "server_memory", unit: "MB", samples: memory.map { Double($0) / 1e6 })
-    resident.more = [("growth", Double(memory[memory.count - 1] - memory[0]) / 1e6)]
+    Measure(trace: name, name: "server_processor_per_keystroke", unit: "us", samples: [processor])
+      .print(asJSON: output.json)
+    var resident = Measure(trace: name, name: "server_memory", unit: "MB", samples: memory)
+    resident.more = [("growth", memory[memory.count - 1] - memory[0])]
     resident.print(asJSON: output.json)
   }
 
@@ -89,23 +119,5 @@ struct ServerLoad: AsyncParsableCommand {
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
     limit.rlim_cur = limit.rlim_max
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-  }
-}
-
-/// What a process of this machine uses.
-private struct ServerUsage {
-  let processId: pid_t
-
-  /// Source: proc(5), "/proc/pid/stat" and "/proc/pid/statm".
-  func figures() throws -> (residentBytes: Int, processor: Duration) {
-    let stat = try String(contentsOfFile: "/proc/\(processId)/stat", encoding: .utf8)
-    // The name stands in brackets and may have blanks.
-    let fields = stat.split(separator: ")").last?.split(separator: " ") ?? []
-    let pages = try String(contentsOfFile: "/proc/\(processId)/statm", encoding: .utf8).split(separator: " ")
-    guard fields.count > 13, pages.count > 1, let user = Int(fields[11]), let system = Int(fields[12]),
-      let resident = Int(pages[1])
-    else { throw TraceError.unreadable("/proc/\(processId)/stat") }
-    let ticks = Double(user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
-    return (resident * Int(sysconf(Int32(_SC_PAGESIZE))), .seconds(ticks))
   }
 }

@@ -148,9 +148,21 @@ class Buffer:
         start, end = place(start), place(end)
         self.changes.append({"range": {"start": start, "end": end}, "text": new})
         first, last = offset(self.text, start), offset(self.text, end)
+        self.carry_carets(first, last, new)
         self.text = self.text[:first] + new + self.text[last:]
         if not self.is_held:
             self.flush()
+
+    def carry_carets(self, first, last, new):
+        """Moves the others' carets over an edit of one's own that touches none: the service does not send these again."""
+        text = self.text[:first] + new + self.text[last:]
+        for peer in self.carets:
+            for span in peer["ranges"]:
+                for end in ("start", "end"):
+                    at = offset(self.text, span[end])
+                    if at > last:
+                        before = text[:at + len(new) - (last - first)]
+                        span[end] = {"line": before.count("\n"), "character": len(before) - (before.rfind("\n") + 1)}
 
     def flush(self):
         if self.changes:

@@ -7,11 +7,12 @@ import Testing
 /// A server with a certificate (`wss`), and people whose services have nothing in common but that server.
 @Suite(
   .ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment),
-  .enabled(if: NotesBinary.find("openssl") != nil, "needs openssl"))
+  .enabled(if: TestAuthority.isAvailable, "needs openssl"))
 struct SecureServerTests {
   private static let token = "TOKEN-of-the-tests"
 
   private let directory: TemporaryDirectory
+  private let authority: TestAuthority
   private let server: ServerProcess
 
   init() throws {
@@ -19,33 +20,13 @@ struct SecureServerTests {
     let access = directory.file("access.json")
     try #"{"tokens": {"\#(Self.token)": {"access": "write", "create": true}}}"#
       .write(toFile: access, atomically: true, encoding: .utf8)
-    try Self.makeCertificate(in: directory)
+    authority = try TestAuthority()
     server = try ServerProcess(
       home: try directory.directory("server"),
       options: [
         "--access", access, "--websocket", "127.0.0.1:0",
-        "--certificate", directory.file("server.pem"), "--key", directory.file("server.key"),
+        "--certificate", authority.certificateFile, "--key", authority.keyFile,
       ])
-  }
-
-  /// An authority of our own, and a certificate that it has signed for 127.0.0.1.
-  private static func makeCertificate(in directory: TemporaryDirectory) throws {
-    let curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
-    let (authority, authorityKey) = (directory.file("ca.pem"), directory.file("ca.key"))
-    let requests = [
-      ["-subj", "/CN=authority", "-keyout", authorityKey, "-out", authority],
-      [
-        "-subj", "/CN=server", "-addext", "subjectAltName=IP:127.0.0.1",
-        "-addext", "basicConstraints=critical,CA:FALSE", "-CA", authority, "-CAkey", authorityKey,
-        "-keyout", directory.file("server.key"), "-out", directory.file("server.pem"),
-      ],
-    ]
-    for request in requests {
-      let result = try ChildProcess.run(["openssl", "req", "-x509"] + curve + request)
-      guard result.exit == .code(0) else {
-        throw ProcessError.ended(waitingFor: "openssl", details: String(decoding: result.errorOutput, as: UTF8.self))
-      }
-    }
   }
 
   /// A person's service.
@@ -53,7 +34,7 @@ struct SecureServerTests {
   /// - Parameter trusts: whether the system of that person trusts the authority.
   private func start(_ name: String, trusts: Bool = true) throws -> NotesProcess {
     let user = try NotesUser(name)
-    let environment = trusts ? ["SSL_CERT_FILE": directory.file("ca.pem")] : [:]
+    let environment = trusts ? ["SSL_CERT_FILE": authority.authorityFile] : [:]
     let child = try ChildProcess(user.command(["--log", user.logPath]), environment: environment)
     let process = NotesProcess(child, of: user)
     try process.initialize(userName: name)

@@ -63,6 +63,27 @@ struct ServerConnectionTests {
     #expect(try server.metrics()["notes_changes_total{direction=\"in\"}"] ?? 0 >= 3)
   }
 
+  @Test func aNoteThatGoesOnWithoutAGuestIsPublishedAsBefore() throws {
+    let server = try server()
+    let ana = try connected(NotesUser("Ana"), to: server)
+    let place = try ana.request("notes/create", ["title": "Shopping", "text": "milk\n"])
+    let (note, url) = (place["id"] ?? .null, JSONValue.string(server.websocket))
+    try ana.request("notes/publish", ["id": note, "url": url])
+    let ben = try NotesUser("Ben").startInitialized()
+    let ticket = try ana.request("notes/share", ["id": note])["ticket"] ?? .null
+    let bens = try ben.request("notes/join", ["ticket": ticket])
+    #expect(bens["id"] == note)
+    let peer = try ben.request("notes/peers")["self"]?["peer"] ?? .null
+    let new = try ana.request("notes/remove", ["id": note, "peer": peer, "moveOn": true])["id"]
+    let id = try #require(new?.stringValue)
+    #expect(new != note)
+    let people = try ana.request("notes/people", ["id": .string(id)])["people"]?.arrayValue
+    #expect(people?.compactMap { $0["peer"] } == [url])
+    let cyd = try connected(NotesUser("Cyd"), to: server)
+    let cyds = try ModelClient(cyd, note: try cyd.request("notes/join", ["ticket": .string("automerge:" + id)]))
+    #expect(cyds.text.string == "milk\n")
+  }
+
   @Test func whatWasWrittenWhileTheOtherWasAwayArrivesLater() throws {
     let server = try server()
     let (anaUser, benUser) = (try NotesUser("Ana"), try NotesUser("Ben"))

@@ -12,6 +12,8 @@ final class InteropProcess {
   struct State: Equatable {
     var heads: [String]?
     var text: String?
+    /// The list `lines`, which peers in Python tell of.
+    var lines: [String]?
     var heard: [String: Int]
     var peers: [String]
   }
@@ -71,6 +73,7 @@ final class InteropProcess {
     let json = try tell(peer, "state", ["document": document])
     return State(
       heads: json["heads"].isNull ? nil : json["heads"].strings, text: json["text"].string,
+      lines: json["lines"].isNull ? nil : json["lines"].strings,
       heard: json["heard"].members.mapValues { $0.int ?? 0 }, peers: json["peers"].strings)
   }
 }

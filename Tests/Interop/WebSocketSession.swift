@@ -3,7 +3,8 @@ import TestSupport
 
 /// One random session of three to five peers of both kinds on one document, over WebSocket.
 ///
-/// The peers form a tree, so that each passes on what others say; each edge has a caller and a server of a kind of its own. While
+/// The peers form a tree, so that each passes on what others say; each edge has a caller and a server of a kind of its own, and half
+/// of the servers are encrypted, with a certificate that is its own authority. While
 /// all of them type and tell each other words, connections break off after some frames. In the end nothing breaks any more: then
 /// all have the same heads and the same text, and each word that is told from then on is heard by each of the others once.
 struct WebSocketSession {
@@ -27,15 +28,17 @@ struct WebSocketSession {
   private static let words = ["a", "the ", "é", "\n", "e\u{301}", "漢字", "words "]
 
   private let seed: UInt64
+  private let authority: TestAuthority
   private var random: SeededGenerator
   private var peers: [Peer] = []
   private var document = ""
   private var told = 0
   private(set) var connectionCount = 0
+  private(set) var encryptedCount = 0
   private(set) var editCount = 0
 
-  init(seed: UInt64, ours: InteropProcess, python: InteropProcess) throws {
-    self.seed = seed
+  init(seed: UInt64, ours: InteropProcess, python: InteropProcess, authority: TestAuthority) throws {
+    (self.seed, self.authority) = (seed, authority)
     random = SeededGenerator(seed: seed)
     var kinds =
       [ours, python]
@@ -44,7 +47,8 @@ struct WebSocketSession {
     for (number, process) in kinds.enumerated() {
       let name = "\(process.name)-\(seed)-\(number)"
       let habits = Self.habits.filter { _ in Int.random(in: 0..<3, using: &random) == 0 }
-      try process.tell(name, "start", ["habits": habits, "seed": Int(seed) * 8 + number])
+      try process.tell(
+        name, "start", ["habits": habits, "seed": Int(seed) * 8 + number, "authority": authority.authorityFile])
       peers.append(Peer(name: name, process: process))
     }
   }
@@ -67,14 +71,25 @@ struct WebSocketSession {
     for number in peers.indices.dropFirst() {
       let server = Int.random(in: 0..<number, using: &random)
       let token = "token-\(server)"
-      if peers[server].url == nil {
-        peers[server].url = try peers[server].process.tell(peers[server].name, "listen", ["token": token])["url"].string
-      }
-      try peers[number].process.tell(peers[number].name, "connect", ["url": peers[server].url ?? "", "token": token])
+      let url = try peers[server].url ?? listen(server, token)
+      try peers[number].process.tell(
+        peers[number].name, "connect", ["url": url, "token": token, "authority": authority.authorityFile])
+      if url.hasPrefix("wss:") { encryptedCount += 1 }
       peers[number].neighbours.insert(peers[server].name)
       peers[server].neighbours.insert(peers[number].name)
       connectionCount += 1
     }
+  }
+
+  /// Makes a peer a server, encrypted or not, and returns its URL.
+  private mutating func listen(_ number: Int, _ token: String) throws -> String {
+    var fields = ["token": token]
+    if Bool.random(using: &random) {
+      fields.merge(["certificate": authority.certificateFile, "key": authority.keyFile]) { $1 }
+    }
+    let url = try peers[number].process.tell(peers[number].name, "listen", fields)["url"].string ?? ""
+    peers[number].url = url
+    return url
   }
 
   private mutating func create() throws {

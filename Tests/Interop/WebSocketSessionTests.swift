@@ -6,7 +6,8 @@ import Testing
 /// `NOTES_INTEROP_SEED` for one.
 @Suite(
   .enabled(
-    if: Reference.websocketPython != nil && InteropProcess.program != nil, Comment(rawValue: Reference.websocketAbsence)
+    if: Reference.websocketPython != nil && InteropProcess.program != nil && TestAuthority.isAvailable,
+    Comment(rawValue: Reference.websocketAbsence)
   ),
   .serialized)
 struct WebSocketSessionTests {
@@ -19,13 +20,15 @@ struct WebSocketSessionTests {
 
   @Test func randomSessionsWithTheReferenceCoreEndInOneText() throws {
     let (ours, python) = (try InteropProcess.ours(), try InteropProcess.python())
-    var (edits, connections) = (0, 0)
+    let authority = try TestAuthority(isSelfSigned: true)
+    var (edits, connections, encrypted) = (0, 0, 0)
     for seed in Self.seeds {
-      var session = try WebSocketSession(seed: seed, ours: ours, python: python)
+      var session = try WebSocketSession(seed: seed, ours: ours, python: python, authority: authority)
       try session.run()
       edits += session.editCount
       connections += session.connectionCount
+      encrypted += session.encryptedCount
     }
-    print("\(Self.seeds.count) sessions, \(connections) kept connections, \(edits) edits")
+    print("\(Self.seeds.count) sessions, \(connections) kept connections, \(encrypted) by wss, \(edits) edits")
   }
 }

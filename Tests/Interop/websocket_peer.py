@@ -4,15 +4,16 @@ packages automerge, cbor2 and websockets, and with nothing of this project.
 Each line of standard input is a command in JSON, {"do": ..., "peer": NAME, ...}; each is answered by one line:
 
   start    a new peer; `habits` names what it does as some implementations do
-  listen   becomes a server; answers {"url": ...}
-  connect  keeps connected to `url`, with `token`
+  listen   becomes a server, by wss if there are a `certificate` and its `key`; answers {"url": ...}
+  connect  keeps connected to `url`, with `token`; for wss the server's certificate must be vouched for by `authority`
   create   a document with a text; answers {"document": ID}
   open     asks its peers for a document until it is there
+  say      adds `line` to the end of a document's list `lines`
   splice   at `at` modulo the length + 1: deletes `delete` scalars, inserts `insert`, in one change
   tell     sends `word` to all peers on the document
   drop     breaks each connection off after `after` more frames in either direction
   calm     breaks nothing off any more
-  state    answers {"heads", "text", "heard", "peers"}; the first two are null without the document
+  state    answers {"heads", "text", "lines", "heard", "peers"}; the first three are null without the document
   stop     leaves
 
 Anything that fails is answered by {"error": TEXT}.
@@ -24,6 +25,7 @@ import hashlib
 import json
 import os
 import random
+import ssl
 import struct
 import sys
 import time
@@ -58,12 +60,20 @@ def document_bytes(text):
     return payload
 
 
-def content_of(document):
+def object_at(document, key, kind):
     try:
-        found = document.get(core.ROOT, "content")
+        found = document.get(core.ROOT, key)
     except KeyError:
         return None
-    return found[1] if found and found[0] == core.ObjType.Text else None
+    return found[1] if found and found[0] == kind else None
+
+
+def content_of(document):
+    return object_at(document, "content", core.ObjType.Text)
+
+
+def lines_of(document):
+    return object_at(document, "lines", core.ObjType.List)
 
 
 def decoded(frame):
@@ -178,19 +188,25 @@ class Peer:
         await socket.send(self.encoded(answer))
         await self.talk(socket, first["senderId"])
 
-    async def listen(self, token):
+    async def listen(self, token, certificate, key):
         def check(connection, request):
             shown = request.headers.get("Authorization") == "Bearer " + (token or "")
             if token and not shown and not request.path.endswith("?token=" + token):
                 return connection.respond(401, "wrong token\n")
 
+        context = None
+        if certificate:
+            context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            context.load_cert_chain(certificate, key)
         self.server = await websockets.asyncio.server.serve(
-            self.serve, "127.0.0.1", 0, max_size=None, ping_interval=5, process_request=check,
+            self.serve, "127.0.0.1", 0, ssl=context, max_size=None, ping_interval=5, process_request=check,
             compression="deflate" if "deflate" in self.habits else None)
-        return "ws://127.0.0.1:%d/" % self.server.sockets[0].getsockname()[1]
+        scheme = "wss" if context else "ws"
+        return "%s://127.0.0.1:%d/" % (scheme, self.server.sockets[0].getsockname()[1])
 
-    async def keep_connected(self, url, token):
+    async def keep_connected(self, url, token, authority):
         headers = {}
+        context = ssl.create_default_context(cafile=authority) if url.startswith("wss:") else None
         if token and "tokenInQuery" in self.habits:
             url += "?token=" + token
         elif token:
@@ -198,7 +214,7 @@ class Peer:
         while True:
             try:
                 async with websockets.asyncio.client.connect(
-                    url, additional_headers=headers, max_size=None, proxy=None,
+                    url, additional_headers=headers, ssl=context, max_size=None, proxy=None,
                     compression="deflate" if "deflate" in self.habits else None) as socket:
                     await socket.send(self.encoded(self.join()))
                     answer = cbor2.loads(await socket.recv())
@@ -327,6 +343,13 @@ class Peer:
                 transaction.insert(content, index, core.ScalarType.Str, letter)
         self.sync_all(identifier)
 
+    def say(self, identifier, line):
+        document = self.documents[identifier].document
+        lines = lines_of(document)
+        with document.transaction() as transaction:
+            transaction.insert(lines, document.length(lines), core.ScalarType.Str, line)
+        self.sync_all(identifier)
+
     # Ephemeral messages
 
     def tell(self, identifier, word):
@@ -362,8 +385,10 @@ class Peer:
         shared = self.documents.get(identifier)
         document = shared.document if shared and shared.is_there() else None
         content = document and content_of(document)
+        lines = document and lines_of(document)
         return {"heads": sorted(head.hex() for head in document.get_heads()) if document else None,
                 "text": document.text(content) if content else None,
+                "lines": [document.get(lines, i)[0][1] for i in range(document.length(lines))] if lines else None,
                 "heard": self.heard.get(identifier, {}), "peers": sorted(self.links)}
 
     def drop(self, after):
@@ -391,13 +416,16 @@ async def perform(peers, command):
         return {}
     peer = peers[name]
     if what == "listen":
-        return {"url": await peer.listen(command.get("token"))}
+        return {"url": await peer.listen(command.get("token"), command.get("certificate"), command.get("key"))}
     if what == "connect":
-        peer.tasks.append(asyncio.create_task(peer.keep_connected(command["url"], command.get("token"))))
+        call = peer.keep_connected(command["url"], command.get("token"), command.get("authority"))
+        peer.tasks.append(asyncio.create_task(call))
     elif what == "create":
         return {"document": peer.create(command["text"])}
     elif what == "open":
         peer.want(command["document"])
+    elif what == "say":
+        peer.say(command["document"], command["line"])
     elif what == "splice":
         peer.splice(command["document"], command["at"], command["delete"], command["insert"])
     elif what == "tell":

@@ -14,6 +14,7 @@ let package = Package(
       dependencies: [
         .product(name: "Automerge", package: "notes-lsp"), .product(name: "AutomergeRepo", package: "notes-lsp"),
         .product(name: "PeerNetwork", package: "notes-lsp"),
+        .product(name: "WebSocketNetwork", package: "notes-lsp"),
       ],
       path: "Sources/Chat"),
     .testTarget(

@@ -39,10 +39,10 @@ import Testing
     #expect(run(side(ben, ana, nonce: 1), side(ana, ben, nonce: 2)) == [[.agreed], [.agreed]])
   }
 
-  @Test func whoDoesNotIsRefusedAndSeesNoProofOfTheSecond() {
+  @Test func whoDoesNotIsRefusedAndToldAndSeesNoProofOfTheSecond() {
     let wrong = PasscodeKey(bytes: Data("guess".utf8))
-    #expect(run(side(ana, ben, wrong, nonce: 1), side(ben, ana, nonce: 2)) == [[], [.refused]])
-    #expect(run(side(ana, ben, nonce: 1), side(ben, ana, wrong, nonce: 2)) == [[], [.refused]])
+    #expect(run(side(ana, ben, wrong, nonce: 1), side(ben, ana, nonce: 2)) == [[.refused], [.refused]])
+    #expect(run(side(ana, ben, nonce: 1), side(ben, ana, wrong, nonce: 2)) == [[.refused], [.refused]])
   }
 
   @Test func aProofIsOfNoUseToAThirdPeer() throws {
@@ -56,7 +56,7 @@ import Testing
       return
     }
     _ = bens.receive(anaGreets)
-    #expect(bens.receive(proof) == [.refused])
+    #expect(bens.receive(proof).last == .refused)
   }
 
   @Test func oddMessagesAreRefused() {

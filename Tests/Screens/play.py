@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """One scenario of two people, from the first start to the minutes of a meeting, played in Vim and in Emacs.
 
-Usage: play.py [vim] [emacs]          (NOTES_LSP_BINARY: the program; else .build/debug/notes-lsp)
+Usage: play.py [--short] [vim] [emacs] [neovim]       (NOTES_LSP_BINARY: the program; else .build/debug/notes-lsp)
+
+With --short only the beginning and the meeting are played, in all three editors at once, and nothing is kept: a part of `make test`.
 
 Ana does every step in the named editor, Ben keeps her company in the other one. After each step her screen, 80 x 24 without
 colours, is kept as vim/NN-name.txt or emacs/NN-name.txt beside this script; what differs from run to run (times, tickets,
@@ -13,12 +15,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 here = os.path.dirname(os.path.abspath(__file__))
 root = os.path.dirname(os.path.dirname(here))
 binary = os.environ.get("NOTES_LSP_BINARY", root + "/.build/debug/notes-lsp")
-patience = 30
+patience = int(os.environ.get("NOTES_PATIENCE", 120))
 
 
 class Editor:
@@ -26,18 +29,19 @@ class Editor:
 
     def __init__(self, kind, name, folder):
         self.kind, self.name, self.folder = kind, name, folder
+        self.isVi = kind != "emacs"
         self.home = f"{folder}/{name}"
         os.makedirs(self.home + "/store")
         os.makedirs(self.home + "/notes")
         command = [binary, "--home", self.home + "/store", "--notes", self.home + "/notes", "--listen", "127.0.0.1:0",
                    "--no-discovery", "--log", self.home + "/log"]
         self.socket = f"{folder}/{name}.tmux"
-        quoted = [f"'{part}'" for part in command] if kind == "vim" else [f'"{part}"' for part in command]
-        if kind == "vim":
+        quoted = [f"'{part}'" for part in command] if self.isVi else [f'"{part}"' for part in command]
+        if self.isVi:
             settings = self.home + "/vimrc"
             lines = ["set nocompatible encoding=utf-8 laststatus=2 hidden noswapfile shortmess+=I ttimeoutlen=20",
-                     f"set runtimepath^={root}/editor-plugins/vim", f"let g:notes_lsp_command = [{', '.join(quoted)}]"]
-            start = f"vim -i NONE -Nu {settings}"
+                     f"set runtimepath^={root}/editor-plugins/{kind}", f"let g:notes_lsp_command = [{', '.join(quoted)}]"]
+            start = f"vim -i NONE -Nu {settings}" if kind == "vim" else f"nvim -i NONE -u {settings}"
         else:
             settings = self.home + "/init.el"
             lines = ["(setq inhibit-startup-screen t initial-scratch-message nil suggest-key-bindings nil)",
@@ -79,12 +83,12 @@ class Editor:
             if isThere and now == last:
                 return now
             last = now
-            time.sleep(0.25)
+            time.sleep(0.1)
         raise TimeoutError(f"{self.name}'s {self.kind} never showed {texts} without {absent}:\n{self.screen()}")
 
     def command(self, vim, emacs, *answers):
         """Gives a command by its name, and answers what it asks."""
-        if self.kind == "vim":
+        if self.isVi:
             self.press("Escape")
             self.type(":" + vim)
             self.press("Enter")
@@ -101,12 +105,12 @@ class Editor:
     def answer(self, text, default=True):
         """Types over the default of a prompt."""
         if default:
-            self.press(*(["C-u"] if self.kind == "vim" else ["C-a", "C-k"]))
+            self.press(*(["C-u"] if self.isVi else ["C-a", "C-k"]))
         self.type(text)
         self.press("Enter")
 
     def yes(self, word="y"):
-        if self.kind == "vim":
+        if self.isVi:
             self.type(word)
         else:
             self.type("yes" if word == "d" or word == "r" else "y")
@@ -115,7 +119,7 @@ class Editor:
 
     def write(self, text):
         """Types lines at the end of the note, and saves."""
-        if self.kind == "vim":
+        if self.isVi:
             self.press("Escape")
             self.type("Go" if self.hasText else "i")
             self.tmux("send-keys", "-l", "--", text.replace("\n", "\r"))
@@ -136,7 +140,7 @@ class Editor:
     hasText = False
 
     def go(self, line):
-        if self.kind == "vim":
+        if self.isVi:
             self.press("Escape")
             self.type(f"{line}G0")
         else:
@@ -146,7 +150,7 @@ class Editor:
 
     def only(self):
         """One window, with what was last worked on."""
-        if self.kind == "vim":
+        if self.isVi:
             self.press("Escape")
             self.type(":only")
             self.press("Enter")
@@ -169,15 +173,16 @@ def stable(screen):
 
 
 class Scenario:
-    def __init__(self, kind):
-        self.kind = kind
+    def __init__(self, kind, isShort=False):
+        self.kind, self.isShort = kind, isShort
         self.folder = tempfile.mkdtemp(prefix="notes-screens")
         self.kept = f"{here}/{kind}"
-        shutil.rmtree(self.kept, ignore_errors=True)
-        os.makedirs(self.kept)
+        if not isShort:
+            shutil.rmtree(self.kept, ignore_errors=True)
+            os.makedirs(self.kept)
         self.count = 0
         self.ana = Editor(kind, "Ana", self.folder)
-        self.ben = Editor("emacs" if kind == "vim" else "vim", "Ben", self.folder)
+        self.ben = Editor("emacs" if self.ana.isVi else "vim", "Ben", self.folder)
 
     def end(self):
         self.ana.end()
@@ -187,14 +192,22 @@ class Scenario:
     def keep(self, name, *texts, absent=()):
         screen = stable(self.ana.sees(*texts, absent=absent))
         self.count += 1
+        if self.isShort:
+            return
         with open(f"{self.kept}/{self.count:02}-{name}.txt", "w") as file:
             file.write(screen)
         print(f"{self.kind}: {self.count:02} {name}", flush=True)
 
     def play(self):
-        ana, ben, keep = self.ana, self.ben, self.keep
         time.sleep(1)
-        # First start.
+        self.begin()
+        if not self.isShort:
+            self.look_around()
+        self.meet()
+
+    def begin(self):
+        """From the first start to a note that two people write."""
+        ana, ben, keep = self.ana, self.ben, self.keep
         ana.command("Notes", "notes")
         keep("who-are-you", "Name that others see")
         ana.answer("Ana")
@@ -235,7 +248,10 @@ class Scenario:
         ana.sees("Bread", "synced with Ben")
         ben.write("Wine")
         keep("ben-types", "Wine", "Ben")
-        # People.
+
+    def look_around(self):
+        """People, carets, history, the lists."""
+        ana, ben, keep = self.ana, self.ben, self.keep
         ana.command("NotesPeople", "notes-people")
         keep("people", "can edit", "in the note", "a changes access")
         ana.type("v")
@@ -328,7 +344,10 @@ class Scenario:
         ana.command("NotesFind green", "notes-find", "green")
         keep("found", "Green", "Tea.md")
         ana.only()
-        # A meeting.
+
+    def meet(self):
+        """A meeting and its agenda, which others change; the name; the log."""
+        ana, ben, keep = self.ana, self.ben, self.keep
         ana.command("NotesMeeting Weekly", "notes-meeting", "Weekly")
         keep("an-empty-meeting", "Weekly", "No items yet")
         for item in ["Budget", "Hiring"]:
@@ -344,6 +363,8 @@ class Scenario:
         ana.go(3)
         ana.type("K")
         keep("item-moved", "1. Hiring", "2. Budget")
+        if self.kind == "neovim":
+            return
         ana.command("NotesName Anna", "notes-name") if self.kind == "vim" else self.rename()
         keep("another-name", "Others see you as Anna")
         ana.command("NotesLog", "notes-log")
@@ -366,18 +387,37 @@ class Scenario:
         self.ana.sees(f"{title}.md")
 
 
+def play(kind, isShort=False):
+    """Returns what went wrong, or nothing."""
+    scenario = Scenario(kind, isShort)
+    try:
+        scenario.play()
+        return None
+    except (TimeoutError, subprocess.CalledProcessError) as problem:
+        return f"{kind}: failed after step {scenario.count}: {problem}\nBen's screen:\n{scenario.ben.screen()}"
+    finally:
+        scenario.end()
+
+
 def main():
-    kinds = sys.argv[1:] or ["vim", "emacs"]
-    for kind in kinds:
-        scenario = Scenario(kind)
-        try:
-            scenario.play()
-        except (TimeoutError, subprocess.CalledProcessError) as problem:
-            print(f"{kind}: failed after step {scenario.count}: {problem}", file=sys.stderr)
-            print("Ben's screen:\n" + scenario.ben.screen(), file=sys.stderr)
-            sys.exit(1)
-        finally:
-            scenario.end()
+    isShort = "--short" in sys.argv
+    kinds = [word for word in sys.argv[1:] if word != "--short"] or (["vim", "emacs", "neovim"] if isShort else ["vim", "emacs"])
+    problems = []
+    if isShort:
+        installed = [kind for kind in kinds if shutil.which("nvim" if kind == "neovim" else kind)]
+        for kind in set(kinds) - set(installed):
+            print(f"SKIPPED: the screens of {kind}, which is not installed")
+        runs = [threading.Thread(target=lambda kind=kind: problems.append(play(kind, True))) for kind in installed]
+        for run in runs:
+            run.start()
+        for run in runs:
+            run.join()
+    else:
+        for kind in kinds:
+            problems.append(play(kind))
+    problems = [problem for problem in problems if problem]
+    print("\n".join(problems) or "all steps were seen", file=sys.stderr if problems else sys.stdout)
+    sys.exit(1 if problems else 0)
 
 
 main()

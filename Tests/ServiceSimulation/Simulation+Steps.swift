@@ -86,12 +86,15 @@ extension Simulation {
     report.deletions += 1
   }
 
-  /// An editor writes its text to the file, unless another program wrote there what the note may not have: then its person
-  /// thinks better of it.
   private func save(_ person: SimulatedPerson) {
     let open = person.services.filter { $0.buffer != nil }
     guard !open.isEmpty else { return }
-    let service = open[below(open.count)]
+    save(open[below(open.count)], of: person)
+  }
+
+  /// An editor writes its text to the file, unless another program wrote there what the note may not have: then its person
+  /// thinks better of it.
+  func save(_ service: SimulatedService, of person: SimulatedPerson) {
     guard let buffer = service.buffer, let file = person.disk[path] else { return }
     let found = ModelText(String(decoding: file, as: UTF8.self), encoding: .utf8)
     guard found.sha256 == service.knownDigest || found.bytes == buffer.text.bytes else { return }

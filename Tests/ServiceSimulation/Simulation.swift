@@ -30,6 +30,13 @@ public final class Simulation {
   private static let tidyInterval: Duration = .milliseconds(100)
 
   public internal(set) var report = Report()
+  /// Whether nothing else runs in this process. Then all work off the loop is waited for, however busy the machine is, and a seed
+  /// determines the run.
+  public var isAlone = false
+  /// Whether the history says when something first goes wrong in the document of a service.
+  public var watchesDocuments = false
+  /// What has gone wrong so far.
+  var troubles: Set<String> = []
   /// What was done, line by line, to understand a failure.
   public private(set) var history: [String] = []
   let seed: UInt64
@@ -86,7 +93,10 @@ public final class Simulation {
   /// Lets this much time pass, with all that happens in it.
   func pass(_ duration: Duration) async {
     let end = clock.now + duration
-    repeat { await Self.settleTasks() } while clock.runNext(until: end)
+    repeat {
+      await settleTasks()
+      if watchesDocuments { noteTroubles() }
+    } while clock.runNext(until: end)
     clock.advance(by: max(.zero, end - clock.now))
   }
 
@@ -101,16 +111,24 @@ public final class Simulation {
 
   /// Runs what can run now, until nothing is under way off the loop either. Where other tests run at the same time, that cannot
   /// be seen; then the order in which such work returns may differ from run to run.
-  private static func settleTasks() async {
+  private func settleTasks() async {
+    let maximumLooks = isAlone ? Self.maximumLooksAlone : Self.maximumLooksAmongOthers
     var (quietLooks, looks) = (0, 0)
     while quietLooks < 2, looks < maximumLooks {
       for _ in 0..<4 { await Task.yield() }
       looks += 1
-      quietLooks = OtherThreads.sleep() ? quietLooks + 1 : 0
+      if OtherThreads.sleep() {
+        quietLooks += 1
+      } else {
+        quietLooks = 0
+        sched_yield()
+      }
     }
   }
 
-  private static let maximumLooks = 200
+  private static let maximumLooksAmongOthers = 200
+  /// Some seconds at least: a thread that is ready gets its turn on the busiest machine.
+  private static let maximumLooksAlone = 100_000
 
   func request(_ method: String, _ params: JSONValue, of service: SimulatedService) async throws -> JSONValue {
     let number = service.request(method, params)

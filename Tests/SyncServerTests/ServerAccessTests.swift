@@ -1,4 +1,6 @@
 import AutomergeRepo
+import Foundation
+import TestSupport
 import Testing
 
 @testable import SyncServer
@@ -52,6 +54,30 @@ import Testing
   @Test func theDefaultMayBeAWholeRule() throws {
     let access = try parse(#"{"default": {"access": "write", "create": true}}"#)
     #expect(access.fallback.mayCreate(document))
+  }
+
+  /// The digest is that of `openssl dgst -sha256`.
+  @Test func aFileMayHaveATokensDigestInsteadOfTheToken() throws {
+    let digest = "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"
+    let access = try parse(#"{"tokens": {"sha256:\#(digest)": {"access": "read"}}}"#)
+    #expect(access.token(presented: "secret").flatMap { access.rule(for: $0) }?.access == .read)
+    for wrong in ["Secret", digest, "sha256:\(digest)"] { #expect(access.token(presented: wrong) == nil, "\(wrong)") }
+    for wrong in ["sha256:", "sha256:secret", "sha256:\(digest)0"] {
+      #expect(complaint(#"{"tokens": {"\#(wrong)": {"access": "read"}}}"#)?.contains("entry 1") == true, "\(wrong)")
+    }
+  }
+
+  @Test func tokensThatEverybodyCanReadAreNoticed() throws {
+    let directory = try TemporaryDirectory()
+    let digest = "sha256:" + String(repeating: "0", count: 64)
+    for (token, mode, isExposed) in [
+      ("secret", 0o600, false), ("secret", 0o640, false), ("secret", 0o644, true), (digest, 0o644, false),
+    ] {
+      let path = directory.file("access.json")
+      try #"{"tokens": {"\#(token)": {"access": "read"}}}"#.write(toFile: path, atomically: true, encoding: .utf8)
+      #expect(chmod(path, mode_t(mode)) == 0)
+      #expect(try ServerAccess(path: path).isExposed == isExposed, "\(token) \(mode)")
+    }
   }
 
   @Test func onlyTheWholeTokenCounts() throws {

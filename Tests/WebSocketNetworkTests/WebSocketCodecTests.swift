@@ -17,7 +17,7 @@ struct WebSocketCodecTests {
     }
     if let problem { throw problem }
     var messages: [[UInt8]] = []
-    while let message = codec.nextMessage() { messages.append(message) }
+    while let message = codec.assembly.next() { messages.append(message) }
     return messages
   }
 
@@ -55,7 +55,7 @@ struct WebSocketCodecTests {
   @Test func textIsPassedOver() throws {
     let server = try codec(.server)
     #expect(try feed(RawClient.frame(Array("hello".utf8), opcode: 1) + RawClient.frame([7]), to: server) == [[7]])
-    #expect(server.textCount == 1)
+    #expect(server.assembly.textCount == 1)
   }
 
   @Test func aLongMessageEndsTheConnectionOrIsPassedOver() throws {
@@ -63,10 +63,10 @@ struct WebSocketCodecTests {
     #expect(throws: WebSocketError.broken(status: 1009)) { try feed(RawClient.frame([0], claiming: 101), to: strict) }
     #expect(strict.takeOutput() == [0x88, 2, 0x03, 0xf1])
     let lenient = try codec(.server, limit: 100, absolute: 1000)
-    lenient.skipsTooLong = true
+    lenient.assembly.skipsTooLong = true
     let long = RawClient.frame([UInt8](repeating: 1, count: 101))
     #expect(try feed(long + RawClient.frame([7]), to: lenient) == [[7]])
-    #expect(lenient.unfinishedByteCount == 0)
+    #expect(lenient.assembly.unfinishedByteCount == 0)
     #expect(throws: WebSocketError.broken(status: 1009)) { try feed(RawClient.frame([0], claiming: 1001), to: lenient) }
   }
 
@@ -87,7 +87,7 @@ struct WebSocketCodecTests {
   @Test func anAnnouncedLengthCostsNothing() throws {
     let server = try codec(.server, limit: 1 << 20)
     #expect(try feed(RawClient.frame([1, 2, 3], claiming: 1 << 20), to: server) == [])
-    #expect(server.unfinishedByteCount == 3)
+    #expect(server.assembly.unfinishedByteCount == 3)
   }
 
   @Test(arguments: [
@@ -121,7 +121,7 @@ struct WebSocketCodecTests {
       guard let server = try? codec(.server, limit: 1000, absolute: 2000) else { continue }
       let bytes = (0..<Int.random(in: 1...200, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
       _ = try? feed(bytes, to: server)
-      #expect(server.unfinishedByteCount <= 1000)
+      #expect(server.assembly.unfinishedByteCount <= 1000)
     }
   }
 }

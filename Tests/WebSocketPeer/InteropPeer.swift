@@ -21,11 +21,12 @@ final class InteropPeer {
   private var heard: [DocumentId: [String: Int]] = [:]
   private var observations: [DocumentId: Observation] = [:]
 
-  init(_ name: String, on loop: Loop) {
+  /// - Parameter authority: certificates of those that may vouch for servers, in PEM; nil for those that the system trusts.
+  init(_ name: String, trusting authority: String?, on loop: Loop) {
     let clock = LoopClock(loop)
     repo = Repo(
       peerId: PeerId(name), metadata: PeerMetadata(isEphemeral: true), sharePolicy: ShareEverything(), clock: clock)
-    provider = WebSocketProvider(loop: loop, clock: clock)
+    provider = WebSocketProvider(loop: loop, clock: clock, authorityFile: authority)
     network = BrittleNetwork(provider)
     repo.add(network)
     // Documents that come unasked count too.
@@ -38,10 +39,15 @@ final class InteropPeer {
     switch what {
     case "listen":
       let token = fields["token"] as? String
-      let address = try provider.listen(at: PeerAddress(host: "127.0.0.1", port: 0)) { request in
+      var certificate: WebSocketCertificate?
+      if let file = fields["certificate"] as? String, let key = fields["key"] as? String {
+        certificate = WebSocketCertificate(certificateFile: file, keyFile: key)
+      }
+      let place = PeerAddress(host: "127.0.0.1", port: 0)
+      let address = try provider.listen(at: place, certificate: certificate) { request in
         token == nil || request.token == token ? .accept(.token(request.token ?? "")) : .refuse
       }
-      return ["url": "ws://\(address)/"]
+      return ["url": "\(certificate == nil ? "ws" : "wss")://\(address)/"]
     case "connect":
       guard let url = WebSocketURL(fields["url"] as? String ?? "") else { throw Failure.badAddress }
       provider.connect(to: url, token: fields["token"] as? String)

@@ -26,7 +26,7 @@ struct WebSocketPeer {
       let command = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]
       let (what, name) = (command["do"] as? String ?? "", command["peer"] as? String ?? "")
       if what == "start" {
-        peers[name] = InteropPeer(name, on: loop)
+        peers[name] = InteropPeer(name, trusting: command["authority"] as? String, on: loop)
       } else {
         answer = try await peers[name]?.perform(what, command) ?? [:]
         if what == "stop" { peers[name] = nil }

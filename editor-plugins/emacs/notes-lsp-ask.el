@@ -23,6 +23,7 @@
 (require 'cl-lib)
 (require 'subr-x)
 (require 'notes-lsp-service)
+(require 'notes-lsp-shown)
 
 (defvar notes-lsp--running)
 
@@ -52,7 +53,8 @@ A Lisp program that needs the answer may bind this to more.")
 (defvar notes-lsp--commands-begun 0 "How many commands have begun.")
 
 (cl-defun notes-lsp-ask (method params then
-                                &key waiting still what else background patience (timeout 60))
+                                &key waiting still what else background patience choosing
+                                (timeout 60))
   "Send METHOD with PARAMS to the service, started if needed; give THEN the result.
 PARAMS may be a function that returns them when they are sent.
 Return what THEN returns if the answer comes in `notes-lsp-patience' seconds,
@@ -60,8 +62,9 @@ or PATIENCE; a refusal is then a `user-error' with the service's own words.
 With PATIENCE 0, no answer is dealt with in the command.
 Else return nil, show the line WAITING, after a while STILL, and deal with
 the answer when it comes.  WHAT names it where it can only be announced; with
-BACKGROUND it never is.  ELSE is called if there is no result.  TIMEOUT is
-in seconds."
+BACKGROUND it never is.  ELSE is called if there is no result.  With CHOOSING,
+the texts of a document from which one is to be chosen are a result, for
+`notes-lsp--text-chosen'.  TIMEOUT is in seconds."
   (let ((question (notes-lsp--question-make
                    :then then :else else :waiting waiting :what what :background background
                    :commands notes-lsp--commands-begun
@@ -73,6 +76,10 @@ in seconds."
             method (if (functionp params) (funcall params) params)
             (lambda (result) (notes-lsp--answered question 'done result))
             :error (lambda (line) (notes-lsp--answered question 'failed line))
+            :refused (lambda (data)
+                       (when (and choosing (equal "chooseText" (plist-get data :kind)))
+                         (notes-lsp--answered question 'done data)
+                         t))
             :timeout timeout)
          (error (notes-lsp--answered
                  question 'failed
@@ -99,6 +106,26 @@ SPEC is (VARIABLE METHOD PARAMS . KEYS), KEYS as for `notes-lsp-ask'."
   (declare (indent 1) (debug ((symbolp form form &rest form) body)))
   (pcase-let ((`(,variable ,method ,params . ,keys) spec))
     `(notes-lsp-ask ,method ,params (lambda (,variable) ,@body) ,@keys)))
+
+;;; Documents of other programs
+
+(defun notes-lsp--text-chosen (result)
+  "Return the path of the text that the person chooses, if RESULT offers texts."
+  (when (equal "chooseText" (plist-get result :kind))
+    (notes-lsp--choose-text (plist-get result :texts))))
+
+(defun notes-lsp--choose-text (texts)
+  "Ask which of TEXTS is to be edited; return its path."
+  (let* ((choices (mapcar (lambda (text)
+                            (cons (notes-lsp--shown (plist-get text :text)) text))
+                          texts))
+         (completion-extra-properties
+          `(:annotation-function
+            ,(lambda (path)
+               (concat "  " (notes-lsp--shown (plist-get (cdr (assoc path choices)) :start)))))))
+    (plist-get (cdr (assoc (completing-read "Text to edit: " choices nil t) choices)) :text)))
+
+;;; Waiting
 
 (defun notes-lsp--go-on-waiting (question still)
   "Wait for the answer to QUESTION in the background; after a while, say STILL."

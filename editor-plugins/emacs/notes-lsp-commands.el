@@ -129,6 +129,13 @@ buffer that was no note is none again."
     (notes-lsp--visit place title)))
 
 ;;;###autoload
+(defun notes-tutorial ()
+  "Make a note that teaches by doing: a robot of the service types in it."
+  (interactive)
+  (notes-lsp--with-answer (place :notes/tutorial '(:keys "emacs") :waiting "Making the note…")
+    (notes-lsp--visit place "Tutorial")))
+
+;;;###autoload
 (defun notes-open (&optional note)
   "Open NOTE, an id or a title; without one, ask which."
   (interactive)
@@ -177,8 +184,15 @@ Without a ticket, answer an invitation from a person nearby."
   (interactive (list (read-string "Ticket or words (RET: answer an invitation): ")))
   (if (string-blank-p ticket)
       (notes-answer)
-    (notes-lsp--with-answer (place :notes/join `(:ticket ,(string-trim ticket))
-                                   :waiting "Joining… (C-g gives up)" :patience 0 :timeout 150)
+    (notes-lsp--join (string-trim ticket) nil)))
+
+(defun notes-lsp--join (ticket text)
+  "Join a note with TICKET, with its TEXT if given, and open it."
+  (notes-lsp--with-answer (place :notes/join `(:ticket ,ticket ,@(and text (list :text text)))
+                                 :waiting "Joining… (C-g gives up)" :what "A choice of texts"
+                                 :patience 0 :timeout 150 :choosing t)
+    (if-let ((chosen (notes-lsp--text-chosen place)))
+        (notes-lsp--join ticket chosen)
       (notes-lsp--visit place))))
 
 ;;;###autoload

@@ -89,6 +89,7 @@
   (setq notes-lsp--gone
         (pcase reason
           ("deletedForEveryone" "deleted for everyone") ("itemDeleted" "item deleted")
+          ("textDeleted" "text deleted")
           ("purged" "removed for good") ("notFound" "not found")
           ("notOpened" "cannot be opened") ("renamed" "plain copy") (_ reason)))
   ;; What is nowhere else is not to be killed without a question.
@@ -125,7 +126,8 @@ Called from a message handler."
         (when (and (not note)
                    (or (equal kind "refused")
                        (and (equal kind "detached")
-                            (or (equal "itemDeleted" (plist-get params :reason)) (notes-lsp--last-of-p params)))))
+                            (or (member (plist-get params :reason) '("itemDeleted" "textDeleted"))
+                                (notes-lsp--last-of-p params)))))
           (notes-lsp--warn (or (plist-get params :message) "")))
         (when note
           (pcase kind

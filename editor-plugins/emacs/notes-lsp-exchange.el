@@ -18,6 +18,7 @@
 
 (declare-function notes-lsp--about "notes-lsp-commands" (note &rest params))
 (declare-function notes-lsp--list-note "notes-lsp-screens" ())
+(declare-function notes-lsp--show-list "notes-lsp-list" (name mode method params &optional other-window))
 (declare-function notes-lsp--agenda "notes-lsp-screens" (id))
 (declare-function notes-lsp--this-note "notes-lsp-commands" ())
 (declare-function notes-lsp--visit "notes-lsp-commands" (place &optional title))
@@ -58,7 +59,8 @@ is replaced only if REPLACE is non-nil, which it is with a prefix argument."
 It is one of .automerge, .meetingnotes, .md and .json, or a directory in
 automerge-repo's layout.  A document that is here already is merged.
 Of a document that another program has made, TEXT is the path of the text
-to edit, as \".chapters.[0].body\"; a prefix argument offers those there are."
+to edit, as \".chapters.[0].body\".  Where it is needed you are asked for it; a
+prefix argument asks in any case."
   (interactive "fImport: ")
   (if (and current-prefix-arg (not text) (called-interactively-p 'any))
       (notes-lsp--import-choosing file)
@@ -68,24 +70,58 @@ to edit, as \".chapters.[0].body\"; a prefix argument offers those there are."
   "Import FILE with one of its texts, for which the person is asked."
   (notes-lsp--with-answer
       (result :notes/texts `(:path ,(expand-file-name file)) :waiting "Reading… (C-g gives up)")
-    (let ((starts (mapcar (lambda (text) (cons (plist-get text :text) (plist-get text :start)))
-                          (plist-get result :texts))))
-      (notes-lsp--import
-       file
-       (let ((completion-extra-properties
-              `(:annotation-function ,(lambda (path) (concat "  " (cdr (assoc path starts)))))))
-         (completing-read "Text to edit: " starts nil t))))))
+    (notes-lsp--import file (notes-lsp--choose-text (plist-get result :texts)))))
 
 (defun notes-lsp--import (file text)
   "Import FILE with its TEXT, and open the note."
   (notes-lsp--with-answer
       (result :notes/import `( :path ,(directory-file-name (expand-file-name file))
                                ,@(and text (list :text text)))
-              :waiting "Importing… (C-g gives up)" :timeout 150)
-    (let ((count (length (plist-get result :notes))))
-      (notes-lsp--visit result)
-      (when (> count 1)
-        (notes-lsp--say ":Notes lists the %d imported notes" count)))))
+              :waiting "Importing… (C-g gives up)" :timeout 150 :choosing t)
+    (if-let ((chosen (notes-lsp--text-chosen result)))
+        (notes-lsp--import file chosen)
+      (let ((count (length (plist-get result :notes))))
+        (notes-lsp--visit result)
+        (when (> count 1)
+          (notes-lsp--say ":Notes lists the %d imported notes" count))))))
+
+;;; Files that hold a whole document, as MeetingNotes saves it
+
+;;;###autoload
+(defun notes-document-mode ()
+  "Show the agenda of the meeting in the file that this buffer visits.
+The service keeps file and meeting equal, so there is nothing to save."
+  (interactive)
+  (let ((buffer (current-buffer)))
+    (let ((inhibit-read-only t)) (erase-buffer))
+    (set-buffer-multibyte t)
+    (set-buffer-modified-p nil)
+    (special-mode)
+    (notes-lsp--guard-document)
+    (notes-lsp--with-answer (place :notes/open (list :path (expand-file-name buffer-file-name))
+                                   :waiting "Opening…" :background t)
+      (when (buffer-live-p buffer)
+        (if (plist-get place :folder)
+            (notes-lsp--show-list (buffer-name buffer) 'notes-agenda-mode
+                                  :notes/items (list :id (plist-get place :id)))
+          (notes-lsp--visit place)
+          (kill-buffer buffer))))))
+
+(defun notes-lsp--guard-document ()
+  "Let the service write the file that this buffer visits, and no one else."
+  (add-hook 'write-contents-functions #'notes-lsp--save-document nil t)
+  (clear-visited-file-modtime))
+
+(defun notes-lsp--save-document ()
+  "Have the service write the file that this buffer visits; return t."
+  (notes-lsp--with-answer (_ :notes/open (list :path (expand-file-name buffer-file-name))
+                             :waiting "Saving…" :background t)
+    (notes-lsp--say "Saved"))
+  (set-buffer-modified-p nil)
+  t)
+
+;;;###autoload
+(add-to-list 'auto-mode-alist '("\\.meetingnotes\\'" . notes-document-mode))
 
 ;;;###autoload
 (defun notes-merge (file)

@@ -20,6 +20,11 @@
 (defvar-local notes-lsp--source nil
   "(METHOD . PARAMS) of the request whose answer this list shows.")
 (defvar-local notes-lsp--rows nil "For each line of this list its row, a plist or nil.")
+(defvar-local notes-lsp--lines nil "The lines of this list, as the service sent them.")
+(defvar-local notes-lsp--token nil
+  "What names the lines of this list, so that only changes are sent again.")
+(defconst notes-lsp--first-page 200
+  "So many lines are asked for first; the rest when they are on the screen.")
 (defvar-local notes-lsp--refreshing nil
   "Non-nil while an answer is awaited; `again' if it is old already.")
 (defvar notes-lsp--news-timer nil "Timer that fills the lists soon.")
@@ -71,31 +76,49 @@ Called from Lisp, return its buffer if the answer has come at once."
       (unless (and (derived-mode-p mode) (equal source notes-lsp--source))
         (let ((inhibit-read-only t)) (erase-buffer))
         (funcall mode)
-        (setq notes-lsp--source source notes-lsp--rows nil)))
-    (notes-lsp--with-answer (result method (notes-lsp--list-params source (selected-window))
+        (setq notes-lsp--source source notes-lsp--rows nil notes-lsp--token nil)))
+    (notes-lsp--with-answer (result method (append (notes-lsp--list-params buffer (selected-window))
+                                                   '(:opens t))
                                     :waiting "Fetching the list…" :what "The list")
       (if other-window (pop-to-buffer buffer) (pop-to-buffer-same-window buffer))
       (notes-lsp--fill buffer result)
       buffer)))
 
-(defun notes-lsp--list-params (source window)
-  "Return the params of SOURCE for a list as wide as WINDOW."
-  (append (cdr source) (list :width (window-max-chars-per-line window))))
+(defun notes-lsp--list-params (buffer window)
+  "Return the params for the list in BUFFER, as wide as WINDOW."
+  (with-current-buffer buffer
+    (append (cdr notes-lsp--source)
+            (list :width (window-max-chars-per-line window))
+            (if notes-lsp--token (list :since notes-lsp--token)
+              (list :atMost notes-lsp--first-page)))))
+
+(defun notes-lsp--spliced (shown result part)
+  "Return SHOWN, a vector, with what RESULT has as PART.
+That is all of it, or what stands in place of some lines."
+  (let ((first (plist-get result :first)))
+    (if (null first) (plist-get result part)
+      (vconcat (substring shown 0 first) (plist-get result part)
+               (substring shown (+ first (plist-get result :removed)))))))
+
+(defconst notes-lsp--fill-memory (* 64 1024 1024)
+  "So many bytes a list may take before Emacs looks for garbage.")
 
 (defun notes-lsp--fill (buffer result)
   "Show RESULT, the answer to a list's request, in BUFFER; keep the place."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
-      (let* ((lines (append (plist-get result :lines) nil))
-             (rows (append (plist-get result :rows) nil))
+      (let* ((gc-cons-threshold (max gc-cons-threshold notes-lsp--fill-memory))
+             (lines (notes-lsp--spliced notes-lsp--lines result :lines))
+             (rows (vconcat (notes-lsp--spliced notes-lsp--rows result :rows)))
              (first (null notes-lsp--rows))
              (text (mapconcat #'identity lines "\n"))
              (windows (get-buffer-window-list buffer nil t))
              (places (mapcar (lambda (window) (notes-lsp--list-place (window-point window)))
                              windows))
              (place (notes-lsp--list-place (point))))
+        (setq notes-lsp--lines lines notes-lsp--token (plist-get result :token))
         (unless (and (not first) (equal text notes-lsp--list-text) (equal rows notes-lsp--rows))
-          (setq notes-lsp--rows (vconcat rows) notes-lsp--list-text text)
+          (setq notes-lsp--rows rows notes-lsp--list-text text)
           (let ((inhibit-read-only t))
             (erase-buffer)
             (insert text)
@@ -103,21 +126,21 @@ Called from Lisp, return its buffer if the answer has come at once."
             (set-buffer-modified-p nil))
           (goto-char (notes-lsp--list-find place))
           (cl-mapc (lambda (window place) (set-window-point window (notes-lsp--list-find place)))
-                   windows places))))))
+                   windows places))
+        (when (eq t (plist-get result :more)) (notes-lsp--refresh))))))
 
 (defvar-local notes-lsp--list-text nil "The lines of this list, as the service sent them.")
 
 (defun notes-lsp--show-headings (rows)
   "Mark the lines that have no row among ROWS, and name commands as here."
   (goto-char (point-min))
-  (dolist (row rows)
-    (unless row
-      (let* ((end (line-end-position))
-             (line (buffer-substring (point) end))
-             (here (notes-lsp--here line)))
-        (delete-region (point) end)
-        (insert (propertize here 'face 'bold))))
-    (forward-line 1)))
+  (cl-loop for row across rows
+           do (unless row
+                (let* ((end (line-end-position))
+                       (here (notes-lsp--here (buffer-substring (point) end))))
+                  (delete-region (point) end)
+                  (insert (propertize here 'face 'bold))))
+           do (forward-line 1)))
 
 (defun notes-lsp--row-at (place)
   "Return the row of the line at PLACE, or nil."
@@ -176,7 +199,7 @@ The row must have MEMBER, a keyword."
       (setq notes-lsp--refreshing t)
       (notes-lsp-service-request-async
        (car notes-lsp--source)
-       (notes-lsp--list-params notes-lsp--source
+       (notes-lsp--list-params buffer
                                (or (get-buffer-window buffer t) (selected-window)))
        (lambda (result)
          (notes-lsp--refreshed buffer)

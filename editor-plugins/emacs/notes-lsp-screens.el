@@ -245,7 +245,8 @@ A star marks what others have changed since you closed the note.
 (define-derived-mode notes-agenda-mode notes-lsp-list-mode "Agenda"
   "The agenda of a meeting: its title, and its items in order.
 A star marks what others have changed since you closed the item.
-\\{notes-agenda-mode-map}")
+\\{notes-agenda-mode-map}"
+  (when buffer-file-name (notes-lsp--guard-document)))
 
 (notes-lsp--list-keys
  notes-agenda-mode-map

@@ -185,10 +185,11 @@ meant for a command that waits meanwhile is left to it."
     (let ((inhibit-quit t))             ; never half a message
       (jsonrpc-notify notes-lsp--link method params))))
 
-(cl-defun notes-lsp-service-request-async (method params success &key error (timeout 30))
+(cl-defun notes-lsp-service-request-async (method params success &key error refused (timeout 30))
   "Send METHOD with PARAMS; call SUCCESS with the result, or ERROR with a line.
-Both are called from a message handler and must not send.  TIMEOUT is in
-seconds."
+If the service refuses, REFUSED gets the data of its error before that, and
+returns non-nil if it deals with them.  All are called from a message handler
+and must not send.  TIMEOUT is in seconds."
   (let ((failed (or error #'ignore)) (inhibit-quit t))
     (if (not (notes-lsp-service-ready-p))
         (funcall failed "Offline: the service is not running. :NotesRestart")
@@ -197,10 +198,11 @@ seconds."
        :timeout timeout
        :success-fn (lambda (result) (notes-lsp--guarded method (funcall success result)))
        :error-fn (lambda (problem)
-                   ;; What jsonrpc itself says of a process that has ended.
-                   (funcall failed (if (eql -1 (plist-get problem :code))
-                                       "The service stopped; try again"
-                                     (plist-get problem :message))))
+                   (unless (and refused (funcall refused (plist-get problem :data)))
+                     ;; What jsonrpc itself says of a process that has ended.
+                     (funcall failed (if (eql -1 (plist-get problem :code))
+                                         "The service stopped; try again"
+                                       (plist-get problem :message)))))
        :timeout-fn (lambda () (funcall failed "No answer from the service; try again"))))))
 
 (defun notes-lsp-service-request (method params &optional timeout)

@@ -98,6 +98,7 @@ further."
 (easy-menu-define notes-lsp-menu notes-lsp-mode-map "Menu of notes."
   '("Notes"
     ["All notes" notes] ["New note…" notes-new] ["Find words…" notes-find]
+    ["Tutorial" notes-tutorial]
     "--"
     ["Share by ticket" notes-share] ["Show the ticket again" notes-ticket]
     ["Invite…" notes-invite] ["Answer an invitation" notes-answer] ["Join…" notes-join]
@@ -243,6 +244,14 @@ They were opened as plain files before the service knew it."
       (with-current-buffer buffer (notes-lsp--on-find-file))))
   (setq notes-lsp--has-been-ready t))
 
+(defun notes-lsp--be-seen ()
+  "Start the service if the person chose to be seen on this network.
+The service keeps a file that says so.  Others then see the person without a
+note being open."
+  (when (file-exists-p (expand-file-name ".seen" (notes-lsp--directory)))
+    (notes-lsp--guarded "starting" (notes-lsp--begin))))
+
+(unless noninteractive (run-with-timer 2 nil #'notes-lsp--be-seen))
 (add-hook 'find-file-hook #'notes-lsp--on-find-file)
 (add-hook 'notes-lsp--event-hook #'notes-lsp--on-placed)
 (add-hook 'notes-lsp--ready-hook #'notes-lsp--look-again)

@@ -2,10 +2,11 @@ extension Document {
   /// The object at a path such as `.list.[2].notes`; nil if nothing or a single value stands there.
   ///
   /// Throws `PathParseError` for what is no path, `CodingKeyLookupError` if its containers are not there or an index is
-  /// behind the end.
+  /// behind the end; for an index of the root, which is a map, that is `AutomergeDocError` with `DocError.wrongType`.
   public func lookupPath(path: String) throws -> ObjId? {
     let steps = try AnyCodingKey.parsePath(path)
-    guard let last = steps.last else { return .ROOT }
+    guard let first = steps.first, let last = steps.last else { return .ROOT }
+    guard first.index == nil else { throw CodingKeyLookupError.AutomergeDocError(DocError.wrongType(.ROOT, .Map)) }
     let container = try retrieveObjectId(path: steps, containerType: .Value, strategy: .readonly).get()
     if let index = last.index, index > length(obj: container) {
       throw CodingKeyLookupError.IndexOutOfBounds("\(path) is behind the end of a list of \(length(obj: container))")

@@ -17,6 +17,8 @@ struct ChangeGraph {
   /// Hashes of the first rows.
   private(set) var hashes: [ChangeHash] = []
   private var rows = HashIndex()
+  /// The rows that are heads of what was loaded, and the hashes that they should have, until that has been verified.
+  private var expected: (rows: [UInt32], heads: [ChangeHash])?
 
   var count: Int { records.count }
 
@@ -106,6 +108,20 @@ struct ChangeGraph {
 
   /// Among the rows that have a hash.
   func row(of hash: ChangeHash) -> Int? { rows.place(of: hash, in: hashes) }
+
+  /// Notes which hashes the present heads should have.
+  mutating func expect(_ hashes: [ChangeHash]) { expected = (heads, hashes) }
+
+  var isVerified: Bool { expected == nil }
+
+  /// Compares the hashes of the heads with those that they should have. All rows have their hashes.
+  mutating func verify() throws(LoadError) {
+    guard let expected else { return }
+    guard expected.rows.map({ hashes[Int($0)] }).sorted() == expected.heads.sorted() else {
+      throw .inconsistentDocument(.heads)
+    }
+    self.expected = nil
+  }
 
   // MARK: Walks
 

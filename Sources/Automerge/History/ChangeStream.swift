@@ -125,12 +125,12 @@ private struct ChangeStream: ~Copyable {
       if edits != nil, core.store.type(of: run.object) == .makeText {
         edits?.replace(
           core.objId(run.object), at: tree.visible(before: gap)[.utf8], deleted: EmptyCollection<UInt8>(),
-          inserted: found.text)
+          inserted: found.text, followsDeleted: tree.followsDeleted(gap))
       }
       tree.insertText(at: gap, id: id, text: run.textRange, scalars: Int(run.count))
     } else {
       guard tree.holds(run.target, count: Int(run.count), step: run.step) else { return false }
-      core.delete(run, id: id, in: tree, edits: &edits)
+      ReceivedOps(core).delete(run, id: id, in: tree, edits: &edits)
     }
     core.log.append(run, id: id)
     head.append(run, to: core)

@@ -96,8 +96,8 @@ extension DocumentCore {
     inserting utf8: UnsafeBufferPointer<UInt8>
   ) throws(DocError) {
     if isolation != nil {
-      try isolatedSplice(tree, object, at: start, deleting: count, unit: unit, inserting: utf8)
-      return
+      return try PastSplice(core: self, tree: tree, object: object, unit: unit)
+        .run(at: start, deleting: count, inserting: utf8)
     }
     guard start <= tree.total[unit] else { throw .outOfBounds(UInt64(start)) }
     var start = start
@@ -128,8 +128,7 @@ extension DocumentCore {
 
   func delete(_ tree: TextTree, _ object: OpId, at start: Int, count: Int, unit: TextUnit) throws(DocError) {
     if isolation != nil {
-      try isolatedDelete(tree, object, at: start, count: count, unit: unit)
-      return
+      return try PastSplice(core: self, tree: tree, object: object, unit: unit).delete(at: start, count: count)
     }
     if count == 1, let next = nextId, let element = tree.shrinkHintedRun(before: start + 1, unit, by: next) {
       let id = try takeIds(1)

@@ -22,8 +22,9 @@ extension DocumentCore {
     commitPending()
     let taken = data.withUnsafeBufferPointer { takeRuns($0, edits: &edits, filter: filter) }
     if taken > 0, taken == data.count { return self }
-    return try takeAny(
-      data.dropFirst(taken), edits: &edits, isAnyGood: taken > 0, filter: &filter, verification: verification)
+    var intake = ChunkIntake(self, isAnyGood: taken > 0)
+    try intake.take(data.dropFirst(taken), verification: verification, edits: &edits, filter: &filter)
+    return intake.core
   }
 
   /// As `take`; what can be taken as it stands is not copied.
@@ -31,70 +32,10 @@ extension DocumentCore {
     commitPending()
     let taken = data.withUnsafeBytes { takeRuns($0.bindMemory(to: UInt8.self), edits: &edits, filter: nil) }
     if taken > 0, taken == data.count { return self }
-    var filter: AuthorFilter?
-    return try takeAny(Array(data.dropFirst(taken))[...], edits: &edits, isAnyGood: taken > 0, filter: &filter)
-  }
-
-  private func takeAny(
-    _ data: ArraySlice<UInt8>, edits: inout TextEditCollector?, isAnyGood: Bool,
-    filter: inout AuthorFilter?, verification: Verification = .immediate
-  ) throws(LoadError) -> DocumentCore {
-    var core = self
-    var changes: [DecodedChange] = []
-    var firstError: LoadError?
-    var isAnyGood = isAnyGood
-    var reader = ChunkReader(data)
-    while let next = reader.next() {
-      do throws(LoadError) {
-        let chunk: Chunk
-        do throws(FormatError) { chunk = try next.get() } catch { throw .format(error) }
-        switch chunk.kind {
-        case .change, .compressedChange:
-          changes.append(try ChangeDecoder.decode(chunk))
-          continue
-        case .document:
-          if core.graph.count == 0, core.queue.isEmpty, changes.isEmpty {
-            let loaded = try DocumentDecoder.decode(chunk, verification: verification)
-            core = try core.adopting(loaded, edits: &edits, filter: filter)
-            if verification == .deferred { core.unverified = (loaded.graph.heads, loaded.heads) }
-          } else {
-            changes += try core.missingChanges(in: chunk)
-          }
-        case .bundle: changes += try BundleDecoder.decode(chunk)
-        }
-        isAnyGood = true
-      } catch {
-        firstError = firstError ?? error
-      }
-    }
-    try core.take(changes, edits: &edits, filter: &filter, isAnyGood: isAnyGood, firstError)
-    return core
-  }
-
-  /// Takes in changes that have been read; throws if none of them is good, nor anything before them.
-  private func take(
-    _ changes: [DecodedChange], edits: inout TextEditCollector?, filter: inout AuthorFilter?, isAnyGood: Bool,
-    _ error: LoadError?
-  ) throws(LoadError) {
-    var (changes, firstError, isAnyGood) = (changes, error, isAnyGood)
-    filter?.sift(&changes) { row(of: $0) != nil }
-    if filter?.leftOut.isEmpty == false { isAnyGood = true }
-    if !changes.isEmpty {
-      do throws(LoadError) { try receive(changes, edits: &edits) } catch { firstError = firstError ?? error }
-      // Good is what is in the document now, or waits for what it depends on.
-      isAnyGood = isAnyGood || changes.contains { row(of: $0.hash) != nil || queue[$0.hash] != nil }
-    }
-    filter?.fault = firstError
-    guard let firstError else { return }
-    if !isAnyGood { throw firstError }
-    if case .equalActors = firstError { equalActors = firstError }
-  }
-
-  /// Throws if something good was taken in beside a change that an equal actor made; but once.
-  func expectNoEqualActors() throws(LoadError) {
-    guard let error = equalActors else { return }
-    equalActors = nil
-    throw error
+    var intake = ChunkIntake(self, isAnyGood: taken > 0), filter: AuthorFilter?
+    try intake.take(
+      Array(data.dropFirst(taken))[...], verification: .immediate, edits: &edits, filter: &filter)
+    return intake.core
   }
 
   /// Takes in what was read elsewhere. An empty document may come out as another object: the loaded one.
@@ -102,50 +43,16 @@ extension DocumentCore {
     _ portion: ChangePortion, edits: inout TextEditCollector?, filter: inout AuthorFilter?
   ) throws(LoadError) -> DocumentCore {
     commitPending()
-    filter?.fault = nil
-    if let loaded = portion.loaded {
-      guard graph.count == 0, queue.isEmpty else { throw .inconsistentDocument(.order) }
-      return try adopting(loaded, edits: &edits, filter: filter)
-    }
-    try take(portion.changes, edits: &edits, filter: &filter, isAnyGood: false, nil)
-    return self
+    var intake = ChunkIntake(self)
+    try intake.take(portion, edits: &edits, filter: &filter)
+    return intake.core
   }
 
-  /// A loaded document in the place of this empty one.
-  private func adopting(
-    _ loaded: DocumentDecoder.Loaded, edits: inout TextEditCollector?, filter: AuthorFilter?
-  ) throws(LoadError) -> DocumentCore {
-    let core = DocumentCore(loaded, like: self, edits: &edits)
-    for author in (filter?.attested ?? [:]).keys {
-      guard let index = core.actors.find(author), let row = core.graph.lastRow(of: index) else { continue }
-      core.computeHashes()
-      throw .forged(core.graph.hashes[Int(row)])
-    }
-    return core
-  }
-
-  private convenience init(
-    _ loaded: DocumentDecoder.Loaded, like other: DocumentCore, edits: inout TextEditCollector?
-  ) {
-    self.init(actor: other.actor, store: loaded.store, log: loaded.log, graph: loaded.graph)
-    firstNewRow = 0
-    isolation = other.isolation
-    guard edits != nil else { return }
-    for id in store.sortedIds where store.type(of: id) == .makeText {
-      guard let tree = store.sequence(id) else { continue }
-      edits?.replace(objId(id), at: 0, deleted: [], inserted: tree.utf8(0..<tree.total[.utf8]))
-    }
-  }
-
-  private func missingChanges(in chunk: Chunk) throws(LoadError) -> [DecodedChange] {
-    let loaded = try DocumentDecoder.decode(chunk)
-    let other = DocumentCore(actor: actor, store: loaded.store, log: loaded.log, graph: loaded.graph)
-    computeHashes()
-    var missing: [DecodedChange] = []
-    for (row, hash) in loaded.graph.hashes.enumerated() where graph.row(of: hash) == nil {
-      missing.append(try other.decodedChange(ofRow: row))
-    }
-    return missing
+  /// Throws if something good was taken in beside a change that an equal actor made; but once.
+  func expectNoEqualActors() throws(LoadError) {
+    guard let error = equalActors else { return }
+    equalActors = nil
+    throw error
   }
 
   /// A change of this document as another replica would read it.

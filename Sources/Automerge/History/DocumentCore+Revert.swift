@@ -92,8 +92,8 @@ private struct PatchedEdit {
     if let origin, tree.find(origin.last) != nil {
       let last =
         isOneElement
-        ? try core.insertIrregular(tree, id, .set, raw, behind: origin.last)
-        : try core.insertText(tree, id, utf8, behind: origin.last)
+        ? try insertIrregular(tree, id, .set, raw, behind: origin.last)
+        : try insertText(tree, id, utf8, behind: origin.last)
       restored(origin, in: id, last: last)
     } else if isOneElement {
       try core.splice(object, at: index, unit: .scalars, deleting: 0, inserting: [.String(value)])
@@ -160,14 +160,14 @@ private struct PatchedEdit {
     }
     switch value {
     case .Object(let old, let type):
-      let action = action(old, type), element = try core.insertIrregular(tree, id, action, .null, behind: origin)
+      let action = action(old, type), element = try insertIrregular(tree, id, action, .null, behind: origin)
       core.store.make(element, action)
       restored(old, as: core.objId(element))
       return element
     case .Scalar(let scalar):
       let raw = try core.checked(scalar)
-      if raw.isOneScalar { return try core.insertText(tree, id, raw.bytes[...], behind: origin) }
-      return try core.insertIrregular(tree, id, .set, raw, behind: origin)
+      if raw.isOneScalar { return try insertText(tree, id, raw.bytes[...], behind: origin) }
+      return try insertIrregular(tree, id, .set, raw, behind: origin)
     }
   }
 
@@ -176,7 +176,7 @@ private struct PatchedEdit {
     let tree = try core.text(object).tree
     guard tree.hasMarks || !wanted.isEmpty, count > 0 else { return }
     var present: [String: ScalarValue] = [:]
-    for (name, value) in tree.marks(at: .now, index: start, .scalars) { present[name] = value }
+    for (name, value) in MarkReader(tree, at: .now, .scalars).marks(at: start) { present[name] = value }
     var missing: [String: ScalarValue] = [:]
     for (name, value) in wanted {
       if case .Scalar(let scalar) = value, present[name] != scalar { missing[name] = scalar }
@@ -193,31 +193,30 @@ private struct PatchedEdit {
   private func expand(_ object: ObjId, _ name: String, _ value: ScalarValue) throws(DocError) -> ExpandMark {
     try core.text(own(object)).tree.expand(ofMark: name, core.checked(value)) ?? .none
   }
-}
 
-extension DocumentCore {
   /// Inserts valid UTF-8, at least one scalar, directly behind an element; returns the last element inserted.
-  fileprivate func insertText(
+  private func insertText(
     _ tree: TextTree, _ object: OpId, _ utf8: ArraySlice<UInt8>, behind element: OpId
   ) throws(DocError) -> OpId {
-    guard bytes.hasRoom(for: utf8.count) else { throw .tooLarge }
+    guard core.bytes.hasRoom(for: utf8.count) else { throw .tooLarge }
     let count = utf8.withUnsafeBufferPointer { TextMeasure(of: $0) }.scalars
-    let id = try takeIds(count)
+    let id = try core.takeIds(count)
     guard let gap = tree.gap(behind: element, inserting: id) else { preconditionFailure("the element was found") }
-    let offset = bytes.append(utf8, actor: id.actor)
+    let offset = core.bytes.append(utf8, actor: id.actor)
     tree.insertText(at: gap, id: id, text: offset..<offset + utf8.count, scalars: count)
-    log.append(.insertion(object: object, behind: element, count: count, text: offset, byteCount: utf8.count), id: id)
+    core.log.append(
+      .insertion(object: object, behind: element, count: count, text: offset, byteCount: utf8.count), id: id)
     return id.advanced(by: count - 1)
   }
 
   /// Inserts one element that is not a plain scalar directly behind another one.
-  fileprivate func insertIrregular(
+  private func insertIrregular(
     _ tree: TextTree, _ object: OpId, _ action: OpAction, _ value: RawValue, behind element: OpId
   ) throws(DocError) -> OpId {
-    let id = try takeIds(1)
+    let id = try core.takeIds(1)
     guard var gap = tree.gap(behind: element, inserting: id) else { preconditionFailure("the element was found") }
     gap.reference = element
-    insertIrregular(tree, object, at: gap, StoredOp(id: id, action: action, value: value))
+    core.insertIrregular(tree, object, at: gap, StoredOp(id: id, action: action, value: value))
     return id
   }
 }

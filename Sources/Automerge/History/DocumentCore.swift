@@ -10,8 +10,6 @@ final class DocumentCore {
   private let lastTextCell = Cell<(object: ObjId, id: OpId, tree: TextTree)?>(nil)
   /// This document's own actor, and its index once it is known.
   private let ownCell: Cell<(id: ActorId, index: UInt32?)>
-  /// The rows that are heads of what was loaded, and the hashes that they should have, as long as that is not known.
-  var unverified: (rows: [UInt32], heads: [ChangeHash])?
   var queue: ChangeQueue
   let lookups = DocumentLookups()
   /// A change as it was when it was named or came in: every peer and the journal are given these bytes right after.
@@ -42,7 +40,7 @@ final class DocumentCore {
     store = ObjectStore(copying: other.store, bytes: bytes, actors: actors)
     log = RunLog(copying: other.log, bytes: bytes, actors: actors)
     graphCell = Cell(other.graph)
-    (queue, firstNewRow, unverified) = (other.queue, other.firstNewRow, other.unverified)
+    (queue, firstNewRow) = (other.queue, other.firstNewRow)
   }
 
   /// A document loaded from a document chunk.

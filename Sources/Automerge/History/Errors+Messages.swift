@@ -12,6 +12,7 @@ extension DocError: LocalizedError {
     case .unknownCursor: "the cursor is not one of this object"
     case .unknownChange(let hash): "the document has no change \(hash.brief)"
     case .notACounter: "only a counter can be incremented, and none stands there"
+    case .numbersAsKeys(let path): "the keys of a map are strings, but at \(path) they are numbers"
     case .invalidValue: "the value cannot be stored"
     case .invalidUTF8: "the text is not UTF-8"
     case .tooLarge: "the document is full"

@@ -13,6 +13,8 @@ public enum DocError: Error, Hashable, Sendable {
   case unknownChange(ChangeHash)
   /// Only counters can be incremented.
   case notACounter
+  /// A dictionary whose keys are numbers, at this path. The keys of a map are strings.
+  case numbersAsKeys(String)
   /// A value that cannot be stored.
   case invalidValue
   /// UTF-8 that is not valid.

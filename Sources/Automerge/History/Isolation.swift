@@ -77,48 +77,4 @@ extension DocumentCore {
   func string(of tree: TextTree) -> String {
     isolation == nil ? tree.string : String(decoding: tree.utf8(at: view), as: UTF8.self)
   }
-
-  /// The text part of a splice on a past state; see `splice`.
-  func isolatedSplice(
-    _ tree: TextTree, _ object: OpId, at start: Int, deleting count: Int, unit: TextUnit,
-    inserting utf8: UnsafeBufferPointer<UInt8>
-  ) throws(DocError) {
-    guard start <= total(of: tree)[unit] else { throw .outOfBounds(UInt64(start)) }
-    var start = start
-    if !utf8.isEmpty {
-      guard bytes.hasRoom(for: utf8.count) else { throw .tooLarge }
-      let measure = TextMeasure(of: utf8), gap = self.gap(in: tree, before: start, unit)
-      let before = visible(in: tree, before: gap)[unit]
-      let id = try takeIds(measure.scalars)
-      let offset = bytes.append(utf8, actor: id.actor)
-      tree.insertText(at: gap, id: id, text: offset..<offset + utf8.count, scalars: measure.scalars)
-      log.append(
-        .insertion(
-          object: object, behind: gap.reference, count: measure.scalars, text: offset, byteCount: utf8.count), id: id)
-      start = before + TextSums(measure, elements: measure.scalars)[unit]
-    }
-    if count > 0 { try isolatedDelete(tree, object, at: start, count: count, unit: unit) }
-  }
-
-  /// Deletes elements of a past state one by one, as far as there are any; an element that only ends behind `start`
-  /// stays.
-  func isolatedDelete(
-    _ tree: TextTree, _ object: OpId, at start: Int, count: Int, unit: TextUnit
-  ) throws(DocError) {
-    let clock = view
-    var targets: [OpId] = [], offset = 0, left = count
-    tree.forEachElement(at: clock) { element, sums in
-      let width = sums[unit]
-      if offset >= start, width > 0 {
-        targets.append(element)
-        left -= width
-      }
-      offset += width
-      return left > 0
-    }
-    for target in targets {
-      guard let element = element(tree, target) else { continue }
-      try change(tree, object, element, .delete, .null, predecessors: element.slot.visible(at: clock).map(\.id))
-    }
-  }
 }

@@ -1,9 +1,14 @@
 /// Collects what changes of others do to texts, joining what adjoins.
+///
+/// An edit that begins where the one before it ends stands behind what that one has deleted. So an edit shows whether new text came
+/// before the deleted text or behind it, which decides where a third person's text ends up that was typed there meanwhile.
 struct TextEditCollector {
   private(set) var edits: [TextEdit] = []
 
+  /// - Parameter followsDeleted: whether an insertion stands behind an element that is deleted.
   mutating func replace(
-    _ object: ObjId, at offset: Int, deleted: some Collection<UInt8>, inserted: some Collection<UInt8>
+    _ object: ObjId, at offset: Int, deleted: some Collection<UInt8>, inserted: some Collection<UInt8>,
+    followsDeleted: @autoclosure () -> Bool = false
   ) {
     if deleted.isEmpty, inserted.isEmpty { return }
     let last = edits.count - 1
@@ -13,9 +18,13 @@ struct TextEditCollector {
     }
     // Changed in place: a copy would make every keystroke of a long stretch cost the whole stretch.
     if offset == edits[last].utf8Offset + edits[last].inserted.count {
-      edits[last].deleted += deleted
-      edits[last].inserted += inserted
-    } else if offset + deleted.count == edits[last].utf8Offset, edits[last].inserted.isEmpty || inserted.isEmpty {
+      if !inserted.isEmpty, !edits[last].deleted.isEmpty, followsDeleted() {
+        append(object, offset, deleted, inserted)
+      } else {
+        edits[last].deleted += deleted
+        edits[last].inserted += inserted
+      }
+    } else if offset + deleted.count == edits[last].utf8Offset, edits[last].inserted.isEmpty || deleted.isEmpty {
       edits[last].utf8Offset = offset
       edits[last].deleted.insert(contentsOf: deleted, at: 0)
       edits[last].inserted.insert(contentsOf: inserted, at: 0)

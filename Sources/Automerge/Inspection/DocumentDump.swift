@@ -128,7 +128,7 @@ struct DocumentDump {
 extension DocumentDump {
   /// The marks, and the text in stretches of equal marks with the blocks between; nothing if there are neither.
   private func marks(of tree: TextTree) -> [(key: String, value: DumpedJSON)] {
-    let marks: [DumpedJSON] = tree.marks(at: .now, .scalars).map { mark in
+    let marks: [DumpedJSON] = MarkReader(tree, at: .now, .scalars).all().map { mark in
       .object([
         ("start", .number(Int(mark.start))), ("end", .number(Int(mark.end))), ("name", .string(mark.name)),
         ("value", .object(scalar(RawValue(mark.value), mark.value))),

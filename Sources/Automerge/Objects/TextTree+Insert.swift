@@ -87,6 +87,13 @@ extension TextTree {
     return gap
   }
 
+  /// Whether the element before a gap is deleted.
+  func followsDeleted(_ gap: Gap) -> Bool {
+    guard gap.element > 0 else { return false }
+    let run = self[gap.place]
+    return run.isIrregular ? slots[Int(run.text)].slot.winner() == nil : !run.isVisible
+  }
+
   /// Whether all elements of a leaf are greater than `id`.
   private func passes(_ leaf: UInt32, _ id: OpId) -> Bool {
     if leaves[Int(leaf)].least.isZero {

@@ -33,12 +33,17 @@ extension TextTree {
     return result
   }
 
-  /// What turned the text as it was at `clock` into what it is now, from left to right.
+  /// What turned the text as it was at `clock` into what it is now, from left to right. An edit that begins where the one before it
+  /// ends stands behind what that one has deleted.
   /// - Complexity: O(n) in the runs.
   func edits(since clock: Clock, object: ObjId) -> [TextEdit] {
     var edits: [TextEdit] = []
     var edit = TextEdit(object: object, utf8Offset: 0, deleted: [], inserted: [])
     var offset = 0
+    func insert(_ text: ArraySlice<UInt8>) {
+      if !edit.deleted.isEmpty, !text.isEmpty { keep(0) }
+      edit.inserted += text
+    }
     func keep(_ count: Int) {
       if !edit.deleted.isEmpty || !edit.inserted.isEmpty { edits.append(edit) }
       offset += edit.inserted.count + count
@@ -50,8 +55,8 @@ extension TextTree {
         if before == irregular.shown {
           if !before.isEmpty { keep(before.count) }
         } else {
+          insert(irregular.shown[...])
           edit.deleted += before
-          edit.inserted += irregular.shown
         }
         return
       }
@@ -62,7 +67,7 @@ extension TextTree {
         switch (was, run.isVisible) {
         case (true, true): keep(end - start)
         case (true, false): edit.deleted += bytes.bytes[start..<end]
-        case (false, true): edit.inserted += bytes.bytes[start..<end]
+        case (false, true): insert(bytes.bytes[start..<end])
         case (false, false): break
         }
         element += same

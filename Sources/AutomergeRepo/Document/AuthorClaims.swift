@@ -12,7 +12,7 @@ final class AuthorClaims {
   /// The actors that we tell a peer we write as: our own, and those of our other processes that the peer reaches through us.
   private func actorsToTell(_ peer: PeerId, _ handle: DocHandle, _ repo: Repo) -> Set<ActorId> {
     var actors: Set<ActorId> = []
-    if repo.fits(handle.document.actor, repo.peerId) { actors.insert(handle.document.actor) }
+    if repo.sharing.fits(handle.document.actor, repo.peerId) { actors.insert(handle.document.actor) }
     for sibling in repo.siblings where sibling != peer {
       actors.formUnion(handle.sync.authorship.actors(of: sibling))
     }
@@ -36,21 +36,21 @@ final class AuthorClaims {
       let last = told[peer]
       guard last != actors else { continue }
       told[peer] = actors
-      repo.send(.authors(actors, asks: last == nil, on: handle.id), to: peer)
+      repo.connections.send(.authors(actors, asks: last == nil, on: handle.id), to: peer)
     }
   }
 
   /// Takes a peer's claim of the actors it writes as here.
   func heard(_ actors: Set<ActorId>, from peer: PeerId, asks: Bool) {
     guard let handle, let repo = handle.repo, handle.sync.linkedPeers.contains(peer) else { return }
-    let fitting = actors.filter { repo.fits($0, peer) }
+    let fitting = actors.filter { repo.sharing.fits($0, peer) }
     if fitting.count < actors.count { repo.complain(of: peer, "claims an actor of another peer on \(handle.id)") }
     handle.receive(.authorship(.claimed(fitting, by: peer)))
-    if repo.isSibling(peer) { tell() }
+    if repo.connections.isSibling(peer) { tell() }
     if asks {
       let own = actorsToTell(peer, handle, repo)
       told[peer] = own
-      repo.send(.authors(own, asks: false, on: handle.id), to: peer)
+      repo.connections.send(.authors(own, asks: false, on: handle.id), to: peer)
     }
   }
 
@@ -58,7 +58,7 @@ final class AuthorClaims {
   func withdraw() {
     guard let handle else { return }
     for (peer, actors) in told where !actors.isEmpty {
-      handle.repo?.send(.authors([], asks: false, on: handle.id), to: peer)
+      handle.repo?.connections.send(.authors([], asks: false, on: handle.id), to: peer)
     }
     told = [:]
   }
@@ -80,7 +80,7 @@ extension DocHandle {
         self?.receive(.authorship(.ticked))
       }
     case .ask(let author, let changes):
-      repo?.send(.vouchRequest(Set(changes.prefix(PrivateMessage.maximumChanges)), on: id), to: author)
+      repo?.connections.send(.vouchRequest(Set(changes.prefix(PrivateMessage.maximumChanges)), on: id), to: author)
     case .refusedClaim(let peer): repo?.complain(of: peer, "claims an actor of another peer on \(id)")
     case .forged(let peer, let author):
       let name = author.map { "of \($0)" } ?? "that is ours"

@@ -40,6 +40,6 @@ extension DocHandle {
   /// Of the changes that are neither among `heads` nor their ancestors, those that this person has made, in any process.
   public func ownChanges(since heads: Set<ChangeHash>) -> Set<ChangeHash> {
     guard let repo else { return [] }
-    return Set(document.changes(since: heads).filter { repo.fits($0.actorId, repo.peerId) }.map(\.hash))
+    return Set(document.changes(since: heads).filter { repo.sharing.fits($0.actorId, repo.peerId) }.map(\.hash))
   }
 }

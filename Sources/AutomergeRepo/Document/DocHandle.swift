@@ -99,7 +99,9 @@ public final class DocHandle {
     watch.settle()
     document.commitWith(message: nil, timestamp: now)
     // Changes in between may already have taken it to the store, though not to all peers.
-    if document.heads() == currentHeads { perform(sync.receive(.changed, document: document)) } else { publishChange() }
+    guard document.heads() == currentHeads else { return publishChange() }
+    repo?.upkeep.used(id)
+    perform(sync.receive(.changed, document: document))
   }
 
   /// Merges another copy of the document, as if a peer had sent it.
@@ -129,12 +131,17 @@ public final class DocHandle {
   /// Takes in what another process has stored of the document since this one read it. Processes that are connected tell each
   /// other; one that has ended may not have told everything.
   ///
+  /// - Parameter heads: changes that are stored. If this document lacks some, all is read: the row that says which heads are stored
+  ///   may be that of a process which does not know them.
   /// - Complexity: one row is read; if it names unknown changes, O(n) in the stored document
-  public func takeStored() async throws {
-    guard let storage = repo?.storage, let row = try await storage.load(StoredHeads.key(id)),
-      let stored = StoredHeads.decode(row), !document.unknown(stored).isEmpty,
-      let others = try await StoredChunks.load(id, from: storage).document
-    else { return }
+  public func takeStored(with heads: Set<ChangeHash> = []) async throws {
+    guard let storage = repo?.storage else { return }
+    if document.unknown(heads).isEmpty {
+      guard let row = try await storage.load(StoredHeads.key(id)), let stored = StoredHeads.decode(row),
+        !document.unknown(stored).isEmpty
+      else { return }
+    }
+    guard let others = try await StoredChunks.load(id, from: storage).document else { return }
     let news = try others.encodeChangesSince(heads: document.heads())
     if !news.isEmpty { try take(news) }
   }
@@ -169,14 +176,14 @@ public final class DocHandle {
     progress.changed(to: heads)
     journalFeed.restart(on: document)
     store?.discard(gone)
-    repo?.catalogues.remember(self)
+    repo?.upkeep.catalogues.remember(self)
     perform(sync.receive(.rewound, document: document))
     refreshStatus()
   }
 
   /// Sends an ephemeral message to every peer on the document. It is not stored, and may be lost with a connection.
   public func broadcast(_ data: Data) {
-    repo?.broadcast(data, on: self)
+    repo?.connections.broadcast(data, on: self)
   }
 
   // MARK: Hearing
@@ -302,7 +309,7 @@ public final class DocHandle {
     for effect in effects {
       switch effect {
       case .send(let content, let peer):
-        repo?.send(content, on: id, to: peer)
+        repo?.connections.send(content, on: id, to: peer)
       case .edited(let edits, let peer):
         observers.send(.textEdits(edits, from: peer))
       case .headsChanged(let peer):
@@ -338,6 +345,7 @@ public final class DocHandle {
   }
 
   func refreshStatus() {
+    repo?.upkeep.used(id)
     if sync.phase == .searching { repo?.entries[id]?.tellProgress() }
     repo?.remotes.heads.noteHeads(of: self)
     let heads = currentHeads
@@ -368,7 +376,7 @@ public final class DocHandle {
   /// through the relays that it has named to us; a peer with read access speaks for no other; and for us only our own processes
   /// speak.
   func maySpeak(_ peer: PeerId, for author: PeerId) -> Bool {
-    guard let repo, !repo.isSibling(peer), author != peer else { return repo != nil }
+    guard let repo, !repo.connections.isSibling(peer), author != peer else { return repo != nil }
     guard author != repo.peerId, sync.isWriter(peer) else { return false }
     return !sync.isPeer(author) || reports.carries(peer, author)
   }

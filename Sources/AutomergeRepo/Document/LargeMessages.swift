@@ -62,7 +62,7 @@ final class LargeMessages {
     while !queue.isOver, let handle, let repo = handle.repo {
       guard !queue.waiting.isEmpty else { break }
       let content = queue.waiting.removeFirst()
-      let access = repo.access(handle.id, for: peer)
+      let access = repo.sharing.access(handle.id, for: peer)
       if access == .write, let data = content.data, !IncomingWeight.isLight(data) {
         await read(data, content, queue, from: peer, for: handle)
       } else if access > .none {
@@ -107,7 +107,7 @@ final class LargeMessages {
       turns.end(peer, excess: excess(message, from: peer))
     }
     guard !queue.isOver, let repo = handle.repo else { return }
-    let access = repo.access(id, for: peer)
+    let access = repo.sharing.access(id, for: peer)
     handle.perform(
       handle.ignoringWatch {
         handle.sync.finish(message, content, filter: filter, from: peer, access: access, since: before, document)
@@ -118,7 +118,7 @@ final class LargeMessages {
   /// The inflated bytes that a peer has to pay for; our own processes pay nothing.
   private func excess(_ message: IncomingMessage?, from peer: PeerId) -> Int {
     let excess = message?.takeExcess() ?? 0
-    return handle?.repo?.isSibling(peer) == true ? 0 : excess
+    return handle?.repo?.connections.isSibling(peer) == true ? 0 : excess
   }
 
   /// Some changes to take in, or a whole document with the form in which it is stored.

@@ -93,7 +93,7 @@ final class LinkReports {
     let report = report
     for peer in peersToTell {
       told[peer] = report
-      handle.repo?.send(.reach(report, on: handle.id), to: peer)
+      handle.repo?.connections.send(.reach(report, on: handle.id), to: peer)
     }
   }
 
@@ -105,7 +105,7 @@ final class LinkReports {
       guard let self, let handle = self.handle else { return }
       self.quietTimer = nil
       guard handle.currentHeads == seen else { return self.documentChanged() }
-      for peer in handle.idlePeers { handle.repo?.sendHeads(of: [(handle.id, seen)], to: peer) }
+      for peer in handle.idlePeers { handle.repo?.connections.sendHeads(of: [(handle.id, seen)], to: peer) }
     }
   }
 }

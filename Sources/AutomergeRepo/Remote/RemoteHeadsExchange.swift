@@ -71,7 +71,7 @@ final class RemoteHeadsExchange {
   }
 
   private func send(_ message: RemoteHeadsMessage, to peer: PeerId) {
-    repo?.send(type: message.type, fields: message.fields, to: peer)
+    repo?.connections.send(type: message.type, fields: message.fields, to: peer)
   }
 
   // MARK: Hearing
@@ -90,7 +90,7 @@ final class RemoteHeadsExchange {
         for (_, news) in stores where add.contains(news.storageId) { tell(news, id, to: peer) }
       }
     case .changed(let id, let stores):
-      guard repo.access(id, for: peer) > .none, repo.entries[id]?.handle != nil else { return }
+      guard repo.sharing.access(id, for: peer) > .none, repo.entries[id]?.handle != nil else { return }
       for (store, news) in stores where isFollowed(store) {
         let date = Date(timeIntervalSince1970: Double(news.milliseconds) / 1000)
         guard date.timeIntervalSince(repo.clock.date) < Self.maximumSkew else { continue }
@@ -124,7 +124,8 @@ final class RemoteHeadsExchange {
   }
 
   private func tell(_ news: RemoteHeads, _ id: DocumentId, to peer: PeerId) {
-    guard let repo, repo.access(id, for: peer) > .none, repo.entries[id]?.handle?.peers.contains(peer) == true else {
+    guard let repo, repo.sharing.access(id, for: peer) > .none, repo.entries[id]?.handle?.peers.contains(peer) == true
+    else {
       return
     }
     let milliseconds = Int((news.date.timeIntervalSince1970 * 1000).rounded())

@@ -55,7 +55,9 @@ final class SyncStates {
 
   /// The store of a peer that keeps its documents.
   private func store(of peer: PeerId) -> StorageId? {
-    guard let repo, !repo.isSibling(peer), let metadata = repo.connections[peer]?.metadata, !metadata.isEphemeral else {
+    guard let repo, !repo.connections.isSibling(peer), let metadata = repo.connections[peer]?.metadata,
+      !metadata.isEphemeral
+    else {
       return nil
     }
     return metadata.storageId

@@ -55,7 +55,7 @@ struct DocumentLoader {
   /// Ends an entry that never had a document. Peers and callers that asked for it get the same answer as for an unknown document.
   func close(_ entry: DocumentEntry, with outcome: FindOutcome) {
     repo.entries[entry.id] = nil
-    for (_, peer) in entry.takeQueue() { repo.send(.unavailable, on: entry.id, to: peer) }
+    for (_, peer) in entry.takeQueue() { repo.connections.send(.unavailable, on: entry.id, to: peer) }
     entry.end(with: outcome)
   }
 
@@ -67,12 +67,13 @@ struct DocumentLoader {
     handle.signatures.load(chunks.signatures)
     repo.remotes.syncStates.loaded(chunks.syncStates, of: entry.id)
     entry.handle = handle
+    repo.upkeep.used(entry.id)
     repo.attachStore(to: handle, loaded: chunks)
     if isReady {
       announce(handle)
       resume(handle)
     }
-    if isReady, repo.storage != nil { repo.catalogues.remember(handle) }
+    if isReady, repo.storage != nil { repo.upkeep.catalogues.remember(handle) }
     deliverQueue(of: entry)
     if !isReady { search(entry, handle) }
   }
@@ -80,9 +81,9 @@ struct DocumentLoader {
   /// What peers said of the document before it was here.
   func deliverQueue(of entry: DocumentEntry) {
     for (content, peer) in entry.takeQueue() where repo.connections.isConnected(peer) {
-      let access = repo.access(entry.id, for: peer)
+      let access = repo.sharing.access(entry.id, for: peer)
       if access == .none {
-        repo.send(.unavailable, on: entry.id, to: peer)
+        repo.connections.send(.unavailable, on: entry.id, to: peer)
       } else {
         if let handle = entry.handle { repo.remotes.syncStates.recall(peer, for: handle) }
         entry.handle?.receive(.received(content, from: peer, access: access))
@@ -100,7 +101,7 @@ struct DocumentLoader {
   /// Goes on with the peers that were on the document when it was released, and that the policy does not tell of it.
   private func resume(_ handle: DocHandle) {
     for peer in repo.connections.resume(handle.id) {
-      let access = repo.access(handle.id, for: peer)
+      let access = repo.sharing.access(handle.id, for: peer)
       if access > .none { handle.receive(.connected(peer, access: access)) }
     }
   }
@@ -128,7 +129,7 @@ struct DocumentLoader {
     repo.entries[handle.id]?.end(with: .found(handle))
     let linked = handle.sync.linkedPeers
     // Peers that could not create it may write now.
-    for peer in linked { handle.receive(.accessChanged(peer, repo.access(handle.id, for: peer))) }
+    for peer in linked { handle.receive(.accessChanged(peer, repo.sharing.access(handle.id, for: peer))) }
     for peer in repo.connections.all where !linked.contains(peer) { repo.introduce(peer, to: handle) }
   }
 
@@ -140,8 +141,9 @@ struct DocumentLoader {
 
   /// Ends a search without a result.
   func discard(_ entry: DocumentEntry) {
-    for peer in entry.handle?.sync.engagedPeers ?? [] { repo.send(.unavailable, on: entry.id, to: peer) }
+    for peer in entry.handle?.sync.engagedPeers ?? [] { repo.connections.send(.unavailable, on: entry.id, to: peer) }
     entry.handle?.detach()
     repo.entries[entry.id] = nil
+    repo.upkeep.left(entry.id)
   }
 }

@@ -31,22 +31,22 @@ struct MessageRouter {
 
   private func receive(_ content: RepoMessage.Content, on id: DocumentId, from peer: PeerId) {
     // Checked before any lookup, so that unknown and refused documents take the same time and get the same answer.
-    let access = repo.access(id, for: peer)
-    guard access > .none else { return repo.send(.unavailable, on: id, to: peer) }
+    let access = repo.sharing.access(id, for: peer)
+    guard access > .none else { return repo.connections.send(.unavailable, on: id, to: peer) }
     if let handle = repo.entries[id]?.handle {
       repo.remotes.syncStates.recall(peer, for: handle)
       handle.receive(.received(content, from: peer, access: access))
       return
     }
     let isNew = repo.entries[id] == nil
-    let entry = repo.entry(for: id)
+    let entry = repo.entries.entry(for: id)
     entry.queue(content, from: peer)
     if isNew { repo.loader.load(entry) }
   }
 
   private func receive(_ message: RepoMessage.EphemeralMessage, from peer: PeerId) {
     guard message.senderId != repo.peerId, let handle = repo.handle(of: message.documentId),
-      repo.access(message.documentId, for: peer) > .none, handle.maySpeak(peer, for: message.senderId.owner),
+      repo.sharing.access(message.documentId, for: peer) > .none, handle.maySpeak(peer, for: message.senderId.owner),
       repo.connections.ephemeral.gate.accepts(message, via: peer, at: repo.clock.now)
     else { return }
     handle.deliver(.ephemeral(message, via: peer))
@@ -59,16 +59,16 @@ struct MessageRouter {
 
   private func receive(_ message: PrivateMessage, from peer: PeerId) {
     switch message {
-    case .catalogueDigest(let digest): repo.catalogues.received(digest: digest, from: peer)
-    case .catalogueBuckets(let buckets): repo.catalogues.received(buckets: buckets, from: peer)
-    case .heads(let documents): repo.catalogues.received(documents, from: peer)
+    case .catalogueDigest(let digest): repo.upkeep.catalogues.received(digest: digest, from: peer)
+    case .catalogueBuckets(let buckets): repo.upkeep.catalogues.received(buckets: buckets, from: peer)
+    case .heads(let documents): repo.upkeep.catalogues.received(documents, from: peer)
     case .reach(let report, let id): handle(id, sharedWith: peer)?.reports.heard(report, from: peer)
     case .authors(let actors, let asks, let id):
       handle(id, sharedWith: peer)?.claims.heard(actors, from: peer, asks: asks)
     case .vouchRequest(let changes, let id):
       guard let handle = handle(id, sharedWith: peer) else { return }
       let known = changes.subtracting(handle.document.unknown(changes)).union(changes.intersection(handle.discarded))
-      repo.send(.vouchAnswer(known: known, of: changes, on: id), to: peer)
+      repo.connections.send(.vouchAnswer(known: known, of: changes, on: id), to: peer)
     case .vouchAnswer(let known, let changes, let id):
       handle(id, sharedWith: peer)?.receive(
         .authorship(.answered(known: known, unknown: changes.subtracting(known), by: peer)))
@@ -80,6 +80,6 @@ struct MessageRouter {
 
   /// The document in memory, if the peer has access to it.
   private func handle(_ id: DocumentId, sharedWith peer: PeerId) -> DocHandle? {
-    repo.access(id, for: peer) > .none ? repo.entries[id]?.handle : nil
+    repo.sharing.access(id, for: peer) > .none ? repo.entries[id]?.handle : nil
   }
 }

@@ -88,7 +88,7 @@ extension Repo {
     let (stream, continuation) = AsyncStream.makeStream(of: FindProgress.self, bufferingPolicy: .bufferingNewest(64))
     if handle(of: id) == nil {
       let isNew = entries[id] == nil
-      let entry = entry(for: id)
+      let entry = entries.entry(for: id)
       entry.watch(continuation)
       if isNew { loader.load(entry) }
     }

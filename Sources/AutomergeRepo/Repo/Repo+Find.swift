@@ -9,20 +9,12 @@ extension Repo {
     await OneReply.wait(otherwise: .timedOut) { reply in
       if let handle = handle(of: id) { return reply.resume(returning: .found(handle)) }
       let isNew = entries[id] == nil
-      let entry = entry(for: id)
+      let entry = entries.entry(for: id)
       entry.wait(reply, for: limit, clock: clock) { [weak self, weak entry] in
         guard let self, let entry, entry.handle != nil, !entry.isReady, !entry.isAwaited else { return }
         self.loader.discard(entry)
       }
       if isNew { loader.load(entry) }
     }
-  }
-
-  /// The entry of `id`; a new one begins to load.
-  func entry(for id: DocumentId) -> DocumentEntry {
-    if let entry = entries[id] { return entry }
-    let entry = DocumentEntry(id: id)
-    entries[id] = entry
-    return entry
   }
 }

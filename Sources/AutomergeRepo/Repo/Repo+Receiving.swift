@@ -6,11 +6,11 @@ extension Repo: NetworkDelegate {
     if connections.isConnected(peer) { forget(peer) }
     connections.opened(peer, metadata, by: provider)
     observers.send(provider.isSiblings ? .siblingConnected(peer) : .peerConnected(peer, metadata))
-    for entry in entriesToTell(peer) {
+    for entry in sharing.entries(toTell: peer) {
       if let handle = entry.handle { introduce(peer, to: handle) }
     }
     guard !provider.isSiblings else { return }
-    catalogues.begin(with: peer)
+    upkeep.catalogues.begin(with: peer)
     remotes.heads.connected()
   }
 
@@ -20,19 +20,19 @@ extension Repo: NetworkDelegate {
   }
 
   private func forget(_ peer: PeerId) {
-    let wasSibling = isSibling(peer)
+    let wasSibling = connections.isSibling(peer)
     connections.closed(peer)
     connections.ephemeral.gate.forget(peer)
-    catalogues.end(with: peer)
+    upkeep.catalogues.end(with: peer)
     remotes.heads.disconnected(peer)
-    for entry in entriesLinked(to: peer) { entry.handle?.receive(.disconnected(peer)) }
+    for entry in entries.linked(to: peer) { entry.handle?.receive(.disconnected(peer)) }
     observers.send(wasSibling ? .siblingDisconnected(peer) : .peerDisconnected(peer))
   }
 
   public func network(_ provider: any NetworkProvider, _ peer: PeerId, isCrowded: Bool) {
     guard connections.isConnected(peer, by: provider) else { return }
     connections.setCrowded(isCrowded, peer)
-    for entry in entriesLinked(to: peer) { entry.handle?.receive(.crowded(peer, isCrowded)) }
+    for entry in entries.linked(to: peer) { entry.handle?.receive(.crowded(peer, isCrowded)) }
   }
 
   public func network(_ provider: any NetworkProvider, received message: RepoMessage, from peer: PeerId) {

@@ -28,13 +28,12 @@ public final class Repo {
   /// Signs this person's changes; nil leaves them unsigned.
   public var signer: ChangeSigner?
 
-  let policy: any ShareAuthorizing
   let logger: Logger
   let observers = Observers<Event>()
   let connections: PeerConnections
-  /// The documents that are in memory, being loaded, or searched for.
-  var entries: [DocumentId: DocumentEntry] = [:]
-  private(set) lazy var catalogues = CatalogueExchange(self)
+  let entries = DocumentEntries()
+  let sharing: DocumentSharing
+  private(set) lazy var upkeep = Upkeep(self)
   let released = ReleasedDocuments()
   private(set) lazy var remotes = RemoteStores(self)
   private var commits: CommitLog
@@ -49,13 +48,13 @@ public final class Repo {
     sharePolicy: any ShareAuthorizing = ShareNothing(), clock: any RepoClock = SystemClock(),
     random: RandomSource = RandomSource(), logger: Logger = Logger(label: "repo")
   ) {
-    (self.peerId, self.storage, self.policy) = (peerId, storage, sharePolicy)
-    (self.clock, self.logger) = (clock, logger)
+    (self.peerId, self.storage, self.clock, self.logger) = (peerId, storage, clock, logger)
     var random = random
     let sessionId = String(random.next(), radix: 36)
     self.random = random
     connections = PeerConnections(
       local: LocalPeer(peerId: peerId, metadata: metadata), sessionId: sessionId, clock: clock, logger: logger)
+    sharing = DocumentSharing(policy: sharePolicy, connections: connections, entries: entries)
     commits = CommitLog(lossCount: storage?.lossCount ?? 0)
   }
 
@@ -78,6 +77,7 @@ public final class Repo {
     if document.heads().isEmpty { document.commitEmpty(timestamp: clock.date) }
     let handle = DocHandle(id: entry.id, document: document, phase: .ready, repo: self)
     entry.handle = handle
+    upkeep.used(entry.id)
     attachStore(to: handle, loaded: nil)
     handle.store?.storeWhole()
     handle.signatures.changed()
@@ -87,14 +87,10 @@ public final class Repo {
   }
 
   /// The documents in memory, in no particular order.
-  public var handles: [DocHandle] {
-    entries.values.compactMap { $0.isReady ? $0.handle : nil }
-  }
+  public var handles: [DocHandle] { entries.readyHandles }
 
   /// The document if it is in memory.
-  public func handle(of id: DocumentId) -> DocHandle? {
-    entries[id].flatMap { $0.isReady ? $0.handle : nil }
-  }
+  public func handle(of id: DocumentId) -> DocHandle? { entries[id].flatMap { $0.isReady ? $0.handle : nil } }
 
   /// The ids of all documents, in memory or in the store.
   public func documentIds() async throws(StorageError) -> Set<DocumentId> {
@@ -121,7 +117,8 @@ public final class Repo {
     let place = DocumentEntry(id: id)
     entries[id] = place
     defer { if entries[id] === place { loader.close(place, with: .deleted) } }
-    catalogues.forget(id)
+    upkeep.left(id)
+    upkeep.catalogues.forget(id)
     remotes.forget(id)
     entry?.end(with: .deleted)
     if let handle = entry?.handle {
@@ -149,11 +146,13 @@ public final class Repo {
       handle.isStored, handle.signatures.isStored, !handle.isCompacting, handle.incoming.isEmpty,
       handle.companions == nil,
       handle.sync.linkedPeers.allSatisfy({ handle.inSync(with: $0) }),
-      connections.release(id, of: handle.sync.linkedPeers.filter { !announces(id, to: $0) })
+      connections.release(id, of: handle.sync.linkedPeers.filter { !sharing.announces(id, to: $0) })
     else { return false }
     handle.claims.withdraw()
     handle.detach()
     entries[id] = nil
+    upkeep.left(id)
+    upkeep.catalogues.released(handle)
     remotes.forget(id)
     released.watch(handle.document, id: id, for: self)
     observers.send(.documentReleased(id))
@@ -222,7 +221,7 @@ public final class Repo {
   ///
   /// - Complexity: O(n) in the documents in memory
   public var storedLag: Duration {
-    let since = entries.values.compactMap { $0.handle?.store?.unstoredSince }.min()
+    let since = entries.all.compactMap { $0.handle?.store?.unstoredSince }.min()
     return since.map { clock.now - $0 } ?? .zero
   }
 

@@ -64,7 +64,10 @@ final class DocumentSignatures {
     else { return }
     book.prove(signature)
     unstored.insert(actor)
-    for peer in handle.peers where !handle.idlePeers.contains(peer) { repo.send([signature], on: handle.id, to: peer) }
+    repo.upkeep.used(handle.id)
+    for peer in handle.peers where !handle.idlePeers.contains(peer) {
+      repo.connections.send([signature], on: handle.id, to: peer)
+    }
   }
 
   /// Signs for a process of this person that has died. All changes of its actor among these are its own.
@@ -160,10 +163,13 @@ final class DocumentSignatures {
     if !unstored.isEmpty { storeSoon() }
   }
 
+  /// Whether `checked` would do nothing, unless something happens to the document.
+  var isSettled: Bool { unstored.isEmpty && book.isTidy }
+
   private func tellDigest(to peer: PeerId) {
     guard let handle else { return }
     told[peer] = book.digest
-    handle.repo?.send(.signatureDigest(book.digest, on: handle.id), to: peer)
+    handle.repo?.connections.send(.signatureDigest(book.digest, on: handle.id), to: peer)
   }
 
   func heard(digest theirs: Data, from peer: PeerId) {
@@ -172,12 +178,13 @@ final class DocumentSignatures {
     guard theirs != ours, examined[peer] != [ours, theirs] else { return }
     examined[peer] = [ours, theirs]
     if told[peer] != ours { tellDigest(to: peer) }
-    handle.repo?.send(Array(book.proven.values), on: handle.id, to: peer)
+    handle.repo?.connections.send(Array(book.proven.values), on: handle.id, to: peer)
   }
 
   func heard(_ signatures: [ChangeSignature], from peer: PeerId) {
     guard let handle, let repo = handle.repo, handle.sync.linkedPeers.contains(peer) else { return }
     settle()
+    repo.upkeep.used(handle.id)
     let news = signatures.filter { book.isNews($0) && handle.document.changeCount(by: $0.actor) > 0 }
     let room = max(0, Self.maximumWaiting - waiting.count)
     waiting += news.prefix(book.admit(min(news.count, room), from: peer, now: repo.clock.now)).map { ($0, peer) }
@@ -222,8 +229,9 @@ final class DocumentSignatures {
   private func take(_ news: [ChangeSignature], from peer: PeerId?) {
     guard let handle, !news.isEmpty else { return }
     unstored.formUnion(news.map(\.actor))
+    handle.repo?.upkeep.used(handle.id)
     let listeners = peer.map { handle.reports.listeners(to: $0, via: $0) } ?? handle.peers
-    for listener in listeners { handle.repo?.send(news, on: handle.id, to: listener) }
+    for listener in listeners { handle.repo?.connections.send(news, on: handle.id, to: listener) }
     storeSoon()
   }
 

@@ -53,6 +53,9 @@ struct SignatureBook {
     return admitted
   }
 
+  /// Whether there is nothing to drop, now or later.
+  var isTidy: Bool { offers.isEmpty }
+
   /// Drops the per-minute counts that are over a minute old.
   mutating func tidy(now: Duration) { offers = offers.filter { now - $0.value.start < Self.minute } }
 

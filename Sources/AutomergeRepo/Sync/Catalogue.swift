@@ -4,28 +4,22 @@ import Foundation
 
 /// The heads of many documents in few bytes, so that two peers find the documents that differ without listing all.
 ///
-/// Each document has a hash of its id and heads; documents are spread over buckets, a bucket's number is the sum of its hashes,
-/// and the digest is a hash of all buckets.
+/// Each document has a hash of its id and heads; `CatalogueSums` has the sums of these.
 struct Catalogue {
   static let bucketCount = 256
   /// Eight bytes for each bucket.
   static let bucketByteCount = bucketCount * 8
 
   private(set) var heads: [DocumentId: Set<ChangeHash>] = [:]
-  private var sums = [UInt64](repeating: 0, count: bucketCount)
+  private(set) var sums = CatalogueSums()
 
   mutating func add(_ document: DocumentId, _ heads: Set<ChangeHash>, hash: UInt64) {
     guard self.heads.updateValue(heads, forKey: document) == nil else { return }
-    sums[Catalogue.bucket(of: document)] &+= hash
+    sums.add(document, hash)
   }
 
-  /// 32 bytes, equal if the documents and their heads are.
-  var digest: Data { Data(SHA256.hash(data: buckets)) }
-
-  var buckets: Data {
-    Data(
-      sums.flatMap { sum in stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: sum >> UInt64($0)) } })
-  }
+  var digest: Data { sums.digest }
+  var buckets: Data { sums.buckets }
 
   /// The documents in the buckets that differ from the other side's; all if its buckets have the wrong length.
   func documents(differingFrom other: Data) -> [DocumentId] {
@@ -44,7 +38,31 @@ struct Catalogue {
     return hash.finalize().prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  private static func bucket(of document: DocumentId) -> Int { Int(document.bytes[15]) }
+  fileprivate static func bucket(of document: DocumentId) -> Int { Int(document.bytes[15]) }
+}
+
+/// What a catalogue comes to: documents are spread over buckets, a bucket's number is the sum of its documents' hashes, and the
+/// digest is a hash of all buckets. A document's hash can be exchanged without looking at the others.
+struct CatalogueSums: Equatable {
+  private var sums = [UInt64](repeating: 0, count: Catalogue.bucketCount)
+  private(set) var count = 0
+
+  mutating func add(_ document: DocumentId, _ hash: UInt64) {
+    sums[Catalogue.bucket(of: document)] &+= hash
+    count += 1
+  }
+
+  mutating func exchange(_ old: UInt64, for new: UInt64, of document: DocumentId) {
+    sums[Catalogue.bucket(of: document)] &+= new &- old
+  }
+
+  /// 32 bytes, equal if the documents and their heads are.
+  var digest: Data { Data(SHA256.hash(data: buckets)) }
+
+  var buckets: Data {
+    Data(
+      sums.flatMap { sum in stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: sum >> UInt64($0)) } })
+  }
 }
 
 /// The heads of a document, stored beside its chunks, so that they are known without reading those.

@@ -7,6 +7,8 @@ import Foundation
 final class CatalogueExchange {
   /// The state of the comparison with a peer.
   private struct Comparison {
+    /// What we share with it, up to the changes that were not counted yet. Nil if it has to be counted anew.
+    var sums: CatalogueSums?
     /// The digest that the peer was last told.
     var told: Data?
     /// The last pair of digests, ours and the peer's, that was compared.
@@ -16,7 +18,7 @@ final class CatalogueExchange {
   private weak var repo: Repo?
   /// The stored heads of documents that are not in memory. Nil until there is a peer to compare with.
   private var storedHeads: [DocumentId: Set<ChangeHash>]?
-  /// The hashes of documents in catalogues, valid while the heads are these.
+  /// The hashes of documents in catalogues, as they were counted: valid while the heads are these.
   private var hashes: [DocumentId: (heads: Set<ChangeHash>, hash: UInt64)] = [:]
   private var comparisons: [PeerId: Comparison] = [:]
 
@@ -36,10 +38,17 @@ final class CatalogueExchange {
         }
         found[id] = heads
       }
-      storedHeads = found
+      took(found)
     } catch {
       repo.logger.warning("what the store has cannot be compared with what peers have: \(error)")
     }
+  }
+
+  private func took(_ found: [DocumentId: Set<ChangeHash>]) {
+    let before = storedHeads ?? [:]
+    storedHeads = found
+    let ids = Set(before.keys).union(found.keys)
+    count(ids.filter { before[$0] != found[$0] })
   }
 
   /// Stores a document's heads where the store does not have them yet.
@@ -57,10 +66,70 @@ final class CatalogueExchange {
     }
   }
 
+  /// The document has left the memory, stored with these heads.
+  func released(_ handle: DocHandle) {
+    if storedHeads != nil { storedHeads?[handle.id] = handle.currentHeads }
+  }
+
   /// The document was deleted.
   func forget(_ document: DocumentId) {
     storedHeads?.removeValue(forKey: document)
+    policyChanged()
     hashes.removeValue(forKey: document)
+  }
+
+  // MARK: Counting
+
+  /// Other documents may be shared with each peer from now on.
+  func policyChanged() { for peer in comparisons.keys { comparisons[peer]?.sums = nil } }
+
+  /// Counts what has changed since the last time.
+  private func countChanges() {
+    if let changed = repo?.upkeep.takeChanged(), !changed.isEmpty { count(changed) }
+  }
+
+  /// - Complexity: O(n · p) in these documents and the peers that are compared with
+  private func count(_ changed: some Sequence<DocumentId>) {
+    guard let repo else { return }
+    var peers: [PeerId] = []
+    for (peer, comparison) in comparisons where comparison.sums != nil {
+      // Where the policy keeps no list, it depends on memory and store what is counted.
+      if repo.sharing.policy.documents(sharedWith: peer) == nil { comparisons[peer]?.sums = nil } else { peers.append(peer) }
+    }
+    for id in changed {
+      let heads = heads(of: id)
+      guard let old = hashes[id] else {
+        // It was in no catalogue yet.
+        for peer in peers where repo.sharing.announces(id, to: peer) { comparisons[peer]?.sums = nil }
+        continue
+      }
+      guard old.heads != heads else { continue }
+      let new = hash(of: id, heads)
+      for peer in peers where repo.sharing.announces(id, to: peer) {
+        comparisons[peer]?.sums?.exchange(old.hash, for: new, of: id)
+      }
+    }
+  }
+
+  private func heads(of id: DocumentId) -> Set<ChangeHash> {
+    repo?.entries[id]?.handle?.currentHeads ?? storedHeads?[id] ?? []
+  }
+
+  /// What we share with a peer.
+  private func sums(for peer: PeerId) -> CatalogueSums {
+    countChanges()
+    if let known = comparisons[peer]?.sums { return known }
+    let sums = catalogue(for: peer).sums
+    comparisons[peer]?.sums = sums
+    return sums
+  }
+
+  /// Traps unless what was counted bit by bit is what is shared with each peer.
+  func checkInvariants() {
+    for peer in comparisons.keys {
+      let sums = sums(for: peer)
+      precondition(sums == catalogue(for: peer).sums, "the sums of \(peer) are not those of its catalogue")
+    }
   }
 
   // MARK: Comparing
@@ -88,18 +157,18 @@ final class CatalogueExchange {
   }
 
   private func sharesAnything(with peer: PeerId) -> Bool {
-    repo?.policy.documents(sharedWith: peer)?.isEmpty != true
+    repo?.sharing.policy.documents(sharedWith: peer)?.isEmpty != true
   }
 
   private func sendDigest(to peer: PeerId) {
     guard let repo, repo.connections.isConnected(peer), let comparison = comparisons[peer] else { return }
-    let catalogue = catalogue(for: peer)
+    let sums = sums(for: peer)
     // With no document to share we say nothing, and the peer needs no answer.
-    guard !catalogue.heads.isEmpty else { return }
-    let digest = catalogue.digest
+    guard sums.count > 0 else { return }
+    let digest = sums.digest
     guard comparison.told != digest else { return }
     comparisons[peer]?.told = digest
-    repo.send(.catalogueDigest(digest), to: peer)
+    repo.connections.send(.catalogueDigest(digest), to: peer)
   }
 
   /// - Complexity: O(n) in the documents that are shared with the peer.
@@ -107,10 +176,10 @@ final class CatalogueExchange {
     var catalogue = Catalogue()
     guard let repo else { return catalogue }
     let all =
-      repo.policy.documents(sharedWith: peer)
-      ?? Array(Set(storedHeads.map { Array($0.keys) } ?? []).union(repo.entries.keys))
-    for id in all where repo.announces(id, to: peer) {
-      let heads = repo.entries[id]?.handle?.currentHeads ?? storedHeads?[id] ?? []
+      repo.sharing.policy.documents(sharedWith: peer)
+      ?? Array(Set(storedHeads.map { Array($0.keys) } ?? []).union(repo.entries.ids))
+    for id in all where repo.sharing.announces(id, to: peer) {
+      let heads = heads(of: id)
       catalogue.add(id, heads, hash: hash(of: id, heads))
     }
     return catalogue
@@ -127,25 +196,26 @@ final class CatalogueExchange {
 
   func received(digest: Data, from peer: PeerId) {
     guard storedHeads != nil, comparisons[peer] != nil else { return }
-    let ours = catalogue(for: peer)
-    guard !ours.heads.isEmpty, digest != ours.digest, comparisons[peer]?.examined != [ours.digest, digest] else {
-      return
-    }
-    comparisons[peer]?.examined = [ours.digest, digest]
-    repo?.send(.catalogueBuckets(ours.buckets), to: peer)
+    let ours = sums(for: peer)
+    guard ours.count > 0 else { return }
+    let ourDigest = ours.digest
+    guard digest != ourDigest, comparisons[peer]?.examined != [ourDigest, digest] else { return }
+    comparisons[peer]?.examined = [ourDigest, digest]
+    repo?.connections.send(.catalogueBuckets(ours.buckets), to: peer)
   }
 
   func received(buckets: Data, from peer: PeerId) {
     guard storedHeads != nil, comparisons[peer] != nil else { return }
+    countChanges()
     let ours = catalogue(for: peer)
-    repo?.sendHeads(of: ours.documents(differingFrom: buckets).map { ($0, ours.heads[$0] ?? []) }, to: peer)
+    repo?.connections.sendHeads(of: ours.documents(differingFrom: buckets).map { ($0, ours.heads[$0] ?? []) }, to: peer)
   }
 
   /// A document in memory is kept equal by its own sync; another one is loaded if the peer's heads differ.
   func received(_ documents: [(document: DocumentId, heads: Set<ChangeHash>)], from peer: PeerId) {
     guard let repo else { return }
     var toLoad: [DocumentId] = []
-    for (id, heads) in documents where repo.access(id, for: peer) > .none {
+    for (id, heads) in documents where repo.sharing.access(id, for: peer) > .none {
       if let handle = repo.entries[id]?.handle {
         handle.receive(.told(heads: heads, by: peer))
       } else if storedHeads?[id] != heads {

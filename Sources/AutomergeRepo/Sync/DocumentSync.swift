@@ -123,6 +123,9 @@ struct DocumentSync {
     links.contains { $0.peer == peer && !$0.isLacking && $0.access == .write }
   }
 
+  /// Whether a peer had other heads than ours at the last check.
+  var hasDifference: Bool { links.contains { $0.exchange?.difference != nil } }
+
   /// The peers that wait for the search's result.
   var awaitingPeers: [PeerId] { links.filter(\.awaitsAnswer).map(\.peer) }
 

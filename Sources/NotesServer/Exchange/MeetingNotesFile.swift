@@ -3,27 +3,30 @@ import Foundation
 
 /// A `.meetingnotes` file: a CBOR map of a document's `id` and its Automerge bytes as `data`.
 ///
-/// The id has had three forms: a map of its text and its bytes, which is the one we write; the text alone; and the bytes of a
-/// UUID under tag 37.
+/// The id has had three forms: a map of its text and its bytes, which is the one of our own files; the text alone; and the bytes
+/// of a UUID under tag 37.
 public struct MeetingNotesFile: Hashable, Sendable {
   var id: DocumentId
   /// A document in Automerge's format; not decoded here.
   public var data: Data
+  /// The id in the form in which it is written. A file that is written anew keeps the form that its program gave it.
+  private let writtenId: CBOR
 
-  init(id: DocumentId, data: Data) { (self.id, self.data) = (id, data) }
+  init(id: DocumentId, data: Data) {
+    (self.id, self.data) = (id, data)
+    writtenId = .record(["id": .text(id.description), "data": .bytes(Data(id.bytes))])
+  }
 
   /// Nil if the bytes are not such a file.
   public init?(_ bytes: [UInt8]) {
-    guard let file = try? CBOR(bytes, limits: .stored), let data = file["data"]?.bytes,
-      let id = file["id"].flatMap(Self.id)
+    guard let file = try? CBOR(bytes, limits: .stored.keepingTags), let data = file["data"]?.bytes,
+      let writtenId = file["id"], let id = Self.id(writtenId)
     else { return nil }
-    self.init(id: id, data: data)
+    (self.id, self.data, self.writtenId) = (id, data, writtenId)
   }
 
   var encoded: [UInt8] {
-    CBOR.record([
-      "id": .record(["id": .text(id.description), "data": .bytes(Data(id.bytes))]), "data": .bytes(data),
-    ]).encoded()
+    CBOR.record(["id": writtenId, "data": .bytes(data)]).encoded()
   }
 
   private static func id(_ value: CBOR) -> DocumentId? {

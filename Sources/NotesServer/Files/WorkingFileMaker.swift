@@ -11,12 +11,12 @@ import Foundation
 @AutomergeRepo
 struct WorkingFileMaker {
   private let environment: ServiceEnvironment
-  private let fileSync: WorkingFileSync
+  private let planner: any WorkingFilePlanner
 
   private var notebook: Notebook { environment.notebook }
 
-  init(_ environment: ServiceEnvironment, _ fileSync: WorkingFileSync) {
-    (self.environment, self.fileSync) = (environment, fileSync)
+  init(_ environment: ServiceEnvironment, _ planner: any WorkingFilePlanner) {
+    (self.environment, self.planner) = (environment, planner)
   }
 
   /// Finds a free name in `directory`, writes the note's text there, and stores the record.
@@ -34,7 +34,7 @@ struct WorkingFileMaker {
     async let names = environment.files.names(in: directory)
     try await notebook.refresh(key)
     if let made = notebook[key], made.path != nil || made.successor != nil {
-      if made.path != nil { fileSync.watch(handle) }
+      if made.path != nil { planner.watch(handle) }
       return made
     }
     // A buffer may still show what the file held before the note was put away.
@@ -56,9 +56,9 @@ struct WorkingFileMaker {
       record.deletionSeen = record.deletionSeen ?? NoteDocument.deletion(of: handle.document)
       record.words = Words.count(text)
       guard try await placed(record, bytes, handle) else { continue }
-      fileSync.watch(handle)
+      planner.watch(handle)
       // Changes from peers that arrived while the file was being created were not observed.
-      if handle.document.heads() != heads { fileSync.plan(handle, text: note.content) }
+      if handle.document.heads() != heads { planner.plan(handle, text: note.content) }
       return notebook[key] ?? record
     }
     throw NotesError(.conflict, "No free file name was found for \"\(title)\" in \(directory).")

@@ -98,7 +98,7 @@ struct ChangeBatch<Source: TextSource> {
       compose(TextDiff.delta(from: text.allUTF8, to: written.bytes))
     }
     guard head != nil else { return }
-    var builder = TextDelta.Builder()
+    var builder = DeltaBuilder()
     var offset = 0
     for edit in before.reversed() + after {
       builder.retain(edit.range.lowerBound - offset)

@@ -89,7 +89,7 @@ extension TextDelta {
   /// This delta for an old text that has the first `count` bytes of the last insertion already.
   fileprivate func keeping(_ count: Int) -> TextDelta {
     guard case .insert(let piece)? = segments.last else { return self }
-    var builder = Builder()
+    var builder = DeltaBuilder()
     for segment in segments.dropLast() { builder.append(segment) }
     builder.retain(count)
     builder.insert(TextPiece(Array(piece.bytes.dropFirst(count))))

@@ -6,9 +6,9 @@ extension TextDelta {
   func composed(with next: TextDelta) -> TextDelta {
     if isIdentity { return next }
     if next.isIdentity { return self }
-    var first = Reader(segments)
-    var second = Reader(next.segments)
-    var result = Builder()
+    var first = DeltaReader(segments)
+    var second = DeltaReader(next.segments)
+    var result = DeltaBuilder()
     while let kind = second.kind {
       if kind == .insert {
         result.insert(second.take(second.remaining))
@@ -51,10 +51,10 @@ extension TextDelta {
   /// - Complexity: O(n) in the segments of both
   func transformed(over other: TextDelta) -> (mine: TextDelta, theirs: TextDelta) {
     if isIdentity || other.isIdentity { return (self, other) }
-    var left = Reader(segments)
-    var right = Reader(other.segments)
-    var mine = Builder()
-    var theirs = Builder()
+    var left = DeltaReader(segments)
+    var right = DeltaReader(other.segments)
+    var mine = DeltaBuilder()
+    var theirs = DeltaBuilder()
     while left.kind != nil || right.kind != nil {
       if left.kind == .insert {
         theirs.retain(left.remaining)
@@ -85,57 +85,5 @@ extension TextDelta {
       }
     }
     return (mine.delta, theirs.delta)
-  }
-
-  private enum Kind { case retain, insert, delete }
-
-  /// Walks segments in portions of any size.
-  private struct Reader {
-    private let segments: [Segment]
-    private var index = 0
-    private var taken = 0
-
-    init(_ segments: [Segment]) { self.segments = segments }
-
-    /// What the segment at hand is; nil after the last, where everything stays as it is.
-    var kind: Kind? {
-      guard index < segments.count else { return nil }
-      switch segments[index] {
-      case .retain: return .retain
-      case .insert: return .insert
-      case .delete: return .delete
-      }
-    }
-
-    /// How many bytes of the segment at hand are left.
-    var remaining: Int {
-      guard index < segments.count else { return .max }
-      switch segments[index] {
-      case .retain(let count): return count - taken
-      case .insert(let piece), .delete(let piece): return piece.count - taken
-      }
-    }
-
-    /// Consumes the next `count` bytes of an insertion or deletion.
-    mutating func take(_ count: Int) -> TextPiece {
-      guard index < segments.count else { return TextPiece([]) }
-      let start = taken
-      let segment = segments[index]
-      skip(count)
-      switch segment {
-      case .retain: return TextPiece([])
-      case .insert(let piece), .delete(let piece): return piece[start..<start + count]
-      }
-    }
-
-    mutating func skip(_ count: Int) {
-      guard index < segments.count else { return }
-      if count == remaining {
-        index += 1
-        taken = 0
-      } else {
-        taken += count
-      }
-    }
   }
 }

@@ -4,7 +4,7 @@ extension TextDelta {
 
   /// As `refined`, but only for replaced parts of at most this many bytes, old and new together.
   func refined(atMost byteCount: Int) -> TextDelta {
-    var builder = Builder()
+    var builder = DeltaBuilder()
     var (inserts, deletes): ([TextPiece], [TextPiece]) = ([], [])
     func flush() {
       if inserts.isEmpty || deletes.isEmpty {
@@ -77,7 +77,7 @@ extension TextDelta {
   /// For a delta between two texts of which neither is newer: what the old text lacks, without deleting, and what
   /// then leads from the new text to that union.
   var keepingBoth: (added: TextDelta, lacking: TextDelta) {
-    var (added, lacking) = (Builder(), Builder())
+    var (added, lacking) = (DeltaBuilder(), DeltaBuilder())
     for segment in segments {
       switch segment {
       case .retain(let count):
@@ -92,21 +92,5 @@ extension TextDelta {
       }
     }
     return (added.delta, lacking.delta)
-  }
-}
-
-extension TextDelta.Builder {
-  /// Appends a delta of a part that is `count` bytes long before it.
-  mutating func append(_ delta: TextDelta, spanning count: Int) {
-    var consumed = 0
-    for segment in delta.segments {
-      append(segment)
-      switch segment {
-      case .retain(let count): consumed += count
-      case .insert: break
-      case .delete(let piece): consumed += piece.count
-      }
-    }
-    retain(count - consumed)
   }
 }

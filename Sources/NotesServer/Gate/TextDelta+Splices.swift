@@ -8,16 +8,17 @@ struct TextSplice: Hashable, Sendable {
 }
 
 extension TextDelta {
-  /// What the edits, each made on the text that those before it left, did together.
+  /// What the edits, each made on the text that those before it left, did together. One that begins where the one before it ends
+  /// stands behind what that one has deleted.
   /// - Complexity: O(n) in the edits if they go from left to right
   init(_ edits: some Sequence<TextEdit>) {
     var result = TextDelta.identity
-    var builder = Builder()
+    var builder = DeltaBuilder()
     var end = -1
     for edit in edits {
-      if edit.utf8Offset <= end {
+      if edit.utf8Offset < end {
         result = result.composed(with: builder.delta)
-        builder = Builder()
+        builder = DeltaBuilder()
         end = -1
       }
       builder.retain(edit.utf8Offset - max(0, end))
@@ -33,52 +34,60 @@ extension TextDelta {
   /// Text that stands behind something deleted is inserted while that is still there, so that a CRDT puts it behind the
   /// tombstone and not before it.
   var splices: [TextSplice] {
-    var result: [TextSplice] = []
-    var offset = 0
-    var index = 0
-    while index < segments.count {
-      if case .retain(let count) = segments[index] {
-        offset += count
-        index += 1
-        continue
-      }
-      let end = segments[index...].firstIndex { if case .retain = $0 { true } else { false } } ?? segments.count
-      offset = appendSplices(of: segments[index..<end], at: offset, to: &result)
-      index = end
-    }
-    return result
+    var writer = SpliceWriter()
+    for segment in segments { writer.append(segment) }
+    return writer.finished()
+  }
+}
+
+/// Writes a delta as replacements: what came and went between two retained parts is one group.
+private struct SpliceWriter {
+  private var splices: [TextSplice] = []
+  private var group: [TextDelta.Segment] = []
+  /// Where the group begins in the text that the replacements so far have left.
+  private var offset = 0
+
+  mutating func append(_ segment: TextDelta.Segment) {
+    guard case .retain(let count) = segment else { return group.append(segment) }
+    endGroup()
+    offset += count
   }
 
-  /// Appends the replacements for a group without retains that starts at `start`. Returns where the group ends.
-  private func appendSplices(of group: ArraySlice<Segment>, at start: Int, to result: inout [TextSplice]) -> Int {
-    if let simple = simpleSplice(of: group, at: start) {
-      result.append(simple)
-      return start + simple.insert.count
+  mutating func finished() -> [TextSplice] {
+    endGroup()
+    return splices
+  }
+
+  private mutating func endGroup() {
+    defer { group = [] }
+    if group.isEmpty { return }
+    if let simple = simpleSplice() {
+      splices.append(simple)
+      offset += simple.insert.count
+      return
     }
-    var offset = start
+    var place = offset
     for segment in group {
       switch segment {
-      case .retain(let count): offset += count
+      case .retain(let count): place += count
       case .insert(let piece):
-        result.append(TextSplice(utf8Offset: offset, deleteUTF8: 0, insert: piece.bytes))
-        offset += piece.count
-      case .delete(let piece): offset += piece.count
+        splices.append(TextSplice(utf8Offset: place, deleteUTF8: 0, insert: piece.bytes))
+        place += piece.count
+      case .delete(let piece): place += piece.count
       }
     }
-    offset = start
     for segment in group {
       switch segment {
       case .retain(let count): offset += count
       case .insert(let piece): offset += piece.count
-      case .delete(let piece): result.append(TextSplice(utf8Offset: offset, deleteUTF8: piece.count, insert: []))
+      case .delete(let piece): splices.append(TextSplice(utf8Offset: offset, deleteUTF8: piece.count, insert: []))
       }
     }
-    return offset
   }
 
   /// The group as one replacement, if nothing is inserted behind something deleted.
-  private func simpleSplice(of group: ArraySlice<Segment>, at start: Int) -> TextSplice? {
-    var splice = TextSplice(utf8Offset: start, deleteUTF8: 0, insert: [])
+  private func simpleSplice() -> TextSplice? {
+    var splice = TextSplice(utf8Offset: offset, deleteUTF8: 0, insert: [])
     for segment in group {
       switch segment {
       case .retain: return nil

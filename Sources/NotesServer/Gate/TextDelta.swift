@@ -52,7 +52,7 @@ struct TextDelta: Hashable, Sendable {
 
   /// The delta that replaces `deleted`, which stands at `utf8Offset`, by `inserted`.
   init(utf8Offset: Int, deleted: [UInt8], inserted: [UInt8]) {
-    var builder = Builder()
+    var builder = DeltaBuilder()
     builder.retain(utf8Offset)
     builder.insert(TextPiece(inserted))
     builder.delete(TextPiece(deleted))
@@ -60,6 +60,12 @@ struct TextDelta: Hashable, Sendable {
   }
 
   init() {}
+
+  /// - Parameter segments: as `segments` are to be, but for a retain at the end, which says nothing.
+  init(normal segments: [Segment]) {
+    self.segments = segments
+    if case .retain? = segments.last { self.segments.removeLast() }
+  }
 
   /// By how many UTF-8 bytes the text grew.
   var growth: Int {
@@ -118,53 +124,5 @@ struct TextDelta: Hashable, Sendable {
       }
     }
     return new + old[index...]
-  }
-
-  /// Collects segments and keeps them normal.
-  struct Builder {
-    private(set) var segments: [Segment] = []
-
-    mutating func retain(_ count: Int) {
-      guard count > 0 else { return }
-      if case .retain(let before)? = segments.last {
-        segments[segments.count - 1] = .retain(before + count)
-      } else {
-        segments.append(.retain(count))
-      }
-    }
-
-    mutating func insert(_ piece: TextPiece) {
-      guard piece.count > 0 else { return }
-      if case .insert(let before)? = segments.last {
-        segments[segments.count - 1] = .insert(before + piece)
-      } else {
-        segments.append(.insert(piece))
-      }
-    }
-
-    mutating func delete(_ piece: TextPiece) {
-      guard piece.count > 0 else { return }
-      if case .delete(let before)? = segments.last {
-        segments[segments.count - 1] = .delete(before + piece)
-      } else {
-        segments.append(.delete(piece))
-      }
-    }
-
-    mutating func append(_ segment: Segment) {
-      switch segment {
-      case .retain(let count): retain(count)
-      case .insert(let piece): insert(piece)
-      case .delete(let piece): delete(piece)
-      }
-    }
-
-    /// What was collected. The retain at the end, which says nothing, is left out.
-    var delta: TextDelta {
-      var result = TextDelta()
-      result.segments = segments
-      if case .retain? = segments.last { result.segments.removeLast() }
-      return result
-    }
   }
 }

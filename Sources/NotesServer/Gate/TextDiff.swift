@@ -181,7 +181,7 @@ enum TextDiff {
 
     /// The hunks as a delta; of an insertion or deletion that could stand in several places, the one at a line's start.
     var delta: TextDelta {
-      var builder = TextDelta.Builder()
+      var builder = DeltaBuilder()
       var offset = 0
       for (index, hunk) in hunks.enumerated() {
         let next = index + 1 < hunks.count ? hunks[index + 1].old.lowerBound : old.count

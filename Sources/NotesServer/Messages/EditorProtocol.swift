@@ -66,6 +66,7 @@ enum EditorProtocol {
     .concurrent(UndeleteRequest.self),
     .concurrent(PurgeRequest.self),
     .concurrent(RecoveredRequest.self),
+    .concurrent(TutorialRequest.self),
 
     .concurrent(ExportRequest.self),
     .concurrent(ImportRequest.self),

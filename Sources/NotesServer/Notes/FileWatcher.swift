@@ -15,6 +15,7 @@ final class FileWatcher {
 
   private let environment: ServiceEnvironment
   private let openFiles: OpenFiles
+  private let documentFiles: DocumentFiles
   private let fileSync: WorkingFileSync
   private let folders: any FolderWatching
   private var watches: [String: any FolderWatch] = [:]
@@ -24,10 +25,11 @@ final class FileWatcher {
   private let log = Logger(label: "files")
 
   init(
-    _ environment: ServiceEnvironment, _ openFiles: OpenFiles, _ fileSync: WorkingFileSync,
-    _ folders: any FolderWatching
+    _ environment: ServiceEnvironment, _ openFiles: OpenFiles, _ documentFiles: DocumentFiles,
+    _ fileSync: WorkingFileSync, _ folders: any FolderWatching
   ) {
     (self.environment, self.openFiles, self.fileSync, self.folders) = (environment, openFiles, fileSync, folders)
+    self.documentFiles = documentFiles
   }
 
   /// Watches the folder of this working file from now on.
@@ -43,7 +45,9 @@ final class FileWatcher {
   }
 
   func changed(_ path: String) {
-    guard let record = environment.notebook.record(atPath: path), !openFiles.changed(record.key) else { return }
+    guard !documentFiles.changed(path), let record = environment.notebook.record(atPath: path),
+      !openFiles.changed(record.key)
+    else { return }
     planned[path]?.cancel()
     planned[path] = environment.clock.schedule(after: Self.quietTime) { [weak self] in
       guard let self else { return }

@@ -16,6 +16,18 @@ extension NoteDocument {
     return text
   }
 
+  /// Whether the document's text is still this one: it is not if a peer has deleted it, put another one in its place, or chosen
+  /// another.
+  ///
+  /// - Complexity: O(d log n), d its depth; O(k) in the keys of the root if none of them says which text it is
+  var isCurrent: Bool {
+    if let chosen = Self.chosenText(of: document) { return chosen == content }
+    return Self.contentText(of: document) == content
+  }
+
+  /// Whether the text is in the document, be it the note's or not.
+  var isVisible: Bool { Self.isVisible(content, in: document) }
+
   /// Whether neither the object nor one around it was deleted or replaced.
   private static func isVisible(_ object: ObjId, in document: Document) -> Bool {
     guard let path = try? document.path(obj: object), !path.isEmpty else { return false }

@@ -153,11 +153,13 @@ struct NoteDocument: Sendable {
     }
   }
 
-  private static func contentText(of document: Document) -> ObjId? {
-    let keys = document.keys(obj: .ROOT)
-    for key in ["content", "text"] + keys where key != "title" {
-      if case .Object(let text, .Text) = try? document.get(obj: .ROOT, key: key) { return text }
+  /// The text that the root says it is.
+  static func contentText(of document: Document) -> ObjId? {
+    func text(_ key: String) -> ObjId? {
+      guard case .Object(let text, .Text) = try? document.get(obj: .ROOT, key: key) else { return nil }
+      return text
     }
-    return nil
+    if let usual = text("content") ?? text("text") { return usual }
+    return document.keys(obj: .ROOT).lazy.filter { $0 != "title" }.compactMap(text).first
   }
 }

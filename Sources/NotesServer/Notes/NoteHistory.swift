@@ -34,6 +34,7 @@ struct NoteAuthors {
   /// - Parameter isVerified: whether this person is vouched for as the author of the changes in question.
   func name(of actor: ActorId, isVerified: Bool) -> String {
     let person = Self.person(of: actor)
+    if person == Tutor.person { return Tutorial.robot }
     let known = person == own.person ? own.name : met(Array(actor.bytes.prefix(8)))
     let claimed = known == nil ? names[person].flatMap(Self.oneLine) : nil
     let marks = [claimed == nil ? nil : "claimed", isVerified ? nil : "unverified"].compactMap(\.self)
@@ -87,7 +88,7 @@ struct TextHunk {
 extension TextDelta {
   /// The part of the delta within a range of the old text, ends included.
   func limited(to part: Range<Int>) -> TextDelta {
-    var builder = Builder(), offset = 0
+    var builder = DeltaBuilder(), offset = 0
     for segment in segments {
       switch segment {
       case .retain(let count):

@@ -7,6 +7,8 @@ enum NoteNews: Hashable {
   /// Why a buffer is no longer a note.
   enum Reason: String, Hashable {
     case deleted, deletedForEveryone, itemDeleted, purged
+    /// A peer has deleted the text in its document, which another program may have made.
+    case textDeleted
     /// The service was restarted and does not know the note.
     case notFound
     /// The note is there and cannot be opened.
@@ -23,6 +25,8 @@ enum NoteNews: Hashable {
   case unshared(host: String)
   /// A guest that had the note from this person has let it go.
   case gaveUp(guest: String)
+  /// Another text of the document is the note's: a peer has chosen it, or put it in the place of the one there was.
+  case anotherText
   /// From now on the buffer is a plain file's.
   case detached(Reason)
   /// The note is not here yet; the name is that of the host, or what else it is waited for.
@@ -44,6 +48,7 @@ enum NoteNews: Hashable {
     case .notStored: "notStored"
     case .unshared: "unshared"
     case .gaveUp: "left"
+    case .anotherText: "text"
     case .detached: "detached"
     case .moved: "moved"
     case .waiting: "waiting"
@@ -66,6 +71,8 @@ enum NoteNews: Hashable {
     case .detached(.deleted): Self.fitted("", "Deleted ", title, "; undelete restores it")
     case .detached(.deletedForEveryone): Self.fitted("", "Deleted for everyone: ", title, "; undelete restores it")
     case .detached(.itemDeleted): Self.fitted("", "Item deleted: ", title, "; its text is kept as recovered")
+    case .detached(.textDeleted): Self.fitted("", "Text deleted: ", title, "; it is kept as recovered")
+    case .anotherText: Self.fitted("A peer put another text into ", "", title, "")
     case .detached(.purged): Self.fitted("", "Removed for good: ", title, "; only this text is left")
     case .detached(.notFound): Self.fitted("", "Not found: ", title, "; the text stays as a plain file")
     case .detached(.notOpened): Self.fitted("", "Cannot open ", title, "; the text stays as a plain file")
@@ -102,7 +109,7 @@ enum NoteNews: Hashable {
     case .refused(let path): members.append(("recovered", .string(path)))
     case .detached(let reason): members.append(("reason", .string(reason.rawValue)))
     case .moved(let old, _): members.append(("from", .string(old.description)))
-    case .gaveUp, .waiting, .notStored: break
+    case .gaveUp, .waiting, .notStored, .anotherText: break
     }
     return .object(JSONObject(members.compactMap { key, value in value.map { (key, $0) } }))
   }

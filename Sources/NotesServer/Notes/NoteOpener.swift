@@ -45,14 +45,14 @@ struct NoteOpener {
     var record =
       service.notebook[handle.id] ?? NoteRecord(id: handle.id, title: title, created: now, modified: now)
     if record.folder == nil {
-      record.folder = try await service.fileSync.freeFolder(for: title, in: service.notesDirectory)
+      record.folder = try await service.fileSync.meetings.freeFolder(for: title, in: service.notesDirectory)
       record.deletedSince = nil
       // A record without its document would name a meeting that a restarted service cannot open.
       try await handle.flush()
       service.notebook.remember(record)
       try await service.notebook.save(handle.id, withBase: false)
     }
-    service.fileSync.examineAll(of: handle.id)
+    service.fileSync.meetings.examineAll(of: handle.id)
     try await service.fileSync.synchronize(handle)
     return service.notebook[handle.id] ?? record
   }
@@ -61,7 +61,7 @@ struct NoteOpener {
   func openItem(_ item: String, of handle: DocHandle) async throws -> NoteRecord {
     guard MeetingDocument(handle.document)?.item(item) != nil else { throw NotesError.noSuchItem }
     let key = NoteKey(handle.id, item: item)
-    try await service.fileSync.makeFile(of: key, handle)
+    try await service.fileSync.meetings.makeFile(of: key, handle)
     guard let record = service.notebook[key] else {
       throw NotesError(.conflict, "Another process is creating this item's file; try again.")
     }

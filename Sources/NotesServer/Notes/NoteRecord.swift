@@ -16,6 +16,10 @@ struct NoteRecord: Hashable {
   var folder: String?
   /// For a meeting: its items in the agenda's order.
   var agenda: [AgendaEntry] = []
+  /// The agenda as this person last saw it in a list; nil if never.
+  var agendaSeen: [AgendaEntry]?
+  /// The files elsewhere that hold the whole document and are kept equal to it, the one opened last first; absolute paths.
+  var documentFiles: [String] = []
   /// The text object last synchronized with the working file. A meeting's item that was moved has another one.
   var textObject: String?
   var words = 0
@@ -102,8 +106,15 @@ extension NoteRecord {
     var record = NoteRecord(
       id: id, item: item, title: title, created: created, modified: modified, path: path, folder: folder)
     (record.agenda, record.textObject, record.words, record.shape) = (agenda, textObject, words, shape)
+    (record.documentFiles, record.agendaSeen) = (documentFiles, agendaSeen)
     (record.isUnread, record.deletionSeen, record.fileBase, record.seen) = (isUnread, deletionSeen, fileBase, seen)
     return record
+  }
+
+  private static let maximumDocumentFiles = 8
+
+  mutating func addDocumentFile(_ path: String) {
+    documentFiles = Array(([path] + documentFiles.filter { $0 != path }).prefix(Self.maximumDocumentFiles))
   }
 
   /// Whether it has one or more working files.
@@ -140,6 +151,8 @@ extension NoteRecord {
       "path": path.map(CBOR.text),
       "folder": folder.map(CBOR.text),
       "agenda": agenda.isEmpty ? nil : .array(agenda.map(\.cbor)),
+      "agendaSeen": agendaSeen.map { .array($0.map(\.cbor)) },
+      "documentFiles": documentFiles.isEmpty ? nil : .array(documentFiles.map(CBOR.text)),
       "object": textObject.map(CBOR.text),
       "words": .integer(words),
       "unread": .bool(isUnread),
@@ -175,6 +188,8 @@ extension NoteRecord {
     case "path": path = value.text
     case "folder": folder = value.text
     case "agenda": agenda = (value.array ?? []).compactMap(AgendaEntry.init)
+    case "agendaSeen": agendaSeen = value.array.map { $0.compactMap(AgendaEntry.init) }
+    case "documentFiles": documentFiles = (value.array ?? []).prefix(Self.maximumDocumentFiles).compactMap(\.text)
     case "object": textObject = value.text
     case "words": words = value.integer ?? 0
     case "unread": isUnread = value.bool ?? false
@@ -271,7 +286,7 @@ extension TextDelta {
 
   fileprivate init?(_ cbor: CBOR) {
     guard let items = cbor.array else { return nil }
-    var builder = Builder()
+    var builder = DeltaBuilder()
     for item in items {
       if let count = item.integer {
         builder.retain(count)

@@ -8,6 +8,8 @@ final class Notebook {
   private(set) var records: [NoteKey: NoteRecord] = [:]
   private var keysByPath: [String: NoteKey] = [:]
   private var itemsByMeeting: [DocumentId: Set<NoteKey>] = [:]
+  /// The notes with document files.
+  private var keysWithFiles: Set<NoteKey> = []
   /// The notes and meetings that are not deleted, newest first; nil if the order has to be computed again.
   private var newestFirst: [NoteKey]?
   let storage: any StorageProvider
@@ -135,6 +137,12 @@ final class Notebook {
 
   func record(atPath path: String) -> NoteRecord? { keysByPath[path].flatMap { records[$0] } }
 
+  /// The document that a document file was opened as; nil if the file is none.
+  /// - Complexity: O(n) in the documents that have such files
+  func document(inFile path: String) -> DocumentId? {
+    keysWithFiles.first { records[$0]?.documentFiles.contains(path) ?? false }?.document
+  }
+
   /// The note itself, and the items of a meeting.
   func keys(of id: DocumentId) -> [NoteKey] { [NoteKey(id)] + (itemsByMeeting[id] ?? []) }
 
@@ -224,6 +232,7 @@ final class Notebook {
     let old = records.updateValue(record, forKey: key)
     if let path = old?.path, path != record.path, keysByPath[path] == key { keysByPath[path] = nil }
     if let path = record.path { keysByPath[path] = key }
+    if !record.documentFiles.isEmpty { keysWithFiles.insert(key) }
     if key.item != nil {
       itemsByMeeting[key.document, default: []].insert(key)
     } else if old == nil || old?.modified != record.modified || old?.deletedSince != record.deletedSince {

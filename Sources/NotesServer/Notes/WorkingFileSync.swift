@@ -3,8 +3,8 @@ import AutomergeRepo
 import Foundation
 import Logging
 
-/// Looks after the working files of notes that no client has open: takes in what other programs wrote to them, and writes what
-/// other people changed in the note.
+/// Looks after the working files of notes that no client has open: says when each is brought up to date, by a `FileReconciler`, and
+/// puts away those of deleted notes.
 @AutomergeRepo
 final class WorkingFileSync: WorkingFilePlanner {
   /// The pause between a change and writing the file; more changes in between cost nothing.
@@ -14,49 +14,49 @@ final class WorkingFileSync: WorkingFilePlanner {
   private static let maximumWriteDelay: Duration = .seconds(20)
   /// While the note goes on changing, the file waits at most this many pauses.
   private static let maximumDelays = 20
-  /// How many times a large file is compared off the loop, if the note changes meanwhile.
-  private static let maximumComparisons = 3
   /// The pause after a failure, such as a full disk.
   private static let retryDelay: Duration = .seconds(5)
 
-  let environment: ServiceEnvironment
-  let recoveredTexts: RecoveredTexts
-  private let openFiles: OpenFiles
+  private let environment: ServiceEnvironment
+  let reconciler: FileReconciler
+  let agendas: MeetingAgendas
+  let meetings: MeetingFiles
   private var watched: [DocumentId: Observation] = [:]
   private var planned: [DocumentId: any ScheduledAction] = [:]
   /// When each file began to wait.
   private var plannedSince: [DocumentId: Duration] = [:]
-  /// The claims that calls of this process hold at the moment, or held.
-  private var claims: [NoteKey: WeakClaim] = [:]
   /// The deletions by others that the person was told of, by their dates.
   private var followed: [DocumentId: Date?] = [:]
-  /// The large files as they were last written.
-  private var written: [NoteKey: WrittenFile] = [:]
-  /// The items of each meeting that are to be synchronized with their files.
-  var unsettled: [DocumentId: UnsettledItems] = [:]
-  /// For each item, the titles of the item and its predecessors when they were last settled.
-  var settledTitles: [DocumentId: [ObjId: [ObjId: String]]] = [:]
-  let log = Logger(label: "files")
+  private let log = Logger(label: "files")
 
-  var notebook: Notebook { environment.notebook }
+  private var notebook: Notebook { environment.notebook }
 
   init(_ environment: ServiceEnvironment, _ recoveredTexts: RecoveredTexts, _ openFiles: OpenFiles) {
-    (self.environment, self.recoveredTexts, self.openFiles) = (environment, recoveredTexts, openFiles)
+    self.environment = environment
+    reconciler = FileReconciler(environment, recoveredTexts, openFiles)
+    agendas = MeetingAgendas(environment)
+    meetings = MeetingFiles(environment, recoveredTexts, reconciler, agendas)
+    reconciler.planner = self
+    meetings.planner = self
   }
-
-  func isOpen(_ key: NoteKey) -> Bool { environment.openNotes.contains(key) }
 
   /// Keeps the note's file up to date from now on. Further calls do nothing.
   func watch(_ handle: DocHandle) {
     guard watched[handle.id] == nil else { return }
-    examineAll(of: handle.id)
+    meetings.examineAll(of: handle.id)
     watched[handle.id] = handle.observe { [weak self, weak handle] event in
       switch event {
-      case .textEdits(let edits, _): if let handle { self?.textsChanged(edits, in: handle) }
+      case .textEdits(let edits, _): if let handle { self?.meetings.textsChanged(edits, in: handle) }
       case .headsChanged(by: .some): if let handle { self?.noteChanged(handle) }
       default: break
       }
     }
+  }
+
+  /// Call when another program's changes have come into the document in another way than by the working file.
+  func changedOutside(_ handle: DocHandle) {
+    meetings.examineAll(of: handle.id)
+    noteChanged(handle)
   }
 
   private func noteChanged(_ handle: DocHandle) {
@@ -65,6 +65,7 @@ final class WorkingFileSync: WorkingFilePlanner {
     let isMeeting = notebook[id]?.folder != nil
     if isMeeting { environment.events.send(.agendaChanged(handle)) }
     let isOpen = environment.openNotes.contains(id)
+    if isOpen, !isMeeting { environment.events.send(.changedWhileOpen(handle)) }
     guard isMeeting || !isOpen else { return }
     notebook.update(id) {
       $0.modified = environment.clock.date
@@ -101,10 +102,9 @@ final class WorkingFileSync: WorkingFilePlanner {
   /// Call when the document was released from memory.
   func forget(_ id: DocumentId) {
     watched.removeValue(forKey: id)?.cancel()
-    unsettled[id] = nil
-    settledTitles[id] = nil
-    claims = claims.filter { $0.key.document != id }
-    written = written.filter { $0.key.document != id }
+    meetings.forget(id)
+    agendas.forget(id)
+    reconciler.forget(id)
   }
 
   func isPlanned(_ id: DocumentId) -> Bool { planned[id] != nil }
@@ -113,7 +113,7 @@ final class WorkingFileSync: WorkingFilePlanner {
   ///
   /// - Parameter text: which text has changed, if the document has several
   func plan(_ handle: DocHandle, text: ObjId?) {
-    if let text { unsettled[handle.id, default: .some([])].insert(text) }
+    if let text { meetings.textChanged(text, of: handle.id) }
     plan(handle, after: delay(before: handle))
   }
 
@@ -142,17 +142,6 @@ final class WorkingFileSync: WorkingFilePlanner {
     }
   }
 
-  /// The exclusive claim on a file. Nil if another process has it, which then looks after the file. If another call of this
-  /// process has it, also plans the note: that call may have read the text before its last change.
-  func claim(_ key: NoteKey, _ handle: DocHandle) -> (any NoteClaim)? {
-    guard let claim = environment.files.claim(key.lockName, exclusively: true) else {
-      if claims[key]?.claim != nil { plan(handle, text: NoteDocument(handle.document, item: key.item)?.content) }
-      return nil
-    }
-    claims[key] = WeakClaim(claim: claim)
-    return claim
-  }
-
   /// How long the note's file waits for more changes.
   private func delay(before handle: DocHandle) -> Duration {
     let now = environment.clock.now, since = plannedSince[handle.id] ?? now
@@ -165,7 +154,7 @@ final class WorkingFileSync: WorkingFilePlanner {
   /// Plans every note in memory: a process that had some of them open has ended.
   func planAll() {
     for handle in environment.repo.handles where notebook[handle.id]?.hasPlace ?? false {
-      examineAll(of: handle.id)
+      meetings.examineAll(of: handle.id)
       plan(handle)
     }
   }
@@ -179,155 +168,26 @@ final class WorkingFileSync: WorkingFilePlanner {
     watch(handle)
     if isDeletedForEveryone(handle) { return followDeletion(of: handle) }
     if notebook[handle.id]?.folder != nil {
-      return try await synchronizeMeeting(handle, makingFiles: makingFiles)
+      return try await meetings.synchronize(handle, makingFiles: makingFiles)
     }
-    try await synchronize(NoteKey(handle.id), handle, makingFiles: makingFiles)
+    try await reconciler.synchronize(NoteKey(handle.id), handle, makingFiles: makingFiles)
   }
 
   /// The same for one text of the document.
-  ///
-  /// - Parameters:
-  ///   - item: the agenda item that `key` names, if the caller has it at hand.
-  ///   - held: the exclusive claim on the file, if the caller has it.
-  func synchronize(
-    _ key: NoteKey, _ handle: DocHandle, item: MeetingDocument.Item? = nil, makingFiles: Bool = true,
-    holding held: (any NoteClaim)? = nil
-  ) async throws {
-    await openFiles.settle(key)
-    guard notebook[key]?.path != nil, !isOpen(key), let claim = held ?? claim(key, handle) else {
-      return
-    }
-    defer { withExtendedLifetime(claim) {} }
-    // The file may hold what a killed process had taken in, or one that has ended since we read the document.
-    if let storage = environment.repo.storage { await environment.journal.recover(environment.repo, storage) }
-    try await handle.takeStored()
-    // Another process may have written the file since we last did.
-    try await notebook.refresh(key)
-    let note = item.map { NoteDocument(handle.document, item: $0) } ?? NoteDocument(handle.document, item: key.item)
-    guard let record = notebook[key], let path = record.path, let note else { return }
-    // That process also sends what it wrote there.
-    guard handle.document.unknown(record.fileBase?.heads ?? []).isEmpty else {
-      return plan(handle, text: note.content)
-    }
-    // Nil if the person deleted the file. The note is still here, and so is its text.
-    let contents: FileContents?
-    switch try await settledFile(path, record.fileBase, note) {
-    case .found(let bytes, _): contents = try await .reading(bytes)
-    case .missing, .unchanged: contents = nil
-    }
-    guard !isOpen(key) else { return }
-    // Comparing a large text with another one takes several times its memory.
-    if let contents, await written[key]?.isStill(contents, record.fileBase, of: note) != true {
-      guard try await takeIn(contents, record.fileBase, note, handle) else { return }
-    }
-    if contents == nil, !makingFiles, holdsNothingNew(note, record.base(for: note)) { return }
-    guard !isOpen(key) else { return }
-    let text = DocumentText(note).allUTF8
-    let heads = handle.document.heads()
-    let file = await FileComparison.of(text, contents, orElse: record.shape)
-    guard !isOpen(key) else { return }
-    if let step = file.step {
-      // If this process dies between writing the file and recording that, the file holds one of the two.
-      let base = TextBase(heads: heads, steps: [step, file.finalNewlineStep], object: note.textObject)
-      notebook.update(key) { $0.fileBase = base }
-      try await handle.flush()
-      try await notebook.save(key)
-    }
-    if !file.isSame, let others = try await environment.files.replace(path, file.bytes, of: contents?.bytes) {
-      try await takeIn(others, thatReplaced: contents, of: note, key, handle)
-    }
-    let base = TextBase(writing: text, file.finalNewlineStep, at: heads, of: note)
-    notebook.update(key) {
-      $0.fileBase = base
-      $0.textObject = note.textObject
-      $0.shape = file.shape
-      $0.words = file.wordCount
-      $0.title = note.title ?? $0.title
-    }
-    // Together with the changes that the base names: another process may read both at any moment.
-    try await notebook.save(key, with: handle)
-    written[key] = text.count < FileComparison.maximumBytesAtOnce ? nil : await WrittenFile(file.bytes, base)
-    try await followTitle(key)
-  }
-
-  /// The file as its writer meant it. One that was written a moment ago, and has something that the note lacks, may be
-  /// unfinished: it is read again until it has settled.
-  private func settledFile(_ path: String, _ base: TextBase?, _ note: NoteDocument) async throws -> FileSight {
-    while true {
-      let sight = try await environment.files.look(path, since: nil)
-      guard case .found(let bytes, let mark) = sight, let rest = mark.timeUntilSettled(at: environment.clock.date),
-        let contents = try? await FileContents.reading(bytes), !holds(contents, base, note),
-        await environment.clock.pause(for: .seconds(rest))
-      else { return sight }
-    }
-  }
-
-  /// Whether the file has nothing that the note lacks, as far as a quick look can tell.
-  private func holds(_ contents: FileContents, _ base: TextBase?, _ note: NoteDocument) -> Bool {
-    guard contents.text.count < FileComparison.maximumBytesAtOnce else { return false }
-    return ThreeWayMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain)
-      .takeIn(contents).splices.isEmpty
-  }
-
-  /// Whether the missing file held the note's present text.
-  private func holdsNothingNew(_ note: NoteDocument, _ base: TextBase?) -> Bool {
-    guard let base, note.document.unknown(base.heads).isEmpty,
-      let edits = try? note.document.textEdits(obj: note.content, since: base.heads)
-    else { return false }
-    let text = DocumentText(note)
-    let toNow = TextDelta(edits)
-    return base.steps.indices.contains { index in
-      let way = base.steps[index...].reversed().reduce(toNow) { $1.composed(with: $0) }
-      return TextView(of: text, through: way.inverted).allUTF8 == text.allUTF8
-    } || toNow.isIdentity
-  }
-
-  /// Merges what another program wrote to the file between our reading and our writing. The file is written again a little
-  /// later.
-  private func takeIn(
-    _ bytes: [UInt8], thatReplaced contents: FileContents?, of note: NoteDocument, _ key: NoteKey, _ handle: DocHandle
-  ) async throws {
-    guard let others = try? FileContents(reading: bytes) else {
-      try await recoveredTexts.keep(
-        RecoveredText(
-          id: key.document, time: environment.clock.date.milliseconds, reason: "another program wrote it to the file",
-          text: bytes))
-      return recoveredTexts.tellSoon()
-    }
-    let now = DocumentText(note).allUTF8
-    let way = contents.map { TextDiff.delta(from: $0.text, to: now) }
-    let base = way.map { TextBase(heads: handle.document.heads(), steps: [$0], object: note.textObject) }
-    _ = try await takeIn(others, base, note, handle)
-    plan(handle)
-  }
-
-  /// Renames the file to fit the note's title.
-  private func followTitle(_ key: NoteKey) async throws {
-    guard let record = notebook[key], let path = record.path else { return }
-    let old = path as NSString
-    guard !FileName.isName(old.lastPathComponent, forTitle: record.title) else { return }
-    let ending = FileName.ending(ofFile: old.lastPathComponent)
-    for name in FileName.candidates(for: record.title, ending: ending, atMost: 1000) {
-      let new = (old.deletingLastPathComponent as NSString).appendingPathComponent(name)
-      guard notebook.record(atPath: new) == nil else { continue }
-      guard try await environment.files.move(path, to: new) else { continue }
-      notebook.update(key) { $0.path = new }
-      return try await notebook.save(key)
-    }
-  }
+  func synchronize(_ key: NoteKey, _ handle: DocHandle) async throws { try await reconciler.synchronize(key, handle) }
 
   /// Removes the working file of a deleted note, after taking in what other programs wrote to it. An editor that had the note
   /// open has closed it by now.
   func putAway(_ handle: DocHandle) async throws {
     let id = handle.id
-    let claim = try await claimToRemove(NoteKey(id), "The note")
+    let claim = try await reconciler.claimToRemove(NoteKey(id), "The note")
     defer { withExtendedLifetime(claim) {} }
     if notebook[id]?.folder == nil {
-      try await synchronize(NoteKey(id), handle, holding: claim)
+      try await reconciler.synchronize(NoteKey(id), handle, holding: claim)
     } else {
-      try await synchronizeMeeting(handle)
+      try await meetings.synchronize(handle, makingFiles: true)
     }
-    if notebook[id]?.folder != nil { try await putAwayItems(of: handle) }
+    if notebook[id]?.folder != nil { try await meetings.putAway(handle) }
     planned.removeValue(forKey: id)?.cancel()
     plannedSince[id] = nil
     watched.removeValue(forKey: id)?.cancel()
@@ -339,43 +199,5 @@ final class WorkingFileSync: WorkingFilePlanner {
     try await handle.flush()
     try await notebook.save(id, withBase: false)
     if let path { try await environment.files.remove(path) }
-  }
-
-  /// The exclusive claim on a file that is to be removed. Another process that brings it up to date has the claim for a moment,
-  /// one that has it open keeps it.
-  func claimToRemove(_ key: NoteKey, _ name: String) async throws -> any NoteClaim {
-    if let claim = await environment.claim(key.lockName, within: .seconds(2)) { return claim }
-    throw NotesError(.conflict, "\(name) is open in another editor of yours; close it there first.")
-  }
-
-  /// Merges the file's text. False if the note was opened meanwhile.
-  private func takeIn(
-    _ contents: FileContents, _ base: TextBase?, _ note: NoteDocument, _ handle: DocHandle
-  ) async throws -> Bool {
-    func merge() -> ThreeWayMerge {
-      ThreeWayMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain)
-    }
-    var found: FileMerge?
-    for _ in 0..<Self.maximumComparisons where found == nil && contents.text.count >= FileComparison.maximumBytesAtOnce
-    {
-      let heads = handle.document.heads()
-      let merged = await merge().takeInOffLoop(contents)
-      guard !isOpen(NoteKey(handle.id, item: note.item)) else { return false }
-      if heads == handle.document.heads() { found = merged }
-    }
-    let splices = (found ?? merge().takeIn(contents)).splices
-    guard !splices.isEmpty else { return true }
-    guard environment.mayWrite(handle.id) else {
-      try await recoveredTexts.refuse(contents.text, NoteKey(handle.id, item: note.item))
-      return true
-    }
-    recoveredTexts.keepIfEmptied(note, by: contents.text, of: handle.id)
-    try handle.change { _ in try note.make(splices) }
-    log.notice("Took in what another program wrote to the working file of \(handle.id).")
-    return true
-  }
-
-  private struct WeakClaim {
-    weak var claim: (any NoteClaim)?
   }
 }

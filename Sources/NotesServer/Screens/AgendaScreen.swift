@@ -6,19 +6,23 @@ import Foundation
 struct AgendaScreen {
   let service: Service
 
-  func table(of meeting: NoteRecord, _ items: [ItemPlace], attendees: [String], width: Int) -> ScreenTable {
+  /// - Parameter news: what others did since this person last opened the list.
+  func table(
+    of meeting: NoteRecord, _ items: [ItemPlace], _ news: AgendaMarks, attendees: [String], width: Int
+  ) -> ScreenTable {
     let time = ScreenTime(now: service.clock.date)
     var table = ScreenTable(
-      [.init(least: 20), .init(least: 7, isNumber: true), .init(least: 7)], width: width)
+      [.init(least: 20), .init(least: 7, isNumber: true), .init(least: 7), .init(least: 8, most: 30)], width: width)
     table.add(
-      [meeting.title, "Size", "Changed"], [("id", .text(meeting.id.description)), ("title", .text(meeting.title))])
+      [meeting.title, "Size", "Changed", news.items.isEmpty ? "" : "News"],
+      [("id", .text(meeting.id.description)), ("title", .text(meeting.title))])
     for (index, item) in items.enumerated() {
       let record = service.notebook[NoteKey(meeting.id, item: item.item)]
       let mark = record?.isUnread ?? false ? "* " : "  "
       table.add(
         [
           "\(mark)\(index + 1). \(item.title)", NotesScreen.counted(record?.words ?? 0, "word"),
-          record.map { time.short($0.modified) } ?? "",
+          record.map { time.short($0.modified) } ?? "", news.items[item.item] ?? "",
         ],
         [
           ("id", .text(meeting.id.description)), ("item", .text(item.item)), ("title", .text(item.title)),
@@ -26,6 +30,10 @@ struct AgendaScreen {
         ])
     }
     if items.isEmpty { table.say("  No items yet. + adds one") }
+    if !news.deleted.isEmpty {
+      table.say("")
+      table.say("Deleted: " + news.deleted.map(OneLine.shown).joined(separator: ", "))
+    }
     if !attendees.isEmpty {
       table.say("")
       table.say("Attendees: " + attendees.map(OneLine.shown).joined(separator: ", "))

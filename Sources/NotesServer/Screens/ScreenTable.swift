@@ -93,17 +93,28 @@ struct ScreenTable {
     }
     writer.key("rows")
     writer.array { writer in
-      for line in lines {
-        writer.object { writer in
-          for member in line.members {
-            writer.key(member.name)
-            switch member.value {
-            case .text(let text): writer.string(text)
-            case .texts(let texts): writer.array { writer in for text in texts { writer.string(text) } }
-            }
-          }
+      for line in lines { write(line, to: &writer) }
+    }
+  }
+
+  private func write(_ line: Line, to writer: inout JSONTextWriter) {
+    writer.object { writer in
+      for member in line.members {
+        writer.key(member.name)
+        switch member.value {
+        case .text(let text): writer.string(text)
+        case .texts(let texts): writer.array { writer in for text in texts { writer.string(text) } }
         }
       }
+    }
+  }
+
+  /// The rows as JSON, one for each line.
+  var encodedRows: [[UInt8]] {
+    lines.map { line in
+      var writer = JSONTextWriter()
+      write(line, to: &writer)
+      return writer.bytes
     }
   }
 }

@@ -153,7 +153,7 @@ extension BufferBinding {
     guard let (delta, before) = goingBack else { return }
     goingBack = nil
     guard let now = NoteDocument(handle.document, item: note.item) else {
-      return editor.buffers.detach(uri, .itemDeleted)
+      return editor.buffers.detach(uri, note.item == nil ? .textDeleted : .itemDeleted)
     }
     let isSame = now.content == note.content
     note = now
@@ -176,16 +176,32 @@ extension BufferBinding {
     let item = MovedItem(old: note, new: moved) { NoteAuthors.person(of: $0) == person }
     let words = item.wordsLeftBehind
     note = moved
-    // Its undo history belongs to the old text.
-    undo.groups = UndoGroups()
     if mayWrite { apply(words ?? []) }
     let delta = TextDiff.delta(from: before, to: source.allUTF8)
     // What other people left behind, their own services bring, if they still run.
     if delta.deletedBytes > 0, words == nil || item.isBranch || !mayWrite {
       service.recoveredTexts.keepSoon(id, "a peer moved its agenda item while it was open", before)
     }
+    show(moved, by: delta)
+  }
+
+  /// Another text of the document is the note's now. The client gets the difference; what it had is kept, unless the document
+  /// still has it.
+  func turn(to other: NoteDocument) {
+    finishComparing()
+    let (before, isGone) = (source.allUTF8, !note.isVisible)
+    show(other, by: TextDiff.delta(from: before, to: DocumentText(other).allUTF8))
+    if isGone { service.recoveredTexts.keepSoon(id, "a peer replaced it while it was open", before) }
+    let title = service.notebook[key]?.title ?? service.title(of: id)
+    editor.deliver(NoteNews.anotherText.parameters(uri: uri, id: id, title: title, peer: nil, name: nil))
+  }
+
+  /// Goes on with another text object, which the client gets as a difference. The undo history belongs to the one before.
+  private func show(_ other: NoteDocument, by delta: TextDelta) {
+    note = other
+    undo.groups = UndoGroups()
     buffer.documentChanged(by: delta)
-    file.follow(moved)
+    file.follow(other)
     service.journal.clientHas(key)
     handle.storeSoon()
     updates.sendEdit()

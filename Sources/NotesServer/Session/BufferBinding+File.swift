@@ -9,6 +9,7 @@ extension BufferBinding {
     countWords()
     file.wrote(clientTextBase)
     handle.storeSoon()
+    service.documentFiles.saved(handle)
   }
 
   /// The editor wrote an earlier state of its text while no service was there to be told.

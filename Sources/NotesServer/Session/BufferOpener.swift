@@ -70,7 +70,7 @@ final class BufferOpener {
         // Another process that has the note open may be taking in what a program wrote to the file, which the buffer has, too.
         var fileTurn = await service.openFiles.turn(of: record.key)
         await service.siblings.follow(to: handle)
-        try await reading(uri, opening.number) { [service] in try await service.environment.loadBase(of: record.key) }
+        try await reading(uri, opening.number) { try await self.loadBase(of: record.key, handle) }
         if isGuessed {
           let bases = try await reading(uri, opening.number) { [service] in
             try await service.notebook.clientBases(of: record.key, run: reattachment?.run)
@@ -78,6 +78,10 @@ final class BufferOpener {
           origin = bases.isEmpty ? .stayed(early.map { $0.withChanges(of: reattachment?.run) }) : .oneOf(bases)
         } else if !isReattached {
           origin = try await self.origin(of: text, at: path, record.key, openedAs: wasPlain ? plain.opened : nil)
+          // A process that was killed may have taken in what the file holds, and not have recorded that.
+          if origin?.isFile ?? false {
+            _ = try await reading(uri, opening.number) { [service] in try await service.environment.catchUp(handle) }
+          }
         }
         var saved: TextDelta?
         if isReattached {
@@ -116,6 +120,14 @@ final class BufferOpener {
     let merged = (buffer, splices, handle.document.heads())
     attach(uri: uri, handle: handle, item: record.item, .file, opening: opening.number, merged: merged)
     return true
+  }
+
+  /// Loads what the file held, and what the note must have for that to be understood: another process, which may not be
+  /// connected yet, has stored both. Otherwise its words in the file would be taken for new.
+  private func loadBase(of key: NoteKey, _ handle: DocHandle) async throws {
+    try await service.environment.loadBase(of: key)
+    let heads = service.notebook[key]?.fileBase?.heads ?? []
+    if !handle.document.unknown(heads).isEmpty { try await handle.takeStored(with: heads) }
   }
 
   // MARK: Waiting for the document
@@ -231,7 +243,7 @@ final class BufferOpener {
     return ThreeWayMerge(
       note: note, bases: isSame || isExact || origin.isFile ? bases : [], isExact: isExact,
       encoding: editor.client.encoding,
-      gate: editor.client.gate, isDoubtful: origin.isDoubtful)
+      gate: editor.client.gate, isDoubtful: origin.isDoubtful, isFile: origin.isFile)
   }
 
   private func attach(

@@ -22,7 +22,7 @@ final class ClientUpdates {
 
   private unowned let binding: BufferBinding
   private var check: (time: Duration, timer: any ScheduledAction)?
-  private var checkIsDue: (time: Duration, onlyInCompany: Bool)?
+  private var checkIsDue: (time: Duration, onlyWithPeers: Bool)?
   private var editTimer: (any ScheduledAction)?
   /// When the client last changed something, and when the edit that waits for the client to pause began to wait.
   private var lastChange: Duration?
@@ -94,7 +94,7 @@ final class ClientUpdates {
   /// Replaces an earlier deadline.
   private func scheduleCheck(after delay: Duration) {
     let time = clock.now + delay
-    checkIsDue = (time, onlyInCompany: delay == Self.checkInterval)
+    checkIsDue = (time, onlyWithPeers: delay == Self.checkInterval)
     // Every keystroke postpones the check: a timer that fires too early waits again.
     if let check, check.time <= time { return }
     check?.timer.cancel()
@@ -112,7 +112,7 @@ final class ClientUpdates {
     guard let due = checkIsDue else { return }
     check = nil
     if clock.now < due.time { return planCheck(at: due.time) }
-    if !due.onlyInCompany || hasCompany { sendCheck() }
+    if !due.onlyWithPeers || hasPeers { sendCheck() }
     scheduleCheck(after: Self.checkInterval)
   }
 
@@ -129,7 +129,7 @@ final class ClientUpdates {
         digest: digest.joined()))
   }
 
-  private var hasCompany: Bool {
+  private var hasPeers: Bool {
     binding.service.sharing.peers.contains { $0.isConnected && $0.has(binding.id) }
   }
 

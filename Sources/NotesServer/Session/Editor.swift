@@ -19,6 +19,9 @@ final class Editor: SiblingRequestPerforming {
   private var awaited: [RequestId: (Result<JSONValue, ResponseError>) -> Void] = [:]
   private(set) lazy var buffers = EditorBuffers(editor: self)
   private(set) lazy var news = EditorNews(editor: self)
+  let screens = ScreenUpdates()
+  private(set) lazy var agendaNews = AgendaNews(service)
+  private(set) lazy var tutor = Tutor(service)
   let log = Logger(label: "session")
 
   /// - Parameter send: takes whole frames, in order.
@@ -29,6 +32,9 @@ final class Editor: SiblingRequestPerforming {
       send(frame)
     }
     service.siblings.requests.performer = self
+    agendaNews.onMessage = { [weak self] id, message in
+      self?.deliver(["kind": "agenda", "id": .string(id.description), "message": .string(message)])
+    }
     service.environment.events.add { [weak self] event in self?.serviceDid(event) }
   }
 
@@ -51,9 +57,14 @@ final class Editor: SiblingRequestPerforming {
     case .renamed: buffers.personIsRenamed()
     case .moved(let old, let new): buffers.move(from: old, to: new)
     case .followed(let move): news.followed(move)
-    case .agendaChanged(let handle): buffers.followItems(of: handle)
+    case .agendaChanged(let handle):
+      agendaNews.changed(handle, isOpen: !buffers.bindings(of: handle.id).isEmpty)
+      buffers.followItems(of: handle)
+    case .changedWhileOpen(let handle): buffers.followText(of: handle)
     case .changedByOthers(let id):
       if client.speaksNotes { deliver(["kind": "changed", "id": .string(id.description)]) }
+    case .documentFileLeft(let message):
+      if isRunning { notify(ShowMessageNotification(kind: .warning, message: message)) }
     case .recordRead: break
     }
   }

@@ -125,7 +125,23 @@ extension EditorBuffers {
       }
       if note.content != binding.note.content { binding.follow(note) }
     }
-    service.fileSync.tidyAgenda(meeting, items, handle)
+    service.fileSync.agendas.tidy(meeting, items, handle)
+  }
+
+  /// Shows in open buffers of a note the text that is the note's now, where a peer has put another one in its place or chosen
+  /// another; turns them into plain files' if there is none.
+  func followText(of handle: DocHandle) {
+    for binding in bindings(of: handle.id) where binding.key.item == nil && !binding.note.isCurrent {
+      if let note = NoteDocument(handle.document) {
+        binding.turn(to: note)
+        continue
+      }
+      let text = binding.clientText
+      detach(binding.uri, .textDeleted)
+      guard !text.isEmpty else { continue }
+      service.recoveredTexts.keepSoon(
+        handle.id, "a peer deleted it while it was open", text, isTold: editor.isRunning)
+    }
   }
 
   /// This person has a new name: it is entered in each document with the next edit.

@@ -217,12 +217,12 @@ final class OpenFile {
     }
     let heads = environment.notebook[key]?.fileBase?.heads ?? []
     // A process that is not connected has taken in what the file holds, and has stored that.
-    if !handle.document.unknown(heads).isEmpty { try await handle.takeStored() }
-    guard handle.document.unknown(heads).isEmpty,
-      let (merge, note) = await merged(
-        contents, [environment.notebook[key]?.fileBase],
-        possible: claims.all.reversed() + [binding?.clientTextBase].compactMap(\.self))
-    else { return later() }
+    if !handle.document.unknown(heads).isEmpty { try await handle.takeStored(with: heads) }
+    guard handle.document.unknown(heads).isEmpty, var (merge, note) = await merged(contents) else { return later() }
+    if !merge.splices.isEmpty, try await environment.catchUp(handle) {
+      guard let again = await merged(contents) else { return later() }
+      (merge, note) = again
+    }
     // The item was moved, and the buffer is about to follow.
     guard note.content == content else { return binding == nil ? () : later() }
     if !merge.splices.isEmpty {
@@ -265,6 +265,13 @@ final class OpenFile {
   private func later() {
     seen.mark = nil
     changed()
+  }
+
+  /// What the file holds, merged by what it is known to have held.
+  private func merged(_ contents: FileContents) async -> (FileMerge, NoteDocument)? {
+    await merged(
+      contents, [environment.notebook[key]?.fileBase],
+      possible: claims.all.reversed() + [binding?.clientTextBase].compactMap(\.self))
   }
 
   private func merged(

@@ -4,6 +4,8 @@ import AutomergeRepo
 /// Brings working files up to date that no editor has open.
 @AutomergeRepo
 protocol WorkingFilePlanner: AnyObject {
+  /// Keeps the files of the document up to date from now on.
+  func watch(_ handle: DocHandle)
   /// Synchronizes this text of the document and its file a little later.
   func plan(_ handle: DocHandle, text: ObjId?)
 }

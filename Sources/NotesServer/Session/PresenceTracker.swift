@@ -101,7 +101,9 @@ final class PresenceTracker {
   private func named(_ person: Presence.Person) -> Presence.Person? {
     let owner = PeerId(person.peer).owner
     let isOwn = owner == environment.repo.peerId
-    guard let name = isOwn ? person.name : environment.sharing.name(of: owner, claiming: person.name) else {
+    guard
+      let name = isOwn || owner == Tutor.peer ? person.name : environment.sharing.name(of: owner, claiming: person.name)
+    else {
       return nil
     }
     var person = person
@@ -125,6 +127,16 @@ final class PresenceTracker {
       else { return nil }
       return (start, end)
     }
+  }
+
+  /// Shows a caret that no network brings: that of a robot in this process.
+  func show(_ robot: PeerId, _ name: String, at offset: Int, in note: NoteDocument, of id: DocumentId) {
+    let state = PresenceState(name: name, color: nil, ranges: cursors(at: [(offset, offset)], in: note))
+    receive(.received(document: id.description, peer: robot.description, .update(state)))
+  }
+
+  func hide(_ robot: PeerId, in id: DocumentId) {
+    receive(.received(document: id.description, peer: robot.description, .goodbye))
   }
 
   /// Takes an ephemeral message of a peer on the document. Messages that are not our presence are left to other observers.

@@ -32,6 +32,7 @@ public final class Service {
   let recoveredTexts: RecoveredTexts
   let openFiles: OpenFiles
   let fileSync: WorkingFileSync
+  let documentFiles: DocumentFiles
   let readOnlyCopies: ReadOnlyCopies
   let mover: Mover
   let awaitedNotes: AwaitedNotes
@@ -53,6 +54,7 @@ public final class Service {
     recoveredTexts = RecoveredTexts(environment, siblings.events)
     openFiles = OpenFiles(environment, recoveredTexts)
     fileSync = WorkingFileSync(environment, recoveredTexts, openFiles)
+    documentFiles = DocumentFiles(environment, fileSync)
     readOnlyCopies = ReadOnlyCopies(environment, author, recoveredTexts, fileSync)
     mover = Mover(environment, author, recoveredTexts, fileSync)
     awaitedNotes = AwaitedNotes(repo: repo, clock: clock, siblings)
@@ -81,8 +83,11 @@ public final class Service {
       handle.document.actor = author.actor(for: handle.id)
       if journal.waits(for: handle.id) { journal.recoverSoon(repo, notebook.storage) }
       if notebook[handle.id]?.hasPlace ?? false { fileSync.watch(handle) } else { learn(of: handle) }
+      documentFiles.watch(handle)
     case .siblingDisconnected: fileSync.planAll()
-    case .documentReleased(let id): fileSync.forget(id)
+    case .documentReleased(let id):
+      fileSync.forget(id)
+      documentFiles.forget(id)
     case .peerConnected, .peerDisconnected, .siblingConnected, .documentDeleted: break
     }
   }
@@ -108,12 +113,19 @@ public final class Service {
     if folders != nil { elsewhere.refresh() }
     siblings.begin()
     if let folders {
-      let outside = FileWatcher(environment, openFiles, fileSync, folders)
+      let outside = FileWatcher(environment, openFiles, documentFiles, fileSync, folders)
       self.outside = outside
-      for record in notebook.records.values { record.path.map { outside.watch(path: $0) } }
+      documentFiles.onPlace = { [weak outside] path in outside?.watch(path: path) }
+      for record in notebook.records.values {
+        record.path.map { outside.watch(path: $0) }
+        for path in record.documentFiles { outside.watch(path: path) }
+      }
     }
     idle.begin { [weak self] id in
-      self.map { $0.isOpen(id) || $0.fileSync.isPlanned(id) || !$0.presenceTracker.people(in: id).isEmpty } ?? true
+      self.map {
+        $0.isOpen(id) || $0.fileSync.isPlanned(id) || $0.documentFiles.isPlanned(id)
+          || !$0.presenceTracker.people(in: id).isEmpty
+      } ?? true
     }
     mover.followAll()
     journal.recoverSoon(repo, notebook.storage)

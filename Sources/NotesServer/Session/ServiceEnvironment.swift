@@ -36,6 +36,16 @@ final class ServiceEnvironment {
     try await notebook.loadBase(of: key)
   }
 
+  /// Takes in what this person's other processes know of a document: what those that were killed had not stored, and what those
+  /// that are not connected have. Call before a file's words count as new, since another process may have taken them in. Returns
+  /// whether the document changed.
+  func catchUp(_ handle: DocHandle) async throws -> Bool {
+    let heads = handle.document.heads()
+    if let storage = repo.storage { await journal.recover(repo, storage) }
+    try await handle.takeStored()
+    return handle.document.heads() != heads
+  }
+
   /// Removes a note for good.
   func purge(_ id: DocumentId) async throws(StorageError) {
     try await repo.delete(id: id)

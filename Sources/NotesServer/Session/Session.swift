@@ -201,6 +201,7 @@ public final class Session {
     editor.buffers.finishComparing()
     for binding in editor.buffers.bindings { binding.rememberSeen() }
     await service.openFiles.settleAll()
+    await service.documentFiles.settle()
     await service.elsewhere.settle()
     await service.settleName()
     var isStored = true

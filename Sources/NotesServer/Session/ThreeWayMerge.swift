@@ -16,6 +16,9 @@ struct ThreeWayMerge: Sendable {
   let isFollowed: Bool
   /// Whether the text may lack words that its person did not delete, since it is older than what others wrote.
   let isDoubtful: Bool
+  /// Whether the text is that of the working file: words in it that the document has at the same place are not new, because a
+  /// process that was killed may have taken them in.
+  let isFile: Bool
   /// The document's heads at the start: it must not change during the comparison.
   private let heads: Set<ChangeHash>
   private let source: PlainText
@@ -23,10 +26,11 @@ struct ThreeWayMerge: Sendable {
   /// - Complexity: O(n) in the document's text
   init(
     note: NoteDocument, bases: [TextBase], isExact: Bool = false, encoding: PositionEncoding, gate: OpenBuffer.Gate,
-    possibleBases: [TextBase] = [], isFollowed: Bool = false, isDoubtful: Bool = false
+    possibleBases: [TextBase] = [], isFollowed: Bool = false, isDoubtful: Bool = false, isFile: Bool = false
   ) {
     (self.note, self.bases, self.isExact, self.encoding, self.gate) = (note, bases, isExact, encoding, gate)
     (self.possibleBases, self.isFollowed, self.isDoubtful) = (possibleBases, isFollowed, isDoubtful)
+    self.isFile = isFile
     heads = note.document.heads()
     source = PlainText(DocumentText(note).allUTF8)
   }
@@ -40,6 +44,11 @@ struct ThreeWayMerge: Sendable {
     guard let nearest = nearest(to: text) else {
       return OpenBuffer.openKeepingBoth(
         version: version, encoding: encoding, gate: gate, text: text, isEarlier: !bases.isEmpty, source: source)
+    }
+    if isFile, nearest.distance > 0, !nearest.way.isIdentity, text.count <= Self.maximumSearchedBytes {
+      let merge = FileMerge(base: old(nearest.way), way: nearest.way, document: source.allUTF8, file: text)
+      let buffer = OpenBuffer(version: version, encoding: encoding, gate: gate, base: merge.lacking)
+      return (buffer, merge.splices)
     }
     return OpenBuffer.open(
       version: version, encoding: encoding, gate: gate, text: text, base: nearest.way, source: source)

@@ -52,8 +52,9 @@ struct UndoGroups {
     place = nil
     if let splice = splices.last, splices.count == 1, isSmall(splice), splice.insert != Self.newline {
       // Some editors add a final newline with the first character of a text; the person goes on typing before it.
-      let typed = splice.insert.count - (splice.insert.last == Self.newline.last ? 1 : 0)
-      place = (splice.utf8Offset + typed, now)
+      let typed = splice.insert.dropLast(splice.insert.last == Self.newline.last ? 1 : 0)
+      // An editor that is slow reports a line with its end, and what is typed next is another line.
+      if typed.last != Self.newline.last { place = (splice.utf8Offset + typed.count, now) }
     }
   }
 

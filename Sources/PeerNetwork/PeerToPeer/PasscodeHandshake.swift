@@ -7,8 +7,9 @@ import Foundation
 ///     first (the smaller id):   greeting ──nonce─(proof)─► waiting ──proof──► agreed
 ///     second:                   greeting ──nonce──► waiting ──proof─(proof)─► agreed
 ///
-/// The first proves first, so the second shows nothing to a peer that does not know the passcode. A peer that gets a proof can try
-/// passcodes on it at leisure, as slowly as `PasscodeKey` makes that; so choose one that cannot be guessed.
+/// The first proves first, so the second shows nothing to a peer that does not know the passcode: it only says that it refuses. A
+/// peer that gets a proof can try passcodes on it at leisure, as slowly as `PasscodeKey` makes that; so choose one that cannot be
+/// guessed.
 struct PasscodeHandshake {
   static let messageType = "passcode"
   static let nonceByteCount = 32
@@ -49,7 +50,10 @@ struct PasscodeHandshake {
       return isFirst ? [.send(["proof": .bytes(key.proof(of: text(by: local, theirs)))])] : []
     case (.waiting(let theirs), nil, let proof?):
       state = .ended
-      guard key.isProof(proof, of: text(by: peer, theirs)) else { return [.refused] }
+      // The peer is told, so that it does not call again.
+      guard key.isProof(proof, of: text(by: peer, theirs)) else {
+        return [.send(["refused": .bool(true)]), .refused]
+      }
       return (isFirst ? [] : [.send(["proof": .bytes(key.proof(of: text(by: local, theirs)))])]) + [.agreed]
     case (.ended, _, _): return []
     case (.greeting, _, _), (.waiting, _, _):

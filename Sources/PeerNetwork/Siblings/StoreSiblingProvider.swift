@@ -6,7 +6,7 @@ import UV
 /// The other processes on one database, on this machine or others, over TLS: each two of them are connected.
 ///
 /// A process makes a key at each start, and the database's table of processes says which key is whose and where it listens. A
-/// connection counts if its key is in the table: whoever may write there has every document anyway.
+/// connection counts if its key is in the table: a process that may write there has every document anyway.
 /// Among siblings a document is spoken of only if both have it open, as each can read it from the database.
 @AutomergeRepo
 public final class StoreSiblingProvider: NetworkProvider {
@@ -196,7 +196,7 @@ public final class StoreSiblingProvider: NetworkProvider {
   private func received(_ message: RepoMessage, over link: PeerLink) {
     guard let peer = link.peer, linkOfPeer[peer] === link, let repoPeer, let local else { return }
     if case .document(let message) = message, message.content != .unavailable, !isOpen(message.documentId) {
-      // It would be loaded here for nobody. When it is opened it is told to all siblings.
+      // No client of this process needs it. When one opens it, it is announced to all siblings.
       link.send(
         .document(
           .init(senderId: local.peerId, targetId: peer, documentId: message.documentId, content: .unavailable)))

@@ -2,6 +2,9 @@ import Crypto
 
 /// A token of the access file, as its digest: the token itself is in no memory and in no log.
 public struct AccessToken: Hashable, Sendable {
+  /// With what an entry of the access file begins that is a digest, so that the file has no token in the clear.
+  static let digestPrefix = "sha256:"
+
   private let digest: [UInt8]
 
   public init(_ text: String) { digest = Array(SHA256.hash(data: Array(text.utf8))) }

@@ -1,7 +1,7 @@
 import AutomergeRepo
 
-/// The id under which a repo with a key is known by WebSocket, where it cannot prove the key: that id with a suffix, so that nobody
-/// takes it for proved.
+/// The id under which a repo with a key is known by WebSocket, where it cannot prove the key: that id with a suffix, so that it
+/// is not taken for proved.
 struct PeerAlias: Sendable {
   private static let suffix = "/ws"
 

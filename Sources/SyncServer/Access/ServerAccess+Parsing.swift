@@ -10,11 +10,14 @@ extension ServerAccess {
   public init(path: String) throws(ServerAccessError) {
     guard let file = fopen(path, "rb") else { throw .unreadable(path: path, reason: Self.systemError) }
     defer { fclose(file) }
+    var status = stat()
+    guard fstat(fileno(file), &status) == 0 else { throw .unreadable(path: path, reason: Self.systemError) }
     var bytes = [UInt8](repeating: 0, count: Self.maximumByteCount + 1)
     let count = fread(&bytes, 1, bytes.count, file)
     guard ferror(file) == 0 else { throw .unreadable(path: path, reason: Self.systemError) }
     guard count <= Self.maximumByteCount else { throw .tooLong(path: path, limit: Self.maximumByteCount) }
     try self.init(parsing: Array(bytes[..<count]))
+    isReadableByOthers = status.st_mode & S_IROTH != 0
   }
 
   /// What the last system call says was wrong.
@@ -40,12 +43,24 @@ extension ServerAccess {
     guard let entries = value.objectValue else { throw .wrong(place: "tokens", cure: "write {\"TOKEN\": {…}, …}") }
     for (number, entry) in entries.members.enumerated() {
       let place = "tokens, entry \(number + 1)"
-      // What an HTTP header can carry.
-      guard !entry.key.isEmpty, entry.key.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
-        throw .wrong(place: place, cure: "a token has printable ASCII characters and no blanks")
-      }
-      add(try Self.rule(entry.value, at: place), for: AccessToken(entry.key))
+      add(try Self.rule(entry.value, at: place), for: try token(entry.key, at: place))
     }
+  }
+
+  /// A token, or the digest of one.
+  private mutating func token(_ text: String, at place: String) throws(ServerAccessError) -> AccessToken {
+    if text.hasPrefix(AccessToken.digestPrefix) {
+      guard let token = AccessToken(hexadecimal: String(text.dropFirst(AccessToken.digestPrefix.count))) else {
+        throw .wrong(place: place, cure: "write sha256: and the 64 hexadecimal digits of a token's SHA-256")
+      }
+      return token
+    }
+    // What an HTTP header can carry.
+    guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
+      throw .wrong(place: place, cure: "a token has printable ASCII characters and no blanks")
+    }
+    hasOpenTokens = true
+    return AccessToken(text)
   }
 
   private mutating func readPeers(_ value: JSONValue?) throws(ServerAccessError) {

@@ -7,10 +7,16 @@ public struct ServerAccess: Equatable, Sendable {
   public internal(set) var fallback = AccessRule.nothing
   public internal(set) var peers: [PeerId: AccessRule] = [:]
   private var rules: [AccessToken: AccessRule] = [:]
+  /// Whether a token stands in the file in the clear, and whether everybody on this machine can read the file.
+  var hasOpenTokens = false
+  var isReadableByOthers = false
 
   public init() {}
 
   public var tokenCount: Int { rules.count }
+
+  /// Whether everybody on this machine can read tokens.
+  public var isExposed: Bool { hasOpenTokens && isReadableByOthers }
 
   /// What the file says for a token; nil if it is not in the file.
   public func rule(for token: AccessToken) -> AccessRule? { rules[token] }

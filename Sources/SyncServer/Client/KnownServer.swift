@@ -33,16 +33,29 @@ public struct KnownServer: Hashable, Sendable {
     bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
   }
 
-  var record: CBOR {
-    .record([
-      "url": .text(text), "token": token.map { .text($0) },
+  /// The address stands in the clear; the token, and a URL with a query, are sealed.
+  func record(sealedBy seal: inout TokenSeal) -> CBOR {
+    let place = url.description
+    let (sealedURL, sealedToken) = (
+      text == place ? nil : seal.seal(text, for: place), token.flatMap { seal.seal($0, for: place) }
+    )
+    return .record([
+      "url": .text(place), "sealedURL": sealedURL.map { .bytes($0) }, "sealedToken": sealedToken.map { .bytes($0) },
       "documents": .array(documents.map(\.description).sorted().map { .text($0) }),
     ])
   }
 
-  init?(record: CBOR) {
-    guard let text = record["url"]?.text else { return nil }
-    self.init(text, token: record["token"]?.text)
+  /// Takes records of earlier versions as well, in which everything stands in the clear. What cannot be opened is left out: the
+  /// server will refuse the person, who connects again.
+  init?(record: CBOR, sealedBy seal: TokenSeal) {
+    guard let text = record["url"]?.text, let place = WebSocketURL(text)?.description else { return nil }
+    func opened(_ name: String) -> String? { record[name]?.bytes.flatMap { seal.open($0, for: place) } }
+    self.init(opened("sealedURL") ?? text, token: opened("sealedToken") ?? record["token"]?.text)
     documents = Set((record["documents"]?.array ?? []).compactMap { $0.text.flatMap { DocumentId($0) } })
+  }
+
+  /// Whether a record has something in the clear that is sealed today.
+  static func isOpen(_ record: CBOR) -> Bool {
+    record["token"] != nil || record["url"]?.text.map { $0 != WebSocketURL($0)?.description } ?? false
   }
 }

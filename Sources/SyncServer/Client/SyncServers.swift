@@ -18,6 +18,7 @@ public final class SyncServers: NetworkProvider, NetworkDelegate {
   private let sockets: WebSocketProvider
   private let storage: any StorageProvider
   private let logger: Logger
+  private var seal: TokenSeal
   private var servers: [PeerId: KnownServer] = [:]
   private weak var delegate: (any NetworkDelegate)?
   /// Nil until started and after stopping.
@@ -31,16 +32,21 @@ public final class SyncServers: NetworkProvider, NetworkDelegate {
   public var onChange: (@AutomergeRepo (PeerId) -> Void)?
 
   /// Reads the stored servers.
+  ///
+  /// - Parameter seal: with which their tokens are stored.
   public static func load(
-    from storage: any StorageProvider, sockets: WebSocketProvider, logger: Logger = Logger(label: "servers")
+    from storage: any StorageProvider, sealedBy seal: TokenSeal, sockets: WebSocketProvider,
+    logger: Logger = Logger(label: "servers")
   ) async throws(StorageError) -> SyncServers {
-    let servers = SyncServers(storage, sockets, logger)
+    let servers = SyncServers(storage, seal, sockets, logger)
     try await servers.reload()
     return servers
   }
 
-  private init(_ storage: any StorageProvider, _ sockets: WebSocketProvider, _ logger: Logger) {
-    (self.storage, self.sockets, self.logger) = (storage, sockets, logger)
+  private init(
+    _ storage: any StorageProvider, _ seal: TokenSeal, _ sockets: WebSocketProvider, _ logger: Logger
+  ) {
+    (self.storage, self.seal, self.sockets, self.logger) = (storage, seal, sockets, logger)
     sockets.onServerChange = { [weak self] url, _ in self?.changed(PeerId(url.description)) }
   }
 
@@ -52,8 +58,11 @@ public final class SyncServers: NetworkProvider, NetworkDelegate {
   /// Reads the stored servers again: another process of the same person may have written them.
   public func reload() async throws(StorageError) {
     var found: [PeerId: KnownServer] = [:]
-    for (_, record) in try await storage.records(under: KnownServer.prefix) {
-      if let server = KnownServer(record: record) { found[server.peer] = server }
+    for (key, record) in try await storage.records(under: KnownServer.prefix) {
+      guard let server = KnownServer(record: record, sealedBy: seal) else { continue }
+      found[server.peer] = server
+      // Of an earlier version.
+      if KnownServer.isOpen(record) { try await storage.saveRecord(server.record(sealedBy: &seal), at: key) }
     }
     servers = found
   }
@@ -92,7 +101,7 @@ public final class SyncServers: NetworkProvider, NetworkDelegate {
     }
     servers[server.peer] = server
     if alias != nil { sockets.connect(to: server.url, token: server.token) }
-    try await storage.saveRecord(server.record, at: server.key)
+    try await storage.saveRecord(server.record(sealedBy: &seal), at: server.key)
   }
 
   /// Ends the connection and forgets the server and what was published on it. False if it is not known.
@@ -126,7 +135,7 @@ public final class SyncServers: NetworkProvider, NetworkDelegate {
   private func store(_ peer: PeerId) async throws(StorageError) {
     guard let server = servers[peer] else { return }
     onChange?(peer)
-    try await storage.saveRecord(server.record, at: server.key)
+    try await storage.saveRecord(server.record(sealedBy: &seal), at: server.key)
   }
 
   // MARK: Towards the network

@@ -12,45 +12,29 @@ enum WebSocketError: Error, Hashable {
 ///
 ///     open ──our close, or theirs──► closing ──both──► closed
 ///
-/// wslay reads and writes the frames, answers pings, and checks the protocol. It keeps nothing of a binary message: what has come of
-/// one is kept here, and is never more than `maximumByteCount`. Text messages are passed over.
+/// wslay reads and writes the frames, answers pings, and checks the protocol. It keeps nothing of a message: what has come of one is
+/// kept in `assembly`.
 final class WebSocketCodec {
   enum Role { case client, server }
 
-  /// The longest message that is taken from now on.
-  var maximumByteCount: Int
-  /// Whether a message that is longer, but within what a message may have at all, is passed over instead of ending the connection.
-  var skipsTooLong = false
-  /// Bytes to be sent. Whoever sends them takes them.
+  /// The messages of the frames that have come, and how long one may be.
+  var assembly: MessageAssembly
+  /// Bytes to be sent; the transport takes them.
   private(set) var output: [UInt8] = []
-  /// How many text messages have been passed over.
-  private(set) var textCount = 0
   /// How many bytes of `output`, ever since the start, answer pings.
   private(set) var pongByteCount = 0
 
-  /// The longest message that is passed over, and the longest frame.
-  private let absoluteMaximumByteCount: Int
   /// Bytes that wslay may take during `receive`; elsewhere empty.
   private var input = UnsafeRawBufferPointer(start: nil, count: 0)
-  private var messages: [[UInt8]] = []
-  /// The first in `messages` that has not been taken.
-  private var firstMessage = 0
-  private var message: [UInt8] = []
-  private var messageByteCount = 0
-  private var isBinary = false
-  private var isSkipped = false
-  private var isFinal = false
-  private var isControl = false
-  private var isTooLong = false
   private let random: () -> [UInt8]
   // Freed in `deinit`. It calls back only from within its own functions, which are called only from here, so `self` lives then.
   private var context: wslay_event_context_ptr?
 
-  /// - Parameter mask: four bytes that nobody can foresee. A client masks each frame with new ones.
+  /// - Parameter mask: four bytes that cannot be foreseen. A client masks each frame with new ones.
   init(
     _ role: Role, maximumByteCount: Int, absoluteMaximumByteCount: Int, mask random: @escaping () -> [UInt8]
   ) throws(WebSocketError) {
-    (self.maximumByteCount, self.absoluteMaximumByteCount) = (maximumByteCount, absoluteMaximumByteCount)
+    assembly = MessageAssembly(maximumByteCount: maximumByteCount, absoluteMaximumByteCount: absoluteMaximumByteCount)
     self.random = random
     var callbacks = Self.callbacks
     let data = Unmanaged.passUnretained(self).toOpaque()
@@ -76,25 +60,12 @@ final class WebSocketCodec {
     let status = wslay_event_recv(context)
     try produceOutput()
     guard status == 0 else { throw .failed(code: status) }
-    if isTooLong { wslay_event_queue_close(context, tooBig, nil, 0) }
+    if assembly.isTooLong { wslay_event_queue_close(context, tooBig, nil, 0) }
     try produceOutput()
     guard wslay_event_get_close_sent(context) != 0, !isClosed else { return }
     let sent = wslay_event_get_status_code_sent(context)
     if sent != normal { throw .broken(status: sent) }
   }
-
-  /// The next message that has come in whole; nil until there is one.
-  func nextMessage() -> [UInt8]? {
-    guard firstMessage < messages.count else { return nil }
-    defer {
-      firstMessage += 1
-      if firstMessage == messages.count { (messages, firstMessage) = ([], 0) }
-    }
-    return messages[firstMessage]
-  }
-
-  /// The bytes that have come of a message that is not whole.
-  var unfinishedByteCount: Int { message.count }
 
   /// Whether the other end has said that it ends the connection.
   var isClosed: Bool { wslay_event_get_close_received(context) != 0 }
@@ -167,10 +138,10 @@ final class WebSocketCodec {
     },
     on_frame_recv_chunk_callback: { _, chunk, data in
       guard let chunk else { return }
-      WebSocketCodec.of(data)?.received(
+      WebSocketCodec.of(data)?.assembly.received(
         UnsafeBufferPointer(start: chunk.pointee.data, count: chunk.pointee.data_length))
     },
-    on_frame_recv_end_callback: { _, data in WebSocketCodec.of(data)?.endedFrame() },
+    on_frame_recv_end_callback: { _, data in WebSocketCodec.of(data)?.assembly.endedFrame() },
     on_msg_recv_callback: nil)
 
   private static func of(_ data: UnsafeMutableRawPointer?) -> WebSocketCodec? {
@@ -178,32 +149,17 @@ final class WebSocketCodec {
   }
 
   private func beganFrame(_ frame: wslay_event_on_frame_recv_start_arg) {
-    isControl = frame.opcode & 8 != 0
-    guard !isControl else {
-      if frame.opcode == UInt8(WSLAY_PING.rawValue) { pongByteCount += 14 + Int(clamping: frame.payload_length) }
-      return
+    let byteCount = Int(clamping: frame.payload_length)
+    if frame.opcode & 8 != 0 {
+      if frame.opcode == UInt8(WSLAY_PING.rawValue) { pongByteCount += 14 + byteCount }
+      return assembly.beganControlFrame()
     }
-    if frame.opcode != UInt8(WSLAY_CONTINUATION_FRAME.rawValue) {
-      isBinary = frame.opcode == UInt8(WSLAY_BINARY_FRAME.rawValue)
-      (message, messageByteCount, isSkipped) = ([], 0, !isBinary)
-    }
-    isFinal = frame.fin != 0
-    let byteCount = messageByteCount + Int(clamping: frame.payload_length)
-    messageByteCount = byteCount
-    guard byteCount > maximumByteCount else { return }
-    // Of a text nothing is kept, so only the longest is too long.
-    if byteCount > absoluteMaximumByteCount || isBinary && !skipsTooLong { isTooLong = true }
-    (message, isSkipped) = ([], true)
-  }
-
-  private func received(_ bytes: UnsafeBufferPointer<UInt8>) {
-    if !isControl, !isSkipped { message.append(contentsOf: bytes) }
-  }
-
-  private func endedFrame() {
-    guard !isControl, isFinal else { return }
-    if !isBinary { textCount += 1 }
-    if !isSkipped { messages.append(message) }
-    message = []
+    let kind: MessageAssembly.FrameKind =
+      switch UInt32(frame.opcode) {
+      case WSLAY_CONTINUATION_FRAME.rawValue: .continuation
+      case WSLAY_BINARY_FRAME.rawValue: .binary
+      default: .text
+      }
+    assembly.beganFrame(kind, byteCount: byteCount, isFinal: frame.fin != 0)
   }
 }

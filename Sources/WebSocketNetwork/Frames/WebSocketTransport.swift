@@ -120,7 +120,7 @@ final class WebSocketTransport: Transport {
     } catch {
       return end(.lost(reason: "\(error)"))
     }
-    codec.skipsTooLong = limit.skipsLonger
+    codec.assembly.skipsTooLong = limit.skipsLonger
     state = .carrying(codec)
     report?(.proven(proof))
     guard !rest.isEmpty else { return }
@@ -138,7 +138,7 @@ final class WebSocketTransport: Transport {
       problem = .lost(reason: Self.reason(error))
     }
     flush(codec)
-    if codec.textCount > 0, !hasReportedText {
+    if codec.assembly.textCount > 0, !hasReportedText {
       hasReportedText = true
       onText()
     }
@@ -163,19 +163,19 @@ final class WebSocketTransport: Transport {
   }
 
   func nextMessage() throws(FrameError) -> [UInt8]? {
-    if case .carrying(let codec) = state { codec.nextMessage() } else { nil }
+    if case .carrying(let codec) = state { codec.assembly.next() } else { nil }
   }
 
   func limitMessages(to maximumByteCount: Int, skipsLonger: Bool) {
     limit = (maximumByteCount, skipsLonger)
     guard case .carrying(let codec) = state else { return }
-    (codec.maximumByteCount, codec.skipsTooLong) = (maximumByteCount, skipsLonger)
+    (codec.assembly.maximumByteCount, codec.assembly.skipsTooLong) = (maximumByteCount, skipsLonger)
   }
 
   var unfinishedByteCount: Int {
     switch state {
     case .upgrading(let head): head.count
-    case .carrying(let codec): codec.unfinishedByteCount
+    case .carrying(let codec): codec.assembly.unfinishedByteCount
     case .ended: 0
     }
   }

@@ -6,7 +6,7 @@ import UV
 /// Peers by WebSocket, in automerge-repo's protocol, version 1: calls servers and keeps them connected, and is one for others.
 ///
 /// A peer is identified by nothing but its own word and what it was admitted with: a token, or the address at which it was called.
-/// Therefore a share policy has to look at `proof(of:)`, and nobody may use the id of a peer whose connection is open and was admitted
+/// Therefore a share policy has to look at `proof(of:)`, and no caller may use the id of a peer whose connection is open and was admitted
 /// with something else, or an id that is reserved. At most one connection to each peer counts, the newer of two in
 /// the same direction.
 public final class WebSocketProvider: NetworkProvider {
@@ -49,6 +49,16 @@ public final class WebSocketProvider: NetworkProvider {
     (self.authorityFile, links) = (authorityFile, LinkTable(clock: LoopClock(loop)))
     servers = WantedServers(clock: clock, random: random)
     servers.onDial = { [weak self] url, token in self?.dial(url, token: token) }
+  }
+
+  /// A provider on the loop that the process shares, for programs without one of their own.
+  ///
+  /// - Parameter authorityFile: certificates of the authorities to trust for `wss`, in PEM; nil for those that the system trusts.
+  public convenience init(
+    authorityFile: String? = nil, logger: Logger = Logger(label: "websocket")
+  ) async throws(UVError) {
+    let loop = try await AutomergeRepo.sharedLoop()
+    self.init(loop: loop, clock: LoopClock(loop), authorityFile: authorityFile, logger: logger)
   }
 
   // MARK: Provider

@@ -30,6 +30,31 @@ struct EncoderStrategyTests {
     }
   }
 
+  @Test func aCautiousEncoderNamesTheValueAsItWasGiven() throws {
+    let document = Document()
+    try document.put(obj: .ROOT, key: "a", value: .Bytes(Data([1])))
+    func refused<Wanted: Encodable & Equatable>(_ value: Wanted) throws {
+      let error = #expect(throws: EncodingError.self) {
+        try AutomergeEncoder(doc: document, cautiousWrite: true).encode(value, at: [AnyCodingKey("a")])
+      }
+      guard case .invalidValue(let given, let context)? = error else { throw try #require(error) }
+      #expect(given as? Wanted == value && context.codingPath.stringPath() == ".a")
+    }
+    try refused(true)
+    try refused(Int8(-4))
+    try refused(UInt64.max)
+    try refused(Float(0.5))
+    try refused(0.25)
+    try refused("four")
+    try refused(Date(timeIntervalSince1970: 4))
+    try refused(Counter(4))
+    let none = #expect(throws: EncodingError.self) {
+      try AutomergeEncoder(doc: document, cautiousWrite: true).encode(["a": Int?.none])
+    }
+    guard case .invalidValue(let given, _)? = none else { throw try #require(none) }
+    #expect(given as? ScalarValue == .Null)
+  }
+
   @Test func aCautiousEncoderChangesValuesOfTheSameType() throws {
     let document = Document(), cautious = AutomergeEncoder(doc: document, cautiousWrite: true)
     try cautious.encode(["a": [1, 2]])

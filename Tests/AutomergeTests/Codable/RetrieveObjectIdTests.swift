@@ -107,6 +107,9 @@ struct RetrieveObjectIdTests {
     #expect(try document.lookupPath(path: "list.[0].absent") == nil)
     #expect(try document.lookupPath(path: "name") == nil)
     #expect(try document.lookupPath(path: "list.[2]") == nil)
+    let ofTheRoot = #expect(throws: CodingKeyLookupError.self) { try document.lookupPath(path: "[1].a") }
+    guard case .AutomergeDocError(let error as DocError)? = ofTheRoot else { throw try #require(ofTheRoot) }
+    #expect(error == .wrongType(.ROOT, .Map))
     #expect(try document.lookupPath(path: "list.[3]") == nil)
     #expect(throws: PathParseError.self) { try document.lookupPath(path: "1") }
     for path in ["list.[4]", "list.[0].absent.deeper", "name.age", "description.a", "[0]"] {

@@ -143,6 +143,73 @@ import Testing
     #expect(paths == [0, 50, 100].map { String(repeating: ".in", count: $0) + ".text" })
   }
 
+  /// A buffer on a text of a document that a peer has, too; and the peer's handle.
+  private func opened(
+    _ document: Document, _ part: String, _ text: String
+  ) async throws -> (ben: ServiceUnderTest, uri: String, theirs: DocHandle) {
+    let host = world.start("host")
+    let theirs = try host.create(document)
+    let ben = try await started()
+    world.connect("host", "ben")
+    let place = try await ben.request("notes/open", ["url": .string("\(theirs.url)\(part)")])
+    let uri = try #require(place["uri"]?.stringValue)
+    ben.open(uri, text)
+    try await ben.wait(for: "the buffer is the note's") { ben.binding(uri) != nil }
+    return (ben, uri, theirs)
+  }
+
+  @Test func aTextThatAPeerDeletesWhileItIsOpenIsKeptAndToldOnce() async throws {
+    let (ben, uri, theirs) = try await opened(try book(["one\n", "two\n"]), "/chapters/1/body", "two\n")
+    ben.change(uri, "two and more\n", version: 2)
+    try await ben.wait(for: "the words at the peer") {
+      (try? chapters(of: theirs.document)) == ["one\n", "two and more\n"]
+    }
+    try theirs.change { document in
+      try document.delete(obj: try #require(try document.lookupPath(path: "chapters")), index: 1)
+    }
+    try await ben.wait(for: "the news") { !ben.events("detached").isEmpty }
+    let later = world.clock.now + .seconds(3)
+    try await ben.wait(for: "whatever else is told") { world.clock.now >= later }
+    #expect(ben.events("detached").map { $0["reason"] } == ["textDeleted"])
+    #expect(ben.events("detached")[0]["message"]?.stringValue?.hasSuffix("; it is kept as recovered") == true)
+    #expect(ben.events("recovered").isEmpty)
+    #expect(ben.binding(uri) == nil)
+    #expect(try await ben.recoveredTexts() == ["two and more\n"])
+  }
+
+  /// As programs do that assign a string instead of changing the text.
+  @Test func aTextThatAPeerPutsInThePlaceOfTheOpenOneIsShownAndTheOldOneKept() async throws {
+    let (ben, uri, theirs) = try await opened(try Document.note("milk\n"), "", "milk\n")
+    try theirs.change { document in
+      let text = try document.putObject(obj: .ROOT, key: "content", ty: .Text)
+      try document.spliceText(obj: text, start: 0, delete: 0, value: "milk, bread\n")
+    }
+    try await ben.wait(for: "the copy of the old text") { !ben.events("recovered").isEmpty }
+    let binding = try #require(ben.binding(uri))
+    #expect(String(decoding: binding.source.allUTF8, as: UTF8.self) == "milk, bread\n")
+    #expect(ben.events("text").count == 1)
+    #expect(ben.events("text")[0]["message"]?.stringValue?.hasPrefix("A peer put another text into ") == true)
+    #expect(try await ben.recoveredTexts() == ["milk\n"])
+    // What is typed from now on is in the text that all have.
+    ben.change(uri, "milk, bread, eggs\n", version: 2, rev: binding.buffer.expectedRev)
+    try await ben.wait(for: "the words at the peer") { (try? theirs.document.content()) == "milk, bread, eggs\n" }
+  }
+
+  @Test func aTextThatAPeerChoosesWhileAnotherIsOpenIsShown() async throws {
+    let (ben, uri, theirs) = try await opened(try book(["one\n", "two\n"]), "/chapters/1/body", "two\n")
+    try await ben.wait(for: "the choice at the peer") { NoteDocument(theirs.document) != nil }
+    try theirs.change { document in
+      try NoteDocument.choose(try #require(try document.lookupPath(path: "chapters.[0].body")), in: document)
+    }
+    try await ben.wait(for: "the news") { !ben.events("text").isEmpty }
+    let binding = try #require(ben.binding(uri))
+    #expect(String(decoding: binding.source.allUTF8, as: UTF8.self) == "one\n")
+    // The document has both, so nothing needs a copy.
+    #expect(try chapters(of: theirs.document) == ["one\n", "two\n"])
+    #expect(try await ben.recoveredTexts().isEmpty)
+    #expect(ben.events("detached").isEmpty)
+  }
+
   @Test func aTextThatIsDeletedIsChosenNoMore() throws {
     let document = try book(["one\n", "two\n"])
     let text = try #require(try document.lookupPath(path: "chapters.[1].body"))

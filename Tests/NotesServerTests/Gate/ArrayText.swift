@@ -30,15 +30,24 @@ struct ArrayText: TextSource {
 
   func utf8(_ range: Range<Int>) -> [UInt8] { Array(bytes[range]) }
 
-  /// Makes the replacements, one after the other, and returns what they did.
+  /// Makes the replacements, one after the other, and returns what they did. New text comes before what was deleted behind it, so
+  /// what begins where the one before it ends is one edit with it.
   @discardableResult
   mutating func make(_ splices: [TextSplice]) -> [TextEdit] {
-    splices.map { splice in
+    var edits: [TextEdit] = []
+    for splice in splices {
       let range = splice.utf8Offset..<splice.utf8Offset + splice.deleteUTF8
       let deleted = Array(bytes[range])
       bytes.replaceSubrange(range, with: splice.insert)
-      return TextEdit(object: .ROOT, utf8Offset: splice.utf8Offset, deleted: deleted, inserted: splice.insert)
+      if let last = edits.last, last.utf8Offset + last.inserted.count == splice.utf8Offset {
+        edits[edits.count - 1].deleted += deleted
+        edits[edits.count - 1].inserted += splice.insert
+      } else {
+        edits.append(
+          TextEdit(object: .ROOT, utf8Offset: splice.utf8Offset, deleted: deleted, inserted: splice.insert))
+      }
     }
+    return edits
   }
 }
 

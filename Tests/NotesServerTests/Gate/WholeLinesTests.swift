@@ -57,4 +57,57 @@ import Testing
     let merged = try document.text(obj: content).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
     #expect(merged.map(String.init).sorted() == scene.words.sorted(), "seed \(seed)")
   }
+
+  /// An editor had typed a line between two others. Meanwhile the first of these was deleted, and the second replaced by one with
+  /// the same last letter.
+  @Test func aLineBetweenADeletedOneAndAReplacedOneStaysALine() throws {
+    let document = Document()
+    let content = try document.putObject(obj: .ROOT, key: "content", ty: .Text)
+    let old = Array("keep\nfirst\nsecondv\nend\n".utf8)
+    try document.spliceText(obj: content, utf8Offset: 0, deleteUTF8: 0, insert: old)
+    let heads = document.heads()
+    for splice in TextDiff.delta(from: old, to: Array("keep\nanotherv\nend\n".utf8), placement: .withinLines).splices {
+      try document.spliceText(
+        obj: content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
+    }
+    let source = PlainText(Array(try document.text(obj: content).utf8))
+    let (_, splices) = OpenBuffer.open(
+      version: 1, encoding: .utf8, text: Array("keep\nfirst\nbetween\nsecondv\nend\n".utf8),
+      exactly: TextDelta(try document.textEdits(obj: content, since: heads)), source: source)
+    for splice in splices {
+      try document.spliceText(
+        obj: content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
+    }
+    #expect(try document.text(obj: content) == "keep\nbetween\nanotherv\nend\n")
+  }
+
+  /// The editor still shows the old lines, with some more that its service has not heard of.
+  @Test(arguments: UInt64(0)..<300) func linesOfAnEditorThatComesBackStayLines(seed: UInt64) throws {
+    var scene = Scene(random: SeededGenerator(seed: seed))
+    let old = (0..<Int.random(in: 1...6, using: &scene.random)).map { _ in scene.word() }
+    let document = Document()
+    let content = try document.putObject(obj: .ROOT, key: "content", ty: .Text)
+    func make(_ splices: [TextSplice]) throws {
+      for splice in splices {
+        try document.spliceText(
+          obj: content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
+      }
+    }
+    try document.spliceText(obj: content, utf8Offset: 0, deleteUTF8: 0, insert: Self.bytes(old))
+    let heads = document.heads()
+    // Another program's text, and then again: some lines go, others come.
+    var now = old
+    for _ in 0..<2 {
+      let next = scene.changed(now, deletes: true)
+      try make(TextDiff.delta(from: Self.bytes(now), to: Self.bytes(next), placement: .withinLines).splices)
+      now = next
+    }
+    let source = PlainText(Array(try document.text(obj: content).utf8))
+    let (_, splices) = OpenBuffer.open(
+      version: 1, encoding: .utf8, text: Self.bytes(scene.changed(old, deletes: false)),
+      exactly: TextDelta(try document.textEdits(obj: content, since: heads)), source: source)
+    try make(splices)
+    let merged = try document.text(obj: content).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+    #expect(merged.map(String.init).sorted() == scene.words.sorted(), "seed \(seed)")
+  }
 }

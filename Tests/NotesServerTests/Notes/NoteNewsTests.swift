@@ -11,6 +11,7 @@ import Testing
       .access(.read, host: name), .access(.write, host: name), .refused(recovered: "/a/path"), .unshared(host: name),
       .gaveUp(guest: name), .detached(.deleted), .detached(.deletedForEveryone), .detached(.itemDeleted),
       .detached(.purged), .waiting(for: name), .detached(.notFound), .detached(.notOpened),
+      .detached(.textDeleted), .anotherText,
     ]
   }
 
@@ -38,6 +39,7 @@ import Testing
         "Waiting for Ben to bring \"Shopping\"; typing is kept",
         "Not found: \"Shopping\"; the text stays as a plain file",
         "Cannot open \"Shopping\"; the text stays as a plain file",
+        "Text deleted: \"Shopping\"; it is kept as recovered", "A peer put another text into \"Shopping\"",
       ])
   }
 

@@ -61,7 +61,7 @@ import Testing
     let item = try #require(added["item"]?.stringValue)
     let handle = try await ben.handle(of: id)
     try await ben.wait(for: "quiet") { !ben.service.fileSync.isPlanned(id) }
-    var claim = ben.service.fileSync.claim(NoteKey(id, item: item), handle)
+    var claim = ben.service.fileSync.reconciler.claim(NoteKey(id, item: item), handle)
     #expect(claim != nil)
     _ = try await ben.request("notes/rename", ["id": .string(id.description), "title": "Monday"])
     #expect(text(ben.files, "/notes/Weekly/Tea.md") == "green\n")

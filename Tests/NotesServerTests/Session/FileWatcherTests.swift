@@ -119,7 +119,7 @@ import Testing
   @Test func onlySoManyFoldersAreWatchedAndThatOfAnOpenNoteAlways() async throws {
     let note = try await WatchedNote(seed: 52)
     let (service, folders) = (note.service.service, MemoryFolders())
-    let watcher = FileWatcher(service.environment, service.openFiles, service.fileSync, folders)
+    let watcher = FileWatcher(service.environment, service.openFiles, service.documentFiles, service.fileSync, folders)
     for number in 0..<FileWatcher.maximumFolders + 9 { watcher.watch(path: "/notes/\(number)/Plan.md") }
     #expect(folders.watched.count == FileWatcher.maximumFolders)
     watcher.watch(path: "/notes/open/Plan.md", isOpen: true)

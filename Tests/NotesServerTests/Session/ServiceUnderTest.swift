@@ -74,13 +74,13 @@ final class ServiceUnderTest {
   }
 
   /// The whole text is another one.
-  func change(_ uri: String, _ text: String, version: Int) {
+  func change(_ uri: String, _ text: String, version: Int, rev: Int = 0) {
     send(
       "textDocument/didChange",
       [
         "textDocument": ["uri": .string(uri), "version": JSONValue(version)],
         "contentChanges": [["text": .string(text)]],
-        "notes": ["rev": 0],
+        "notes": ["rev": JSONValue(rev)],
       ])
   }
 

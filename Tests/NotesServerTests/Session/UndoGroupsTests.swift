@@ -51,6 +51,13 @@ struct UndoGroupsTests {
     #expect(person.sizes == [2, 1])
   }
 
+  @Test func aLineThatIsReportedWithItsEndAndTheFinalNewlineIsWhole() throws {
+    var person = Person()
+    try person.type(0, "first line\n\n")
+    try person.type(11, "second")
+    #expect(person.sizes == [1, 1])
+  }
+
   @Test func pausesLinesJumpsAndLargePiecesBeginGroups() throws {
     var person = Person()
     try person.type(0, "a")

@@ -24,13 +24,17 @@ import Testing
 
   @Test(arguments: seeds) func everyWordStandsOnceInTheEnd(seed: UInt64) async throws {
     let simulation = Simulation(seed: seed, without: Self.without)
+    simulation.watchesDocuments = Self.number("NOTES_SIMULATION_SEED") != nil
+    simulation.isAlone = Self.number("NOTES_SIMULATION") != nil || Self.number("NOTES_SIMULATION_SEED") != nil
     do {
       try await simulation.run(steps: 300)
     } catch {
       if Self.number("NOTES_SIMULATION_SEED") != nil { print(simulation.history.joined(separator: "\n")) }
       Issue.record("replay with NOTES_SIMULATION_SEED=\(seed): \(error)")
     }
-    print("seed \(seed): \(simulation.report)")
+    // Two runs of a seed did the same if this number is the same.
+    let history = String(UInt(bitPattern: simulation.history.hashValue), radix: 36)
+    print("seed \(seed): \(simulation.report), history \(history)")
   }
 
   /// The first service takes the words in a moment after the write; the second finds them in its editor's buffer. Where the
@@ -59,6 +63,29 @@ import Testing
       await simulation.pass(.seconds(1))
       person.crash(second)
     }
+    try await simulation.settle()
+  }
+
+  /// The second service has read the note before the first one's editor wrote to the file, and hears nothing of the first.
+  @Test func wordsThatOneEditorSavedStandOnceIfAnotherOpensTheNoteAgain() async throws {
+    let simulation = Simulation(seed: 1)
+    try await simulation.begin()
+    let person = simulation.people[0]
+    person.areLinked = false
+    let (first, second) = (person.services[0], person.start(random: &simulation.random))
+    try await simulation.wait(for: "the second service") { second.isLoaded }
+    simulation.openBuffer(second, of: person)
+    await simulation.pass(.seconds(2))
+    second.closeBuffer()
+    await simulation.pass(.seconds(1))
+    let buffer = try #require(first.buffer)
+    buffer.edit(0..<0, with: simulation.newWord(of: person.name) + "\n")
+    simulation.save(first, of: person)
+    await simulation.pass(.seconds(2))
+    simulation.openBuffer(second, of: person)
+    await simulation.pass(.seconds(2))
+    #expect(second.documentText(simulation.id) == first.documentText(simulation.id))
+    person.areLinked = true
     try await simulation.settle()
   }
 }

@@ -90,6 +90,7 @@ end
 -- Name, arguments, completion, and what it does.
 for _, it in ipairs({
   { "Notes", 0, nil, function(c) c.list() end },
+  { "NotesTutorial", 0, nil, function(c) c.tutorial() end },
   { "NotesNew", "?", nil, function(c, a) c.new(a.args) end },
   { "NotesOpen", 1, titles, function(c, a) c.open(a.args) end },
   { "NotesAdopt", 0, nil, function(c) c.adopt() end },
@@ -108,6 +109,8 @@ for _, it in ipairs({
   { "NotesUndelete", "?", nil, function(c, a) c.undelete(a.args) end },
   { "NotesFind", "+", nil, function(c, a) c.find(a.args) end },
   { "NotesRecovered", 0, nil, function(c) c.recovered() end },
+  { "NotesPeople", 0, nil, function(c) c.people() end },
+  { "NotesDeleted", 0, nil, function(c) c.deleted() end },
   { "NotesPeers", 0, nil, function(c) c.peers() end },
   { "NotesGo", "?", names, function(c, a) c.go(a.args) end },
   { "NotesFollow", "?", names, function(c, a) c.follow(a.args) end },
@@ -124,6 +127,7 @@ for _, it in ipairs({
   { "NotesMoveItem", 1, nil, function(c, a) c.move_item(a.args) end },
   { "NotesRemove", 1, names, function(c, a) c.remove(a.args, a.bang) end },
   { "NotesName", 1, nil, function(c, a) c.name(a.args) end },
+  { "NotesLog", 0, nil, function() require("notes_lsp.view").show("Notes log", require("notes_lsp.say").log) end },
   { "NotesStatus", 0, nil, function(c) c.status() end },
   { "NotesUndo", "?", nil, function(c, a) c.undo("undo", a.args) end },
   { "NotesRedo", "?", nil, function(c, a) c.undo("redo", a.args) end },
@@ -142,4 +146,22 @@ api.nvim_create_autocmd({ "BufReadPost", "BufNewFile" }, {
     commands()
     require("notes_lsp.files").on_read(it.buf)
   end,
+})
+
+-- Others see this person on the network without a note being open, if the person chose that: the service keeps a file that says so.
+api.nvim_create_autocmd("VimEnter", {
+  group = group,
+  callback = function()
+    vim.defer_fn(function()
+      if vim.fn.filereadable(require("notes_lsp.files").directory() .. "/.seen") == 1 then
+        commands()
+        require("notes_lsp.service").start()
+      end
+    end, 2000)
+  end,
+})
+
+api.nvim_create_autocmd("BufReadCmd", {
+  group = group, pattern = "*.meetingnotes",
+  callback = function(it) commands().open_file(vim.fn.fnamemodify(it.file, ":p")) end,
 })

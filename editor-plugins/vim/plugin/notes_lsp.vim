@@ -8,6 +8,7 @@ vim9script
 # notes-lsp: notes that several people write at the same time, from Vim, Emacs and others.
 #
 #   :Notes                 your notes and those shared with you, live; <CR> opens one, ? shows all keys, q closes the list
+#   :NotesTutorial         a note that teaches by doing, with a robot that types
 #   :NotesNew [title]      creates a note and opens it
 #   :NotesOpen {title}     opens a note; completes titles
 #   :NotesAdopt            makes the current buffer a note
@@ -58,7 +59,8 @@ vim9script
 #   b:notes_lsp            in a note, a dictionary with id, uri, rev, version, synced (all sent, all received), peers
 #   notes_lsp#Status()     a few words for 'statusline'
 #
-# More: :help notes-lsp. The service is started when a note is opened or a command needs it, and never else.
+# More: :help notes-lsp. The service is started when a note is opened or a command needs it, and, if you chose to be
+# seen on this network, a moment after Vim.
 
 if exists('g:loaded_notes_lsp')
   finish
@@ -72,6 +74,7 @@ g:loaded_notes_lsp = true
 
 # By their full names, so that they also work when a legacy script calls them.
 command! -bar Notes call notes_lsp#screens#Notes()
+command! -bar NotesTutorial call notes_lsp#commands#Tutorial()
 command! -nargs=? NotesNew call notes_lsp#commands#New(<q-args>)
 command! -nargs=1 -complete=customlist,notes_lsp#commands#CompleteTitle NotesOpen call notes_lsp#commands#Open(<q-args>, 0)
 command! -bar NotesAdopt call notes_lsp#commands#Adopt()
@@ -129,6 +132,8 @@ endfor
 
 augroup notes_lsp
   autocmd!
+  autocmd VimEnter * call timer_start(2000, 'notes_lsp#files#BeSeen')
   autocmd BufReadPost,BufNewFile * call notes_lsp#files#OnRead(str2nr(expand('<abuf>')))
+  autocmd BufReadCmd *.meetingnotes call notes_lsp#exchange#OpenFile(expand('<afile>:p'))
   autocmd CmdlineLeave : call notes_lsp#undo#OnCommandLine()
 augroup END

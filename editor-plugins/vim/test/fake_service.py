@@ -42,6 +42,10 @@ def answer(message):
         return {"id": "adopted"}
     if method == "notes/share":
         return {"id": "adopted", "ticket": "a-ticket", "words": "", "expires": 0}
+    if method == "notes/connect":
+        return {"url": params["url"], "state": "connected"}
+    if method == "notes/publish":
+        return {"url": "automerge:published"}
     if method == "notes/list" and "width" in params:
         return {"lines": ["Your notes", "  Tea", "  Coffee"], "rows": [{}, {"id": "a", "title": "Tea"}, {"id": "b", "title": "Coffee"}]}
     if method == "notes/list":

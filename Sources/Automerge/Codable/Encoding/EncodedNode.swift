@@ -22,6 +22,8 @@ final class EncodedNode {
   /// The way from the value that is being encoded.
   let codingPath: [any CodingKey]
   private(set) var content = Content.nothing
+  /// The Swift type of a single value, for errors about it.
+  private var scalarType: (any SingleScalar.Type)?
   /// What the value did wrong where it could not be told.
   private(set) var fault: (any Error)?
 
@@ -54,16 +56,15 @@ final class EncodedNode {
     switch value {
     case let number as Double:
       try expectFinite(number, value)
-      content = .scalar(.F64(number))
+      (content, scalarType) = (.scalar(.F64(number)), Double.self)
     case let number as Float:
       try expectFinite(Double(number), value)
-      content = .scalar(.F64(Double(number)))
-    case let scalar as any SingleScalar: content = .scalar(scalar.toScalarValue())
+      (content, scalarType) = (.scalar(.F64(Double(number))), Float.self)
+    case let scalar as any SingleScalar: (content, scalarType) = (.scalar(scalar.toScalarValue()), type(of: scalar))
     case let text as AutomergeText: content = .text(text, text.object(in: document) == nil ? text.value : nil)
     case let counter as Counter: content = .counter(counter, counter.value)
     case let dictionary as any NumberKeyed where !dictionary.isEmpty:
-      throw CodingKeyLookupError.MismatchedSchema(
-        "the keys of a map are strings, but at \(codingPath.stringPath()) they are numbers")
+      throw DocError.numbersAsKeys(codingPath.stringPath())
     default:
       try value.encode(to: CodableEncoder(node: self, userInfo: userInfo))
     }
@@ -71,10 +72,24 @@ final class EncodedNode {
 
   func encodeNil() { content = .scalar(.Null) }
 
+  /// What a person encoded here, where that is one value: of the type that it had, since errors carry it. Nil stands as the
+  /// scalar value null.
+  var singleValue: Any? {
+    switch content {
+    case .scalar(let scalar): scalarType.flatMap { Self.value(of: scalar, as: $0) } ?? scalar
+    case .counter(let counter, _): counter
+    case .nothing, .map, .list, .text: nil
+    }
+  }
+
+  private static func value<Value: SingleScalar>(of scalar: ScalarValue, as type: Value.Type) -> Any? {
+    try? type.fromScalarValue(scalar).get()
+  }
+
   private func expectFinite(_ number: Double, _ value: Any) throws {
     guard number.isFinite else {
       throw EncodingError.invalidValue(
-        value, .init(codingPath: codingPath, debugDescription: "a document holds only finite numbers"))
+        value, .init(codingPath: codingPath, debugDescription: "an Automerge document holds only finite numbers"))
     }
   }
 

@@ -49,9 +49,9 @@ extension NodeWriter {
 
   private func expectSameType(_ node: EncodedNode, _ existing: Value) throws {
     let present = TypeOfValue(existing)
-    guard let wanted = TypeOfValue(node), wanted != present else { return }
+    guard let wanted = TypeOfValue(node), wanted != present, let value = node.singleValue else { return }
     throw EncodingError.invalidValue(
-      node.content,
+      value,
       .init(codingPath: node.codingPath, debugDescription: "the document has \(present) there, not \(wanted)"))
   }
 }

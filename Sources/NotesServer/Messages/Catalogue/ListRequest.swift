@@ -10,10 +10,16 @@ struct ListRequest: EditorRequest {
   let isOfDeleted: Bool
   /// Of the screen, if lines are wanted.
   let width: Int?
+  /// What the client has of the list, by the token of the answer; nil if it has nothing.
+  let token: Int?
+  /// The most lines that it wants, if it has nothing.
+  let count: Int?
   let order: NotesScreen.Order
 
   init(_ params: Parameters) throws(ResponseError) {
     width = try params.widthIfPresent()
+    token = try params.nonNegativeIntIfPresent("since")
+    count = try params.nonNegativeIntIfPresent("atMost")
     order = try params.choiceIfPresent("order", as: NotesScreen.Order.self) ?? .changed
     query = try params.stringIfPresent("query") ?? ""
     isOfDeleted = try params.boolIfPresent("deleted") ?? false
@@ -25,8 +31,9 @@ struct ListRequest: EditorRequest {
     let all = isOfDeleted ? service.notebook.keysOfDeleted : service.notebook.keysByModification
     let found = query.isEmpty ? all.map { ($0, nil) } : await matches(among: all, service)
     if let width {
-      return NoteList(
-        NotesScreen(service).table(of: found.map(\.0), order, width: width, areDeleted: isOfDeleted))
+      let table = NotesScreen(service).table(of: found.map(\.0), order, width: width, areDeleted: isOfDeleted)
+      let isKept = token != nil || count != nil
+      return NoteList(isKept ? editor.screens.answer(table, since: token, atMost: count) : ScreenAnswer(table))
     }
     return NoteList(of: found, service)
   }

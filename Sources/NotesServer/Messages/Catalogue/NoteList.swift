@@ -10,7 +10,7 @@ struct NoteList: RequestResult {
 
   var json: JSONValue { get throws { try JSONValue(parsing: encoded) } }
 
-  init(_ table: ScreenTable) { encoded = ScreenAnswer(table).encoded }
+  init(_ screen: ScreenAnswer) { encoded = screen.encoded }
 
   @AutomergeRepo
   init(of notes: [(NoteKey, Match?)], _ service: Service) {

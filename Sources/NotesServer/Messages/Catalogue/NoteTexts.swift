@@ -32,7 +32,7 @@ struct NoteTexts {
   /// An item that matched is about to be opened: makes its file.
   func withFile(_ part: NoteRecord) async -> NoteRecord {
     guard part.path == nil, let handle = service.repo.handle(of: part.id) else { return part }
-    try? await service.fileSync.makeFile(of: part.key, handle)
+    try? await service.fileSync.meetings.makeFile(of: part.key, handle)
     return service.notebook[part.key] ?? part
   }
 }

@@ -19,8 +19,8 @@ struct ImportRequest: EditorRequest {
     if title == "" { throw params.invalid("title", "must not be empty") }
   }
 
-  /// A document in a directory.
-  private init(path: String) { (self.path, title, text) = (path, nil, nil) }
+  /// A document in a directory, or one whose file was read already.
+  init(path: String, text: TextChoice.Name? = nil) { (self.path, title, self.text) = (path, nil, text) }
 
   func perform(for editor: Editor) async throws -> Result {
     let service = editor.service
@@ -58,7 +58,7 @@ struct ImportRequest: EditorRequest {
 
   /// Makes a document with a history a note. Merges a copy of a document that is already here; otherwise a document without an
   /// id gets a new one.
-  private func take(_ document: Document, id: DocumentId?, _ service: Service) async throws -> Imported {
+  func take(_ document: Document, id: DocumentId?, _ service: Service) async throws -> Imported {
     let known = try await id == nil ? service.original(of: document) : id
     let isHere = known.flatMap { service.notebook[$0] } != nil
     let choice = TextChoice(service: service, name: text)

@@ -24,6 +24,7 @@ struct MergeRequest: EditorRequest {
       throw NotesError(.noSharedHistory, "\(path) is not a copy of \"\(record.title)\"; import it instead.")
     }
     let count = try handle.merge(other.document)
+    editor.buffers.followText(of: handle)
     try await service.fileSync.synchronize(handle)
     return Result(changes: count)
   }

@@ -32,7 +32,7 @@ struct RestoreRequest: EditorRequest {
     let handle = try await service.fetch(past.record.id)
     try handle.change(message: message) { _ in try past.note.make(delta.splices) }
     service.notebook.update(past.record.key) { $0.modified = service.clock.date }
-    service.fileSync.examineAll(of: past.record.id)
+    service.fileSync.meetings.examineAll(of: past.record.id)
     try await service.fileSync.synchronize(handle)
     return NoResult()
   }

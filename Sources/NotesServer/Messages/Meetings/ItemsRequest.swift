@@ -9,9 +9,12 @@ struct ItemsRequest: EditorRequest {
 
   /// Of the screen, if lines are wanted.
   let width: Int?
+  /// Whether the person opens the list: what was news in it before is none any more.
+  let opens: Bool
 
   init(_ params: Parameters) throws(ResponseError) {
     width = try params.widthIfPresent()
+    opens = try params.boolIfPresent("opens") ?? false
     meeting = try NoteReference(params)
   }
 
@@ -20,8 +23,10 @@ struct ItemsRequest: EditorRequest {
     let document = MeetingDocument(meeting.handle.document)
     let (attendees, items) = (document?.attendees ?? [], meeting.items)
     let screen = width.flatMap { width in
-      editor.service.notebook[meeting.handle.id].map {
-        AgendaScreen(service: editor.service).table(of: $0, items, attendees: attendees, width: width)
+      editor.service.notebook[meeting.handle.id].map { record in
+        let news = editor.agendaNews.marks(in: meeting.handle, opens: opens)
+        return AgendaScreen(service: editor.service)
+          .table(of: record, items, news, attendees: attendees, width: width)
       }
     }
     return Result(

@@ -1,4 +1,5 @@
 import AutomergeRepo
+import Foundation
 import JSONRPC
 
 /// `notes/open`: makes sure that a note is here and has its working file, which the editor then opens.
@@ -8,6 +9,8 @@ struct OpenRequest: EditorRequest {
   enum Target {
     case id(DocumentId)
     case title(String)
+    /// A document file, by its absolute path.
+    case file(String)
   }
 
   let target: Target
@@ -23,6 +26,8 @@ struct OpenRequest: EditorRequest {
       target = .id(url.documentId)
     } else if let id = try params.documentIdIfPresent("id") {
       target = .id(id)
+    } else if params.has("path") {
+      target = .file(try params.absolutePath("path"))
     } else {
       target = .title(try params.string("title"))
     }
@@ -32,16 +37,32 @@ struct OpenRequest: EditorRequest {
   func perform(for editor: Editor) async throws -> NotePlace {
     let service = editor.service
     let opener = NoteOpener(service: service)
-    let id = try id(in: service.notebook)
+    let id = try await id(service)
     if let text { try await TextChoice(service: service, name: text).settle(try await service.fetch(id)) }
     let record = try await opener.open(id)
+    if case .file(let path) = target {
+      try await service.documentFiles.link(path, to: try await service.fetch(record.id))
+    }
     guard let item else { return NotePlace(record, service) }
     return NotePlace(try await opener.openItem(item, of: try await service.fetch(id)), service)
   }
 
-  private func id(in notebook: Notebook) throws(NotesError) -> DocumentId {
+  private func id(_ service: Service) async throws -> DocumentId {
+    let notebook = service.notebook
     switch target {
     case .id(let id): return notebook.latest(id)
+    case .file(let path):
+      // Its document is here; opening it again also makes the file again if that was removed.
+      if let known = notebook.document(inFile: path), notebook[known]?.deletedSince == nil { return known }
+      let name = (path as NSString).lastPathComponent
+      guard let bytes = try await service.files.read(path) else {
+        throw NotesError(.notFound, "There is no file \(name).")
+      }
+      guard case .document(let document, let id) = try await ImportedFile.read(bytes) else {
+        throw NotesError(.notANote, "\(name) holds no Automerge document; import it instead.")
+      }
+      let known = id.map { notebook.latest($0) }
+      return try await ImportRequest(path: path, text: text).take(document, id: known, service).place.id
     case .title(let title):
       let name = NoteName(title)
       let found = name.matches(in: notebook.byModification, id: { _ in nil }, title: \.title)

@@ -17,7 +17,19 @@ struct SetNameRequest: EditorRequest {
   }
 
   func perform(for editor: Editor) async throws -> NoResult {
-    await editor.service.author.nameKeeper.choose(name, isHidden: isVisible.map { !$0 })
+    let service = editor.service
+    await service.author.nameKeeper.choose(name, isHidden: isVisible.map { !$0 })
+    guard let isVisible else { return NoResult() }
+    let path = service.environment.notesDirectory + "/" + Self.fileOfTheSeen
+    if isVisible {
+      _ = try await service.files.write(path, [], replacing: true)
+    } else {
+      try await service.files.remove(path)
+    }
     return NoResult()
   }
+
+  /// Where this file is in the notes directory, an editor starts its service without waiting for a note: this person has chosen to
+  /// be seen on the local network.
+  static let fileOfTheSeen = ".seen"
 }

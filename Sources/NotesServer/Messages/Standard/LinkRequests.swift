@@ -135,7 +135,7 @@ struct RenameLinksRequest: EditorRequest {
     guard !splices.isEmpty else { return }
     try handle.change(message: "links to \(new)") { _ in try note.make(splices) }
     service.notebook.update(part.key) { $0.modified = service.clock.date }
-    service.fileSync.examineAll(of: part.id)
+    service.fileSync.meetings.examineAll(of: part.id)
     try await service.fileSync.synchronize(handle)
   }
 

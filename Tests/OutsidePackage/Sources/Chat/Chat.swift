@@ -3,32 +3,32 @@ import AutomergeRepo
 import Foundation
 import PeerNetwork
 import PeerTransport
+import WebSocketNetwork
 
-/// chat NAME PASSCODE [URL [HOST:PORT]]: a chat of all terminals nearby that know the passcode.
+/// chat NAME PASSCODE [URL] [HOST:PORT | ws://SERVER/]: a chat of all terminals that know the passcode, nearby or on a server.
 @main struct Chat {
   static func main() async throws {
-    let words = CommandLine.arguments
-    guard words.count > 2 else { return print("usage: chat NAME PASSCODE [URL [HOST:PORT]]") }
+    let (name, words) = (CommandLine.arguments.dropFirst().first ?? "", CommandLine.arguments.dropFirst(3))
+    guard let passcode = CommandLine.arguments.dropFirst(2).first else { return print("usage: chat NAME PASSCODE …") }
 
     let repo = Repo(sharePolicy: SharePolicy.agreeable)
-    let nearby = PeerToPeerProvider(PeerToPeerProviderConfiguration(passcode: words[2]))
-    await repo.add(nearby)
-    try await nearby.startListening(as: words[1])
-    if words.count > 4, let place = PeerAddress(words[4]) { try await nearby.connect(to: place) }
+    let (nearby, web) = (PeerToPeerProvider(.init(passcode: passcode)), try await WebSocketProvider())
+    for network in [nearby, web] as [any NetworkProvider] { await repo.add(network) }
+    let server = words.compactMap({ WebSocketURL($0) }).first
+    if let server { await web.connect(to: server, token: passcode) } else { try await nearby.startListening(as: name) }
+    if let place = words.compactMap({ PeerAddress($0) }).first { try await nearby.connect(to: place) }
+    if !words.isEmpty { for await peers in await repo.peerUpdates() where !peers.isEmpty { break } }
 
-    let room: DocHandle
-    if words.count > 3, let url = AutomergeURL(words[3]) {
-      for await peers in await repo.peerUpdates() where !peers.isEmpty { break }
-      room = try await repo.find(url)
-    } else {
-      room = try await repo.create()
+    let url = words.compactMap({ AutomergeURL($0) }).first
+    let room = if let url { try await repo.find(url) } else { try await repo.create() }
+    if url == nil {
       try await room.change { _ = try $0.putObject(obj: .ROOT, key: "lines", ty: .List) }
-      print("join with: chat NAME PASSCODE \(room.url) 127.0.0.1:\(await nearby.listening?.port ?? 0)")
+      let here = "127.0.0.1:\(await nearby.listening?.port ?? 0)"
+      print("join with: chat NAME PASSCODE \(room.url) \(words.first ?? here)")
     }
     guard case .Object(let lines, .List)? = try room.doc.get(obj: .ROOT, key: "lines") else { return }
 
-    let updates = room.doc.updates()
-    Task {
+    Task { [updates = room.doc.updates()] in
       var shown = 0
       for await _ in updates {
         let all = try room.doc.values(obj: lines)
@@ -38,7 +38,7 @@ import PeerTransport
     }
     // A thread of its own waits for each line, so that Swift's threads stay free.
     let read = { (next: CheckedContinuation<String?, Never>) in Thread { next.resume(returning: readLine()) }.start() }
-    while let line = await withCheckedContinuation(read).map({ "\(words[1]): \($0)" }) {
+    while let line = await withCheckedContinuation(read).map({ "\(name): \($0)" }) {
       try await room.change { try $0.insert(obj: lines, index: $0.length(obj: lines), value: .String(line)) }
     }
     try await repo.shutDown()

@@ -12,9 +12,8 @@ local files = require("notes_lsp.files")
 local M = {}
 
 local not_a_note = "Not a note. :NotesAdopt makes it one"
-local refresh_ms = 3000
 local tickets = {}
-local refresh, refresh_timer
+local refresh = view.refresh
 
 -- Asks, and hands the result on when the user is not in the middle of something; an error is told in one line.
 local function ask(method, params, done, failed)
@@ -28,12 +27,30 @@ local function ask(method, params, done, failed)
   end)
 end
 
+local function choose(items, prompt, label, act)
+  vim.ui.select(items, { prompt = prompt, format_item = function(it) return text.shown(label(it)) end }, function(item)
+    if item then act(item) end
+  end)
+end
+
+-- Of a document that another program has made, the person chooses the text to edit: whether an answer asks for that.
+-- `act` gets the path of the one that is chosen.
+local function choose_text(answer, act)
+  local data = answer.error and answer.error.data
+  if type(data) ~= "table" or data.kind ~= "chooseText" then return false end
+  say.when_free(function()
+    local function label(it) return it.text .. "  " .. it.start end
+    choose(data.texts, "Text to edit:", label, function(it) act(it.text) end)
+  end)
+  return true
+end
+
 -- A note of someone else, which may take its time: opened if the user has only waited, else announced.
 local function await(method, params, line)
   local function mark() return { api.nvim_get_current_win(), api.nvim_buf_get_changedtick(0), vim.fn.getcurpos() } end
   local before = mark()
   say.news(line)
-  ask(method, params, function(result)
+  local function take(result)
     if not result.path then return refresh() end
     if api.nvim_get_mode().mode == "n" and vim.deep_equal(before, mark()) then
       files.open(result)
@@ -41,6 +58,13 @@ local function await(method, params, line)
       say.warn(('"%s" is ready: :NotesOpen %s'):format(vim.fn.fnamemodify(result.path, ":t:r"), vim.fn.fnamemodify(result.path, ":t:r")))
     end
     refresh()
+  end
+  service.request(method, params, function(answer)
+    if choose_text(answer, function(path) await(method, vim.tbl_extend("force", params, { text = path }), line) end) then
+      return
+    end
+    if answer.error then return say.warn(answer.error.message) end
+    say.when_free(function() take(answer.result or {}) end)
   end)
 end
 
@@ -68,58 +92,17 @@ end
 local function titled(given, prompt, act)
   if given ~= "" then return act(given) end
   vim.ui.input({ prompt = prompt }, function(title)
+    vim.cmd("redraw | echo")
     if title and vim.trim(title) ~= "" then act(vim.trim(title)) end
   end)
-end
-
-local function choose(items, prompt, label, act)
-  vim.ui.select(items, { prompt = prompt, format_item = function(it) return text.shown(label(it)) end }, function(item)
-    if item then act(item) end
-  end)
-end
-
--- Lists that are shown are kept up to date while they are.
-refresh = function()
-  if view.is_shown("Notes") and service.is_ready() then
-    service.request("notes/list", vim.empty_dict(), function(answer)
-      if answer.result then view.fill("Notes", M.note_lines(answer.result.notes or {})) end
-    end)
-  end
-end
-
-function M.note_lines(notes)
-  files.know_all(notes)
-  if #notes == 0 then return { "No notes yet. :NotesNew makes one, :NotesJoin joins one" }, {} end
-  local titles, lines = view.padded(vim.tbl_map(function(it) return it.title end, notes)), {}
-  for index, it in ipairs(notes) do
-    local words = type(it.words) == "number" and condition.counted(it.words, "word") or ""
-    local people = table.concat(it.here or it.peers or {}, ", ")
-    local owner = it.owner and "from " .. it.owner or ""
-    local fields = { it.unread and "*" or " ", titles[index], " " .. view.day(it.modified), " " .. words, " " .. owner, people }
-    table.insert(lines, (table.concat(fields, " "):gsub("%s+$", "")))
-  end
-  return lines, notes
-end
-
-function M.list()
-  view.show("Notes", { "…" }, {}, {
-    ["<CR>"] = function(it) ask("notes/open", { id = it.id }, files.open) end,
-    r = refresh,
-  })
-  ask("notes/list", {}, function(result) view.fill("Notes", M.note_lines(result.notes or {})) end)
-  if not refresh_timer then
-    refresh_timer = vim.loop.new_timer()
-    refresh_timer:start(refresh_ms, refresh_ms, vim.schedule_wrap(function()
-      if view.is_shown("Notes") then return refresh() end
-      if refresh_timer then refresh_timer:close() end
-      refresh_timer = nil
-    end))
-  end
 end
 
 function M.new(given)
   titled(given, "Title: ", function(title) ask("notes/create", { title = title }, files.open) end)
 end
+
+-- A note that teaches by doing: a robot of the service types in it.
+function M.tutorial() ask("notes/tutorial", { keys = "vim" }, files.open) end
 
 function M.open(title) ask("notes/open", { title = title }, files.open) end
 
@@ -135,6 +118,7 @@ function M.adopt()
 end
 
 local function show_ticket(ticket)
+  tickets[ticket.id] = ticket
   vim.fn.setreg('"', ticket.ticket)
   if vim.fn.has("clipboard") == 1 then pcall(vim.fn.setreg, "+", ticket.ticket) end
   local what = ticket.access == "read" and "read" or "edit"
@@ -150,8 +134,7 @@ function M.share(access)
     ask("notes/share", { uri = note.uri, access = access }, function(result)
       note_of.attach(note.buf, note.uri, result.id)
       files.know(note.path, note.uri, result.id)
-      tickets[result.id] = { ticket = result.ticket, words = result.words, access = access }
-      show_ticket(tickets[result.id])
+      show_ticket(result)
     end, note.id == "" and undo or nil)
   end)
 end
@@ -172,6 +155,13 @@ end
 
 local function spaced(code) return code:sub(1, 3) .. " " .. code:sub(4) end
 
+function M.invited(peer, sent)
+  -- The digits come first, where no name can stand before them.
+  say.news(sent.code and ("Code %s: invited %s. :NotesAnswer to confirm"):format(spaced(sent.code), peer.name)
+    or "Invited " .. peer.name)
+  refresh()
+end
+
 function M.invite(name)
   with_buffer(function(note, undo)
     ask("notes/peers", {}, function(result)
@@ -180,9 +170,7 @@ function M.invite(name)
       end, result.peers or {})
       local function invite(peer)
         ask("notes/invite", { uri = note.uri, peer = peer.peer }, function(sent)
-          -- The digits come first, where no name can stand before them.
-          say.news(sent.code and ("Code %s: invited %s. :NotesAnswer to confirm"):format(spaced(sent.code), peer.name)
-            or "Invited " .. peer.name)
+          M.invited(peer, sent)
         end)
       end
       if #near == 0 then
@@ -330,18 +318,6 @@ function M.recovered()
   end)
 end
 
-function M.peers()
-  ask("notes/peers", {}, function(result)
-    local lines = { "you  " .. (result.self or {}).name .. "  " .. (result.self or {}).fingerprint, "" }
-    for _, peer in ipairs(result.peers or {}) do
-      local titles = vim.tbl_map(function(it) return type(it) == "table" and (it.title or it.id) or it end, peer.notes or {})
-      table.insert(lines, ("%s  %s  %s"):format(peer.name, peer.state, table.concat(titles, ", ")))
-    end
-    if #lines == 2 then table.insert(lines, ":NotesShare makes a ticket to send; no one is nearby") end
-    view.show("Notes peers", lines)
-  end)
-end
-
 local function with_peer(name, act)
   local note = note_of.of()
   local peer = presence.find(note, name)
@@ -369,21 +345,16 @@ end
 local function absolute(path) return (vim.fn.fnamemodify(vim.fn.expand(path), ":p"):gsub("(.)/$", "%1")) end
 
 -- Of a document that another program has made, the person chooses the text to edit.
-local function import(params)
-  service.request("notes/import", params, function(answer)
-    local data = answer.error and answer.error.data
-    if type(data) ~= "table" or data.kind ~= "chooseText" then
-      if answer.error then return say.warn(answer.error.message) end
-      return say.when_free(function() files.open(answer.result or {}) end)
-    end
-    say.when_free(function()
-      local function label(it) return it.text .. "  " .. it.start end
-      choose(data.texts, "Text to edit:", label, function(it) import({ path = params.path, text = it.text }) end)
-    end)
+function M.ask_choosing(method, params, done)
+  service.request(method, params, function(answer)
+    local function again(path) M.ask_choosing(method, { path = params.path, text = path }, done) end
+    if choose_text(answer, again) then return end
+    if answer.error then return say.warn(answer.error.message) end
+    say.when_free(function() done(answer.result or {}) end)
   end)
 end
 
-function M.import(path) import({ path = absolute(path) }) end
+function M.import(path) M.ask_choosing("notes/import", { path = absolute(path) }, files.open) end
 
 function M.export(path, is_forced)
   local note = current()
@@ -413,21 +384,12 @@ function M.copy(given)
     end)
 end
 
-function M.agenda()
-  local note = current()
-  if not note then return end
-  ask("notes/items", { uri = note.uri }, function(result)
-    choose(result.items or {}, result.title or "Agenda", function(it) return it.title end, function(it)
-      ask("notes/open", { id = result.id, item = it.item }, files.open)
-    end)
-  end)
-end
-
 function M.item(given)
-  local note = current()
-  if not note then return end
+  local target = view.target()
+  local note = not target.id and current()
+  if not target.id and not note then return end
   titled(given, "Title of the item: ", function(title)
-    ask("notes/addItem", { uri = note.uri, title = title }, files.open)
+    ask("notes/addItem", { uri = note and note.uri, id = target.id, title = title }, files.open)
   end)
 end
 
@@ -443,9 +405,7 @@ end
 
 function M.meeting(given)
   titled(given, "Title of the meeting: ", function(title)
-    ask("notes/create", { title = title, kind = "meeting" }, function(result)
-      ask("notes/addItem", { id = result.id, title = title }, files.open)
-    end)
+    ask("notes/create", { title = title, kind = "meeting" }, function(result) M.agenda_of({ id = result.id }) end)
   end)
 end
 
@@ -490,6 +450,9 @@ end
 
 require("notes_lsp.history")(M, ask, current)
 require("notes_lsp.server")(M, ask, choose)
+M.show_ticket = show_ticket
+require("notes_lsp.screens")(M, ask, current, choose)
+files.on_empty_meeting = function(id) M.agenda_of({ id = id }) end
 
 service.on("notes/event", function(event)
   if not condition.on_event(event) then

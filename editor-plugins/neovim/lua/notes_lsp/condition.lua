@@ -18,6 +18,7 @@ M.read_only_line = "Read-only. :NotesCopy makes a copy to edit"
 
 local gone_words = {
   deleted = "deleted", deletedForEveryone = "deleted for everyone", itemDeleted = "item deleted",
+  textDeleted = "text deleted",
   purged = "removed for good", notFound = "not found", notOpened = "cannot be opened", renamed = "plain copy",
 }
 
@@ -210,7 +211,7 @@ function M.on_event(event)
   local note = note_of.with_uri(event.uri or "")
   if not note then
     -- Words of a note that no buffer shows. Anything else was told already, by the answer to what this person did.
-    local is_kept = kind == "refused" or (kind == "detached" and event.reason == "itemDeleted")
+    local is_kept = kind == "refused" or (kind == "detached" and (event.reason == "itemDeleted" or event.reason == "textDeleted"))
     if is_kept or (kind == "detached" and event.reason == "purged" and on_purged(event)) then say.warn(message) end
     return kind ~= "moved"
   end

@@ -121,8 +121,8 @@ end
 
 -- Opens what notes/open, notes/create or notes/join has answered: {id, uri, path}.
 function M.open(result)
+  if result.folder and #(result.items or {}) == 0 then return M.on_empty_meeting(result.id) end
   if not result.path then
-    if result.folder then say.news("This meeting has no items yet") end
     return
   end
   M.know_all({ result })

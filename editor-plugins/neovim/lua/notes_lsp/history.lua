@@ -18,36 +18,36 @@ return function(M, ask, current)
     vim.bo[view.show("Notes diff", lines)].syntax = "diff"
   end
 
+  function M.diff_of(target) ask("notes/diff", target, show_diff) end
+
   function M.diff()
     local note = current()
-    if note then ask("notes/diff", { uri = note.uri }, show_diff) end
+    if note then M.diff_of({ uri = note.uri }) end
+  end
+
+  function M.history_of(target)
+    local function with(more) return vim.tbl_extend("force", target, more) end
+    view.list("Notes history", "notes/history", target, {
+      { "<CR>", "show the note as it was then", "heads", function(row)
+        ask("notes/textAt", with({ heads = row.heads }), function(past)
+          view.show("Note as it was", vim.split(past.text, "\n", { plain = true }))
+        end)
+      end },
+      { "d", "what this row changed", "heads", function(row) M.diff_of(with({ from = row.before, to = row.heads })) end },
+      { "D", "what has changed since then", "heads", function(row) M.diff_of(with({ from = row.heads })) end },
+      { "R", "restore the note to then", "heads", function(row)
+        ask("notes/restore", with({ heads = row.heads }), function()
+          view.refresh()
+          say.news("Restored to " .. row.when .. " (u undoes)")
+        end)
+      end },
+    })
+    say.news("<CR> shows it, d its changes, D since then, R restores")
   end
 
   function M.history()
     local note = current()
-    if not note then return end
-    ask("notes/history", { uri = note.uri }, function(result)
-      local rows = result.changes or {}
-      if #rows == 0 then return say.news("No history yet") end
-      local authors, lines = view.padded(vim.tbl_map(function(it) return it.author end, rows)), {}
-      for index, it in ipairs(rows) do
-        table.insert(lines, ("%s  %s  +%-5d -%-5d  %s"):format(view.day(it.time), authors[index], it.inserted, it.deleted, it.summary))
-      end
-      view.show("Notes history", lines, rows, {
-        ["<CR>"] = function(row)
-          ask("notes/textAt", { uri = note.uri, heads = row.heads }, function(past)
-            view.show("Note as it was", vim.split(past.text, "\n", { plain = true }))
-          end)
-        end,
-        d = function(row) ask("notes/diff", { uri = note.uri, from = row.heads }, show_diff) end,
-        R = function(row)
-          ask("notes/restore", { uri = note.uri, heads = row.heads }, function()
-            say.news("Restored to " .. view.day(row.time) .. " (u undoes)")
-          end)
-        end,
-      })
-      say.news("<CR> shows that state, d what changed since, R restores it")
-    end)
+    if note then M.history_of({ uri = note.uri }) end
   end
 
   function M.blame(first, last)

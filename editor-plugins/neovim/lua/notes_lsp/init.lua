@@ -1,6 +1,7 @@
 -- notes-lsp: notes that several people write at the same time, from Neovim, Vim, Emacs and others.
 --
--- :help notes-lsp has the commands and settings. The service is started when a note is opened or a command needs it.
+-- :help notes-lsp has the commands and settings. The service is started when a note is opened or a command needs it,
+-- and, if you chose to be seen on this network, a moment after Neovim.
 
 local M = {}
 

@@ -9,6 +9,9 @@ local M = {}
 local most_waiting, shown_ms = 20, 2000
 local waiting, is_unread, is_pausing = {}, false, false
 local told = {}
+-- Everything that was told, also what passed quickly.
+M.log = {}
+local most_logged = 500
 
 -- Whether a change or a message that does not come from the user would hit the wrong place now: Neovim waits in the middle
 -- of a command, or for an answer.
@@ -50,6 +53,8 @@ end
 local function add(message, is_warning)
   local line = vim.trim((text.shown(message):gsub("%s+", " ")))
   if line == "" or (#waiting > 0 and waiting[#waiting].line == line) then return end
+  table.insert(M.log, os.date("%H:%M:%S  ") .. line)
+  if #M.log > most_logged then table.remove(M.log, 1) end
   table.insert(waiting, { line = line, is_warning = is_warning })
   if #waiting > most_waiting then table.remove(waiting, 1) end
   show()

@@ -35,6 +35,9 @@ end
 -- Names this run of the service: a buffer that outlives it says so to the next one.
 function M.run() return ours().run end
 function M.has_undo() return ours().undo == true end
+-- Whether this person is yet to be asked for a name; and the name until then.
+function M.asks_name() return ours().asksName == true end
+function M.peer_name() return ours().peerName or "" end
 
 function M.command()
   local command = vim.g.notes_lsp_command
@@ -230,7 +233,7 @@ launch = function()
     initializationOptions = {
       notes = {
         protocol = protocol_version, client = "neovim " .. name, userName = vim.g.notes_lsp_name,
-        color = vim.g.notes_lsp_color,
+        color = vim.g.notes_lsp_color, introduces = true,
       },
     },
   }, function(answer) on_initialized(mine, answer) end)

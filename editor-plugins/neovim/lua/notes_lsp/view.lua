@@ -1,8 +1,19 @@
--- Scratch windows: lists of notes, people and changes, and plain reports. q closes one.
+-- Scratch windows: plain reports, and lists that the service lays out and that follow what happens. q closes one.
 
 local api = vim.api
 local text = require("notes_lsp.text")
+local say = require("notes_lsp.say")
+local service = require("notes_lsp.service")
 local M = {}
+
+-- Several events at once are one question.
+local news_pause_ms = 100
+-- So many lines are asked for first; the rest when they are on the screen.
+local first_page = 200
+-- By name: {method, params, lines, rows, token, is_asking, is_stale}. A row has what the keys on its line act on; `token` names
+-- what is shown, so that only what has changed is sent again.
+local lists = {}
+local is_planned = false
 
 local function buffer_named(name)
   for _, buf in ipairs(api.nvim_list_bufs()) do
@@ -10,28 +21,28 @@ local function buffer_named(name)
   end
 end
 
-function M.is_shown(name)
-  local buf = buffer_named(name)
-  return buf ~= nil and vim.fn.bufwinid(buf) > 0
-end
-
 local function set_lines(buf, lines)
-  lines = vim.tbl_map(text.shown, lines)
   if vim.deep_equal(lines, api.nvim_buf_get_lines(buf, 0, -1, true)) then return end
-  local views = vim.tbl_map(function(window)
-    return { window, api.nvim_win_call(window, vim.fn.winsaveview) }
-  end, vim.fn.win_findbuf(buf))
   vim.bo[buf].modifiable = true
   api.nvim_buf_set_lines(buf, 0, -1, true, lines)
-  vim.bo[buf].modifiable = false
-  for _, it in ipairs(views) do
-    api.nvim_win_call(it[1], function() vim.fn.winrestview(it[2]) end)
-  end
+  vim.bo[buf].modifiable, vim.bo[buf].modified = false, false
 end
 
--- Shows lines in the window of that name, or a new one, with what keys do there. `rows` are what the lines are about: a key's
--- action gets the row under the cursor.
-function M.show(name, lines, rows, keys)
+-- Makes the current buffer a view of that name.
+function M.adopt(name, from)
+  local buf = api.nvim_get_current_buf()
+  vim.b[buf].notes_lsp_view = name
+  local options = vim.bo[buf]
+  options.swapfile, options.modifiable = false, false
+  vim.wo.wrap, vim.wo.cursorline, vim.wo.number = false, true, false
+  vim.keymap.set("n", "q", function()
+    if not pcall(vim.cmd, "close") then vim.cmd("enew") end
+    if from and api.nvim_win_is_valid(from) then api.nvim_set_current_win(from) end
+  end, { buffer = buf })
+end
+
+-- Shows lines in the window of that name, or in a new one.
+function M.show(name, lines)
   local buf = buffer_named(name)
   if buf and vim.fn.bufwinid(buf) > 0 then
     api.nvim_set_current_win(vim.fn.bufwinid(buf))
@@ -39,48 +50,129 @@ function M.show(name, lines, rows, keys)
     local from = api.nvim_get_current_win()
     vim.cmd("botright new")
     buf = api.nvim_get_current_buf()
-    vim.b[buf].notes_lsp_view = name
     pcall(api.nvim_buf_set_name, buf, "[" .. name .. "]")
-    local options = vim.bo[buf]
-    options.buftype, options.bufhidden, options.swapfile, options.buflisted = "nofile", "wipe", false, false
-    options.modifiable = false
-    vim.wo.wrap, vim.wo.cursorline, vim.wo.number = false, true, false
-    vim.keymap.set("n", "q", function()
-      vim.cmd("close")
-      if api.nvim_win_is_valid(from) then api.nvim_set_current_win(from) end
-    end, { buffer = buf })
+    vim.bo[buf].buftype, vim.bo[buf].bufhidden, vim.bo[buf].buflisted = "nofile", "wipe", false
+    M.adopt(name, from)
   end
-  M.fill(name, lines, rows)
-  for key, act in pairs(keys or {}) do
-    vim.keymap.set("n", key, function()
-      local row = (M.rows[name] or {})[vim.fn.line(".")]
-      if row then act(row) end
-    end, { buffer = buf })
-  end
+  if lines then set_lines(buf, vim.tbl_map(text.shown, lines)) end
   return buf
 end
 
-M.rows = {}
+-- By what a row is the same when it stands on another line.
+local function key_of(row)
+  if not row or next(row) == nil then return nil end
+  return table.concat({ row.id or "", row.item or "", row.peer or "", table.concat(row.heads or {}, ",") }, " ")
+end
 
--- Replaces what is in a window that is shown.
-function M.fill(name, lines, rows)
-  local buf = buffer_named(name)
-  M.rows[name] = rows
-  if buf then set_lines(buf, lines) end
+local function line_of(rows, key)
+  for index, row in ipairs(rows) do
+    if key_of(row) and (not key or key_of(row) == key) then return index end
+  end
+end
+
+local headings = api.nvim_create_namespace("notes_lsp_headings")
+
+-- What is shown, with what an answer has for it: all of it, or what stands in place of some lines.
+local function spliced(shown, result, part)
+  if not result.first then return result[part] or {} end
+  local all = vim.list_slice(shown, 1, result.first)
+  vim.list_extend(all, result[part])
+  return vim.list_extend(all, shown, result.first + result.removed + 1)
+end
+
+local function fill(name, result)
+  local buf, list = buffer_named(name), lists[name]
+  if not buf then return end
+  local is_first, places = not line_of(list.rows), {}
+  for _, window in ipairs(vim.fn.win_findbuf(buf)) do
+    places[window] = key_of(list.rows[api.nvim_win_get_cursor(window)[1]])
+  end
+  list.rows, list.lines = spliced(list.rows, result, "rows"), spliced(list.lines, result, "lines")
+  list.token = result.token
+  local lines = list.lines
+  set_lines(buf, #lines > 0 and lines or { "" })
+  api.nvim_buf_clear_namespace(buf, headings, 0, -1)
+  for index, row in ipairs(list.rows) do
+    if not key_of(row) then api.nvim_buf_add_highlight(buf, headings, "Title", index - 1, 0, -1) end
+  end
+  for _, window in ipairs(vim.fn.win_findbuf(buf)) do
+    local line = (is_first or places[window]) and line_of(list.rows, places[window])
+    if line then api.nvim_win_set_cursor(window, { line, 0 }) end
+  end
+end
+
+-- `opens`: the person opens the list; what was news in it before is none any more.
+local function ask(name, opens)
+  local list, buf = lists[name], buffer_named(name)
+  if not buf then return end
+  if list.is_asking then
+    list.is_stale = true
+    return
+  end
+  list.is_asking, list.is_stale = true, false
+  local window = vim.fn.bufwinid(buf)
+  local params = vim.tbl_extend("force", list.params,
+    { width = window > 0 and api.nvim_win_get_width(window) or vim.o.columns, opens = opens, since = list.token,
+      atMost = not list.token and first_page or nil })
+  service.request(list.method, params, function(answer)
+    list.is_asking = false
+    say.when_free(function()
+      if lists[name] ~= list then return end
+      if answer.error then say.warn(answer.error.message) else fill(name, answer.result or {}) end
+      if (answer.result or {}).more then
+        ask(name, false)
+      elseif list.is_stale then
+        M.refresh()
+      end
+    end)
+  end)
+end
+
+-- Shows the answer to a request in the window of that name. `keys`: each {key, words, member, act}; `act` gets the row under the
+-- cursor, which must have the member, unless that is nil.
+function M.list(name, method, params, keys)
+  local buf = M.show(name)
+  local known = lists[name]
+  local is_same = known and known.method == method and vim.deep_equal(known.params, params)
+  lists[name] = is_same and known or { method = method, params = params, lines = {}, rows = {} }
+  for _, it in ipairs(keys) do
+    local key, _, member, act = unpack(it)
+    vim.keymap.set("n", key, function()
+      local row = (lists[name].rows or {})[vim.fn.line(".")] or {}
+      if member and row[member] == nil then return say.warn("Move to a line with an entry first") end
+      act(row)
+    end, { buffer = buf, nowait = true })
+  end
+  vim.keymap.set("n", "?", function()
+    local lines = vim.tbl_map(function(it) return ("%-6s %s"):format(it[1], it[2]) end, keys)
+    M.show("Notes keys", vim.list_extend(lines, { "q      close this list" }))
+  end, { buffer = buf, nowait = true })
+  ask(name, true)
+end
+
+-- What the list under the cursor is about.
+function M.target()
+  local list = lists[vim.b.notes_lsp_view or ""]
+  return list and list.params or {}
+end
+
+-- Something has happened: what is on the screen is asked for again, soon.
+function M.refresh()
+  if is_planned then return end
+  is_planned = true
+  vim.defer_fn(function()
+    is_planned = false
+    for name in pairs(lists) do
+      local buf = buffer_named(name)
+      if buf and vim.fn.bufwinid(buf) > 0 and service.is_ready() then ask(name, false) end
+    end
+  end, news_pause_ms)
 end
 
 -- A time of the service, in milliseconds, seconds or as an ISO date, as day and minute.
 function M.day(time)
   if type(time) == "string" then return (time:sub(1, 16):gsub("T", " ")) end
   return os.date("%Y-%m-%d %H:%M", math.floor((time or 0) > 1e11 and time / 1000 or time or 0))
-end
-
--- Text, one line each, padded to the width of the widest.
-function M.padded(texts)
-  local width = 0
-  texts = vim.tbl_map(text.shown, texts)
-  for _, it in ipairs(texts) do width = math.max(width, vim.fn.strdisplaywidth(it)) end
-  return vim.tbl_map(function(it) return it .. (" "):rep(width - vim.fn.strdisplaywidth(it)) end, texts)
 end
 
 return M

@@ -6,6 +6,7 @@ import autoload 'notes_lsp/files.vim'
 import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
+import autoload 'notes_lsp/textchoice.vim'
 import autoload 'notes_lsp/view.vim'
 
 const reminderDelay = 3000
@@ -29,7 +30,8 @@ export def Await(method: string, params: dict<any>, line: string, still: string,
   endif
   service.Request(method, params, (answer) => {
     if Forget(question)
-      gate.WhenSafe(() => Take(answer, mark, Other))
+      const Choose = (path: string) => Await(method, params->extendnew({text: path}), line, still, Other)
+      gate.WhenSafe(() => Take(answer, mark, Other, Choose))
     endif
   })
 enddef
@@ -50,7 +52,17 @@ def Forget(question: dict<any>): bool
   return true
 enddef
 
-def Take(answer: dict<any>, mark: list<any>, Other: func)
+def Take(answer: dict<any>, mark: list<any>, Other: func, Choose: func(string))
+  const isUndisturbed = mode(1) ==# 'n' && mark == Mark()
+  if textchoice.IsAsked(answer)
+    if isUndisturbed
+      textchoice.Show(answer, Choose)
+    else
+      arrived->add(() => textchoice.Show(answer, Choose))
+      status.Warn('It has several texts to choose from: :NotesShow')
+    endif
+    return
+  endif
   if answer->has_key('error')
     status.Warn(answer.error.message)
     return
@@ -58,7 +70,7 @@ def Take(answer: dict<any>, mark: list<any>, Other: func)
   const result = type(answer->get('result')) == v:t_dict ? answer.result : {}
   if !result->has_key('path')
     Other(result)
-  elseif mode(1) ==# 'n' && mark == Mark()
+  elseif isUndisturbed
     Open(result)
   else
     arrived->add(() => Open(result))

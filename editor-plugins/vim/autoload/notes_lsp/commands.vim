@@ -41,6 +41,11 @@ export def New(given: string)
   }))
 enddef
 
+# A note that teaches by doing: a robot of the service types in it.
+export def Tutorial()
+  service.Request('notes/tutorial', {keys: 'vim'}, Then((result) => Visit(result)))
+enddef
+
 # Opens what an answer names.
 export def Visit(result: dict<any>)
   files.Open(result)

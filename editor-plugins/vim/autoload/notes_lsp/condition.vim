@@ -21,7 +21,8 @@ export const readOnlyLine = 'Read-only. :NotesCopy makes a copy to edit'
 const longestName = 16
 
 const goneWords = {
-  deleted: 'deleted', deletedForEveryone: 'deleted for everyone', itemDeleted: 'item deleted', purged: 'removed for good',
+  deleted: 'deleted', deletedForEveryone: 'deleted for everyone', itemDeleted: 'item deleted',
+  textDeleted: 'text deleted', purged: 'removed for good',
   notFound: 'not found', notOpened: 'cannot be opened', renamed: 'plain copy', unloaded: '',
 }
 
@@ -138,7 +139,8 @@ export def OnEvent(event: dict<any>): bool
   if empty(note)
     # Words of a note that no buffer shows, or none any more. Anything else was told already, by the answer to what this
     # person did.
-    const isKept = kind ==# 'refused' || kind ==# 'detached' && event->get('reason', '') ==# 'itemDeleted'
+    const isKept = kind ==# 'refused'
+      || kind ==# 'detached' && ['itemDeleted', 'textDeleted']->index(event->get('reason', '')) >= 0
     if isKept && event->get('message', '') != '' || kind ==# 'detached' && IsLastOf(event)
       status.Warn(event.message)
     endif

@@ -9,6 +9,7 @@ import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/screens.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
+import autoload 'notes_lsp/textchoice.vim'
 import autoload 'notes_lsp/view.vim'
 
 # The current buffer's note; empty, and said so, if it is none.
@@ -54,13 +55,8 @@ def Send(params: dict<any>)
   }))
 enddef
 
-# Of a document that another program has made, the user chooses the text to edit.
 export def Import(path: string)
-  Ask({path: Absolute(path)})
-enddef
-
-def Ask(params: dict<any>)
-  const Take = commands.Then((result) => {
+  Ask('notes/import', {path: Absolute(path)}, (result) => {
     files.Open(result)
     view.Refresh()
     const count = len(result->get('notes', []))
@@ -68,23 +64,42 @@ def Ask(params: dict<any>)
       status.Say($':Notes lists the {count} imported notes')
     endif
   })
-  service.Request('notes/import', params, (answer) => {
-    const data = answer->get('error', {})->get('data', {})
-    if type(data) == v:t_dict && data->get('kind', '') ==# 'chooseText'
-      gate.WhenSafe(() => Choose(params, data.texts))
+enddef
+
+# A file that holds a whole document, as MeetingNotes saves it, is read or written in the current buffer, which shows its agenda.
+# The service keeps the file and the note equal.
+export def OpenFile(path: string)
+  const bufnr = bufnr()
+  setlocal buftype=acwrite noswapfile nomodifiable nowrap cursorline nospell
+  autocmd! BufWriteCmd <buffer> call notes_lsp#exchange#SaveFile(expand('<afile>:p'))
+  Ask('notes/open', {path: path}, (result) => {
+    if bufnr() != bufnr
+      status.Say($'Opened {fnamemodify(path, ":t")}')
+    elseif result->has_key('folder')
+      screens.AgendaOf({id: result.id}, fnamemodify(path, ':t'))
     else
-      Take(answer)
+      files.Open(result)
     endif
   })
 enddef
 
-def Choose(params: dict<any>, texts: list<any>)
-  const lines = texts->mapnew((_, text) => $'{text.text}  {text.start}')
-  popup_menu(lines, {title: ' Text to edit ', maxheight: &lines - 4, callback: (_, choice) => {
-    if choice > 0
-      Ask(params->extendnew({text: texts[choice - 1].text}))
+export def SaveFile(path: string)
+  service.Request('notes/open', {path: path}, commands.Then((_) => {
+    setlocal nomodified
+    status.Say($'Saved {fnamemodify(path, ":t")}')
+  }))
+enddef
+
+# Of a document that another program has made, the user chooses the text to edit.
+def Ask(method: string, params: dict<any>, Do: func)
+  const Take = commands.Then(Do)
+  service.Request(method, params, (answer) => {
+    if textchoice.IsAsked(answer)
+      gate.WhenSafe(() => textchoice.Show(answer, (path: string) => Ask(method, params->extendnew({text: path}), Do)))
+    else
+      Take(answer)
     endif
-  }})
+  })
 enddef
 
 # Takes in what another copy of the current note has.

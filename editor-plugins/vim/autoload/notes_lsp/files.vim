@@ -162,6 +162,13 @@ def AttachRead(bufnr: number, place: dict<string>)
   endif
 enddef
 
+# Others see this user on the network without a note being open, if the user chose that: the service keeps a file that says so.
+export def BeSeen(_: number)
+  if filereadable(NotesDirectory() .. '/.seen')
+    service.Start()
+  endif
+enddef
+
 # The files outside the notes directory that are notes. The service keeps the list, a line each.
 def Elsewhere(): dict<bool>
   const list = NotesDirectory() .. '/.elsewhere'

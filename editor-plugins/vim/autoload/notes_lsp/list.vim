@@ -41,7 +41,7 @@ enddef
 
 export def Number(name: string): number
   for info in getbufinfo()
-    if fnamemodify(info.name, ':t') ==# name && getbufvar(info.bufnr, '&buftype') ==# 'nofile'
+    if fnamemodify(info.name, ':t') ==# name && getbufvar(info.bufnr, '&buftype') =~# '^\%(nofile\|acwrite\)$'
       return info.bufnr
     endif
   endfor
@@ -67,4 +67,5 @@ export def SetLines(bufnr: number, lines: list<string>)
     silent deletebufline(bufnr, len(lines) + 1, '$')
   endif
   setbufvar(bufnr, '&modifiable', false)
+  setbufvar(bufnr, '&modified', false)
 enddef

@@ -108,8 +108,8 @@ export def Agenda()
   endif
 enddef
 
-export def AgendaOf(target: dict<any>)
-  view.Show('[Notes agenda]', 'notes/items', target)
+export def AgendaOf(target: dict<any>, name = '[Notes agenda]')
+  view.Show(name, 'notes/items', target)
   view.Map('<CR>', 'open the item', 'item', (row) => OpenItem(row))
   view.Map('+', 'new item', '', (_) => exchange.AddItemTo(target, ''))
   view.Map('R', 'rename the item, or the meeting', 'id', (row) => commands.RenameNote(row))

@@ -50,7 +50,9 @@ def Offer(note: dict<any>, url: string)
   })
 enddef
 
-def Publish(note: dict<any>, url: string)
+def Publish(given: dict<any>, url: string)
+  # Under a name of its own: Vim 9.0 crashes in a lambda that assigns to a member of an argument and does not read it.
+  final note = given
   service.Request('notes/publish', {uri: note.uri, url: url}, commands.Then((result) => {
     setreg('"', result.url)
     if has('clipboard')

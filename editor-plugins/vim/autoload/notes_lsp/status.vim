@@ -142,7 +142,7 @@ export def Told(): list<string>
   return told->copy()
 enddef
 
-def Cleaned(message: string): string
+export def Cleaned(message: string): string
   return safe.Line(message)->substitute('[[:cntrl:][:space:]]\+', ' ', 'g')->trim()
 enddef
 

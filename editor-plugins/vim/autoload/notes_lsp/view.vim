@@ -10,7 +10,11 @@ import autoload 'notes_lsp/status.vim'
 # Several events at once are one question.
 const newsPause = 100
 
-# By buffer number: {method, params, keys, rows, needed, isAsking, isStale, Shown}.
+# So many lines are asked for first; the rest when they are on the screen.
+const firstPage = 200
+
+# By buffer number: {method, params, keys, lines, rows, token, needed, isAsking, isStale, Shown}. `token` names what is shown, so
+# that only what has changed is sent again.
 var views: dict<dict<any>> = {}
 var newsTimer = 0
 
@@ -18,14 +22,16 @@ var newsTimer = 0
 # first time. Call `Map` for the keys.
 export def Show(name: string, method: string, params: dict<any>, Shown: func = null_function)
   list.Show(name, getbufline(list.Number(name), 1, '$'))
-  final view = {method: method, params: params, keys: [], rows: [], isAsking: false, isStale: false, Shown: Shown}
+  final view = {method: method, params: params, keys: [], lines: [], rows: [], token: 0, isAsking: false, isStale: false, Shown: Shown}
   const isSame = views->has_key(bufnr()) && views[bufnr()].method ==# method && views[bufnr()].params == params
-  view.rows = isSame ? views[bufnr()].rows : []
+  if isSame
+    [view.lines, view.rows, view.token] = [views[bufnr()].lines, views[bufnr()].rows, views[bufnr()].token]
+  endif
   views[bufnr()] = view
   nnoremap <buffer> <silent> <nowait> ? <ScriptCmd>Help()<CR>
   nnoremap <buffer> <silent> <nowait> g? <ScriptCmd>Help()<CR>
   nnoremap <buffer> <silent> <nowait> <C-l> <ScriptCmd>Ask(bufnr())<CR><C-l>
-  Ask(bufnr())
+  Ask(bufnr(), true)
 enddef
 
 # A key of the current view: what it does in words, the member of a row that it needs or '', and what it calls with the row.
@@ -51,7 +57,8 @@ def Visible(): list<number>
   return views->keys()->mapnew((_, it) => str2nr(it))->filter((_, it) => bufwinid(it) > 0)
 enddef
 
-def Ask(bufnr: number)
+# `opens`: the user opens the list; what was news in it before is none any more.
+def Ask(bufnr: number, opens = false)
   final view = views[bufnr]
   if view.isAsking
     view.isStale = true
@@ -60,7 +67,9 @@ def Ask(bufnr: number)
   view.isAsking = true
   view.isStale = false
   const width = bufwinid(bufnr) > 0 ? winwidth(bufwinid(bufnr)) : &columns
-  service.Request(view.method, view.params->copy()->extend({width: width}), (answer) => {
+  final params = view.params->copy()->extend({width: width, opens: opens})
+  params->extend(view.token > 0 ? {since: view.token} : {atMost: firstPage})
+  service.Request(view.method, params, (answer) => {
     view.isAsking = false
     gate.WhenSafe(() => {
       if answer->has_key('error')
@@ -68,7 +77,9 @@ def Ask(bufnr: number)
       elseif bufexists(bufnr) && views->get(bufnr, {}) is view
         Fill(bufnr, view, answer.result)
       endif
-      if view.isStale
+      if answer->get('result', {})->get('more', false)
+        Ask(bufnr)
+      elseif view.isStale
         Refresh()
       endif
     })
@@ -79,8 +90,10 @@ def Fill(bufnr: number, view: dict<any>, result: dict<any>)
   const windows = win_findbuf(bufnr)
   const places = windows->mapnew((_, window) => Key(view.rows->get(line('.', window) - 1, {})))
   const isFirst = view.rows->indexof((_, it) => !empty(it)) < 0
-  view.rows = result->get('rows', [])
-  const lines = result->get('lines', [])
+  view.rows = Spliced(view.rows, result, 'rows')
+  view.lines = Spliced(view.lines, result, 'lines')
+  view.token = result->get('token', 0)
+  const lines = view.lines
   list.SetLines(bufnr, empty(lines) ? [''] : lines)
   Highlight(bufnr, view.rows, lines)
   for [index, window] in windows->items()
@@ -93,6 +106,14 @@ def Fill(bufnr: number, view: dict<any>, result: dict<any>)
   if isFirst && view.Shown != null
     view.Shown(result)
   endif
+enddef
+
+# What is shown, with what an answer has for it: all of it, or what stands in place of some lines.
+def Spliced(shown: list<any>, result: dict<any>, part: string): list<any>
+  if !result->has_key('first')
+    return result->get(part, [])
+  endif
+  return shown->slice(0, result.first) + result[part] + shown->slice(result.first + result.removed)
 enddef
 
 # By what a row is the same when it stands on another line.

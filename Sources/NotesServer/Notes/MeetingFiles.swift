@@ -2,46 +2,53 @@ import Automerge
 import AutomergeRepo
 import Foundation
 
-/// The items of a meeting that are to be synchronized with their files, by their texts.
-enum UnsettledItems {
-  case all
-  case some(Set<ObjId>)
-
-  mutating func insert(_ text: ObjId) {
-    guard case .some(let texts) = self else { return }
-    self = .some(texts.union([text]))
-  }
-
-  func contains(_ text: ObjId) -> Bool {
-    switch self {
-    case .all: true
-    case .some(let texts): texts.contains(text)
-    }
-  }
-}
-
-/// The files of a meeting: one for each item of the agenda, in a folder.
-extension WorkingFileSync {
+/// The working files of meetings: one for each item of the agenda, in a folder.
+@AutomergeRepo
+final class MeetingFiles {
   /// A meeting with more items has files for the first ones, and for those that were opened here.
-  static let maximumFiles = 100
+  private static let maximumFiles = 100
+
+  private let environment: ServiceEnvironment
+  private let recoveredTexts: RecoveredTexts
+  private let reconciler: FileReconciler
+  private let agendas: MeetingAgendas
+  /// Looks after the files that are made here.
+  weak var planner: (any WorkingFilePlanner)?
+  /// The items of each meeting that are to be synchronized with their files.
+  private var unsettled: [DocumentId: UnsettledItems] = [:]
+
+  private var notebook: Notebook { environment.notebook }
+
+  init(
+    _ environment: ServiceEnvironment, _ recoveredTexts: RecoveredTexts, _ reconciler: FileReconciler,
+    _ agendas: MeetingAgendas
+  ) {
+    (self.environment, self.recoveredTexts) = (environment, recoveredTexts)
+    (self.reconciler, self.agendas) = (reconciler, agendas)
+  }
 
   /// Compares all items with their files next time, not only changed ones.
   func examineAll(of id: DocumentId) { unsettled[id] = .all }
 
+  func textChanged(_ text: ObjId, of id: DocumentId) { unsettled[id, default: .some([])].insert(text) }
+
   func textsChanged(_ edits: [TextEdit], in handle: DocHandle) {
     guard notebook[handle.id]?.folder != nil else { return }
-    for edit in edits { unsettled[handle.id, default: .some([])].insert(edit.object) }
+    for edit in edits { textChanged(edit.object, of: handle.id) }
   }
+
+  /// Call when the document was released from memory.
+  func forget(_ id: DocumentId) { unsettled[id] = nil }
 
   /// Synchronizes items and files: a new item gets a file, a changed one is written, a deleted one loses its file.
   ///
   /// - Complexity: O(n) in the items, without the files of those that did not change
-  func synchronizeMeeting(_ handle: DocHandle, makingFiles: Bool = true) async throws {
+  func synchronize(_ handle: DocHandle, makingFiles: Bool) async throws {
     let id = handle.id
     try await notebook.refresh(NoteKey(id))
     guard let meeting = MeetingDocument(handle.document), let folder = notebook[id]?.folder else { return }
     let items = meeting.items
-    noteAgenda(of: id, items)
+    agendas.note(items, of: id)
     let due = unsettled.removeValue(forKey: id) ?? .some([])
     do {
       var count = notebook.items(of: id).count { $0.path != nil }
@@ -59,7 +66,7 @@ extension WorkingFileSync {
           count += 1
           continue
         }
-        try await synchronize(key, handle, item: item, makingFiles: makingFiles)
+        try await reconciler.synchronize(key, handle, item: item, makingFiles: makingFiles)
       }
     } catch {
       examineAll(of: id)
@@ -75,66 +82,6 @@ extension WorkingFileSync {
     }
     try await notebook.save(id, withBase: false)
     try await followTitle(ofMeeting: handle)
-  }
-
-  /// Updates lists and buffers to the agenda: the items' order and titles.
-  func noteAgenda(of id: DocumentId, _ items: [MeetingDocument.Item]) {
-    notebook.update(id) { $0.agenda = items.map { AgendaEntry(id: $0.id, title: $0.title) } }
-    for item in items {
-      let key = NoteKey(id, item: item.id)
-      guard let title = notebook[key]?.title, title != item.title, !item.title.isEmpty else { continue }
-      notebook.update(key) { $0.title = item.title }
-    }
-  }
-
-  /// When several people moved an item at the same moment, keeps one copy: each person's process removes its own other copies.
-  /// A title given to a copy that goes is given to the one that stays.
-  func tidyAgenda(_ meeting: MeetingDocument, _ items: [MeetingDocument.Item], _ handle: DocHandle) {
-    let before = notebook[handle.id]
-    defer {
-      noteAgenda(of: handle.id, MeetingDocument(handle.document)?.items ?? items)
-      if notebook[handle.id]?.agenda != before?.agenda { saveSoon(handle.id) }
-    }
-    guard environment.mayWrite(handle.id) else { return }
-    let author = handle.document.actor
-    let isOwn = items.filter { item in item.object.actor == author || item.copies.contains { $0.object.actor == author }
-    }
-    do {
-      try bringTitles(meeting, items, handle)
-      if isOwn.contains(where: { !$0.copies.isEmpty }) {
-        try handle.change { _ in try meeting.removeCopies(of: isOwn, by: author) }
-      }
-    } catch {
-      log.error("The agenda of \(handle.id) could not be put in order: \(error)")
-    }
-  }
-
-  /// Gives each item the title that its predecessor was given while it was moved. The process that moved the item does this; if
-  /// it is gone, every process does: setting the same title twice leaves one title.
-  private func bringTitles(_ meeting: MeetingDocument, _ items: [MeetingDocument.Item], _ handle: DocHandle) throws {
-    let seen = settledTitles[handle.id] ?? [:]
-    var settled: [ObjId: [ObjId: String]] = [:]
-    for item in items {
-      let titles = LeftTitle.titles(of: item, in: meeting)
-      guard titles.count > 1 else { continue }
-      guard seen[item.object] != titles, let left = LeftTitle.find(of: item, in: meeting) else {
-        settled[item.object] = titles
-        continue
-      }
-      guard left.mover == handle.document.actor || !handle.isWritten(by: left.mover) else { continue }
-      try handle.change { _ in try meeting.bring(left.title, from: left.source, to: item) }
-    }
-    settledTitles[handle.id] = settled
-  }
-
-  private func saveSoon(_ id: DocumentId) {
-    Task { @AutomergeRepo in
-      do {
-        try await notebook.save(id, withBase: false)
-      } catch {
-        log.warning("The agenda of \(id) was not stored: \(error)")
-      }
-    }
   }
 
   /// An unused name for a meeting's folder.
@@ -155,7 +102,7 @@ extension WorkingFileSync {
       !FileName.isName((old as NSString).lastPathComponent, forTitle: record.title)
     else { return }
     let items = notebook.items(of: id)
-    let claims = (items.map(\.key) + [NoteKey(id)]).map { claim($0, handle) }
+    let claims = (items.map(\.key) + [NoteKey(id)]).map { reconciler.claim($0, handle) }
     defer { withExtendedLifetime(claims) {} }
     guard claims.allSatisfy({ $0 != nil }) else { return }
     let new = try await freeFolder(for: record.title, in: (old as NSString).deletingLastPathComponent)
@@ -182,17 +129,17 @@ extension WorkingFileSync {
   private func makeFile(
     of item: MeetingDocument.Item, _ key: NoteKey, in folder: String, _ handle: DocHandle
   ) async throws {
-    guard let claim = claim(key, handle) else { return }
+    guard let planner, let claim = reconciler.claim(key, handle) else { return }
     defer { withExtendedLifetime(claim) {} }
     try await notebook.refresh(key)
     guard notebook[key]?.path == nil, let note = NoteDocument(handle.document, item: item) else { return }
-    _ = try await WorkingFileMaker(environment, self).make(
+    _ = try await WorkingFileMaker(environment, planner).make(
       for: handle, note, title: item.title.isEmpty ? "Item" : item.title, directory: folder)
   }
 
   /// Removes the file of an item that is no longer in the agenda. Its text is kept as a recovered text.
-  func retire(_ record: NoteRecord, _ handle: DocHandle) async throws {
-    guard !isOpen(record.key), let claim = claim(record.key, handle) else { return }
+  private func retire(_ record: NoteRecord, _ handle: DocHandle) async throws {
+    guard !environment.openNotes.contains(record.key), let claim = reconciler.claim(record.key, handle) else { return }
     defer { withExtendedLifetime(claim) {} }
     if let path = record.path {
       let bytes = try await environment.files.read(path) ?? []
@@ -210,12 +157,30 @@ extension WorkingFileSync {
   }
 
   /// Removes the files of all items; the meeting itself stays in the store.
-  func putAwayItems(of handle: DocHandle) async throws {
+  func putAway(_ handle: DocHandle) async throws {
     for record in notebook.items(of: handle.id) {
-      let claim = try await claimToRemove(record.key, "\"\(record.title)\"")
+      let claim = try await reconciler.claimToRemove(record.key, "\"\(record.title)\"")
       defer { withExtendedLifetime(claim) {} }
       if let path = record.path { try await environment.files.remove(path) }
       try await notebook.remove(record.key)
+    }
+  }
+}
+
+/// The items of a meeting that are to be synchronized with their files, by their texts.
+private enum UnsettledItems {
+  case all
+  case some(Set<ObjId>)
+
+  mutating func insert(_ text: ObjId) {
+    guard case .some(let texts) = self else { return }
+    self = .some(texts.union([text]))
+  }
+
+  func contains(_ text: ObjId) -> Bool {
+    switch self {
+    case .all: true
+    case .some(let texts): texts.contains(text)
     }
   }
 }

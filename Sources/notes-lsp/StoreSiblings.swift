@@ -7,7 +7,7 @@ import UV
 /// The other servers on one database: finds them, speaks with them of the documents that both have open, and takes in what they
 /// store.
 @AutomergeRepo
-final class StoreCompany {
+final class StoreSiblings {
   private let news: StoreNews
   private let heartbeat: StoreHeartbeat
   private let siblings: StoreSiblingProvider

@@ -1,0 +1,123 @@
+/// Takes chunks into a document: all that is good in them, for a bad chunk never takes a good one with it.
+///
+/// It is an error only if nothing was good. An empty document takes over the first document chunk as it was loaded.
+struct ChunkIntake {
+  /// The document that was given, or the one that was loaded in the place of it.
+  private(set) var core: DocumentCore
+  /// Changes that have been read, and are not in the document yet.
+  private var changes: [DecodedChange] = []
+  private var firstError: LoadError?
+  private var isAnyGood: Bool
+
+  /// - Parameter isAnyGood: whether something of what came with the chunks has been taken in already.
+  init(_ core: DocumentCore, isAnyGood: Bool = false) { (self.core, self.isAnyGood) = (core, isAnyGood) }
+
+  /// No transaction is pending.
+  mutating func take(
+    _ data: ArraySlice<UInt8>, verification: Verification, edits: inout TextEditCollector?,
+    filter: inout AuthorFilter?
+  ) throws(LoadError) {
+    var reader = ChunkReader(data)
+    while let next = reader.next() {
+      do throws(LoadError) {
+        let chunk: Chunk
+        do throws(FormatError) { chunk = try next.get() } catch { throw .format(error) }
+        try read(chunk, verification, edits: &edits, filter: filter)
+      } catch {
+        firstError = firstError ?? error
+      }
+    }
+    try takeChanges(edits: &edits, filter: &filter)
+  }
+
+  /// The same of what was read elsewhere.
+  mutating func take(
+    _ portion: ChangePortion, edits: inout TextEditCollector?, filter: inout AuthorFilter?
+  ) throws(LoadError) {
+    filter?.fault = nil
+    guard let loaded = portion.loaded else {
+      changes = portion.changes
+      return try takeChanges(edits: &edits, filter: &filter)
+    }
+    guard core.graph.count == 0, core.queue.isEmpty else { throw .inconsistentDocument(.order) }
+    try adopt(loaded, edits: &edits, filter: filter)
+  }
+
+  private mutating func read(
+    _ chunk: Chunk, _ verification: Verification, edits: inout TextEditCollector?, filter: AuthorFilter?
+  ) throws(LoadError) {
+    switch chunk.kind {
+    case .change, .compressedChange:
+      changes.append(try ChangeDecoder.decode(chunk))
+      // Whether it is good is known when it is in the document.
+      return
+    case .document:
+      if core.graph.count == 0, core.queue.isEmpty, changes.isEmpty {
+        let loaded = try DocumentDecoder.decode(chunk, verification: verification)
+        try adopt(loaded, edits: &edits, filter: filter)
+        if verification == .deferred { core.graph.expect(loaded.heads) }
+      } else {
+        changes += try missingChanges(in: chunk)
+      }
+    case .bundle: changes += try BundleDecoder.decode(chunk)
+    }
+    isAnyGood = true
+  }
+
+  /// Takes in the changes that have been read; throws if none of them is good, nor anything before them.
+  private mutating func takeChanges(
+    edits: inout TextEditCollector?, filter: inout AuthorFilter?
+  ) throws(LoadError) {
+    filter?.sift(&changes) { [core] in core.row(of: $0) != nil }
+    if filter?.leftOut.isEmpty == false { isAnyGood = true }
+    if !changes.isEmpty {
+      do throws(LoadError) { try core.receive(changes, edits: &edits) } catch { firstError = firstError ?? error }
+      // Good is what is in the document now, or waits for what it depends on.
+      isAnyGood =
+        isAnyGood || changes.contains { [core] in core.row(of: $0.hash) != nil || core.queue[$0.hash] != nil }
+    }
+    filter?.fault = firstError
+    guard let firstError else { return }
+    if !isAnyGood { throw firstError }
+    if case .equalActors = firstError { core.equalActors = firstError }
+  }
+
+  /// Puts a loaded document in the place of the empty one.
+  private mutating func adopt(
+    _ loaded: DocumentDecoder.Loaded, edits: inout TextEditCollector?, filter: AuthorFilter?
+  ) throws(LoadError) {
+    let core = DocumentCore(loaded, like: core, edits: &edits)
+    for author in (filter?.attested ?? [:]).keys {
+      guard let index = core.actors.find(author), let row = core.graph.lastRow(of: index) else { continue }
+      core.computeHashes()
+      throw .forged(core.graph.hashes[Int(row)])
+    }
+    self.core = core
+  }
+
+  private func missingChanges(in chunk: Chunk) throws(LoadError) -> [DecodedChange] {
+    let loaded = try DocumentDecoder.decode(chunk)
+    let other = DocumentCore(actor: core.actor, store: loaded.store, log: loaded.log, graph: loaded.graph)
+    core.computeHashes()
+    var missing: [DecodedChange] = []
+    for (row, hash) in loaded.graph.hashes.enumerated() where core.graph.row(of: hash) == nil {
+      missing.append(try other.decodedChange(ofRow: row))
+    }
+    return missing
+  }
+}
+
+extension DocumentCore {
+  fileprivate convenience init(
+    _ loaded: DocumentDecoder.Loaded, like other: DocumentCore, edits: inout TextEditCollector?
+  ) {
+    self.init(actor: other.actor, store: loaded.store, log: loaded.log, graph: loaded.graph)
+    firstNewRow = 0
+    isolation = other.isolation
+    guard edits != nil else { return }
+    for id in store.sortedIds where store.type(of: id) == .makeText {
+      guard let tree = store.sequence(id) else { continue }
+      edits?.replace(objId(id), at: 0, deleted: [], inserted: tree.utf8(0..<tree.total[.utf8]))
+    }
+  }
+}

@@ -1,0 +1,40 @@
+/// The documents that are in memory, being loaded, or searched for.
+@AutomergeRepo
+final class DocumentEntries {
+  private var byId: [DocumentId: DocumentEntry] = [:]
+
+  nonisolated init() {}
+
+  subscript(id: DocumentId) -> DocumentEntry? {
+    get { byId[id] }
+    set { byId[id] = newValue }
+  }
+
+  /// The entry of `id`; a new one is to be loaded.
+  func entry(for id: DocumentId) -> DocumentEntry {
+    if let entry = byId[id] { return entry }
+    let entry = DocumentEntry(id: id)
+    byId[id] = entry
+    return entry
+  }
+
+  var ids: some Collection<DocumentId> { byId.keys }
+
+  /// In no particular order.
+  var all: some Collection<DocumentEntry> { byId.values }
+
+  /// In the same order in every run.
+  var sorted: [DocumentEntry] { Self.sorted(byId.values) }
+
+  static func sorted(_ entries: some Sequence<DocumentEntry>) -> [DocumentEntry] {
+    entries.sorted { $0.id.description < $1.id.description }
+  }
+
+  /// The documents that can be used, in no particular order.
+  var readyHandles: [DocHandle] { byId.values.compactMap { $0.isReady ? $0.handle : nil } }
+
+  /// The documents in memory that a peer has spoken of, or was told of.
+  func linked(to peer: PeerId) -> [DocumentEntry] {
+    Self.sorted(byId.values.filter { $0.handle?.sync.linkedPeers.contains(peer) ?? false })
+  }
+}

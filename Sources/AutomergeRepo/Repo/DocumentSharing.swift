@@ -1,0 +1,39 @@
+import Automerge
+
+/// Which peer is told of which document, and what it may do with it: the share policy, as it applies to those who are connected.
+@AutomergeRepo
+final class DocumentSharing {
+  let policy: any ShareAuthorizing
+  private let connections: PeerConnections
+  private let entries: DocumentEntries
+
+  nonisolated init(policy: any ShareAuthorizing, connections: PeerConnections, entries: DocumentEntries) {
+    (self.policy, self.connections, self.entries) = (policy, connections, entries)
+  }
+
+  /// A peer's access to a document. One that may not create it can only ask for it until it is here.
+  func access(_ document: DocumentId, for peer: PeerId) -> Access {
+    if connections.isSibling(peer) { return .write }
+    guard let connected = connections[peer] else { return policy.access(document, for: peer) }
+    let access = policy.access(document, for: connected)
+    guard access == .write, !policy.mayCreate(document, peer), entries[document]?.isReady != true else { return access }
+    return .read
+  }
+
+  func announces(_ document: DocumentId, to peer: PeerId) -> Bool {
+    if connections.isSibling(peer) { return true }
+    guard let peer = connections[peer] else { return policy.announce(document, to: peer) }
+    return policy.announce(document, to: peer)
+  }
+
+  /// Whether a peer may write as an actor.
+  func fits(_ actor: ActorId, _ peer: PeerId) -> Bool {
+    policy.fits(actor, connections.isSibling(peer) ? connections.local.peerId : peer)
+  }
+
+  /// The documents in memory that a peer may be told of, in the same order in every run.
+  func entries(toTell peer: PeerId) -> [DocumentEntry] {
+    guard !connections.isSibling(peer), let shared = policy.documents(sharedWith: peer) else { return entries.sorted }
+    return DocumentEntries.sorted(shared.compactMap { entries[$0] })
+  }
+}

@@ -1,0 +1,42 @@
+/// The documents to which something has happened, for work that is done at intervals: it costs as much as these are many, however
+/// many documents are in memory.
+///
+///     something happens to a document ─► noted for every reader ─► a reader takes them at its next interval
+struct RecentDocuments {
+  /// Work that is done at intervals, each of its own.
+  enum Reader: Int, CaseIterable {
+    /// Looking for syncs that have stopped.
+    case check
+    /// Releasing what nobody uses.
+    case release
+    /// Comparing all that is shared with a peer.
+    case catalogue
+  }
+
+  private var noted = [Set<DocumentId>](repeating: [], count: Reader.allCases.count)
+  /// The document noted last: message after message is about one.
+  private var last: DocumentId?
+
+  mutating func note(_ id: DocumentId) {
+    guard id != last else { return }
+    last = id
+    for reader in Reader.allCases { noted[reader.rawValue].insert(id) }
+  }
+
+  mutating func note(_ id: DocumentId, for reader: Reader) { noted[reader.rawValue].insert(id) }
+
+  func count(_ reader: Reader) -> Int { noted[reader.rawValue].count }
+
+  /// Returns what was noted for the reader since it last took it.
+  mutating func take(_ reader: Reader) -> Set<DocumentId> {
+    defer { noted[reader.rawValue] = [] }
+    last = nil
+    return noted[reader.rawValue]
+  }
+
+  /// The document has left the memory: there is nothing to check or to release.
+  mutating func left(_ id: DocumentId) {
+    last = nil
+    for reader in [Reader.check, .release] { noted[reader.rawValue].remove(id) }
+  }
+}

@@ -1,0 +1,230 @@
+import Automerge
+import AutomergeRepo
+import Crypto
+import Foundation
+import Logging
+
+/// Document files: files outside the notes directory that hold a note with its history, as MeetingNotes saves it, and that were opened
+/// here. Each change of the note is written to them, and what other programs save there is merged into the note.
+///
+///     a change of the document, a save in the editor, an event of the folder
+///          └──► plan ──a moment later──► synchronize: read, merge, and write if the file lacks something
+///
+/// A file that is damaged, or now holds another document, is left alone, and the person is told once.
+@AutomergeRepo
+final class DocumentFiles {
+  /// The pause between a change and writing the file; more changes in between cost nothing.
+  static let writeDelay: Duration = .milliseconds(500)
+  /// The longer pause for a large file, per megabyte: it is written as a whole.
+  private static let writeDelayOfMegabyte: Duration = .seconds(1)
+  /// The pause after a failure, such as a full disk.
+  private static let retryDelay: Duration = .seconds(5)
+
+  private let environment: ServiceEnvironment
+  private let fileSync: WorkingFileSync
+  private var watched: [DocumentId: Observation] = [:]
+  private var planned: [DocumentId: any ScheduledAction] = [:]
+  /// What each file held when it was last read or written.
+  private var known: [String: KnownFile] = [:]
+  /// The files of which the person was told that they are not written.
+  private var told: Set<String> = []
+  /// Called with the path of a file that is to be watched.
+  var onPlace: ((String) -> Void)?
+  private let log = Logger(label: "files")
+
+  private struct KnownFile {
+    let digest: SHA256.Digest
+    let heads: Set<ChangeHash>
+    let byteCount: Int
+  }
+
+  init(_ environment: ServiceEnvironment, _ fileSync: WorkingFileSync) {
+    (self.environment, self.fileSync) = (environment, fileSync)
+  }
+
+  private func paths(of id: DocumentId) -> [String] {
+    guard let record = environment.notebook[id], record.deletedSince == nil else { return [] }
+    return record.documentFiles
+  }
+
+  /// Keeps the files of this document up to date from now on. Further calls do nothing.
+  func watch(_ handle: DocHandle) {
+    guard watched[handle.id] == nil, !paths(of: handle.id).isEmpty else { return }
+    watched[handle.id] = handle.observe { [weak self, weak handle] event in
+      if case .headsChanged = event, let self, let handle { self.plan(handle, after: self.delay(of: handle.id)) }
+    }
+    paths(of: handle.id).forEach { onPlace?($0) }
+    plan(handle, after: Self.writeDelay)
+  }
+
+  /// Call when the document was released from memory.
+  func forget(_ id: DocumentId) { watched.removeValue(forKey: id)?.cancel() }
+
+  func isPlanned(_ id: DocumentId) -> Bool { planned[id] != nil }
+
+  /// From now on the file is one of the note's, and the two are brought together.
+  func link(_ path: String, to handle: DocHandle) async throws {
+    environment.notebook.update(handle.id) { $0.addDocumentFile(path) }
+    try await environment.notebook.save(handle.id, withBase: false)
+    told.remove(path)
+    watch(handle)
+    onPlace?(path)
+    try await synchronize(handle, makingFiles: true)
+  }
+
+  /// The editor has saved the note, or a part of it. A file that was removed is made again.
+  func saved(_ handle: DocHandle) {
+    guard watched[handle.id] != nil else { return }
+    plan(handle, after: .zero, makingFiles: true)
+  }
+
+  /// Call when another program may have written this file. False if it is no document file.
+  func changed(_ path: String) -> Bool {
+    guard let id = environment.notebook.document(inFile: path) else { return false }
+    if let handle = environment.repo.handle(of: id) {
+      plan(handle, after: FileWatcher.quietTime)
+    } else {
+      // To have the document in memory is to watch it, which brings the two together.
+      Task { @AutomergeRepo in _ = await environment.repo.find(id) }
+    }
+    return true
+  }
+
+  private func delay(of id: DocumentId) -> Duration {
+    let byteCount = paths(of: id).compactMap { known[$0]?.byteCount }.max() ?? 0
+    return Self.writeDelay + Self.writeDelayOfMegabyte * (byteCount >> 20)
+  }
+
+  private func plan(_ handle: DocHandle, after delay: Duration, makingFiles: Bool = false) {
+    let id = handle.id
+    planned[id]?.cancel()
+    planned[id] = environment.clock.schedule(after: delay) { [weak self] in
+      self?.planned[id] = nil
+      Task { @AutomergeRepo in await self?.attempt(handle, makingFiles: makingFiles) }
+    }
+  }
+
+  private func attempt(_ handle: DocHandle, makingFiles: Bool) async {
+    do {
+      try await synchronize(handle, makingFiles: makingFiles)
+    } catch {
+      log.warning("A document file of \(handle.id) was not brought up to date: \(error)")
+      paths(of: handle.id).forEach { tell("could not be written; trying again", of: $0) }
+      if !isPlanned(handle.id) { plan(handle, after: Self.retryDelay, makingFiles: makingFiles) }
+    }
+  }
+
+  /// Writes at once what is still to be written.
+  func settle() async {
+    for (id, action) in planned {
+      action.cancel()
+      planned[id] = nil
+      if let handle = environment.repo.handle(of: id) { try? await synchronize(handle) }
+    }
+  }
+
+  /// Brings all files of the note and the note together.
+  ///
+  /// - Parameter makingFiles: whether to make files again that another program has removed.
+  private func synchronize(_ handle: DocHandle, makingFiles: Bool = false) async throws {
+    guard !paths(of: handle.id).isEmpty else { return }
+    guard let turn = await environment.turn("document-" + handle.id.description) else {
+      return plan(handle, after: Self.writeDelay, makingFiles: makingFiles)
+    }
+    defer { withExtendedLifetime(turn) {} }
+    for path in paths(of: handle.id) { try await synchronize(path, handle, makingFile: makingFiles) }
+  }
+
+  private func synchronize(_ path: String, _ handle: DocHandle, makingFile: Bool) async throws {
+    let bytes: [UInt8]
+    switch try await environment.files.look(path, since: nil) {
+    case .missing, .unchanged:
+      if makingFile { try await write(handle, like: nil, to: path, holding: nil) }
+      return
+    case .found(let found, let mark):
+      if let rest = mark.timeUntilSettled(at: environment.clock.date), known[path]?.digest != SHA256.hash(data: found) {
+        return plan(handle, after: .seconds(rest))
+      }
+      bytes = found
+    }
+    let digest = SHA256.hash(data: bytes)
+    let file = MeetingNotesFile(bytes)
+    if known[path]?.digest != digest {
+      guard let heads = try await takeIn(bytes, file, path, handle) else { return }
+      known[path] = KnownFile(digest: digest, heads: heads, byteCount: bytes.count)
+    }
+    guard known[path]?.heads != handle.document.heads() else { return }
+    try await write(handle, like: file, to: path, holding: bytes)
+  }
+
+  /// Merges what the file has.
+  ///
+  /// - Returns: the heads of the file's document; nil if the file is not to be written.
+  private func takeIn(
+    _ bytes: [UInt8], _ file: MeetingNotesFile?, _ path: String, _ handle: DocHandle
+  ) async throws -> Set<ChangeHash>? {
+    let found: Document
+    do {
+      guard case .document(let document, _) = try await ImportedFile.read(bytes) else { throw NotesError.notANote }
+      found = document
+    } catch {
+      tell("is damaged; left as it is", of: path)
+      return nil
+    }
+    let isOfThisNote =
+      if let file { environment.notebook.latest(file.id) == handle.id } else {
+        handle.document.sharesHistory(with: found)
+      }
+    guard isOfThisNote else {
+      environment.notebook.update(handle.id) { record in record.documentFiles.removeAll { $0 == path } }
+      try await environment.notebook.save(handle.id, withBase: false)
+      tell("has another document now; left as it is", of: path)
+      return nil
+    }
+    let heads = found.heads()
+    guard !handle.document.unknown(heads).isEmpty else { return heads }
+    guard environment.mayWrite(handle.id) else {
+      tell("has changes, but the note is read-only", of: path)
+      return nil
+    }
+    try handle.merge(found)
+    try await handle.flush()
+    told.remove(path)
+    log.notice("Took in what another program wrote to a document file of \(handle.id).")
+    fileSync.changedOutside(handle)
+    return heads
+  }
+
+  /// Writes the file in the form that it has; if that is nil, in that of its name.
+  private func write(
+    _ handle: DocHandle, like file: MeetingNotesFile?, to path: String, holding bytes: [UInt8]?
+  ) async throws {
+    let heads = handle.document.heads()
+    let isEnvelope = file != nil || (bytes == nil && ExportRequest.Format(path: path) == .meetingnotes)
+    let envelope = isEnvelope ? file ?? MeetingNotesFile(id: handle.id, data: Data()) : nil
+    let new = await Self.encoded(handle.document.fork(), in: envelope)
+    let others = try await environment.files.replace(path, new, of: bytes)
+    known[path] = KnownFile(digest: SHA256.hash(data: new), heads: heads, byteCount: new.count)
+    told.remove(path)
+    // Another program wrote the file between our reading and our writing: that is merged, and the file written again.
+    guard let others, let merged = try await takeIn(others, MeetingNotesFile(others), path, handle) else { return }
+    if merged != heads { plan(handle, after: Self.writeDelay) }
+  }
+
+  /// Off the loop: a large document takes time.
+  @concurrent
+  private static func encoded(_ document: Document, in envelope: MeetingNotesFile?) async -> [UInt8] {
+    let data = document.save()
+    guard var envelope else { return Array(data) }
+    envelope.data = data
+    return envelope.encoded
+  }
+
+  /// Tells the person once, until the file is good again.
+  private func tell(_ what: String, of path: String) {
+    guard told.insert(path).inserted else { return }
+    let room = NoteNews.maximumMessageLength - what.count - 1
+    let name = NoteNews.cut(OneLine.shown((path as NSString).lastPathComponent), to: room)
+    environment.events.send(.documentFileLeft(message: "\(name) \(what)"))
+  }
+}

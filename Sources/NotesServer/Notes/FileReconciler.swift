@@ -1,0 +1,232 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import Logging
+
+/// Makes a text and its working file equal, while no client has it open:
+///
+///     claim ──► look at the file ──► merge what is new in it ──► write what is new in the text ──► store what the file holds
+///
+/// At each step a client may open the note; then the file is left to that client.
+@AutomergeRepo
+final class FileReconciler {
+  /// How many times a large file is compared off the loop, if the note changes meanwhile.
+  private static let maximumComparisons = 3
+
+  private let environment: ServiceEnvironment
+  private let recoveredTexts: RecoveredTexts
+  private let openFiles: OpenFiles
+  /// Is asked for another synchronization where this one could not finish the job.
+  weak var planner: (any WorkingFilePlanner)?
+  /// The claims that calls of this process hold at the moment, or held.
+  private var claims: [NoteKey: WeakClaim] = [:]
+  /// The large files as they were last written.
+  private var written: [NoteKey: WrittenFile] = [:]
+  private let log = Logger(label: "files")
+
+  private var notebook: Notebook { environment.notebook }
+
+  init(_ environment: ServiceEnvironment, _ recoveredTexts: RecoveredTexts, _ openFiles: OpenFiles) {
+    (self.environment, self.recoveredTexts, self.openFiles) = (environment, recoveredTexts, openFiles)
+  }
+
+  /// Call when the document was released from memory.
+  func forget(_ id: DocumentId) {
+    claims = claims.filter { $0.key.document != id }
+    written = written.filter { $0.key.document != id }
+  }
+
+  private func isOpen(_ key: NoteKey) -> Bool { environment.openNotes.contains(key) }
+
+  // MARK: Claims
+
+  /// The exclusive claim on a file. Nil if another process has it, which then looks after the file. If another call of this
+  /// process has it, also plans the note: that call may have read the text before its last change.
+  func claim(_ key: NoteKey, _ handle: DocHandle) -> (any NoteClaim)? {
+    guard let claim = environment.files.claim(key.lockName, exclusively: true) else {
+      if claims[key]?.claim != nil {
+        planner?.plan(handle, text: NoteDocument(handle.document, item: key.item)?.content)
+      }
+      return nil
+    }
+    claims[key] = WeakClaim(claim: claim)
+    return claim
+  }
+
+  /// The exclusive claim on a file that is to be removed. Another process that brings it up to date has the claim for a moment,
+  /// one that has it open keeps it.
+  func claimToRemove(_ key: NoteKey, _ name: String) async throws -> any NoteClaim {
+    if let claim = await environment.claim(key.lockName, within: .seconds(2)) { return claim }
+    throw NotesError(.conflict, "\(name) is open in another editor of yours; close it there first.")
+  }
+
+  private struct WeakClaim {
+    weak var claim: (any NoteClaim)?
+  }
+
+  // MARK: Synchronizing
+
+  /// Takes in what other programs wrote to the text's file since we last wrote it, then writes the text to the file if the two
+  /// differ. Leaves the file alone while a client has it open, here or in another process, which then looks after it.
+  ///
+  /// - Parameters:
+  ///   - item: the agenda item that `key` names, if the caller has it at hand.
+  ///   - makingFiles: whether to create a missing file again although the note has nothing new.
+  ///   - held: the exclusive claim on the file, if the caller has it.
+  func synchronize(
+    _ key: NoteKey, _ handle: DocHandle, item: MeetingDocument.Item? = nil, makingFiles: Bool = true,
+    holding held: (any NoteClaim)? = nil
+  ) async throws {
+    await openFiles.settle(key)
+    guard notebook[key]?.path != nil, !isOpen(key), let claim = held ?? claim(key, handle) else {
+      return
+    }
+    defer { withExtendedLifetime(claim) {} }
+    // The file may hold what a killed process had taken in, or one that has ended since we read the document.
+    if let storage = environment.repo.storage { await environment.journal.recover(environment.repo, storage) }
+    try await handle.takeStored()
+    // Another process may have written the file since we last did.
+    try await notebook.refresh(key)
+    let known = notebook[key]?.fileBase?.heads ?? []
+    if !handle.document.unknown(known).isEmpty { try await handle.takeStored(with: known) }
+    let note = item.map { NoteDocument(handle.document, item: $0) } ?? NoteDocument(handle.document, item: key.item)
+    guard let record = notebook[key], let path = record.path, let note else { return }
+    // That process also sends what it wrote there.
+    guard handle.document.unknown(record.fileBase?.heads ?? []).isEmpty else {
+      planner?.plan(handle, text: note.content)
+      return
+    }
+    // Nil if the person deleted the file. The note is still here, and so is its text.
+    let contents: FileContents?
+    switch try await settledFile(path, record.fileBase, note) {
+    case .found(let bytes, _): contents = try await .reading(bytes)
+    case .missing, .unchanged: contents = nil
+    }
+    guard !isOpen(key) else { return }
+    // Comparing a large text with another one takes several times its memory.
+    if let contents, await written[key]?.isStill(contents, record.fileBase, of: note) != true {
+      guard try await takeIn(contents, record.fileBase, note, handle) else { return }
+    }
+    if contents == nil, !makingFiles, holdsNothingNew(note, record.base(for: note)) { return }
+    guard !isOpen(key) else { return }
+    let text = DocumentText(note).allUTF8
+    let heads = handle.document.heads()
+    let file = await FileComparison.of(text, contents, orElse: record.shape)
+    guard !isOpen(key) else { return }
+    if let step = file.step {
+      // If this process dies between writing the file and recording that, the file holds one of the two.
+      let base = TextBase(heads: heads, steps: [step, file.finalNewlineStep], object: note.textObject)
+      notebook.update(key) { $0.fileBase = base }
+      try await handle.flush()
+      try await notebook.save(key)
+    }
+    if !file.isSame, let others = try await environment.files.replace(path, file.bytes, of: contents?.bytes) {
+      try await takeIn(others, thatReplaced: contents, of: note, key, handle)
+    }
+    let base = TextBase(writing: text, file.finalNewlineStep, at: heads, of: note)
+    notebook.update(key) {
+      $0.fileBase = base
+      $0.textObject = note.textObject
+      $0.shape = file.shape
+      $0.words = file.wordCount
+      $0.title = note.title ?? $0.title
+    }
+    // Together with the changes that the base names: another process may read both at any moment.
+    try await notebook.save(key, with: handle)
+    written[key] = text.count < FileComparison.maximumBytesAtOnce ? nil : await WrittenFile(file.bytes, base)
+    try await followTitle(key)
+  }
+
+  /// The file as its writer meant it. One that was written a moment ago, and has something that the note lacks, may be
+  /// unfinished: it is read again until it has settled.
+  private func settledFile(_ path: String, _ base: TextBase?, _ note: NoteDocument) async throws -> FileSight {
+    while true {
+      let sight = try await environment.files.look(path, since: nil)
+      guard case .found(let bytes, let mark) = sight, let rest = mark.timeUntilSettled(at: environment.clock.date),
+        let contents = try? await FileContents.reading(bytes), !holds(contents, base, note),
+        await environment.clock.pause(for: .seconds(rest))
+      else { return sight }
+    }
+  }
+
+  /// Whether the file has nothing that the note lacks, as far as a quick look can tell.
+  private func holds(_ contents: FileContents, _ base: TextBase?, _ note: NoteDocument) -> Bool {
+    guard contents.text.count < FileComparison.maximumBytesAtOnce else { return false }
+    return ThreeWayMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain)
+      .takeIn(contents).splices.isEmpty
+  }
+
+  /// Whether the missing file held the note's present text.
+  private func holdsNothingNew(_ note: NoteDocument, _ base: TextBase?) -> Bool {
+    guard let base, note.document.unknown(base.heads).isEmpty,
+      let edits = try? note.document.textEdits(obj: note.content, since: base.heads)
+    else { return false }
+    let text = DocumentText(note)
+    let toNow = TextDelta(edits)
+    return base.steps.indices.contains { index in
+      let way = base.steps[index...].reversed().reduce(toNow) { $1.composed(with: $0) }
+      return TextView(of: text, through: way.inverted).allUTF8 == text.allUTF8
+    } || toNow.isIdentity
+  }
+
+  /// Merges what another program wrote to the file between our reading and our writing. The file is written again a little
+  /// later.
+  private func takeIn(
+    _ bytes: [UInt8], thatReplaced contents: FileContents?, of note: NoteDocument, _ key: NoteKey, _ handle: DocHandle
+  ) async throws {
+    guard let others = try? FileContents(reading: bytes) else {
+      try await recoveredTexts.keep(
+        RecoveredText(
+          id: key.document, time: environment.clock.date.milliseconds, reason: "another program wrote it to the file",
+          text: bytes))
+      return recoveredTexts.tellSoon()
+    }
+    let now = DocumentText(note).allUTF8
+    let way = contents.map { TextDiff.delta(from: $0.text, to: now) }
+    let base = way.map { TextBase(heads: handle.document.heads(), steps: [$0], object: note.textObject) }
+    _ = try await takeIn(others, base, note, handle)
+    planner?.plan(handle, text: nil)
+  }
+
+  /// Renames the file to fit the note's title.
+  private func followTitle(_ key: NoteKey) async throws {
+    guard let record = notebook[key], let path = record.path else { return }
+    let old = path as NSString
+    guard !FileName.isName(old.lastPathComponent, forTitle: record.title) else { return }
+    let ending = FileName.ending(ofFile: old.lastPathComponent)
+    for name in FileName.candidates(for: record.title, ending: ending, atMost: 1000) {
+      let new = (old.deletingLastPathComponent as NSString).appendingPathComponent(name)
+      guard notebook.record(atPath: new) == nil else { continue }
+      guard try await environment.files.move(path, to: new) else { continue }
+      notebook.update(key) { $0.path = new }
+      return try await notebook.save(key)
+    }
+  }
+
+  /// Merges the file's text. False if the note was opened meanwhile.
+  private func takeIn(
+    _ contents: FileContents, _ base: TextBase?, _ note: NoteDocument, _ handle: DocHandle
+  ) async throws -> Bool {
+    func merge() -> ThreeWayMerge {
+      ThreeWayMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain)
+    }
+    var found: FileMerge?
+    for _ in 0..<Self.maximumComparisons where found == nil && contents.text.count >= FileComparison.maximumBytesAtOnce
+    {
+      let heads = handle.document.heads()
+      let merged = await merge().takeInOffLoop(contents)
+      guard !isOpen(NoteKey(handle.id, item: note.item)) else { return false }
+      if heads == handle.document.heads() { found = merged }
+    }
+    let splices = (found ?? merge().takeIn(contents)).splices
+    guard !splices.isEmpty else { return true }
+    guard environment.mayWrite(handle.id) else {
+      try await recoveredTexts.refuse(contents.text, NoteKey(handle.id, item: note.item))
+      return true
+    }
+    recoveredTexts.keepIfEmptied(note, by: contents.text, of: handle.id)
+    try handle.change { _ in try note.make(splices) }
+    log.notice("Took in what another program wrote to the working file of \(handle.id).")
+    return true
+  }
+}

@@ -1,0 +1,137 @@
+import Automerge
+import AutomergeRepo
+import JSONRPC
+
+/// What others did to agendas since this person last opened them: marks in the agenda's list, and one line when it happens.
+///
+///     an event ──► pending ──the list is opened──► shown, until it is opened again
+///                     └──the list is filled again──► added to what is shown
+@AutomergeRepo
+final class AgendaNews {
+  /// What several changes in this time do is told in one line.
+  private static let moment: Duration = .milliseconds(700)
+
+  private let service: Service
+  private var pending: [DocumentId: AgendaDifference] = [:]
+  private var shown: [DocumentId: AgendaDifference] = [:]
+  private var untold: [DocumentId: AgendaDifference] = [:]
+  /// Takes a line for the person about a meeting.
+  var onMessage: ((DocumentId, String) -> Void)?
+
+  init(_ service: Service) { self.service = service }
+
+  private func entries(_ handle: DocHandle) -> [AgendaEntry] {
+    (MeetingDocument(handle.document)?.items ?? []).map { AgendaEntry(id: $0.id, title: $0.title) }
+  }
+
+  /// The items that this person has added, or moved last.
+  private func ownItems(_ meeting: MeetingDocument) -> Set<String> {
+    Set(meeting.items.filter { $0.object.actor.map(service.author.isOwn) ?? false }.map(\.id))
+  }
+
+  // MARK: Events
+
+  /// Others have changed the meeting. The record still has the agenda as it was.
+  ///
+  /// - Parameter isOpen: whether an editor has a part of the meeting open.
+  func changed(_ handle: DocHandle, isOpen: Bool) {
+    guard let before = service.notebook[handle.id]?.agenda, let meeting = MeetingDocument(handle.document) else {
+      return
+    }
+    // An item that was moved was made anew by the one who moved it.
+    let news = AgendaDifference(from: before, to: entries(handle), ignoring: ownItems(meeting))
+    guard !news.isEmpty else { return }
+    pending[handle.id, default: AgendaDifference()].add(news)
+    guard isOpen || shown[handle.id] != nil else { return }
+    if untold[handle.id] == nil {
+      _ = service.clock.schedule(after: Self.moment) { [weak self] in self?.tell(handle) }
+    }
+    untold[handle.id, default: AgendaDifference()].add(news)
+  }
+
+  private func tell(_ handle: DocHandle) {
+    guard let news = untold.removeValue(forKey: handle.id) else { return }
+    onMessage?(handle.id, message(news, handle))
+  }
+
+  /// One line of at most 60 characters.
+  private func message(_ news: AgendaDifference, _ handle: DocHandle) -> String {
+    let title = service.title(of: handle.id)
+    let items = MeetingDocument(handle.document)?.items.filter { news.items[$0.id] != nil } ?? []
+    if items.count + news.deleted.count == 1 {
+      if let deleted = news.deleted.first { return NoteNews.fitted("", "Item deleted: ", deleted, "") }
+      if let item = items.first, let what = news.items[item.id] {
+        if let former = what.formerTitle { return Self.renamed(former, item.title) }
+        return NoteNews.fitted(
+          author(of: item, handle) ?? "A peer", what.isNew ? " added the item " : " moved the item ", item.title, "")
+      }
+    }
+    let counts = [
+      (items.count { news.items[$0.id]?.isNew ?? false }, "new"),
+      (items.count { news.items[$0.id]?.isMoved ?? false }, "moved"),
+      (items.count { news.items[$0.id]?.formerTitle != nil }, "renamed"), (news.deleted.count, "deleted"),
+    ]
+    let words = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+    return NoteNews.fitted("", "Agenda of ", title, ": " + words)
+  }
+
+  private static func renamed(_ former: String, _ title: String) -> String {
+    NoteNews.fitted("", "Item \"\(NoteNews.cut(former, to: 18))\" is now ", title, "")
+  }
+
+  /// The one who put the item where it is, by the name that this person knows.
+  private func author(of item: MeetingDocument.Item, _ handle: DocHandle) -> String? {
+    guard let note = NoteDocument(handle.document, item: item), let actor = item.object.actor,
+      let change = handle.document.change(thatMade: item.object)
+    else { return nil }
+    let identity = service.author.identity
+    let authors = NoteAuthors(of: note, own: (identity.person, identity.name)) { [sharing = service.sharing] in
+      sharing.metName(ofAuthor: $0)
+    }
+    return authors.name(of: actor, isVerified: handle.vouching().covers(change.hash, of: handle.document))
+  }
+
+  // MARK: The list
+
+  /// What the list of items marks.
+  ///
+  /// - Parameter opens: whether the person opens the list; otherwise it is filled again.
+  func marks(in handle: DocHandle, opens: Bool) -> AgendaMarks {
+    let id = handle.id
+    let now = entries(handle)
+    if shown[id] == nil, let seen = service.notebook[id]?.agendaSeen {
+      // This process does not know yet what happened before it started.
+      pending[id] = AgendaDifference(
+        from: seen, to: now, ignoring: MeetingDocument(handle.document).map(ownItems) ?? [])
+    }
+    var news = opens ? AgendaDifference() : shown[id] ?? AgendaDifference()
+    news.add(pending.removeValue(forKey: id) ?? AgendaDifference())
+    shown[id] = news
+    if service.notebook[id].map({ $0.agendaSeen != now }) ?? false {
+      service.notebook.update(id) { $0.agendaSeen = now }
+      Task { @AutomergeRepo in try? await service.notebook.save(id, withBase: false) }
+    }
+    var marks = AgendaMarks(deleted: news.deleted)
+    for item in MeetingDocument(handle.document)?.items ?? [] {
+      guard let what = news.items[item.id] else { continue }
+      var words: [String] = []
+      if what.isNew || what.isMoved {
+        let by = author(of: item, handle).map { " by \($0)" } ?? ""
+        words.append((what.isNew ? "new" : "moved") + by)
+      }
+      if let former = what.formerTitle { words.append("was \"\(former)\"") }
+      marks.items[item.id] = words.joined(separator: ", ")
+    }
+    return marks
+  }
+}
+
+/// What is new in an agenda, in words.
+struct AgendaMarks {
+  /// By the items' ids.
+  var items: [String: String] = [:]
+  /// The titles of deleted items.
+  var deleted: [String]
+
+  var isEmpty: Bool { items.isEmpty && deleted.isEmpty }
+}

@@ -1,0 +1,98 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+
+/// The robot that types in the notes of the tutorial: another author, with a caret, in this process.
+@AutomergeRepo
+final class Tutor {
+  /// The robot as a peer. It has no key, so it is no one else's peer.
+  nonisolated static let peer = PeerId("robot")
+  private static let actor = ActorId(data: Data("robotRobin".utf8) + Data(repeating: 0, count: 6))
+  /// The first half of the robot's actor id: its key under `people`.
+  nonisolated static let person = String(
+    Data("robotRob".utf8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())
+  private static let keystroke: Duration = .milliseconds(15)
+  /// How often it looks whether the note is open.
+  private static let pause: Duration = .milliseconds(300)
+  /// How often others are told that it is still there.
+  private static let heartbeat: Duration = .seconds(15)
+  /// How long it waits for an editor to open the note.
+  private static let patience: Duration = .seconds(60)
+
+  private let service: Service
+  private var lessons: [DocumentId: Lesson] = [:]
+
+  private struct Lesson {
+    var tutorial: Tutorial
+    /// What it is about to type.
+    var text: Substring = ""
+    var observation: Observation?
+  }
+
+  init(_ service: Service) { self.service = service }
+
+  /// Makes a note to learn in, and begins when an editor has opened it.
+  func begin(_ keys: Tutorial.Keys) async throws -> NoteRecord {
+    let maker = NoteMaker(service: service)
+    let record = try await maker.note(
+      title: "Tutorial", text: Array("A note is a text that several people write at the same time.\n".utf8))
+    let handle = try await service.fetch(record.id)
+    lessons[record.id] = Lesson(tutorial: Tutorial(keys))
+    Task { @AutomergeRepo in
+      let end = service.clock.now + Self.patience
+      while !service.isOpen(handle.id), service.clock.now < end, await service.clock.pause(for: Self.pause) {}
+      guard service.isOpen(handle.id) else { return lessons[handle.id] = nil }
+      lessons[handle.id]?.observation = handle.observe { [weak self, weak handle] event in
+        if case .headsChanged = event, let handle { self?.look(at: handle) }
+      }
+      look(at: handle)
+      await stay(in: handle)
+    }
+    return record
+  }
+
+  /// Types the next lesson when the person is done with the last one.
+  private func look(at handle: DocHandle) {
+    guard let lesson = lessons[handle.id], lesson.text.isEmpty, let note = NoteDocument(handle.document) else { return }
+    let text = String(decoding: DocumentText(note).allUTF8, as: UTF8.self)
+    guard let next = lessons[handle.id]?.tutorial.next(in: text) else { return }
+    lessons[handle.id]?.text = next[...]
+    type(in: handle)
+  }
+
+  /// Types one character, and plans the next one.
+  private func type(in handle: DocHandle) {
+    guard service.isOpen(handle.id), let next = lessons[handle.id]?.text.popFirst() else { return look(at: handle) }
+    do {
+      let copy = handle.document.fork()
+      if let actor = Self.actor { copy.actor = actor }
+      guard let note = NoteDocument(copy) else { return }
+      try NoteDocument.enter(person: Self.person, name: Tutorial.robot, in: copy)
+      try copy.spliceText(
+        obj: note.content, utf8Offset: DocumentText(note).measure.utf8, deleteUTF8: 0, insert: Array(String(next).utf8))
+      copy.commitWith(message: nil, timestamp: service.clock.date)
+      try handle.merge(copy)
+    } catch {
+      lessons[handle.id] = nil
+      return
+    }
+    show(in: handle)
+    _ = service.clock.schedule(after: Self.keystroke) { [weak self] in self?.type(in: handle) }
+  }
+
+  private func show(in handle: DocHandle) {
+    guard let note = NoteDocument(handle.document) else { return }
+    service.presenceTracker.show(
+      Self.peer, Tutorial.robot, at: DocumentText(note).measure.utf8, in: note, of: handle.id)
+  }
+
+  /// Shows the caret until the person has closed the note, or all lessons are done.
+  private func stay(in handle: DocHandle) async {
+    while service.isOpen(handle.id), let lesson = lessons[handle.id], !lesson.tutorial.isOver || !lesson.text.isEmpty {
+      show(in: handle)
+      guard await service.clock.pause(for: Self.heartbeat) else { break }
+    }
+    lessons.removeValue(forKey: handle.id)?.observation?.cancel()
+    service.presenceTracker.hide(Self.peer, in: handle.id)
+  }
+}

@@ -1,0 +1,232 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+import JSONRPC
+import RepoTestSupport
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import NotesServer
+
+/// Files of MeetingNotes that are opened in an editor: the note is the file, and the file is the note.
+@AutomergeRepo @Suite struct DocumentFilesTests {
+  /// A service whose person has opened `/mail/weekly.meetingnotes`, a meeting with the item "Tea", as MeetingNotes has written it.
+  @AutomergeRepo
+  struct OpenedFile {
+    let folders = MemoryFolders()
+    let path = "/mail/weekly.meetingnotes"
+    let service: ServiceUnderTest
+    let id: DocumentId
+    /// The document of the program that wrote the file.
+    let other: Document
+    let place: JSONValue
+
+    init(seed: UInt64) async throws {
+      service = ServiceUnderTest(RepoWorld(random: RandomSource(SeededGenerator(seed: seed))))
+      try await service.start(watching: folders)
+      other = Document(textEncoding: .utf8)
+      _ = try MeetingDocument(
+        new: other,
+        MeetingContent(
+          title: "Weekly", attendees: ["Ana"], agendas: [.init(id: "1", title: "Tea", discussion: "green\n")]))
+      let bytes = [UInt8](0..<16)
+      id = try #require(DocumentId(bytes: bytes))
+      service.files[path] = Self.file(bytes, other)
+      place = try await service.request("notes/open", ["path": .string(path)])
+    }
+
+    /// The envelope with the id under tag 37, as MeetingNotes writes a UUID.
+    static func file(_ id: [UInt8], _ document: Document) -> [UInt8] {
+      CBOR.record(["id": .tagged(37, .bytes(Data(id))), "data": .bytes(document.fork().save())]).encoded()
+    }
+
+    /// The other program saves the file.
+    func save() {
+      service.files[path] = Self.file([UInt8](0..<16), other)
+      folders.changed(path)
+    }
+
+    /// What the file has now, as the other program would read it.
+    var content: MeetingContent? {
+      service.files[path].flatMap { MeetingNotesFile($0) }.flatMap { try? Document($0.data) }.flatMap {
+        MeetingDocument($0)?.content
+      }
+    }
+
+    var titles: [String]? { content?.agendas.map(\.title) }
+
+    func change(_ body: (MeetingDocument) throws -> Void) async throws {
+      let handle = try await service.handle(of: id)
+      try handle.change { document in if let meeting = MeetingDocument(document) { try body(meeting) } }
+    }
+
+    func changeOutside(_ body: (MeetingDocument) throws -> Void) throws {
+      try body(try #require(MeetingDocument(other)))
+    }
+
+    func items() async throws -> [String?] {
+      let answer = try await service.request("notes/items", ["id": .string(id.description)])
+      return answer["items"]?.arrayValue?.map { $0["title"]?.stringValue } ?? []
+    }
+
+    var messages: [String] {
+      service.sent.filter { $0["method"] == "window/showMessage" }.compactMap { $0["params"]?["message"]?.stringValue }
+    }
+  }
+
+  @Test func aFileThatIsOpenedIsTheMeeting() async throws {
+    let file = try await OpenedFile(seed: 1)
+    #expect(file.place["id"]?.stringValue == file.id.description)
+    #expect(file.place["items"]?[0]?["path"] == "/notes/Weekly/Tea.md")
+    #expect(file.service.files["/notes/Weekly/Tea.md"] == Array("green\n".utf8))
+    // It is not written for nothing.
+    let before = file.service.files[file.path]
+    try await file.service.pass(.seconds(3))
+    #expect(file.service.files[file.path] == before)
+  }
+
+  @Test func whatIsAddedToTheMeetingIsInTheFileAMomentLater() async throws {
+    let file = try await OpenedFile(seed: 2)
+    let added = try await file.service.request(
+      "notes/addItem", ["id": .string(file.id.description), "title": "Cake", "text": "apple\n"])
+    try await file.service.wait(for: "the item in the file") { file.titles == ["Tea", "Cake"] }
+    let uri = try #require(added["uri"]?.stringValue)
+    file.service.open(uri, "apple\n")
+    try await file.service.wait(for: "the note") { file.service.binding(uri) != nil }
+    file.service.change(uri, "apple\nplum\n", version: 2)
+    try await file.service.wait(for: "the words in the file") {
+      file.content?.agendas.last?.discussion == "apple\nplum\n"
+    }
+    // In the form that its program gave it.
+    let cbor = try CBOR(try #require(file.service.files[file.path]), limits: .stored.keepingTags)
+    #expect(cbor["id"] == .tagged(37, .bytes(Data(0..<16))))
+  }
+
+  @Test func whatAnotherProgramSavesIsInTheMeeting() async throws {
+    let file = try await OpenedFile(seed: 3)
+    let uri = "file:///notes/Weekly/Tea.md"
+    file.service.open(uri, "green\n")
+    try await file.service.wait(for: "the note") { file.service.binding(uri) != nil }
+    file.service.change(uri, "hot green\n", version: 2)
+    try file.changeOutside { meeting in
+      try meeting.insert(.init(id: "2", title: "Pie", discussion: "cherry\n"), at: 0)
+      let tea = try #require(meeting.item("1")?.discussion)
+      try file.other.spliceText(obj: tea, utf8Offset: 6, deleteUTF8: 0, insert: Array("black\n".utf8))
+    }
+    file.save()
+    try await file.service.wait(for: "both in the file") {
+      file.titles == ["Pie", "Tea"] && file.content?.agendas.last?.discussion == "hot green\nblack\n"
+    }
+    #expect(try await file.items() == ["Pie", "Tea"])
+    try await file.service.wait(for: "the item's file") {
+      file.service.files["/notes/Weekly/Pie.md"] == Array("cherry\n".utf8)
+    }
+    try await file.service.wait(for: "the words in the editor") {
+      file.service.sent.contains {
+        $0["method"] == "notes/edit" && $0["params"]?["edits"]?[0]?["newText"] == "black\n"
+      }
+    }
+    #expect(file.messages == [])
+  }
+
+  @Test func whatIsSavedBetweenReadingAndWritingIsMerged() async throws {
+    let file = try await OpenedFile(seed: 4)
+    try file.changeOutside { try $0.insert(.init(id: "2", title: "Pie", discussion: ""), at: 5) }
+    let (files, path, late) = (file.service.files, file.path, OpenedFile.file([UInt8](0..<16), file.other))
+    let isFirst = Mutex(true)
+    files.onReplace.withLock {
+      $0 = { replaced in
+        let isNow = isFirst.withLock { value in
+          defer { value = value && replaced != path }
+          return value && replaced == path
+        }
+        if isNow { files[path] = late }
+      }
+    }
+    try await file.change { try $0.insert(.init(id: "3", title: "Cake", discussion: ""), at: 5) }
+    try await file.service.wait(for: "all three") { Set(file.titles ?? []) == ["Tea", "Pie", "Cake"] }
+    #expect(Set(try await file.items()) == ["Tea", "Pie", "Cake"])
+  }
+
+  @Test func aDamagedFileIsLeftAlone() async throws {
+    let file = try await OpenedFile(seed: 5)
+    var damaged = try #require(file.service.files[file.path])
+    damaged[damaged.count - 1] ^= 1
+    file.service.files[file.path] = damaged
+    try await file.change { try $0.insert(.init(id: "3", title: "Cake", discussion: ""), at: 5) }
+    try await file.service.wait(for: "the warning") { !file.messages.isEmpty }
+    #expect(file.messages == ["weekly.meetingnotes is damaged; left as it is"])
+    try await file.change { try $0.insert(.init(id: "4", title: "Pie", discussion: ""), at: 5) }
+    try await file.service.pass(.seconds(3))
+    #expect(file.service.files[file.path] == damaged)
+    #expect(file.messages.count == 1)
+    // Its program saves it again.
+    file.save()
+    try await file.service.wait(for: "all in the file") { file.titles == ["Tea", "Cake", "Pie"] }
+  }
+
+  @Test func aFileThatNowHoldsAnotherDocumentIsLeftAlone() async throws {
+    let file = try await OpenedFile(seed: 6)
+    let another = OpenedFile.file([UInt8](repeating: 7, count: 16), file.other)
+    file.service.files[file.path] = another
+    try await file.change { try $0.insert(.init(id: "3", title: "Cake", discussion: ""), at: 5) }
+    try await file.service.wait(for: "the warning") { !file.messages.isEmpty }
+    #expect(file.messages == ["weekly.meetingnotes has another document now; left as it is"])
+    try await file.service.pass(.seconds(3))
+    #expect(file.service.files[file.path] == another)
+    #expect(try await file.items() == ["Tea", "Cake"])
+  }
+
+  @Test func aRemovedFileComesBackWithTheNextSave() async throws {
+    let file = try await OpenedFile(seed: 7)
+    let uri = "file:///notes/Weekly/Tea.md"
+    file.service.open(uri, "green\n")
+    try await file.service.wait(for: "the note") { file.service.binding(uri) != nil }
+    file.service.files[file.path] = nil
+    file.service.change(uri, "hot green\n", version: 2)
+    try await file.service.pass(.seconds(3))
+    #expect(file.service.files[file.path] == nil)
+    file.service.send("textDocument/didSave", ["textDocument": ["uri": .string(uri)]])
+    try await file.service.wait(for: "the file") { file.content?.agendas.first?.discussion == "hot green\n" }
+  }
+
+  @Test func aFullDiskIsSaidOnceAndTheFileWrittenLater() async throws {
+    let file = try await OpenedFile(seed: 8)
+    file.service.files.isFull.withLock { $0 = true }
+    try await file.change { try $0.insert(.init(id: "3", title: "Cake", discussion: ""), at: 5) }
+    try await file.service.wait(for: "the warning") { !file.messages.isEmpty }
+    #expect(file.messages == ["weekly.meetingnotes could not be written; trying again"])
+    try await file.service.pass(.seconds(12))
+    #expect(file.messages.count == 1)
+    file.service.files.isFull.withLock { $0 = false }
+    try await file.service.wait(for: "the file") { file.titles == ["Tea", "Cake"] }
+  }
+
+  @Test func whatMayNotBeChangedHereStaysInTheFile() async throws {
+    let file = try await OpenedFile(seed: 9)
+    file.service.sharing.access = .read
+    try file.changeOutside { try $0.insert(.init(id: "2", title: "Pie", discussion: ""), at: 0) }
+    file.save()
+    try await file.service.wait(for: "the warning") { !file.messages.isEmpty }
+    #expect(file.titles == ["Pie", "Tea"])
+    #expect(try await file.items() == ["Tea"])
+  }
+
+  @Test func theNextServiceKnowsTheFile() async throws {
+    let file = try await OpenedFile(seed: 10)
+    file.service.send("shutdown", [:], id: 2)
+    try await file.service.wait(for: "the end") { file.service.sent.contains { $0["id"] == 2 } }
+    file.service.world.crash("ben")
+    let next = ServiceUnderTest(file.service.world, files: file.service.files)
+    let folders = MemoryFolders()
+    try await next.start(watching: folders)
+    #expect(folders.watched.contains("/mail"))
+    // What was saved while no service ran is there when the meeting is opened.
+    try file.changeOutside { try $0.insert(.init(id: "2", title: "Pie", discussion: ""), at: 0) }
+    file.save()
+    _ = try await next.request("notes/open", ["id": .string(file.id.description)])
+    let id = file.id
+    try await next.wait(for: "the item") { next.service.notebook[id]?.agenda.map(\.title) == ["Pie", "Tea"] }
+  }
+}

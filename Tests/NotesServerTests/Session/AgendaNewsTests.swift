@@ -1,0 +1,118 @@
+import Automerge
+import AutomergeRepo
+import JSONRPC
+import TestSupport
+import Testing
+
+@testable import NotesServer
+
+@Suite struct AgendaDifferenceTests {
+  private func agenda(_ names: String) -> [AgendaEntry] { names.map { AgendaEntry(id: "\($0)", title: "\($0)") } }
+
+  private func moved(_ old: String, _ new: String) -> String {
+    let items = AgendaDifference(from: agenda(old), to: agenda(new)).items
+    return items.filter { $0.value.isMoved }.keys.sorted().joined()
+  }
+
+  @Test func ofItemsThatChangedPlacesTheFewestAreMoved() {
+    #expect(moved("abcde", "abcde") == "")
+    #expect(moved("abcde", "eabcd") == "e")
+    #expect(moved("abcde", "bcdea") == "a")
+    #expect(moved("abcde", "acbde").count == 1)
+    // What came and went moves nothing.
+    #expect(moved("abcde", "xacey") == "")
+  }
+
+  @Test func whatCameWentAndHasAnotherTitleIsTold() {
+    var new = agenda("xac")
+    new[1].title = "A"
+    let found = AgendaDifference(from: agenda("abc"), to: new)
+    #expect(found.items == ["x": .init(isNew: true), "a": .init(formerTitle: "a")])
+    #expect(found.deleted == ["b"])
+    #expect(AgendaDifference(from: agenda("abc"), to: new, ignoring: ["x"]).items["x"] == nil)
+  }
+
+  @Test func theFirstTitleOfSeveralIsTheFormerOne() {
+    var (second, third) = (agenda("a"), agenda("a"))
+    second[0].title = "b"
+    third[0].title = "c"
+    var news = AgendaDifference(from: agenda("a"), to: second)
+    news.add(AgendaDifference(from: second, to: third))
+    #expect(news.items["a"]?.formerTitle == "a")
+  }
+}
+
+/// What other people do to an agenda, told where this person looks.
+@AutomergeRepo @Suite struct AgendaNewsTests {
+  /// The list of items as the editor shows it.
+  private func list(_ file: DocumentFilesTests.OpenedFile, opens: Bool) async throws -> String {
+    let params: JSONValue = ["id": .string(file.id.description), "width": 80, "opens": .bool(opens)]
+    let answer = try await file.service.request("notes/items", params)
+    return answer["lines"]?.arrayValue?.compactMap(\.stringValue).joined(separator: "\n") ?? ""
+  }
+
+  private func events(_ file: DocumentFilesTests.OpenedFile) -> [String] {
+    file.service.events("agenda").compactMap { $0["message"]?.stringValue }
+  }
+
+  @Test func whatOthersDidIsMarkedUntilTheListIsOpenedAgain() async throws {
+    let file = try await DocumentFilesTests.OpenedFile(seed: 21)
+    #expect(try await !list(file, opens: true).contains("News"))
+    // One's own items are no news.
+    _ = try await file.service.request("notes/addItem", ["id": .string(file.id.description), "title": "Cake"])
+    #expect(try await !list(file, opens: false).contains("News"))
+    try file.changeOutside { meeting in
+      try meeting.insert(.init(id: "2", title: "Pie", discussion: ""), at: 0)
+      try meeting.rename(try #require(meeting.item("1")), to: "Green tea")
+    }
+    file.save()
+    try await file.service.wait(for: "the line") { !events(file).isEmpty }
+    #expect(events(file) == ["Agenda of \"Weekly\": 1 new, 1 renamed"])
+    for opens in [false, true] {
+      let lines = try await list(file, opens: opens).split(separator: "\n")
+      if opens { #expect(lines.count == 5) }
+      #expect(lines.first?.hasSuffix("News") ?? false == !opens)
+      #expect(lines.contains { $0.contains("1. Pie") && $0.contains("  new by ") } == !opens)
+      #expect(lines.contains { $0.contains("Green tea") && $0.hasSuffix("was \"Tea\"") } == !opens)
+      #expect(lines.contains { $0.contains("Cake") && !$0.contains("new") })
+    }
+  }
+
+  @Test func whatHappensWhileNoListIsShownIsMarkedWhenItIsOpened() async throws {
+    let file = try await DocumentFilesTests.OpenedFile(seed: 22)
+    _ = try await list(file, opens: true)
+    _ = try await list(file, opens: true)
+    try file.changeOutside { meeting in
+      try meeting.delete(try #require(meeting.item("1")))
+      try meeting.insert(.init(id: "2", title: "Pie", discussion: ""), at: 0)
+    }
+    file.save()
+    let id = file.id
+    try await file.service.wait(for: "the agenda") {
+      file.service.service.notebook[id]?.agenda.map(\.title) == ["Pie"]
+    }
+    let lines = try await list(file, opens: true)
+    #expect(lines.contains("new by ") && lines.contains("Deleted: Tea"))
+  }
+
+  @Test func ofAMeetingThatNoOneLooksAtNothingIsTold() async throws {
+    let file = try await DocumentFilesTests.OpenedFile(seed: 23)
+    try file.changeOutside { try $0.insert(.init(id: "2", title: "Pie", discussion: ""), at: 0) }
+    file.save()
+    let id = file.id
+    try await file.service.wait(for: "the agenda") { file.service.service.notebook[id]?.agenda.count == 2 }
+    try await file.service.pass(.seconds(3))
+    #expect(events(file) == [])
+    // But its list has the news when it is opened for the first time.
+    #expect(try await list(file, opens: true).contains("new by "))
+  }
+
+  @Test func oneItemIsNamed() async throws {
+    let file = try await DocumentFilesTests.OpenedFile(seed: 24)
+    _ = try await list(file, opens: true)
+    try file.changeOutside { try $0.rename(try #require($0.item("1")), to: "Coffee") }
+    file.save()
+    try await file.service.wait(for: "the line") { !events(file).isEmpty }
+    #expect(events(file) == ["Item \"Tea\" is now \"Coffee\""])
+  }
+}

@@ -1,0 +1,34 @@
+import Automerge
+import AutomergeRepo
+import Foundation
+
+/// When something goes wrong, to understand a failure: the end of a run shows only that it has.
+extension Simulation {
+  /// Notes which words stand twice, and which lines are no words, in the document of any service, each once.
+  func noteTroubles() {
+    for service in people.flatMap(\.services) {
+      let lines = service.documentText(id).split(separator: "\n").map(String.init)
+      let counts = Dictionary(lines.map { ($0, 1) }, uniquingKeysWith: +)
+      for (line, count) in counts.sorted(by: { $0.key < $1.key }) where count > 1 {
+        noteTrouble("\(line) stands twice", in: service)
+      }
+      for line in lines where !words.contains(line) && !deleted.contains(line) {
+        noteTrouble("\(line) is no word", in: service)
+      }
+    }
+  }
+
+  private func noteTrouble(_ trouble: String, in service: SimulatedService) {
+    if troubles.insert(trouble).inserted { note("TROUBLE: \(trouble) in the document of \(service.name)") }
+  }
+}
+
+extension SimulatedService {
+  /// The note's text in this service's document; empty if it has none.
+  func documentText(_ id: String) -> String {
+    guard let document = repo.handles.first(where: { $0.id.description == id })?.document,
+      case .Object(let content, .Text)? = try? document.get(obj: .ROOT, key: "content")
+    else { return "" }
+    return (try? document.text(obj: content)) ?? ""
+  }
+}

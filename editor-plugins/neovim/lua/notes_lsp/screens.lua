@@ -1,0 +1,196 @@
+-- The lists of notes, people, peers and agenda items, and what their keys do; files that are a meeting; the first start.
+
+local api = vim.api
+local say = require("notes_lsp.say")
+local view = require("notes_lsp.view")
+local service = require("notes_lsp.service")
+local files = require("notes_lsp.files")
+
+-- Adds the verbs to `M`. `ask` sends a request and tells its error; `current` is the note of the current buffer, or nil.
+return function(M, ask, current, choose)
+  local function titled(prompt, default, act)
+    vim.ui.input({ prompt = prompt, default = default }, function(title)
+      vim.cmd("redraw | echo")
+      if title and vim.trim(title) ~= "" and title ~= default then act(vim.trim(title)) end
+    end)
+  end
+
+  local function reference(row) return { id = row.id, item = row.item } end
+
+  local function with(row, more) return vim.tbl_extend("force", row, more) end
+
+  local function done(line)
+    return function()
+      view.refresh()
+      say.news(line)
+    end
+  end
+
+  local function rename(row)
+    titled("New title: ", row.title, function(title)
+      ask("notes/rename", with(reference(row), { title = title }), done('Renamed to "' .. title .. '" (file follows on close)'))
+    end)
+  end
+
+  local function delete(row)
+    local question = row.item and ('Delete item "%s" for everyone?'):format(row.title)
+      or ('Delete "%s"? Others keep theirs.'):format(row.title)
+    if vim.fn.confirm(question, "&Delete\n&Keep", 2) ~= 1 then return end
+    ask("notes/delete", reference(row), done(row.item and ('Deleted item "%s"'):format(row.title)
+      or "Deleted. :NotesUndelete restores it for 30 days"))
+  end
+
+  local function share(target)
+    return function(row)
+      ask("notes/share", target or { id = row.id }, function(result)
+        M.show_ticket(result)
+        view.refresh()
+      end)
+    end
+  end
+
+  local function people_key(target) return { "P", "people", "id", function(row) M.people_of(target or { id = row.id }) end } end
+
+  -- Your notes and those shared with you; a meeting opens as its agenda.
+  function M.list()
+    view.list("Notes", "notes/list", { order = M.order or "changed" }, {
+      { "<CR>", "open", "id", function(row)
+        if row.kind == "meeting" then return M.agenda_of({ id = row.id }) end
+        ask("notes/open", { id = row.id }, files.open)
+      end },
+      { "+", "new note", nil, function() M.new("") end },
+      { "M", "new meeting", nil, function() M.meeting("") end },
+      { "R", "rename", "id", rename },
+      { "D", "delete; others keep theirs", "id", delete },
+      { "U", "list deleted notes", nil, function() M.deleted() end },
+      { "S", "share: a ticket to send", "id", share() },
+      { "J", "join with a ticket", nil, function() titled("Ticket or words: ", nil, M.join) end },
+      people_key(),
+      { "H", "history", "id", function(row) M.history_of({ id = row.id }) end },
+      { "F", "find words in all notes", nil, function() titled("Find: ", nil, M.find) end },
+      { "s", "sort by title, or by time", nil, function()
+        M.order = M.order == "title" and "changed" or "title"
+        M.list()
+        say.news(M.order == "title" and "Sorted by title" or "Sorted by time, newest first")
+      end },
+    })
+  end
+
+  function M.deleted()
+    local function restore(row) ask("notes/undelete", { id = row.id }, files.open) end
+    view.list("Deleted notes", "notes/list", { deleted = true }, {
+      { "<CR>", "restore and open", "id", restore },
+      { "U", "restore and open", "id", restore },
+      { "D", "delete for good", "id", function(row)
+        local question = ('Delete "%s" and its history for good?'):format(row.title)
+        if vim.fn.confirm(question, "&Delete\n&Keep", 2) == 1 then
+          ask("notes/purge", { id = row.id }, done(('"%s" is gone for good'):format(row.title)))
+        end
+      end },
+    })
+  end
+
+  local function trust(row)
+    choose({ "trust", "block", "forget" }, row.name, function(it) return it end, function(it)
+      local state = { trust = "trusted", block = "blocked", forget = "forgotten" }
+      local line = { trust = "You trust %s", block = "Blocked %s", forget = "Forgot %s" }
+      ask("notes/trust", { peer = row.peer, state = state[it] }, done(line[it]:format(row.name)))
+    end)
+  end
+
+  local verify = { "v", "verify: compare digits", "peer", function(row) M.verify(row.peer) end }
+  local block = { "B", "block, or trust again", "peer", trust }
+
+  function M.people_of(target)
+    view.list("Notes people", "notes/people", target, {
+      { "<CR>", "go to their caret", "peer", function(row)
+        vim.cmd("close")
+        M.go(row.name)
+      end },
+      { "i", "invite", "peer", function(row)
+        ask("notes/invite", with(target, { peer = row.peer }), function(sent) M.invited(row, sent) end)
+      end },
+      { "a", "change access", "peer", function(row)
+        local access = { ["can edit"] = "write", ["can read"] = "read", ["nothing: stop sharing"] = "none" }
+        local line = { write = "can edit", read = "can read", none = "no longer has" }
+        choose({ "can edit", "can read", "nothing: stop sharing" }, row.name, function(it) return it end, function(it)
+          ask("notes/setAccess", with(target, { peer = row.peer, access = access[it] }),
+            done(row.name .. " " .. line[access[it]] .. " this note"))
+        end)
+      end },
+      { "D", "remove from the note", "peer", function(row)
+        local question = "Go on without " .. row.name .. ", who keeps a copy?"
+        if vim.fn.confirm(question, "&Remove\n&Cancel", 2) ~= 1 then return end
+        ask("notes/remove", with(target, { peer = row.peer, moveOn = true }), view.refresh)
+      end },
+      verify, block, { "S", "share: a ticket to send", nil, share(target) },
+    })
+  end
+
+  function M.people()
+    local note = current()
+    if note then M.people_of({ id = note.id }) end
+  end
+
+  function M.peers() view.list("Notes peers", "notes/peers", vim.empty_dict(), { verify, block }) end
+
+  -- The agenda of a meeting, in the window of a list, or in the current buffer if that is a file of that name.
+  function M.agenda_of(target, name)
+    local function move(step)
+      return function(row)
+        -- The first row is the meeting.
+        local place = vim.fn.line(".") - 2 + step
+        if place >= 0 then ask("notes/moveItem", with(reference(row), { position = place }), view.refresh) end
+      end
+    end
+    view.list(name or "Notes agenda", "notes/items", target, {
+      { "<CR>", "open the item", "item", function(row) ask("notes/open", reference(row), files.open) end },
+      { "+", "new item", nil, function()
+        titled("Title of the item: ", nil, function(title) ask("notes/addItem", with(target, { title = title }), files.open) end)
+      end },
+      { "R", "rename the item, or the meeting", "id", rename },
+      { "D", "delete the item, or the meeting", "id", delete },
+      { "J", "move down", "item", move(1) },
+      { "K", "move up", "item", move(-1) },
+      { "d", "what others changed since you closed it", "item", function(row) M.diff_of(reference(row)) end },
+      people_key(target), { "S", "share: a ticket to send", nil, share(target) },
+    })
+  end
+
+  function M.agenda()
+    local note = current()
+    if note then M.agenda_of({ id = note.id }) end
+  end
+
+  -- A file that holds a whole document, as MeetingNotes saves it, is read or written in the current buffer, which shows its agenda.
+  -- The service keeps the file and the note equal.
+  function M.open_file(path)
+    local buf, name = api.nvim_get_current_buf(), vim.fn.fnamemodify(path, ":t")
+    vim.bo[buf].buftype = "acwrite"
+    view.adopt(name)
+    api.nvim_create_autocmd("BufWriteCmd", { buffer = buf, callback = function()
+      ask("notes/open", { path = path }, function()
+        vim.bo[buf].modified = false
+        say.news("Saved " .. name)
+      end)
+    end })
+    M.ask_choosing("notes/open", { path = path }, function(result)
+      if api.nvim_get_current_buf() ~= buf then return say.news("Opened " .. name) end
+      if result.folder then M.agenda_of({ id = result.id }, name) else files.open(result) end
+    end)
+  end
+
+  -- The first start: asks once for the name that others see, and whether to be seen on this network.
+  service.on_ready(function()
+    if not service.asks_name() then return end
+    say.when_free(function()
+      local default = service.peer_name()
+      vim.ui.input({ prompt = "Name that others see: ", default = default }, function(given)
+        local name = given and vim.trim(given) ~= "" and vim.trim(given) or default
+        local is_seen = vim.fn.confirm("Notes: May people on this network see you?", "&Yes\n&No", 1) == 1
+        ask("notes/setName", { name = name, visible = is_seen },
+          done("Others see you as " .. name .. ". :NotesName changes it"))
+      end)
+    end)
+  end)
+end
