@@ -94,7 +94,11 @@ final class CatalogueExchange {
     var peers: [PeerId] = []
     for (peer, comparison) in comparisons where comparison.sums != nil {
       // Where the policy keeps no list, it depends on memory and store what is counted.
-      if repo.sharing.policy.documents(sharedWith: peer) == nil { comparisons[peer]?.sums = nil } else { peers.append(peer) }
+      if repo.sharing.policy.documents(sharedWith: peer) == nil {
+        comparisons[peer]?.sums = nil
+      } else {
+        peers.append(peer)
+      }
     }
     for id in changed {
       let heads = heads(of: id)
