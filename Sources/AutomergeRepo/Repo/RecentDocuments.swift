@@ -7,7 +7,7 @@ struct RecentDocuments {
   enum Reader: Int, CaseIterable {
     /// Looking for syncs that have stopped.
     case check
-    /// Releasing what nobody uses.
+    /// Releasing documents that are not in use.
     case release
     /// Comparing all that is shared with a peer.
     case catalogue

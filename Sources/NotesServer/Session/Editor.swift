@@ -85,18 +85,19 @@ final class Editor: SiblingRequestPerforming {
     awaited.removeValue(forKey: id)?(result)
   }
 
-  /// Whether the client has been told that carets have moved, and has not answered; nil if they have moved once more.
-  private var hintsAreRefreshed: Bool? = false
+  /// Whether the client has yet to answer that it asks for carets anew, and whether they have moved meanwhile.
+  private enum HintRefresh { case idle, asked, askedAndMoved }
+  private var hintRefresh = HintRefresh.idle
 
   /// Has a plain client ask for the carets of others anew: once at a time, whatever the number of moves.
   private func refreshHints(of id: DocumentId) {
     guard client.refreshesHints, !buffers.bindings(of: id).isEmpty else { return }
-    guard hintsAreRefreshed == false else { return hintsAreRefreshed = nil }
-    hintsAreRefreshed = true
+    guard hintRefresh == .idle else { return hintRefresh = .askedAndMoved }
+    hintRefresh = .asked
     ask(RefreshHintsRequest()) { [weak self] _ in
       guard let self else { return }
-      let movedAgain = self.hintsAreRefreshed == nil
-      self.hintsAreRefreshed = false
+      let movedAgain = self.hintRefresh == .askedAndMoved
+      self.hintRefresh = .idle
       if movedAgain { self.refreshHints(of: id) }
     }
   }

@@ -3,7 +3,7 @@ import Crypto
 import Foundation
 import PeerTransport
 
-/// Seals tokens for the store, so that a copy of the store gives nobody access to servers: the key comes from the person's private
+/// Seals tokens for the store, so that a copy of the store gives no access to servers: the key comes from the person's private
 /// key, which is in a file of its own (`identity.pem`).
 ///
 /// AES-256-GCM under a key of HKDF-SHA256; a sealed text is its nonce of 12 bytes, the ciphertext, and a tag of 16 bytes.

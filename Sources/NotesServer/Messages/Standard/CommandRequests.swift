@@ -81,12 +81,14 @@ struct CodeActionRequest: EditorRequest {
     var commands: [NoteCommand] = []
     for invitation in sharing.invitations where invitation.direction == .received {
       let name = NoteNews.cut(OneLine.shown(invitation.name), to: 29)
+      // The digits stand before the name, which a stranger chooses.
       let code = invitation.code.map { " (both see \($0.prefix(3)) \($0.dropFirst(3)))" } ?? ""
       let params = { (accepts: Bool) -> JSONValue in
         ["invitation": .string(invitation.invitation), "accept": .bool(accepts)]
       }
-      commands.append(NoteCommand(title: "Accept \(name)'s invitation\(code)", request: "answer", params: params(true)))
-      commands.append(NoteCommand(title: "Decline \(name)'s invitation", request: "answer", params: params(false)))
+      commands.append(
+        NoteCommand(title: "Accept\(code) the invitation of \(name)", request: "answer", params: params(true)))
+      commands.append(NoteCommand(title: "Decline the invitation of \(name)", request: "answer", params: params(false)))
     }
     let file: JSONValue = ["uri": .string(uri)]
     if case .attached? = editor.buffers[uri] {
@@ -124,8 +126,8 @@ struct CodeLensRequest: EditorRequest {
     guard case .attached(let binding)? = editor.buffers[uri] else { return ListResult(items: []) }
     let here = binding.service.presenceTracker.people(in: binding.id).map(\.name)
     let shared = binding.service.sharing.people(on: binding.id).map(\.name).filter { !here.contains($0) }
-    let words = [Self.words("Here: ", here), Self.words("Shared with: ", shared)].compactMap(\.self)
-    let title = words.isEmpty ? "Share this note" : words.joined(separator: " · ")
+    let words = [Self.words("Here: ", here), Self.words("Shared with: ", shared), "Share this note"]
+    let title = words.compactMap(\.self).joined(separator: " · ")
     let command = NoteCommand(title: title, request: "share", params: ["uri": .string(uri)])
     let start = Position(line: 0, character: 0)
     return ListResult(items: [["range": PositionRange(start: start, end: start).json, "command": command.json]])

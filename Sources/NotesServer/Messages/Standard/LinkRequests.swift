@@ -62,7 +62,9 @@ struct CompletionRequest: EditorRequest {
     let range = lines.range(inLine: line, start..<offset + (isClosed ? 2 : 0))
     var (seen, found): (Set<String>, [String]) = ([], [])
     for title in editor.service.notebook.byModification.map(\.title)
-    where title.lowercased().hasPrefix(typed) && !title.contains("]") && seen.insert(title).inserted {
+    where title.lowercased().hasPrefix(typed) && !title.contains("]") && OneLine.shown(title) == title
+      && seen.insert(title).inserted
+    {
       found.append(title)
       if found.count > Self.maximumItems { break }
     }

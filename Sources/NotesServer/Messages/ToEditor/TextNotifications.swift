@@ -16,7 +16,7 @@ struct EditNotification: ServerNotification {
     ]
   }
 
-  /// The same without values in between: somebody waits for each letter.
+  /// The same without values in between: a person waits for each letter.
   var encoded: [UInt8] {
     var writer = JSONTextWriter(reserving: 256 + uri.utf8.count + edit.edits.reduce(0) { $0 + $1.newText.count })
     writer.object { writer in

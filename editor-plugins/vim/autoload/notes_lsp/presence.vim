@@ -274,7 +274,7 @@ export def Go(note: dict<any>, peer: dict<any>)
   cursor(min([caret.line + 1, line('$')]), caret.character + 1)
 enddef
 
-# Somebody points at a part of a note: it is marked for a while.
+# A person points at a part of a note: it is marked for a while.
 export def OnPointed(note: dict<any>, event: dict<any>)
   if empty(note) || !bufloaded(note.bufnr)
     return
