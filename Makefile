@@ -153,9 +153,11 @@ deb: $(if $(PROGRAM),,build)
 tarball: $(if $(PROGRAM),,build)
 	@Sources/Packaging/deb.sh tarball "$(or $(PROGRAM),.build/release/notes-lsp)" .build/packages
 
-# Installs, upgrades and removes the packages of `make deb` in an empty Debian 12, with times. Needs root, debootstrap and the internet.
+# In an empty Debian 12, with times: installs, upgrades and removes the packages of `make deb`, two people's first note in between, and
+# then the README's two commands from a clone. Needs root, debootstrap and the internet. PART=packages or PART=source is one of them.
 newcomer:
-	@Sources/Packaging/try-deb.sh .build/packages .build/bookworm
+	@[ "$(PART)" = source ] || Sources/Packaging/try-deb.sh .build/packages .build/bookworm
+	@[ "$(PART)" = packages ] || Sources/Packaging/try-source.sh . .build/bookworm
 
 # Notes and their history stay: only what installing put there goes.
 uninstall:
