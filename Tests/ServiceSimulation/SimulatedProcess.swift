@@ -7,7 +7,7 @@ import RepoTestSupport
 final class SimulatedProcess {
   nonisolated let number: Int
   nonisolated let disk: SimulatedDisk
-  private let clock: ManualClock
+  private let clock: MachineClock
   private var random: RandomSource
   let run: String
   private(set) var isAlive = true
