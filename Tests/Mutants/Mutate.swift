@@ -31,7 +31,8 @@ final class SiteFinder: SyntaxVisitor {
   private var bodyDepth = 0
 
   private static let swaps = [
-    "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&", "+": "-", "-": "+", "*": "+",
+    "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&", "+": "-", "-": "+",
+    "*": "+",
     "<<": ">>", ">>": "<<", "&": "|", "|": "&",
   ]
 
@@ -51,12 +52,14 @@ final class SiteFinder: SyntaxVisitor {
   }
 
   override func visit(_ node: InfixOperatorExprSyntax) -> SyntaxVisitorContinueKind {
-    guard let found = node.operator.as(BinaryOperatorExprSyntax.self)?.operator.text, let other = Self.swaps[found] else {
+    guard let found = node.operator.as(BinaryOperatorExprSyntax.self)?.operator.text, let other = Self.swaps[found]
+    else {
       return .visitChildren
     }
     let (left, right) = (node.leftOperand.trimmedDescription, node.rightOperand.trimmedDescription)
     // Texts and lists are joined by `+` too, and have no `-`.
-    if "+-*".contains(found), left.contains("\"") || right.contains("\"") || left.hasPrefix("[") || right.hasPrefix("[") {
+    if "+-*".contains(found), left.contains("\"") || right.contains("\"") || left.hasPrefix("[") || right.hasPrefix("[")
+    {
       return .visitChildren
     }
     let swapped = "\(left) \(other) \(right)"
@@ -153,9 +156,11 @@ struct Generator: RandomNumberGenerator {
 enum Mutate {
   static func main() throws {
     let arguments = CommandLine.arguments
-    guard arguments.count > 5, let seed = UInt64(arguments[1]), let count = Int(arguments[2]), let first = Int(arguments[3])
+    guard arguments.count > 5, let seed = UInt64(arguments[1]), let count = Int(arguments[2]),
+      let first = Int(arguments[3])
     else { return print("usage: mutate SEED COUNT FIRST SKIP FILE…") }
-    let skipped = Set(((try? String(contentsOfFile: arguments[4], encoding: .utf8)) ?? "").split(separator: "\n").map(String.init))
+    let skipped = Set(
+      ((try? String(contentsOfFile: arguments[4], encoding: .utf8)) ?? "").split(separator: "\n").map(String.init))
     let files = arguments[5...].sorted()
     var sources: [String: String] = [:]
     var sites: [Site] = []
@@ -176,14 +181,16 @@ enum Mutate {
     }
     for (offset, site) in chosen.enumerated() {
       let mutant: [String: Any] = [
-        "number": first + offset, "file": site.file, "line": site.line, "kind": site.kind, "before": site.before, "after": site.after,
+        "number": first + offset, "file": site.file, "line": site.line, "kind": site.kind, "before": site.before,
+        "after": site.after,
         "key": site.key,
       ]
       print(String(decoding: try JSONSerialization.data(withJSONObject: mutant, options: .sortedKeys), as: UTF8.self))
     }
     for (file, source) in sources {
       var bytes = Array(source.utf8)
-      for (offset, site) in chosen.enumerated().sorted(by: { $0.element.range.lowerBound > $1.element.range.lowerBound })
+      for (offset, site) in chosen.enumerated().sorted(by: { $0.element.range.lowerBound > $1.element.range.lowerBound }
+      )
       where site.file == file {
         bytes.replaceSubrange(site.range, with: Array(site.replacement.replacing("#", with: "\(first + offset)").utf8))
       }

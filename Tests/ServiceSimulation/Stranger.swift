@@ -22,7 +22,7 @@ final class Stranger {
       let nonsense = Data(injector.drawBytes(injector.below(40)))
       // A peer that has nothing: version 1, no heads, nothing it needs, no filter, no changes.
       let question = Data([0x42, 0, 0, 1, 0, 0, 0])
-      let content: RepoMessage.DocumentMessage.Content =
+      let content: RepoMessage.Content =
         switch injector.below(4) {
         case 0: .request(question)
         case 1: .sync(question)

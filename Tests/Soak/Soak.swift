@@ -9,21 +9,23 @@ struct Soak {
   private static let stepCount = 300
 
   static func main() async {
-    setvbuf(stdout, nil, _IOLBF, 0)
     let arguments = CommandLine.arguments.dropFirst()
     let numbers = arguments.prefix(3).compactMap { UInt64($0) }
     guard numbers.count == 3 else {
-      print("usage: notes-soak FIRST STRIDE COUNT [FAULT,…]")
+      say("usage: notes-soak FIRST STRIDE COUNT [FAULT,…]")
       exit(2)
     }
     let names = arguments.dropFirst(3).first ?? ""
     let faults = Set(names.split(separator: ",").compactMap { Fault(rawValue: String($0)) })
     for number in 0..<numbers[2] {
       let seed = numbers[0] + number * numbers[1]
-      print(#"{"begun": \#(seed)}"#)
-      print(await run(seed, faults))
+      say(#"{"begun": \#(seed)}"#)
+      say(await run(seed, faults))
     }
   }
+
+  /// A line at once, whatever standard output is.
+  private static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
   @AutomergeRepo
   private static func run(_ seed: UInt64, _ faults: Set<Fault>) async -> String {
