@@ -173,8 +173,7 @@ def judge(bundle, tree, mutant, reached):
     """The suite that kills the mutant; nil if none does."""
     suites = sorted((seconds, suite) for suite, (seconds, numbers) in reached.items() if mutant["number"] in numbers)
     for seconds, suite in suites:
-        limit = max(check = ["--explicit-target-dependency-import-check", "error"]
-shortest_limit_seconds, 10 * seconds)
+        limit = max(shortest_limit_seconds, 10 * seconds)
         passes, _ = run(bundle, tree, suite, limit, NOTES_MUTANT=str(mutant["number"]))
         if not passes:
             return suite
