@@ -15,7 +15,8 @@ public enum Fault: String, CaseIterable, Sendable {
   case slowEditor
   /// An editor reads nothing for seconds.
   case hungEditor
-  /// Nothing can be written to a person's disk for seconds.
+  /// A person's store takes nothing for seconds; in two of three cases the rest of the disk does not either. Then the service warns
+  /// that words may stand twice if it is killed, and it is not killed.
   case failingDisk
   /// A person's machine loses its power: services and editors end, and journals keep any part of what was not synced.
   case powerLoss

@@ -21,6 +21,8 @@ public final class SimulatedDisk {
   let clock: MachineClock
   /// What every attempt to write comes to, while nothing can be written.
   var failure: StorageError?
+  /// Whether journals can be written all the same, as when only the database is locked.
+  var takesJournals = false
   var items: [StorageKey: Data] = [:]
   var journals: [String: Journal] = [:]
   /// Called with the path, the content and the writer of each file that is written.

@@ -37,6 +37,7 @@ final class SimulatedService {
   var slowness = Duration.zero
 
   var isAlive: Bool { process.isAlive }
+  var journalIsBroken: Bool { process.journalIsBroken }
   var isToBeFound: Bool { clock.now >= foundAt }
 
   init(_ person: SimulatedPerson, number: Int, random: inout RandomSource) {

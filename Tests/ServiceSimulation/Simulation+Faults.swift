@@ -114,7 +114,8 @@ extension Simulation {
 
   private func fail(_ disk: SimulatedDisk) -> Bool {
     guard disk.failure == nil else { return false }
-    disk.failure = injector.below(2) == 0 ? .full : .failed(operation: "write", code: EIO)
+    (disk.failure, disk.takesJournals) =
+      [(.full, false), (.failed(operation: "write", code: EIO), false), (.busy, true)][injector.below(3)]
     clock.schedule(after: injector.duration()) { disk.failure = nil }
     return true
   }
@@ -122,7 +123,7 @@ extension Simulation {
   /// The words that nobody was told of as stored may be gone. The store has what it has committed, and files what was written into
   /// them; both are synced. The journal is not.
   private func loseFlow(of person: SimulatedPerson) -> Bool {
-    guard !person.services.isEmpty else { return false }
+    guard !person.services.isEmpty, !person.services.contains(where: \.journalIsBroken) else { return false }
     let gone = words.filter { authors[$0] == person.name && !injector.mustSurvive($0, isDeleted: false) }
     let back = deleted.filter {
       injector.deleters[$0] == person.name && !injector.mustSurvive($0, isDeleted: true)

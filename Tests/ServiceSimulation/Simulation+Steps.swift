@@ -117,6 +117,7 @@ extension Simulation {
   private func crash(_ person: SimulatedPerson) {
     guard !person.services.isEmpty else { return }
     let service = person.services[below(person.services.count)]
+    guard !service.journalIsBroken else { return }
     if let buffer = service.buffer { orphans.append((person, buffer, service)) }
     person.crash(service)
     note("\(service.name) is killed")
