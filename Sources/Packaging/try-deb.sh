@@ -1,57 +1,28 @@
 #!/usr/bin/env bash
 # Installs, upgrades, removes and purges the packages in a Debian 12 that has nothing else of ours, as root, and prints what each step
-# took. Fails if a step fails, or if a note or its history is not the same afterwards.
+# took. In between two people write their first note, as the README says, in Vim and in Emacs. Fails if a step fails, or if a note or its
+# history is not the same afterwards.
 #
 #   try-deb.sh FOLDER [CACHE]     FOLDER has the packages; CACHE keeps the empty Debian (default: below TMPDIR)
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
+# shellcheck source=Sources/Packaging/empty-debian.sh
+. "$here/empty-debian.sh"
+
 if [ "${1:-}" != --inside ]; then
   packages=$(cd "${1:?usage: try-deb.sh FOLDER [CACHE]}" && pwd)
   cache=${2:-${TMPDIR:-/tmp}/notes-lsp-bookworm}
-  if [ "$(id -u)" != 0 ]; then echo "A chroot needs root: run it with sudo." >&2; exit 1; fi
-  if ! command -v debootstrap >/dev/null; then echo "Missing: debootstrap. Run: apt-get install -y debootstrap" >&2; exit 1; fi
-  if [ ! -e "$cache/.complete" ]; then
-    rm -rf "$cache"
-    start=$SECONDS
-    debootstrap --variant=minbase --include=ca-certificates,man-db,vim-nox,emacs-nox bookworm "$cache" \
-      "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" >"$cache.log" 2>&1 || { tail -n 5 "$cache.log" >&2; exit 1; }
-    # A minimal Debian leaves manual pages out; people's own does not.
-    rm -f "$cache"/etc/dpkg/dpkg.cfg.d/*
-    touch "$cache/.complete"
-    printf '%5d s  an empty Debian 12 with Vim and Emacs\n' $((SECONDS - start))
-  fi
+  empty_debian "$cache"
   # Mounts of its own, which go with the process.
   exec unshare -m "$here/try-deb.sh" --inside "$packages" "$cache"
 fi
 
-packages=$2 cache=$3
-work=$(mktemp -d)
-trap 'umount -R "$work" 2>/dev/null || true; rmdir "$work" 2>/dev/null || true' EXIT
-mount -t tmpfs tmpfs "$work"
-mkdir "$work"/{upper,scratch,root}
-mount -t overlay overlay -o "lowerdir=$cache,upperdir=$work/upper,workdir=$work/scratch" "$work/root"
-root=$work/root
-mount -t proc proc "$root/proc"
-mount --bind /dev "$root/dev"
-cp /etc/resolv.conf "$root/etc/resolv.conf"
+packages=$2
+open_debian "$3"
 mkdir "$root"/{packages,upgrade}
 cp "$packages"/*.deb "$root/packages/"
 
-inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive TERM=dumb "$@"; }
-ana() { inside su ana -c "$1"; }
-fail() { echo "FAILED: $*" >&2; exit 1; }
-# Each command of a step must succeed. Bash ignores set -e in what `||` or `if` follows, so the status is taken apart from the call.
-step() {
-  local name=$1 start=$SECONDS status
-  shift
-  set +e
-  (set -e; "$@") >"$work/log" 2>&1
-  status=$?
-  set -e
-  if [ "$status" != 0 ]; then tail -n 30 "$work/log" >&2; fail "$name"; fi
-  printf '%5d s  %s\n' $((SECONDS - start)) "$name"
-}
 notes() { (cd "$root/home/ana" && find Notes .local/share/notes-lsp -type f -print0 | sort -z | xargs -0 sha256sum); }
 
 install_packages() {
@@ -81,9 +52,15 @@ the_editors_find_their_plugin() {
   ana "emacs --batch -f package-initialize --eval \"(progn (require 'notes-lsp) (unless (and (commandp 'notes-new) (commandp 'notes-share)) (kill-emacs 1)))\""
 }
 
-the_first_note() {
-  ana 'echo milk | notes-lsp new Shopping --stdin'
-  ana 'notes-lsp show Shopping' | grep -x milk
+a_note_from_the_shell() {
+  ana 'echo milk | notes-lsp new Errands --stdin'
+  ana 'notes-lsp show Errands' | grep -x milk
+}
+
+two_people() {
+  echo "(require 'notes-lsp)" >"$root/home/ben/.emacs"
+  "$here/../../Tests/Screens/newcomers.py" "$root" | tee "$work/seconds"
+  ana 'notes-lsp show Shopping' | grep -x 'Olives, says Ben'
 }
 
 # The same packages under a higher version.
@@ -102,17 +79,19 @@ upgrade() {
 }
 
 all='notes-lsp vim-notes-lsp elpa-notes-lsp'
-step "a person" inside useradd -m ana
+step "two people" inside sh -c 'useradd -m -s /bin/bash ana && useradd -m -s /bin/bash ben'
 step "install" install_packages
 step "program and manual pages" the_program_answers
 step "the server's unit" the_server_has_its_unit
 step "Vim and Emacs find their plugin" the_editors_find_their_plugin
-step "the first note" the_first_note
+step "first note, share and join" two_people
+cat "$work/seconds"
+step "a note from the shell" a_note_from_the_shell
 before=$(notes)
 [ -n "$before" ] || fail "there is no note to lose"
 step "upgrade" upgrade
 [ "$(notes)" = "$before" ] || fail "the upgrade changed notes or store"
-step "the note after the upgrade" ana 'notes-lsp show Shopping'
+step "the note after the upgrade" ana 'notes-lsp show Errands'
 before=$(notes)
 # shellcheck disable=SC2086
 step "remove" inside apt-get remove -y $all
