@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=${1:-60}
 if [ $# -gt 0 ]; then shift; fi
-names=${*:-Load Apply Sync Messages Words Meeting Presence}
+names=${*:-Load Apply Sync Messages Words Meeting Presence Links}
 scratch=.build-fuzz
 swift build --package-path Tests/Fuzz --scratch-path "$scratch" -c release --sanitize fuzzer \
   -Xswiftc -enable-testing
