@@ -28,7 +28,7 @@ class Newcomer(Editor):
         self.kind, self.name, self.isVi = kind, name, kind == "vim"
         self.socket = f"{folder}/{name}.tmux"
         start = "LC_ALL=C.UTF-8 TZ=UTC " + ("vim" if self.isVi else "emacs")
-        command = ["chroot", root, "env", "-i", "TERM=screen-256color", "PATH=/usr/bin:/bin", "su", "-", name, "-c", start]
+        command = ["chroot", root, "env", "-i", "TERM=screen-256color", "PATH=/usr/bin:/bin", "su", "-", name, f"--session-command={start}"]
         self.tmux("new-session", "-d", "-x", "80", "-y", "24", shlex.join(command))
         self.tmux("set-option", "-sg", "escape-time", "0")
 
@@ -61,7 +61,6 @@ class Meeting:
         ana.command("NotesShare", "")
         screen = keep(ana, "ana-has-a-ticket", "Anyone with this ticket can edit this note", "notes-lsp:")
         ticket = re.search(r"notes-lsp:[a-z0-9]+(\n[a-z0-9]{4,})*", screen)[0].replace("\n", "")
-        ana.type("q")
         keep(ben, "ben-starts-emacs", "GNU Emacs")
         ben.command("", "notes-join")
         keep(ben, "ben-is-asked-for-the-ticket", "icket")
@@ -73,6 +72,7 @@ class Meeting:
         ben.yes()
         keep(ben, "ben-has-the-note", "Bread", "Shopping")
         keep(ana, "ana-sees-ben-join", 'Ben joined "Shopping"')
+        ana.command("NotesTicket", "")
         ben.hasText = True
         ben.write("Olives, says Ben")
         keep(ana, "ana-sees-ben-type", "Olives, says Ben")

@@ -82,7 +82,7 @@ HOURS it is good.  Called from Lisp, wait for the ticket and return it."
       (unless (string-blank-p words)
         (insert "\nOr read aloud:\n" (notes-lsp--wrapped words width) "\n"))
       (insert "\nYou must both be online, and in reach of each other.\n"
-              (notes-lsp--here "Copied. q here closes this; :NotesTicket shows it again\n"))
+              (notes-lsp--here "Copied. :NotesTicket closes this, and shows it again\n"))
       (unless (seq-empty-p (plist-get result :qr))
         (insert "\nOr scan:\n" (mapconcat #'identity (plist-get result :qr) "\n") "\n"))
       (goto-char (point-min)))

@@ -49,7 +49,7 @@ def Give(ticket: dict<any>)
     lines += ['', 'Or read aloud:'] + Wrapped(ticket.words, width)
   endif
   lines += ['', 'You must both be online, and in reach of each other.',
-    'Copied. q here closes this; :NotesTicket shows it again']
+    'Copied. :NotesTicket closes this, and shows it again']
   const height = min([len(lines), &lines - 6])
   lines += empty(ticket->get('qr', [])) ? [] : ['', 'Or scan:'] + ticket.qr
   const from = win_getid()
