@@ -280,8 +280,15 @@ public actor WorkingFiles {
     guard fsync(descriptor) == 0 else { throw .system(path: path, operation: "fsync", code: errno) }
   }
 
+  /// A hidden folder, such as that of recovered texts, is for the person alone: files that others may not read have copies there.
   private func makeFolder(of path: String) throws(Failure) {
     let folder = (path as NSString).deletingLastPathComponent
+    if (folder as NSString).lastPathComponent.hasPrefix("."), access(folder, F_OK) != 0 {
+      try makeFolder(of: folder)
+      guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+        throw .system(path: folder, operation: "mkdir", code: errno)
+      }
+    }
     do {
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     } catch {

@@ -18,7 +18,7 @@ struct Validate: ParsableCommand {
   func run() throws {
     let verdicts = try files.map(FileVerdict.init)
     for verdict in verdicts {
-      if json { print(verdict.json.text(indented: false)) } else { print(Output.field(verdict.line)) }
+      print(json ? Output.json(text: verdict.json.text(indented: false)) : Output.field(verdict.line))
     }
     let bad = verdicts.filter { !$0.isGood }.map(\.file)
     guard bad.isEmpty else {

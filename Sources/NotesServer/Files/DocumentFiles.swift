@@ -171,11 +171,8 @@ final class DocumentFiles {
       tell("is damaged; left as it is", of: path)
       return nil
     }
-    let isOfThisNote =
-      if let file { environment.notebook.latest(file.id) == handle.id } else {
-        handle.document.sharesHistory(with: found)
-      }
-    guard isOfThisNote else {
+    let isNamed = file.map { environment.notebook.latest($0.id) == handle.id } ?? true
+    guard isNamed, handle.document.isCopy(found) else {
       environment.notebook.update(handle.id) { record in record.documentFiles.removeAll { $0 == path } }
       try await environment.notebook.save(handle.id, withBase: false)
       tell("has another document now; left as it is", of: path)

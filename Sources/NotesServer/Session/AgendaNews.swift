@@ -85,8 +85,8 @@ final class AgendaNews {
       let change = handle.document.change(thatMade: item.object)
     else { return nil }
     let identity = service.author.identity
-    let authors = NoteAuthors(of: note, own: (identity.person, identity.name)) { [sharing = service.sharing] in
-      sharing.metName(ofAuthor: $0)
+    let authors = NoteAuthors(of: note, own: (identity.person, identity.name), isAlone: false) {
+      [sharing = service.sharing] in sharing.metName(ofAuthor: $0)
     }
     return authors.name(of: actor, isVerified: handle.vouching().covers(change.hash, of: handle.document))
   }

@@ -20,7 +20,8 @@ struct PastNote {
       throw NotesError(.notANote, "The document \(record.id) contains no text.")
     }
     (self.note, vouching) = (note, handle.vouching())
-    authors = NoteAuthors(of: note, own: (service.identity.person, service.identity.name)) {
+    let isAlone = service.sharing.host(of: record.id) == nil && service.sharing.people(on: record.id).isEmpty
+    authors = NoteAuthors(of: note, own: (service.identity.person, service.identity.name), isAlone: isAlone) {
       [sharing = service.sharing] in sharing.metName(ofAuthor: $0)
     }
   }
