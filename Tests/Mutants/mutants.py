@@ -116,6 +116,13 @@ def build(tree, count, seed):
                 bad |= {mutant["key"] for mutant in mutants if os.path.samefile(mutant["file"], path)
                         and any(mutant_line <= int(line) <= mutant_line + mutant["before"].count("\n") + 1
                                 for mutant_line in [mutant["line"]])}
+            # What the compiler finds wrong later, as a property that is never set, is in what it shows around it.
+            shown = {int(number) for number in re.findall(r"Mutant\.on\((\d+)\)", output)}
+            bad = bad or {mutant["key"] for mutant in mutants if mutant["number"] in shown}
+            # A function that may end without a result does so because of a mutant somewhere in it.
+            for path, line in [] if bad else re.findall(r"^(\S+\.swift):(\d+):\d+: error", output, re.M):
+                bad |= {mutant["key"] for mutant in mutants if os.path.samefile(mutant["file"], path)
+                        and int(line) - 60 <= mutant["line"] <= int(line)}
             if not bad:
                 restore(originals)
                 sys.exit("the mutants do not build:\n" + output[-4000:])
