@@ -120,7 +120,7 @@ simulate:
 	  NOTES_SIMULATION_WITHOUT=$(WITHOUT) NOTES_SIMULATION_FAULTS=$(FAULTS) swift test --skip-build \
 	  --filter everyWordStandsOnceInTheEnd
 
-# The same with all faults, or these FAULTS, seed after seed for so many HOURS on all CORES; the ledger gets what came of it.
+# The same with all faults that the program stands, or these FAULTS, seed after seed for so many HOURS on all CORES; the ledger gets what came of it.
 soak:
 	swift build $(RELEASE) --product notes-soak
 	Tests/ledger.py soak $(or $(HOURS),1) "$(CORES)" "$(FAULTS)"

@@ -137,7 +137,8 @@ class Soak:
 
 
 def soak(hours, cores="", faults=""):
-    faults = ",".join(all_faults()) if faults in ("", "all") else faults
+    if faults in ("", "all"):
+        faults = ",".join(name for name in all_faults() if faults or name not in unmended_faults())
     cores = int(cores or os.cpu_count())
     text = open(page).read() if os.path.exists(page) else ""
     first = 1 + max([0] + [int(last.replace(",", "")) for last in re.findall(r"Seeds [\d,]+ to ([\d,]+)", text)])
@@ -167,6 +168,12 @@ def soak(hours, cores="", faults=""):
 def all_faults():
     with open(root + "/Tests/ServiceSimulation/Fault.swift") as file:
         return re.findall(r"^  case (\w+)$", file.read(), re.M)
+
+
+def unmended_faults():
+    """Those that a soak has only if it is asked for them."""
+    with open(root + "/Tests/ServiceSimulation/Fault.swift") as file:
+        return re.findall(r"\w+", re.search(r"unmended: Set<Fault> = \[(.*)\]", file.read())[1])
 
 
 # What others have printed
