@@ -73,7 +73,9 @@ final class SiteFinder: SyntaxVisitor {
     if let condition = node.condition.as(ExprSyntax.self) {
       let text = condition.trimmedDescription
       // `while true` ends by no condition.
-      if !condition.is(BooleanLiteralExprSyntax.self), !text.contains("#") { add(condition, "condition", "((\(text)) != Mutant.on(#))", "!(\(text))") }
+      if !condition.is(BooleanLiteralExprSyntax.self), !text.contains("#") {
+        add(condition, "condition", "((\(text)) != Mutant.on(#))", "!(\(text))")
+      }
     }
     return .visitChildren
   }
