@@ -16,7 +16,7 @@ done < <(git ls-files -co --exclude-standard -- 'Sources/*.swift' 'Tests/*.swift
 Tests/sizes.py --check || fail "the types above: take out what has a state and a reason to change of its own"
 
 # The calls of a keystroke that Architecture.md lists, and the types that the glossary names.
-Tests/path.py || fail "Architecture.md, \"A message of the editor\": the lines above"
+Tests/path.py || fail "Architecture.md, \"A message from the editor\": the lines above"
 # shellcheck disable=SC2016 # Markdown's backticks
 while read -r name; do
   git grep -qE "(struct|class|enum|protocol|typealias) $name\b" -- Sources || fail "Glossary.md names $name, which is no type"

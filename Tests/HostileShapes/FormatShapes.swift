@@ -59,7 +59,7 @@ public enum FormatShapes: String, CaseIterable, Sendable {
     while !rest.isEmpty {
       reader.append(rest.prefix(byteCount))
       rest = rest.dropFirst(byteCount)
-      do throws(FrameError) {
+      do throws(JSONRPC.FrameError) {
         while let body = try reader.next() { bodies.append(body) }
       } catch {
         return bodies
