@@ -29,8 +29,9 @@ public final class SQLiteStore: StorageProvider {
       try FileManager.default.createDirectory(
         atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     } catch {
-      let code = ((error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError)?.code
-      throw StorageError(operation: "mkdir \(path)", code: code.flatMap { Int32(exactly: $0) } ?? EIO)
+      let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error
+      let code = (cause as? POSIXError)?.code.rawValue ?? (cause as NSError?).flatMap { Int32(exactly: $0.code) }
+      throw StorageError(operation: "mkdir \(path)", code: code ?? EIO)
     }
     let kind = fileSystem ?? FileSystemKind(of: path)
     let store = SQLiteStore(DatabaseFile(directory: path, kind: kind))

@@ -86,6 +86,20 @@ import Testing
     #expect(file.service.files[file.path] == before)
   }
 
+  @Test func aFileThatIsMissingIsMadeOnlyOnRequestAndOnce() async throws {
+    let file = try await OpenedFile(seed: 21)
+    let path = "/mail/Monthly.meetingnotes"
+    await #expect(throws: (any Error).self) {
+      _ = try await file.service.request("notes/open", ["path": .string(path)])
+    }
+    #expect(file.service.files[path] == nil)
+    let first = try await file.service.request("notes/open", ["path": .string(path), "create": true])
+    let saved = try #require(file.service.files[path].flatMap { MeetingNotesFile($0) })
+    #expect(try MeetingDocument(Document(saved.data))?.content.title == "Monthly")
+    let second = try await file.service.request("notes/open", ["path": .string(path), "create": true])
+    #expect(first["id"] != nil && first["id"] == second["id"])
+  }
+
   @Test func whatIsAddedToTheMeetingIsInTheFileAMomentLater() async throws {
     let file = try await OpenedFile(seed: 2)
     let added = try await file.service.request(

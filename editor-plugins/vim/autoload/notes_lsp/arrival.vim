@@ -72,6 +72,7 @@ def Take(answer: dict<any>, mark: list<any>, Other: func, Choose: func(string))
     Other(result)
   elseif isUndisturbed
     Open(result)
+    status.Say($'Opened "{fnamemodify(result.path, ":t:r")}"')
   else
     arrived->add(() => Open(result))
     status.Warn($'"{fnamemodify(result.path, ":t:r")}" is ready: :NotesShow')
