@@ -8,7 +8,7 @@ RELEASE := -c release --static-swift-stdlib $(CHECK)
 # The environment's EDITOR is a person's, and no order to test it.
 EDITOR_ASKED := $(if $(filter command line,$(origin EDITOR)),$(EDITOR))
 
-.PHONY: all build test lint format demo demo-record screens bench siege bench-store bench-peers partitions kills servers simulate chaos conformance outside fuzz install install-serve deb tarball newcomer uninstall manual pictures docs docs-check setup setup-test setup-docs clean
+.PHONY: all build test lint format demo demo-record screens bench siege bench-store bench-peers partitions kills servers simulate soak mutants chaos conformance outside fuzz install install-serve deb tarball newcomer uninstall manual pictures docs docs-check setup setup-test setup-docs clean
 
 all: build
 
@@ -98,12 +98,13 @@ bench-store: setup
 	NOTES_LSP_BINARY=$$PWD/.build/release/notes-lsp .build/release/notes-bench writers
 
 # Services killed at random moments, NOTES_KILLS times (default 2,000; a quarter of an hour on two free cores), a store's writer
-# killed 200 times, and a service whose fsyncs fail.
+# killed 200 times, and a service whose fsyncs fail. The ledger gets what came of it.
 kills: setup-test
 	swift build --build-tests $(CHECK)
-	NOTES_SEEDS=$${NOTES_SEEDS:-1,2,3,4,5,6,7,8,9,10} NOTES_KILLS=$${NOTES_KILLS:-2000} swift test --skip-build \
-	  --filter KilledServiceTests
-	NOTES_KILLS=200 swift test --skip-build --filter KilledWriterTests
+	(NOTES_SEEDS=$${NOTES_SEEDS:-1,2,3,4,5,6,7,8,9,10} NOTES_KILLS=$${NOTES_KILLS:-2000} swift test --skip-build \
+	  --filter KilledServiceTests && \
+	  NOTES_KILLS=200 swift test --skip-build --filter KilledWriterTests) 2>&1 | tee .build/kills.log; \
+	  status=$${PIPESTATUS[0]}; Tests/ledger.py kills "make kills" .build/kills.log; exit $$status
 
 # Nine people in real and model editors on three servers with one PostgreSQL, while processes are killed, the database is away for a
 # minute and connections are cut. A judge of its own writes its report to REPORT.
@@ -111,11 +112,23 @@ servers: setup-test
 	swift build --build-tests $(CHECK)
 	NOTES_SERVERS_REPORT=$(abspath $(or $(REPORT),.build/servers.md)) swift test --skip-build --filter ServedEditorsTests
 
-# Whole services in one process and virtual time: NOTES_SIMULATION seeds (default 100), or SEED alone, with its history.
+# Whole services in one process and virtual time: NOTES_SIMULATION seeds (default 100), or SEED alone, with its history. FAULTS are
+# what goes wrong beside the steps: `all`, or names of Tests/ServiceSimulation/Fault.swift with commas between them.
 simulate:
 	swift build --build-tests $(CHECK)
 	SWIFT_DETERMINISTIC_HASHING=1 NOTES_SIMULATION=$${NOTES_SIMULATION:-100} $(if $(SEED),NOTES_SIMULATION_SEED=$(SEED)) \
-	  NOTES_SIMULATION_WITHOUT=$(WITHOUT) swift test --skip-build --filter ServiceSimulationTests
+	  NOTES_SIMULATION_WITHOUT=$(WITHOUT) NOTES_SIMULATION_FAULTS=$(FAULTS) swift test --skip-build \
+	  --filter everyWordStandsOnceInTheEnd
+
+# The same with all faults, seed after seed for so many HOURS on all CORES; what came of it is appended to the ledger.
+soak:
+	swift build $(RELEASE) --product notes-soak
+	Tests/ledger.py soak $(or $(HOURS),1) $(CORES)
+
+# Changes the program in 520 small ways and looks which of them the tests notice. Takes hours; the ledger gets the figures.
+mutants: setup-test
+	Tests/Mutants/mutants.py --count $(or $(MUTANTS),520)
+	Tests/ledger.py mutants "make mutants MUTANTS=$(or $(MUTANTS),520)" .build-mutants/.build/mutants.json
 
 # Two people type in real editors while everything happens to their note, NOTES_CHAOS times (default 200).
 chaos: setup-test
@@ -132,7 +145,7 @@ conformance: setup-test
 outside: setup
 	swift test --package-path Tests/OutsidePackage
 
-# Foreign bytes, for FUZZ_SECONDS each (default 60), with coverage. Not a part of `make test`.
+# Foreign bytes, for FUZZ_SECONDS each (default 60), with coverage; the ledger gets the figures. Not a part of `make test`.
 fuzz: setup
 	@Tests/Fuzz/fuzz.sh $(FUZZ_SECONDS)
 

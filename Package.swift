@@ -169,6 +169,10 @@ let package = Package(
       name: "ServiceSimulation",
       dependencies: ["NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "RepoTestSupport", "NotesHarness"],
       path: "Tests/ServiceSimulation", swiftSettings: strict),
+    // Seed after seed of it, for `make soak`.
+    .executableTarget(
+      name: "notes-soak", dependencies: ["ServiceSimulation", "AutomergeRepo"], path: "Tests/Soak",
+      swiftSettings: strict),
     // Peers that do their worst, for tests and measures.
     .target(
       name: "HostilePeers",

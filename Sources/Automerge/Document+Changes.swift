@@ -105,6 +105,38 @@ extension Document {
     try take(encoded, &edits)
   }
 
+  /// Takes in chunks of which each may depend on any other. They are sorted first: taken in one by one, nearly all of thousands
+  /// would wait for a later one, and most of them be dropped.
+  ///
+  /// - Returns: the places of the chunks that cannot be used: those for which `applyEncodedChanges` throws.
+  /// - Complexity: O(n) in their bytes
+  package func applyChunks(_ chunks: [Data]) -> [Int] {
+    guard takeTogether(chunks) != nil else { return [] }
+    // Bytes that are no chunk may hide those behind them.
+    let isReadable = chunks.map { (try? Document().applyEncodedChanges(encoded: $0)) != nil }
+    _ = takeTogether(chunks.indices.filter { isReadable[$0] }.map { chunks[$0] })
+    return chunks.indices.filter { !isReadable[$0] || (try? applyEncodedChanges(encoded: chunks[$0])) == nil }
+  }
+
+  /// Returns the first error, even if all the rest is good.
+  private func takeTogether(_ chunks: [Data]) -> LoadError? {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(chunks.reduce(0) { $0 + $1.count })
+    for chunk in chunks { bytes += chunk }
+    guard !bytes.isEmpty else { return nil }
+    var edits: TextEditCollector?
+    var filter: AuthorFilter? = AuthorFilter(attested: [:])
+    do throws(LoadError) {
+      try replacingCore { (core) throws(LoadError) in
+        core = try core.take(bytes[...], edits: &edits, filter: &filter)
+        try core.expectNoEqualActors()
+      }
+      return filter?.fault
+    } catch {
+      return error
+    }
+  }
+
   /// As `applyEncodedChanges`; returns what it did to texts.
   public func applyEncodedChangesWithTextEdits(encoded: Data) throws -> [TextEdit] {
     var edits: TextEditCollector? = TextEditCollector()

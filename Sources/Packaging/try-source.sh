@@ -48,7 +48,7 @@ make_as_ana() { ana "cd ~/notes-lsp && PATH=/opt/swift/bin:\$PATH make $1"; }
 # Runs what make tells a person to run, without sudo: root does it here.
 install_what_make_says() {
   local line
-  line=$(make_as_ana "$1" 2>&1 | sed -n 's/^Missing: .* Run: //p' | head -n 1)
+  line=$({ make_as_ana "$1" 2>&1 || true; } | sed -n 's/^Missing: .* Run: //p')
   [ -n "$line" ]
   echo "$line"
   inside sh -c "${line//sudo /}"

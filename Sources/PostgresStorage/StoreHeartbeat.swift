@@ -32,7 +32,7 @@ public final class StoreHeartbeat {
   private static let maximumProcesses: Int64 = 256
   private static let maximumAddresses = 16
 
-  /// Called with all other processes when one has come, gone or moved.
+  /// Called with all other processes when they were read for the first time, and when one has come, gone or moved.
   public var onProcesses: (@AutomergeRepo ([StoreProcess]) -> Void)?
   public private(set) var processes: [StoreProcess] = []
 
@@ -42,6 +42,7 @@ public final class StoreHeartbeat {
   private let log: Logger
   private var timer: (any ScheduledAction)?
   private var isBeating = false
+  private var hasRead = false
   private var lastBeat: Duration?
   private var isStopped = false
 
@@ -101,8 +102,8 @@ public final class StoreHeartbeat {
       let found = (0..<rows.rowCount).compactMap { row in
         Self.process(rows.text(row, 0), rows.text(row, 1), rows.text(row, 2))
       }
-      guard found != processes, !isStopped else { return }
-      processes = found
+      guard found != processes || !hasRead, !isStopped else { return }
+      (processes, hasRead) = (found, true)
       onProcesses?(found)
     } catch {
       log.debug("The table of processes: \(error)")

@@ -51,7 +51,7 @@ struct ServerLoad: AsyncParsableCommand {
       _ = try await load(connections, documents, rate, on: loop)
       return
     }
-    var lines = ["processor time a keystroke, µs", "99 of 100 within, ms", "the server's memory, MB"]
+    var lines = ["processor time, µs", "99 of 100 within, ms", "the server's memory, MB"]
       .map { LogLogPlot.Line(name: $0, points: []) }
     for part in [30, 10, 3, 1] {
       let count = max(1, connections / part)

@@ -78,6 +78,10 @@ struct SharedStoreTests {
     try ModelClient.waitForConvergence(clients)
     try database.start()
     try converge("away")
+    // Neither a server nor a person without a key claims anything that is another's.
+    for log in servers.map(\.log) + people.map({ String(decoding: $0.child.errorOutput, as: UTF8.self) }) {
+      #expect(!log.contains("claims an actor"), "\(log)")
+    }
     for server in servers.dropFirst() { #expect(try server.end() == .code(0)) }
     servers = [try server(3)]
     let dan = try connect("Dan", to: servers[0])

@@ -10,6 +10,8 @@ Arguments: the history, one JSON object a line, and the file to write the report
   {"at": ms, "do": "heal", "what": TEXT}               it is whole again, and nobody types until
   {"at": ms, "do": "equal", "what": TEXT}              all buffers have one text with every word
   {"at": ms, "do": "end", "who": NAME, "text": TEXT}   the person's buffer in the end; of a reader who came last, too
+  {"at": ms, "do": "ask", "who": NAME}                 a reader who came last asks a server that has nothing but the database
+  {"at": ms, "do": "get", "who": NAME}                 and has the note
 
 What must hold:
   convergence     in the end all buffers are equal
@@ -70,7 +72,7 @@ def judge(events):
 def report(events):
     problems, acknowledged, needs, ends = judge(events)
     lines = ["| what was broken, under typing | for | all buffers equal after the heal |", "|---|---:|---:|"]
-    started, healed, slowest = {}, {}, 0
+    started, healed, slowest, asked, waited = {}, {}, 0, {}, []
     for event in events:
         if event["do"] == "fault":
             started[event["what"]] = event["at"]
@@ -81,6 +83,10 @@ def report(events):
             after = event["at"] - healed[what]
             slowest = max(slowest, after)
             lines.append("| %s | %.1f s | %.2f s |" % (what, (healed[what] - started[what]) / 1000, after / 1000))
+        elif event["do"] == "ask":
+            asked[event["who"]] = event["at"]
+        elif event["do"] == "get":
+            waited.append((event["at"] - asked[event["who"]]) / 1000)
     sees = sum(event["do"] == "see" for event in events)
     lines += [
         "", "%d people typed %d words, of which %d were acknowledged; %d looks at buffers, %d buffers in the end, %.0f s."
@@ -90,6 +96,7 @@ def report(events):
         + ("all hold." if not problems else "VIOLATED."),
         "The longest time from a heal to equal buffers was %.2f s (2 s are wanted)." % (slowest / 1000),
     ]
+    lines += ["When all servers were killed, a reader had the note from a new one after %.2f s." % time for time in waited]
     return "\n".join(lines + ["- " + problem for problem in problems[:50]]) + "\n", problems
 
 

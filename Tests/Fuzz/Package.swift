@@ -22,6 +22,7 @@ let package = Package(
     .executableTarget(
       name: "FuzzMessages", dependencies: [.product(name: "HostileShapes", package: "notes-lsp")]),
     .executableTarget(name: "FuzzWords", dependencies: [.product(name: "HostileShapes", package: "notes-lsp")]),
+    .executableTarget(name: "FuzzFormats", dependencies: [.product(name: "HostileShapes", package: "notes-lsp")]),
     .executableTarget(name: "FuzzMeeting", dependencies: [.product(name: "HostileShapes", package: "notes-lsp")]),
     .executableTarget(
       name: "FuzzPresence", dependencies: [.product(name: "HostileShapes", package: "notes-lsp")]),

@@ -82,7 +82,7 @@ public enum WordShapes {
       !name.unicodeScalars.contains { $0 == "/" || acts($0) }, "no name for a file: \(name.debugDescription)")
   }
 
-  private static func checkTicket(_ text: String) throws {
+  static func checkTicket(_ text: String) throws {
     if let ticket = try? Ticket(parsing: text) {
       let again = try? Ticket(parsing: ticket.description)
       try Broken.unless(again == ticket, "\(ticket) becomes another ticket")

@@ -234,6 +234,44 @@ extension Reconnect {
   }
 }
 
+/// A server is lost, and is back after a while.
+@Suite struct ServerReconnectTests {
+  /// When a server that was lost at 0 is called, until `end`; each call is refused at once.
+  private func calls(until end: Duration, seed: UInt64) -> [Duration] {
+    var random = SeededGenerator(seed: seed)
+    var reconnect = Reconnect(isServer: true), now = Duration.zero, calls: [Duration] = []
+    func jitter() -> Double { Double.random(in: 0...1, using: &random) }
+    _ = reconnect.receive(.wanted, jitter: jitter(), at: now)
+    _ = reconnect.receive(.connected, jitter: jitter(), at: now)
+    var effects = reconnect.receive(.lost, jitter: jitter(), at: now)
+    while case .startTimer(let pause) = effects.first, now <= end {
+      now += pause
+      _ = reconnect.receive(.timerFired, jitter: jitter(), at: now)
+      calls.append(now)
+      effects = reconnect.receive(.failed, jitter: jitter(), at: now)
+    }
+    return calls
+  }
+
+  @Test(arguments: 1...50) func aServerThatIsBackIsCalledWithinASecondOrAThirtiethOfItsAbsence(seed: UInt64) {
+    let calls = calls(until: .seconds(7200), seed: seed)
+    for (call, next) in zip(calls, calls.dropFirst()) {
+      #expect(next - call <= max(.seconds(1), min(.seconds(30), call / 30)), "seed \(seed), after \(call)")
+    }
+    #expect(calls.count { $0 < .seconds(60) } < 125)
+    #expect(calls.count { $0 >= .seconds(3600) } < 245)
+  }
+
+  @Test func aServerThatWasNeverReachedIsCalledEverMoreSeldom() {
+    var reconnect = Reconnect(isServer: true)
+    _ = reconnect.receive(.wanted, jitter: 1)
+    for milliseconds in [100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600, 30000] {
+      #expect(reconnect.receive(.failed, jitter: 1) == [.startTimer(.milliseconds(milliseconds))])
+      #expect(reconnect.receive(.timerFired, jitter: 1) == [.dial])
+    }
+  }
+}
+
 @Suite struct KeepaliveTests {
   @Test func silenceIsAskedAboutThenTakenForDeath() {
     var keepalive = Keepalive(now: .seconds(100))

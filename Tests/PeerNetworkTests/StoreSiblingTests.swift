@@ -15,8 +15,26 @@ import UV
   private let b = PeerId("b")
   private let place = [PeerAddress(host: "127.0.0.1", port: 1)]
 
+  /// What a process knows that has been running alone.
+  private func mesh(of peer: PeerId) -> SiblingMesh {
+    var mesh = SiblingMesh(local: peer)
+    #expect(mesh.receive(.found([:])) == [])
+    return mesh
+  }
+
+  /// The others learn of it at their next beat, which is seconds away.
+  @Test func whoHasJustStartedCallsAllThatItFinds() {
+    var newcomer = SiblingMesh(local: b)
+    #expect(newcomer.receive(.found([a: place])) == [.call(a, place)])
+    let c = PeerId("c"), d = PeerId("d")
+    #expect(newcomer.receive(.found([a: place, c: place])) == [.call(c, place)])
+    var last = SiblingMesh(local: d)
+    #expect(last.receive(.found([:])) == [])
+    #expect(last.receive(.found([a: place])) == [.startTimer(a, SiblingMesh.patience, 1)])
+  }
+
   @Test func theSmallerIdCallsAndTheOtherOnlyWhenNothingComes() {
-    var (first, second) = (SiblingMesh(local: a), SiblingMesh(local: b))
+    var (first, second) = (mesh(of: a), mesh(of: b))
     #expect(first.receive(.found([b: place])) == [.call(b, place)])
     #expect(second.receive(.found([a: place])) == [.startTimer(a, SiblingMesh.patience, 1)])
     #expect(second.receive(.timerFired(a, 1)) == [.call(a, place)])
@@ -37,7 +55,7 @@ import UV
 
   /// If both called, the calls would cross, and what was under way on the connection that goes would be lost.
   @Test func afterALossTheSmallerIdCallsAgainAndTheOtherWaits() {
-    var (first, second) = (SiblingMesh(local: a), SiblingMesh(local: b))
+    var (first, second) = (mesh(of: a), mesh(of: b))
     _ = (first.receive(.found([b: place])), second.receive(.found([a: place])))
     _ = (first.receive(.connected(b)), second.receive(.connected(a)))
     #expect(first.receive(.lost(b)) == [.startTimer(b, SiblingMesh.firstPause, 1)])

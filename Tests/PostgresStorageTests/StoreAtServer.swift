@@ -20,11 +20,13 @@ struct StoreAtServer: @unchecked Sendable {
   }
 
   /// Opens a store as another process does.
-  /// - Parameter folder: of the socket, if it is not the server's own; then the wait for it is by the real clock.
-  func open(folder: String? = nil) async throws -> PostgresStore {
+  /// - Parameters:
+  ///   - folder: of the socket, if it is not the server's own.
+  ///   - isPatient: false for a server that is not there: then the wait for it is by the real clock.
+  func open(folder: String? = nil, isPatient: Bool = true) async throws -> PostgresStore {
     let url = try server.url(database, folder: folder)
     return try await TestLoop.run { loop in
-      try await PostgresStore.open(url, loop: loop, clock: folder == nil ? PatientClock() : SystemClock())
+      try await PostgresStore.open(url, loop: loop, clock: isPatient ? PatientClock() : SystemClock())
     }
   }
 

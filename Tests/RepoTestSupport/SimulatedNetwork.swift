@@ -4,7 +4,7 @@ import AutomergeRepo
 /// with all that is under way on them.
 @AutomergeRepo
 public final class SimulatedNetwork {
-  private let clock: ManualClock
+  private let clock: any RepoClock
   private var random: RandomSource
   private let longestDelay: Duration
   private var providers: [PeerId: SimulatedProvider] = [:]
@@ -16,6 +16,9 @@ public final class SimulatedNetwork {
 
   /// Messages that get lost on the way without anybody noticing; asked as they are sent.
   public var isLost: ((_ message: RepoMessage, _ from: PeerId, _ to: PeerId) -> Bool)?
+
+  /// Until when nothing arrives at a peer from another; nil if nothing is held up. Asked as messages arrive.
+  public var isHeldUntil: ((_ from: PeerId, _ to: PeerId) -> Duration?)?
 
   /// Two peers, whichever way round.
   private struct Pair: Hashable {
@@ -31,7 +34,7 @@ public final class SimulatedNetwork {
     var isOpen = true
   }
 
-  public init(clock: ManualClock, random: RandomSource, longestDelay: Duration = .milliseconds(30)) {
+  public init(clock: any RepoClock, random: RandomSource, longestDelay: Duration = .milliseconds(30)) {
     (self.clock, self.random, self.longestDelay) = (clock, random, longestDelay)
   }
 
@@ -70,13 +73,20 @@ public final class SimulatedNetwork {
       in: 0...max(0, longestDelay.components.attoseconds / 1_000_000_000_000), using: &random)
     let arrival = max(link.lastArrival[receiver] ?? .zero, clock.now + .microseconds(microseconds))
     link.lastArrival[receiver] = arrival
-    clock.schedule(after: arrival - clock.now) { [weak self] in
-      guard let self, link.isOpen, let message = try? RepoMessage(bytes) else { return }
-      self.deliveredCount += 1
-      self.deliveredByteCount += bytes.count
-      self.onDelivery?(message, sender, receiver)
-      self.providers[receiver]?.received(message, from: sender)
+    clock.schedule(after: arrival - clock.now) { [weak self] in self?.arrived(bytes, over: link, sender, receiver) }
+  }
+
+  private func arrived(_ bytes: [UInt8], over link: Link, _ sender: PeerId, _ receiver: PeerId) {
+    guard link.isOpen, let message = try? RepoMessage(bytes) else { return }
+    if let end = isHeldUntil?(sender, receiver) {
+      link.lastArrival[receiver] = max(link.lastArrival[receiver] ?? .zero, end)
+      clock.schedule(after: end - clock.now) { [weak self] in self?.arrived(bytes, over: link, sender, receiver) }
+      return
     }
+    deliveredCount += 1
+    deliveredByteCount += bytes.count
+    onDelivery?(message, sender, receiver)
+    providers[receiver]?.received(message, from: sender)
   }
 }
 

@@ -18,7 +18,11 @@ public final class SimulatedDisk {
     var isLocked = true
   }
 
-  let clock: ManualClock
+  let clock: MachineClock
+  /// What every attempt to write comes to, while nothing can be written.
+  var failure: StorageError?
+  /// Whether journals can be written all the same, as when only the database is locked.
+  var takesJournals = false
   var items: [StorageKey: Data] = [:]
   var journals: [String: Journal] = [:]
   /// Called with the path, the content and the writer of each file that is written.
@@ -30,7 +34,7 @@ public final class SimulatedDisk {
   private var watcherCount = 0
   nonisolated let locks = SimulatedLocks()
 
-  init(clock: ManualClock) { self.clock = clock }
+  init(clock: MachineClock) { self.clock = clock }
 
   // MARK: Files
 

@@ -24,7 +24,7 @@ final class SimulatedFiles: WorkingFileAccess {
 
   func write(_ path: String, _ bytes: [UInt8], replacing: Bool) async -> Bool {
     await process.waitForFiles()
-    guard process.isAlive, replacing || process.disk[path] == nil else { return false }
+    guard process.isAlive, process.disk.failure == nil, replacing || process.disk[path] == nil else { return false }
     process.disk.write(path, bytes, by: "service \(process.number)")
     return true
   }

@@ -11,6 +11,10 @@ final class SimulatedJournal: JournalAccess {
   nonisolated func append(_ bytes: [UInt8]) -> Int? {
     AutomergeRepo.assumeIsolated {
       guard process.isAlive else { return bytes.count }
+      guard process.disk.failure == nil || process.disk.takesJournals else {
+        process.journalIsBroken = true
+        return nil
+      }
       var journal = process.disk.journals[process.run] ?? SimulatedDisk.Journal()
       let last = journal.segments.keys.max() ?? 1
       journal.segments[last, default: []] += bytes

@@ -10,6 +10,7 @@ import RepoTestSupport
 final class SimulatedPerson {
   let name: String
   let key: [UInt8]
+  let clock: MachineClock
   let disk: SimulatedDisk
   let siblingNetwork: SimulatedNetwork
   private let network: SimulatedNetwork
@@ -18,14 +19,17 @@ final class SimulatedPerson {
   private(set) var hasLeftovers = false
   /// Whether the services find each other. Until then they know of each other only what the disk shows.
   var areLinked = true
+  /// Called when an editor is told that everything in the note is stored, before it can have changed again.
+  var onStored: (SimulatedService) -> Void = { _ in }
   private var count = 0
 
   init(_ name: String, _ network: SimulatedNetwork, clock: ManualClock, random: inout RandomSource) {
     (self.name, self.network) = (name, network)
     key = random.bytes(8)
-    disk = SimulatedDisk(clock: clock)
+    self.clock = MachineClock(clock)
+    disk = SimulatedDisk(clock: self.clock)
     siblingNetwork = SimulatedNetwork(
-      clock: clock, random: RandomSource(SplitMix64(seed: random.next())), longestDelay: .milliseconds(3))
+      clock: self.clock, random: RandomSource(SplitMix64(seed: random.next())), longestDelay: .milliseconds(3))
   }
 
   func start(random: inout RandomSource) -> SimulatedService {

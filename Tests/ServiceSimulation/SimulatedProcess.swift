@@ -7,10 +7,12 @@ import RepoTestSupport
 final class SimulatedProcess {
   nonisolated let number: Int
   nonisolated let disk: SimulatedDisk
-  private let clock: ManualClock
+  private let clock: MachineClock
   private var random: RandomSource
   let run: String
   private(set) var isAlive = true
+  /// Whether the journal lacks something, from then on: the service says that words may stand twice if it is killed now.
+  var journalIsBroken = false
   /// When the last operation on the store is done: they keep their order.
   private var storeIsFree = Duration.zero
 

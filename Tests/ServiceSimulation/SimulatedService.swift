@@ -15,7 +15,7 @@ final class SimulatedService {
   let sharing: SimulatedSharing
   let service: Service
   private let process: SimulatedProcess
-  private let clock: ManualClock
+  private let clock: MachineClock
   private var session: Session?
   private var random: RandomSource
   /// When the last message to the service arrives, and the last one to the editor: pipes keep the order.
@@ -32,8 +32,12 @@ final class SimulatedService {
   private var statusRequest: Int?
   /// When this service and the person's others find each other at the earliest.
   private let foundAt: Duration
+  private let onStored: (SimulatedService) -> Void
+  /// How much longer everything takes between editor and service than it has to.
+  var slowness = Duration.zero
 
   var isAlive: Bool { process.isAlive }
+  var journalIsBroken: Bool { process.journalIsBroken }
   var isToBeFound: Bool { clock.now >= foundAt }
 
   init(_ person: SimulatedPerson, number: Int, random: inout RandomSource) {
@@ -44,11 +48,12 @@ final class SimulatedService {
       number, run: run, disk: person.disk, random: RandomSource(SplitMix64(seed: random.next())))
     self.random = RandomSource(SplitMix64(seed: random.next()))
     clock = person.disk.clock
+    onStored = person.onStored
     foundAt = clock.now + .milliseconds(Int64.random(in: 0...2_000, using: &self.random))
     let store = SimulatedStore(process)
     repo = Repo(
       peerId: PeerId(person.name), metadata: PeerMetadata(name: person.name), storage: store,
-      sharePolicy: ShareEverything(), clock: clock,
+      sharePolicy: SimulatedGrants(), clock: clock,
       random: RandomSource(SplitMix64(seed: random.next())))
     sharing = SimulatedSharing(repo)
     service = Service(
@@ -86,6 +91,7 @@ final class SimulatedService {
     guard isAlive, let start = frame.firstIndex(of: UInt8(ascii: "{")),
       let message = try? JSONValue(parsing: Array(frame[start...]))
     else { return }
+    if message["method"] == "notes/statusChanged", message["params"]?["stored"] == true { onStored(self) }
     lastOut = later(than: lastOut)
     clock.schedule(after: lastOut - clock.now) { [weak self] in self?.received(message) }
   }
@@ -128,8 +134,11 @@ final class SimulatedService {
   }
 
   private func later(than last: Duration) -> Duration {
-    max(last, clock.now + .microseconds(Int64.random(in: 20...4_000, using: &random)))
+    max(last, clock.now + slowness + .microseconds(Int64.random(in: 20...4_000, using: &random)))
   }
+
+  /// For this long the editor reads nothing.
+  func hang(for duration: Duration) { lastOut = max(lastOut, clock.now + duration) }
 
   func notify(_ method: String, _ params: JSONValue) { send(method, params) }
 

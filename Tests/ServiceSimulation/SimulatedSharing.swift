@@ -19,7 +19,9 @@ public final class SimulatedSharing: SharingService {
 
   public var peers: [PeerSummary] {
     let notes = repo.handles.map { (document: $0.id, access: Access.write) }
-    return repo.peers.keys.sorted().filter { !repo.siblings.contains($0) }.map { peer in
+    return repo.peers.keys.sorted().filter {
+      !repo.siblings.contains($0) && SimulatedGrants.names.contains($0.description)
+    }.map { peer in
       PeerSummary(
         peer: peer, name: peer.description, fingerprint: "", state: .connected, isConnected: true, via: "", notes: notes
       )

@@ -37,6 +37,7 @@ final class SimulatedStore: StorageProvider {
   func commit(_ changes: [StorageChange]) async throws(StorageError) {
     await process.waitForStore()
     guard process.isAlive else { return }
+    if let failure = process.disk.failure { throw failure }
     for change in changes {
       switch change {
       case .save(let item): process.disk.items[item.key] = item.data

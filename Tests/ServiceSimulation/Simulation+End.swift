@@ -5,6 +5,7 @@ import NotesHarness
 /// What must hold when nothing disturbs the services any more.
 extension Simulation {
   func settle() async throws {
+    await endFaults()
     partitions = []
     while !orphans.isEmpty { restart() }
     for person in people where buffers(of: person).isEmpty || person.hasLeftovers {
@@ -70,6 +71,14 @@ extension Simulation {
     for buffer in buffers where !buffer.complaints.isEmpty { throw failure("complaints: \(buffer.complaints)") }
     let problems = difference(buffers[0].text.string)
     guard problems.isEmpty else { throw failure(problems) }
+    for service in people.flatMap(\.services) where service.buffer != nil {
+      guard service.documentText(id) == buffers[0].text.string else {
+        throw failure("the screen of \(service.name) shows another text than its document has")
+      }
+    }
+    if let secrets = injector.stranger?.secrets(words), !secrets.isEmpty {
+      throw failure("a stranger was told: \(secrets)")
+    }
     return buffers[0].text.bytes
   }
 
@@ -80,7 +89,7 @@ extension Simulation {
     let problems = [
       ("lost", Set(missingWords(text))), ("twice", Set(counts.filter { $0.value > 1 }.keys)),
       ("deleted and here", deleted.filter { counts[$0] != nil }),
-      ("not words", Set(counts.keys).subtracting(words).subtracting(deleted)),
+      ("not words", Set(counts.keys).subtracting(words).subtracting(deleted).subtracting(injector.uncertain)),
     ]
     return problems.filter { !$0.1.isEmpty }.map { problem, words in
       "\(problem): " + words.sorted().map { "\($0) of \(authors[$0] ?? "no one")" }.joined(separator: ", ")

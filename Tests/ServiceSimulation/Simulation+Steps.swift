@@ -27,7 +27,7 @@ extension Simulation {
     for step in Step.allCases {
       left -= step.weight
       guard left < 0 else { continue }
-      return without.contains(step) ? () : perform(step, by: person)
+      return without.contains(step) || person.clock.wakesAt != nil ? () : perform(step, by: person)
     }
   }
 
@@ -80,6 +80,7 @@ extension Simulation {
     let word = String(decoding: buffer.text.bytes[range].dropLast(), as: UTF8.self)
     guard words.remove(word) != nil else { return }
     deleted.insert(word)
+    injector.deleters[word] = person.name
     note("\(person.name) deletes \(word)")
     buffer.edit(range, with: "")
     buffer.flush()
@@ -116,6 +117,7 @@ extension Simulation {
   private func crash(_ person: SimulatedPerson) {
     guard !person.services.isEmpty else { return }
     let service = person.services[below(person.services.count)]
+    guard !service.journalIsBroken else { return }
     if let buffer = service.buffer { orphans.append((person, buffer, service)) }
     person.crash(service)
     note("\(service.name) is killed")

@@ -12,7 +12,7 @@ extension Simulation {
       for (line, count) in counts.sorted(by: { $0.key < $1.key }) where count > 1 {
         noteTrouble("\(line) stands twice", in: service)
       }
-      for line in lines where !words.contains(line) && !deleted.contains(line) {
+      for line in lines where !words.contains(line) && !deleted.contains(line) && !injector.uncertain.contains(line) {
         noteTrouble("\(line) is no word", in: service)
       }
     }

@@ -23,6 +23,16 @@ public final class Simulation {
     public var saves = 0
     public var crashes = 0
     public var partitions = 0
+    public var faults: [Fault: Int] = [:]
+
+    /// How often each thing was done, by its name.
+    public var counts: [String: Int] {
+      let steps = [
+        "words": words, "deletions": deletions, "outsideWrites": outsideWrites, "saves": saves, "crashes": crashes,
+        "partitions": partitions,
+      ]
+      return steps.merging(faults.map { ($0.key.rawValue, $0.value) }, uniquingKeysWith: +)
+    }
   }
 
   /// How long everything may take to come together once nothing disturbs it.
@@ -41,6 +51,7 @@ public final class Simulation {
   public private(set) var history: [String] = []
   let seed: UInt64
   let without: Set<Step>
+  let injector: FaultInjector
   let clock = ManualClock()
   let network: SimulatedNetwork
   var random: RandomSource
@@ -54,9 +65,12 @@ public final class Simulation {
   var orphans: [(person: SimulatedPerson, buffer: ModelBuffer, service: SimulatedService)] = []
   var path = ""
   var id = ""
-  /// - Parameter without: steps that are left out, to see which ones a failure needs.
-  public init(seed: UInt64, without: Set<Step> = []) {
+  /// - Parameters:
+  ///   - without: steps that are left out, to see which ones a failure needs.
+  ///   - faults: what goes wrong beside the steps.
+  public init(seed: UInt64, without: Set<Step> = [], faults: Set<Fault> = []) {
     (self.seed, self.without) = (seed, without)
+    injector = FaultInjector(faults, seed: seed)
     random = RandomSource(SplitMix64(seed: seed))
     network = SimulatedNetwork(
       clock: clock, random: RandomSource(SplitMix64(seed: seed &+ 1)), longestDelay: .milliseconds(60))
@@ -67,10 +81,13 @@ public final class Simulation {
     try await begin()
     for _ in 0..<steps {
       act()
+      inject()
       await pass(.milliseconds(below(60)))
     }
     try await settle()
   }
+
+  public var simulatedSeconds: Double { clock.now / .seconds(1) }
 
   func below(_ limit: Int) -> Int { Int.random(in: 0..<max(1, limit), using: &random) }
 
@@ -149,6 +166,7 @@ public final class Simulation {
       }
       people.append(person)
     }
+    prepareFaults()
     tidy()
     let first = people[0].start(random: &random)
     try await wait(for: "the first service") { first.isLoaded && first.sharing.hasNetwork }
@@ -175,15 +193,18 @@ public final class Simulation {
 
   /// Elects hubs, and connects whoever can reach each other, again and again.
   private func tidy() {
-    for person in people { person.tidy() }
+    for person in people where person.clock.wakesAt == nil { person.tidy() }
     connect()
     clock.schedule(after: Self.tidyInterval) { [weak self] in self?.tidy() }
   }
 
-  private func connect() {
+  func connect() {
     for one in people {
       for other in people where one.name < other.name && one.hasNetwork && other.hasNetwork {
-        if !partitions.contains([one.name, other.name]) { network.connect(PeerId(one.name), PeerId(other.name)) }
+        let areAwake = one.clock.wakesAt == nil && other.clock.wakesAt == nil
+        if areAwake, !partitions.contains([one.name, other.name]) {
+          network.connect(PeerId(one.name), PeerId(other.name))
+        }
       }
     }
   }

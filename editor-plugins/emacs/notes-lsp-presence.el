@@ -399,8 +399,8 @@ After an edit of others the same place may be before other letters."
     ('("invited" . t) ".  M-x notes-answer to reply")
     ('("accepted" . t) "  M-x notes-answer to compare codes")
     ('("keyChanged") ".  M-x notes-verify")
-    ('("away") ". :NotesDiff")
-    ('("pointed") ". :NotesGo")
+    ('("away") ".  M-x notes-diff")
+    ('("pointed") ".  M-x notes-go")
     (_ "")))
 
 (defun notes-lsp--on-event (params)

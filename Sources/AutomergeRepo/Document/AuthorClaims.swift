@@ -44,7 +44,7 @@ final class AuthorClaims {
   func heard(_ actors: Set<ActorId>, from peer: PeerId, asks: Bool) {
     guard let handle, let repo = handle.repo, handle.sync.linkedPeers.contains(peer) else { return }
     let fitting = actors.filter { repo.sharing.fits($0, peer) }
-    if fitting.count < actors.count { repo.complain(of: peer, "claims an actor of another peer on \(handle.id)") }
+    if fitting.count < actors.count { handle.complainOfClaim(by: peer) }
     handle.receive(.authorship(.claimed(fitting, by: peer)))
     if repo.connections.isSibling(peer) { tell() }
     if asks {
@@ -73,6 +73,16 @@ extension DocHandle {
     sync.peers.contains { sync.authorship.actors(of: $0).contains(actor) }
   }
 
+  /// A peer without a key claims in good faith what it cannot prove, and so does another process of ours that names its own
+  /// siblings: that is not taken, and is no violation.
+  fileprivate func complainOfClaim(by peer: PeerId) {
+    guard let repo, !repo.connections.isSibling(peer) else { return }
+    switch repo.connections[peer]?.proof {
+    case .token, .address: break
+    case .key, .sameUser, nil: repo.complain(of: peer, "claims an actor of another peer on \(id)")
+    }
+  }
+
   func perform(_ effect: Authorship.Effect) {
     switch effect {
     case .startTimer:
@@ -81,7 +91,7 @@ extension DocHandle {
       }
     case .ask(let author, let changes):
       repo?.connections.send(.vouchRequest(Set(changes.prefix(PrivateMessage.maximumChanges)), on: id), to: author)
-    case .refusedClaim(let peer): repo?.complain(of: peer, "claims an actor of another peer on \(id)")
+    case .refusedClaim(let peer): complainOfClaim(by: peer)
     case .forged(let peer, let author):
       let name = author.map { "of \($0)" } ?? "that is ours"
       repo?.complain(

@@ -37,19 +37,14 @@ struct StoredChunks: Sendable {
     }.joined()
   }
 
-  /// Reads all rows of a document at once, and merges its chunks, off the actor. Each is checked and loaded on its own: a bad one
-  /// affects no other.
+  /// Reads all rows of a document at once, and merges its chunks, off the actor. A bad one affects no other.
   @concurrent
   static func load(_ id: DocumentId, from storage: any StorageProvider) async throws(StorageError) -> StoredChunks {
     let rows = Dictionary(grouping: try await storage.loadRange([id.description])) { $0.key.dropFirst().first ?? "" }
     var chunks = StoredChunks()
     let snapshots = rows[Kind.snapshot.rawValue] ?? []
-    for item in snapshots.sorted(by: { $0.data.count > $1.data.count }) where chunks.merge(item) {
-      chunks.snapshotByteCount += item.data.count
-    }
-    for item in rows[Kind.incremental.rawValue] ?? [] where chunks.merge(item) {
-      chunks.incrementalByteCount += item.data.count
-    }
+    chunks.merge(snapshots.sorted { $0.data.count > $1.data.count })
+    chunks.merge(rows[Kind.incremental.rawValue] ?? [])
     for item in rows[DiscardedChanges.name] ?? [] {
       chunks.discarded.formUnion(DiscardedChanges.decode(item))
       chunks.discardedRows.insert(item.key)
@@ -59,32 +54,35 @@ struct StoredChunks: Sendable {
     chunks.hasDiscarded = chunks.document?.discardAgain(chunks.discarded) ?? false
     for item in chunks.forged { try await storage.setAside(item) }
     // What was just read is not new: the next incremental chunk begins after it.
-    _ = chunks.document?.encodeNewChanges()
+    chunks.document?.noteStored()
     return chunks
   }
 
-  private mutating func merge(_ item: StoredItem) -> Bool {
-    guard item.key.last == StoredChunks.hash(item.data) else {
-      damaged.append(item.key)
-      forged.append(item)
-      return false
-    }
-    do {
-      if let document {
-        try document.applyEncodedChanges(encoded: item.data)
-      } else if item.key.dropLast().last == Kind.snapshot.rawValue {
-        document = try Document(item.data)
+  private mutating func merge(_ items: [StoredItem]) {
+    var intact: [StoredItem] = []
+    for item in items {
+      if item.key.last == StoredChunks.hash(item.data) {
+        intact.append(item)
       } else {
-        let fresh = Document()
-        try fresh.applyEncodedChanges(encoded: item.data)
-        document = fresh
+        damaged.append(item.key)
+        forged.append(item)
       }
-    } catch {
-      damaged.append(item.key)
-      return false
     }
-    used[item.key] = item.data.count
-    return true
+    let document = document ?? Document()
+    let rejected = Set(document.applyChunks(intact.map(\.data)))
+    for (place, item) in intact.enumerated() {
+      guard !rejected.contains(place) else {
+        damaged.append(item.key)
+        continue
+      }
+      self.document = document
+      used[item.key] = item.data.count
+      if item.key.dropLast().last == Kind.snapshot.rawValue {
+        snapshotByteCount += item.data.count
+      } else {
+        incrementalByteCount += item.data.count
+      }
+    }
   }
 
   /// Whether the store has nothing of the document, not even something damaged.

@@ -19,7 +19,7 @@ enum RepoDirectory {
     return found
   }
 
-  /// All chunks of one document, each loaded on its own: a damaged one does not affect the others.
+  /// All chunks of one document; a damaged one does not affect the others.
   ///
   /// - Returns: nil if none could be used.
   static func load(_ folder: String, _ files: any WorkingFileAccess) async throws -> Document? {
@@ -34,16 +34,9 @@ enum RepoDirectory {
 
   @concurrent
   private static func join(_ chunks: [Data]) async -> Document? {
-    var document: Document?
-    for chunk in chunks {
-      if let document {
-        try? document.applyEncodedChanges(encoded: chunk)
-      } else {
-        let fresh = Document()
-        if (try? fresh.applyEncodedChanges(encoded: chunk)) != nil { document = fresh }
-      }
-    }
-    guard let document, !document.heads().isEmpty else { return nil }
+    let document = Document()
+    _ = document.applyChunks(chunks)
+    guard !document.heads().isEmpty else { return nil }
     return document
   }
 

@@ -7,9 +7,10 @@ import PeerTransport
 ///                            ▲   │ failed              │ lost
 ///                            └───┴──── pausing ◄───────┘
 ///
-/// The process with the smaller id calls, at first and after a loss. The other one waits, and calls too if no call comes, as
-/// when it is not to be reached itself. Were both to call after a loss, the calls would cross, and one connection would replace
-/// the other with messages under way on it.
+/// A process that has just started calls all that it finds, as these have not heard of it. From then on the process with the
+/// smaller id calls, and again after a loss. The other one waits, and calls too if no call comes, as when it is not to be reached
+/// itself. Were both to call after a loss, the calls would cross, and one connection would replace the other with messages under
+/// way on it.
 /// A process that is not in the list any more is not called. A connection that is there stays: the list may be old.
 struct SiblingMesh {
   /// Source: Storage.md, "PostgreSQL".
@@ -44,6 +45,8 @@ struct SiblingMesh {
   private let local: PeerId
   private var addresses: [PeerId: [PeerAddress]] = [:]
   private var states: [PeerId: State] = [:]
+  /// The first list has come.
+  private var hasList = false
   /// How many timers were started.
   private var timerCount = 0
 
@@ -75,13 +78,15 @@ struct SiblingMesh {
   }
 
   private mutating func found(_ found: [PeerId: [PeerAddress]]) -> [Effect] {
+    let isFirst = !hasList
+    hasList = true
     addresses = found.filter { $0.key != local }
     for (peer, state) in states where addresses[peer] == nil {
       if case .connected = state { continue }
       states[peer] = nil
     }
     return addresses.keys.sorted().filter { states[$0] == nil }.flatMap { peer in
-      local < peer ? call(peer, pause: Self.firstPause) : wait(for: peer)
+      isFirst || local < peer ? call(peer, pause: Self.firstPause) : wait(for: peer)
     }
   }
 

@@ -13,6 +13,10 @@ public struct Reconnect: Sendable {
   public static let maximumPauseNearby: Duration = .milliseconds(700)
   /// For how long after the loss.
   public static let eagerTime: Duration = .seconds(600)
+  /// The longest pause before a server that was lost is called again: this, or the part of the time since the loss. A server is
+  /// expected back soon, and as it may have many callers they become patient while it stays away.
+  public static let maximumPauseOfServer: Duration = .seconds(1)
+  public static let pausePart = 32
 
   public enum Event: Hashable, Sendable {
     case wanted
@@ -44,6 +48,7 @@ public struct Reconnect: Sendable {
   /// More are not placed because of news; each ends by itself.
   private static let maximumCalls = 3
 
+  private let isServer: Bool
   private var state = State.off
   /// Nil unless it was connected.
   private var lostAt: Duration?
@@ -52,7 +57,8 @@ public struct Reconnect: Sendable {
   /// is a reason for another call.
   private var calls = 0
 
-  public init() {}
+  /// - Parameter isServer: whether the peer is always on, but for accidents.
+  public init(isServer: Bool = false) { self.isServer = isServer }
 
   /// - Parameter jitter: a random number from 0 to 1, so that peers which lost each other do not all call at once.
   public mutating func receive(_ event: Event, jitter: Double, at now: Duration) -> [Effect] {
@@ -71,10 +77,7 @@ public struct Reconnect: Sendable {
     case (.dialing, .failed), (.dialing, .unanswered), (.connected, .lost):
       if case .connected = state { lostAt = now }
       state = .pausing
-      let isEager = event == .unanswered && lostAt.map { now - $0 < Self.eagerTime } ?? false
-      let pause = min(
-        isEager ? Self.maximumPauseNearby : Self.maximumPause,
-        Self.minimumPause * (1 << min(failures, 16)))
+      let pause = min(longestPause(after: event, at: now), Self.minimumPause * (1 << min(failures, 16)))
       failures += 1
       return [.startTimer(pause * (0.5 + min(1, max(0, jitter)) / 2))]
     case (.pausing, .timerFired):
@@ -103,5 +106,11 @@ public struct Reconnect: Sendable {
       (.connected, .timerFired), (.pausing, .wanted), (.pausing, .lost), (.pausing, .failed):
       return []
     }
+  }
+
+  private func longestPause(after event: Event, at now: Duration) -> Duration {
+    guard let lostAt else { return Self.maximumPause }
+    if isServer { return min(Self.maximumPause, max(Self.maximumPauseOfServer, (now - lostAt) / Self.pausePart)) }
+    return event == .unanswered && now - lostAt < Self.eagerTime ? Self.maximumPauseNearby : Self.maximumPause
   }
 }

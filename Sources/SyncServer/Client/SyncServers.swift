@@ -159,6 +159,8 @@ public final class SyncServers: NetworkProvider, NetworkDelegate {
 
   public func disconnect(_ peer: PeerId) { if let claim = claims[peer] { sockets.disconnect(claim) } }
 
+  public func proof(of peer: PeerId) -> PeerProof? { claims[peer].flatMap { sockets.proof(of: $0) } }
+
   public func setReading(_ reads: Bool, from peer: PeerId) {
     if let claim = claims[peer] { sockets.setReading(reads, from: claim) }
   }

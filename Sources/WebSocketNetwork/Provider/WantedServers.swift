@@ -6,7 +6,7 @@ import PeerTransport
 final class WantedServers {
   private struct Server {
     let token: String?
-    var reconnect = Reconnect()
+    var reconnect = Reconnect(isServer: true)
     var timer: (any ScheduledAction)?
     var state = WebSocketServerState.connecting
     /// The peer that answered last.

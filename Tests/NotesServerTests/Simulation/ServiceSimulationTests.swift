@@ -22,8 +22,15 @@ import Testing
     return Set(names.split(separator: ",").compactMap { Simulation.Step(rawValue: String($0)) })
   }
 
+  /// What goes wrong beside the steps.
+  private nonisolated static var faults: Set<Fault> {
+    let names = ProcessInfo.processInfo.environment["NOTES_SIMULATION_FAULTS"] ?? ""
+    return names == "all"
+      ? Set(Fault.allCases) : Set(names.split(separator: ",").compactMap { Fault(rawValue: String($0)) })
+  }
+
   @Test(arguments: seeds) func everyWordStandsOnceInTheEnd(seed: UInt64) async throws {
-    let simulation = Simulation(seed: seed, without: Self.without)
+    let simulation = Simulation(seed: seed, without: Self.without, faults: Self.faults)
     simulation.watchesDocuments = Self.number("NOTES_SIMULATION_SEED") != nil
     simulation.isAlone = Self.number("NOTES_SIMULATION") != nil || Self.number("NOTES_SIMULATION_SEED") != nil
     do {
@@ -35,6 +42,13 @@ import Testing
     // Two runs of a seed did the same if this number is the same.
     let history = String(UInt(bitPattern: simulation.history.hashValue), radix: 36)
     print("seed \(seed): \(simulation.report), history \(history)")
+  }
+
+  /// One run for each kind; `make soak` has them all at once.
+  @Test(arguments: Fault.allCases) func everyWordStandsOnceWhateverGoesWrong(fault: Fault) async throws {
+    let simulation = Simulation(seed: 7, faults: [fault])
+    try await simulation.run(steps: 100)
+    #expect(simulation.report.faults[fault, default: 0] > 0, "\(fault) does not happen")
   }
 
   /// The first service takes the words in a moment after the write; the second finds them in its editor's buffer. Where the

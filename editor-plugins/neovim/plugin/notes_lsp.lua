@@ -26,6 +26,7 @@ local function load()
   end
   on("ColorScheme", presence.define_highlights)
   on({ "CursorMoved", "CursorMovedI", "ModeChanged", "BufEnter" }, presence.report)
+  on({ "CursorMoved", "InsertEnter", "TextChanged" }, presence.on_moved)
   on({ "InsertLeave", "CompleteDone", "CmdlineLeave", "TextChanged", "TextChangedI", "TextChangedP" }, each(note_of.drain))
   api.nvim_create_autocmd("OptionSet", {
     group = group, pattern = { "endofline", "fixendofline", "binary" },
@@ -87,6 +88,17 @@ local function names(lead)
   return vim.tbl_filter(function(it) return vim.startswith(it:lower(), lead:lower()) end, presence.names(note_of.of()))
 end
 
+local function ticket_words(lead)
+  return vim.tbl_filter(function(it) return vim.startswith(it, lead) end, { "read", "uses=1", "hours=1", "days=7" })
+end
+
+-- The lines that a command was given; none if it was given none.
+local function lines(arguments)
+  if arguments.range > 0 then return arguments.line1, arguments.line2 end
+end
+
+local with_lines = { NotesBlame = true, NotesPoint = true, NotesRestore = true }
+
 -- Name, arguments, completion, and what it does.
 for _, it in ipairs({
   { "Notes", 0, nil, function(c) c.list() end },
@@ -94,11 +106,14 @@ for _, it in ipairs({
   { "NotesNew", "?", nil, function(c, a) c.new(a.args) end },
   { "NotesOpen", 1, titles, function(c, a) c.open(a.args) end },
   { "NotesAdopt", 0, nil, function(c) c.adopt() end },
-  { "NotesShare", 0, nil, function(c, a) c.share(a.bang and "read" or "write") end },
+  { "NotesShare", "*", ticket_words, function(c, a) c.share(a.bang, a.args) end },
   { "NotesTicket", 0, nil, function(c) c.ticket() end },
   { "NotesJoin", "?", nil, function(c, a) c.join(a.args) end },
   { "NotesInvite", "?", nil, function(c, a) c.invite(a.args) end },
   { "NotesAnswer", 0, nil, function(c) c.answer() end },
+  { "NotesAccess", 1, names, function(c, a) c.access(a.args) end },
+  { "NotesTrust", 1, names, function(c, a) c.trust(a.args, a.args, "trust") end },
+  { "NotesBlock", 1, names, function(c, a) c.trust(a.args, a.args, "block") end },
   { "NotesVerify", 1, names, function(c, a) c.verify(a.args) end },
   { "NotesConnect", "+", nil, function(c, a) c.connect(a.fargs, a.bang) end },
   { "NotesDisconnect", 1, nil, function(c, a) c.disconnect(a.args) end },
@@ -107,6 +122,7 @@ for _, it in ipairs({
   { "NotesDelete", 0, nil, function(c, a) c.delete(a.bang, false) end },
   { "NotesDeleteForEveryone", 0, nil, function(c, a) c.delete(a.bang, true) end },
   { "NotesUndelete", "?", nil, function(c, a) c.undelete(a.args) end },
+  { "NotesPurge", "?", nil, function(c, a) c.purge(a.args) end },
   { "NotesFind", "+", nil, function(c, a) c.find(a.args) end },
   { "NotesRecovered", 0, nil, function(c) c.recovered() end },
   { "NotesPeople", 0, nil, function(c) c.people() end },
@@ -114,9 +130,11 @@ for _, it in ipairs({
   { "NotesPeers", 0, nil, function(c) c.peers() end },
   { "NotesGo", "?", names, function(c, a) c.go(a.args) end },
   { "NotesFollow", "?", names, function(c, a) c.follow(a.args) end },
+  { "NotesPoint", "?", nil, function(c, a) c.point(a.args, lines(a)) end },
   { "NotesHistory", 0, nil, function(c) c.history() end },
   { "NotesDiff", 0, nil, function(c) c.diff() end },
-  { "NotesBlame", 0, nil, function(c, a) c.blame(a.line1, a.line2) end },
+  { "NotesBlame", 0, nil, function(c, a) c.blame(lines(a)) end },
+  { "NotesRestore", 0, nil, function(c, a) c.restore(lines(a)) end },
   { "NotesImport", 1, "file", function(c, a) c.import(a.args) end },
   { "NotesExport", 1, "file", function(c, a) c.export(a.args, a.bang) end },
   { "NotesMerge", 1, "file", function(c, a) c.merge(a.args) end },
@@ -126,7 +144,7 @@ for _, it in ipairs({
   { "NotesItem", "?", nil, function(c, a) c.item(a.args) end },
   { "NotesMoveItem", 1, nil, function(c, a) c.move_item(a.args) end },
   { "NotesRemove", 1, names, function(c, a) c.remove(a.args, a.bang) end },
-  { "NotesName", 1, nil, function(c, a) c.name(a.args) end },
+  { "NotesName", "?", nil, function(c, a) c.name(a.args) end },
   { "NotesLog", 0, nil, function() require("notes_lsp.view").show("Notes log", require("notes_lsp.say").log) end },
   { "NotesStatus", 0, nil, function(c) c.status() end },
   { "NotesUndo", "?", nil, function(c, a) c.undo("undo", a.args) end },
@@ -136,7 +154,7 @@ for _, it in ipairs({
 }) do
   local name, count, completion, act = unpack(it)
   api.nvim_create_user_command(name, function(arguments) act(commands(), arguments) end, {
-    nargs = count, complete = completion, bang = true, range = name == "NotesBlame" or nil,
+    nargs = count, complete = completion, bang = true, range = with_lines[name],
   })
 end
 

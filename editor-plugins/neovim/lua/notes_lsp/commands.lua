@@ -12,7 +12,6 @@ local files = require("notes_lsp.files")
 local M = {}
 
 local not_a_note = "Not a note. :NotesAdopt makes it one"
-local tickets = {}
 local refresh = view.refresh
 
 -- Asks, and hands the result on when the user is not in the middle of something; an error is told in one line.
@@ -117,120 +116,9 @@ function M.adopt()
   end)
 end
 
-local function show_ticket(ticket)
-  tickets[ticket.id] = ticket
-  vim.fn.setreg('"', ticket.ticket)
-  if vim.fn.has("clipboard") == 1 then pcall(vim.fn.setreg, "+", ticket.ticket) end
-  local what = ticket.access == "read" and "read" or "edit"
-  local buf = view.show("Notes ticket", {
-    "Anyone with this ticket can " .. what .. " this note (one use)", "", ticket.ticket, "", "Or read aloud:",
-    ticket.words or "", "", 'In register "; :NotesTicket shows it again',
-  })
-  vim.wo[vim.fn.bufwinid(buf)].wrap, vim.wo[vim.fn.bufwinid(buf)].linebreak = true, true
-end
-
-function M.share(access)
-  with_buffer(function(note, undo)
-    ask("notes/share", { uri = note.uri, access = access }, function(result)
-      note_of.attach(note.buf, note.uri, result.id)
-      files.know(note.path, note.uri, result.id)
-      show_ticket(result)
-    end, note.id == "" and undo or nil)
-  end)
-end
-
-function M.ticket()
-  local note = current()
-  if note and tickets[note.id] then
-    show_ticket(tickets[note.id])
-  elseif note then
-    say.warn(":NotesShare first: no ticket was made here yet")
-  end
-end
-
 function M.join(ticket)
   if ticket == "" then return M.answer() end
   await("notes/join", { ticket = ticket }, "Joining…")
-end
-
-local function spaced(code) return code:sub(1, 3) .. " " .. code:sub(4) end
-
-function M.invited(peer, sent)
-  -- The digits come first, where no name can stand before them.
-  say.news(sent.code and ("Code %s: invited %s. :NotesAnswer to confirm"):format(spaced(sent.code), peer.name)
-    or "Invited " .. peer.name)
-  refresh()
-end
-
-function M.invite(name)
-  with_buffer(function(note, undo)
-    ask("notes/peers", {}, function(result)
-      local near = vim.tbl_filter(function(it)
-        return it.state ~= "blocked" and (name == "" or it.peer == name or it.name:lower() == name:lower())
-      end, result.peers or {})
-      local function invite(peer)
-        ask("notes/invite", { uri = note.uri, peer = peer.peer }, function(sent)
-          M.invited(peer, sent)
-        end)
-      end
-      if #near == 0 then
-        if note.id == "" then undo() end
-        say.warn(name == "" and ":NotesShare makes a ticket to send; no one is nearby"
-          or ":NotesPeers shows people nearby; " .. name .. " is not")
-      elseif #near == 1 and name ~= "" then
-        invite(near[1])
-      else
-        choose(near, "Invite", function(it) return it.name .. "  " .. it.state .. "  " .. it.peer:sub(1, 8) end, invite)
-      end
-    end)
-  end)
-end
-
-local function described(invitation)
-  if not invitation.from then return invitation.to.name .. ' accepted "' .. invitation.title .. '"' end
-  if invitation.from.changed then return "WARNING: " .. invitation.from.name .. " is not who you met" end
-  local only = invitation.access == "read" and " (read-only)" or ""
-  return invitation.from.name .. ' invites you to "' .. (invitation.title or "a note") .. '"' .. only
-end
-
-local function decide(invitation)
-  -- The digits are in the choice, where no peer can write.
-  local code, is_ours = invitation.code and spaced(invitation.code), invitation.to ~= nil
-  local choices = is_ours and { (code or "") .. " on both screens: share", "another code, or none: cancel" }
-    or { code and code .. " on both screens: accept" or "accept", "decline", "block " .. invitation.from.name }
-  choose({ 1, 2, choices[3] and 3 }, described(invitation), function(index) return choices[index] end, function(index)
-    local params = { invitation = invitation.invitation, accept = index == 1, block = index == 3 or nil }
-    if index == 1 and not is_ours then
-      return await("notes/answer", params, "Waiting for " .. invitation.from.name .. "…")
-    end
-    ask("notes/answer", params, function()
-      if is_ours and index == 2 then say.news("Canceled; nothing was shared") end
-      if not is_ours then say.news(index == 3 and "Blocked " .. invitation.from.name or "Declined") end
-    end)
-  end)
-end
-
-function M.answer()
-  ask("notes/invitations", {}, function(result)
-    local open = vim.list_extend(result.invitations or {},
-      vim.tbl_filter(function(it) return it.awaitsConfirmation end, result.sent or {}))
-    if #open == 0 then return say.news("No invitations. :NotesJoin {ticket} joins with a ticket") end
-    if #open == 1 then return decide(open[1]) end
-    choose(open, "Invitations", function(it)
-      return (it.code and spaced(it.code) .. "  " or "") .. described(it)
-    end, decide)
-  end)
-end
-
-function M.verify(name)
-  ask("notes/verify", { peer = name }, function(result)
-    local lines = { (result.code:gsub("(%d%d%d%d%d)", "%1 ")), "", result.name .. " must see the same digits." }
-    if result.changed then
-      vim.list_extend(lines, { "", "WARNING: another key uses this name too.",
-        "Someone may pretend to be the person you met." })
-    end
-    view.show("Notes verify", lines)
-  end)
 end
 
 function M.unshare(name)
@@ -277,19 +165,34 @@ function M.delete(is_sure, is_for_everyone)
   end)
 end
 
-function M.undelete(title)
+local function with_deleted(title, prompt, act)
   ask("notes/list", { deleted = true }, function(result)
     local notes = vim.tbl_filter(function(it) return title == "" or it.title == title end, result.notes or {})
-    local function restore(it) ask("notes/undelete", { id = it.id }, files.open) end
     if #notes == 0 then
       say.warn(title == "" and "No deleted notes" or 'No deleted note is called "' .. title .. '"')
     elseif title ~= "" then
-      restore(notes[1])
+      act(notes[1])
     else
-      choose(notes, "Restore", function(it) return it.title end, restore)
+      choose(notes, prompt, function(it) return it.title end, act)
     end
   end)
 end
+
+function M.undelete(title)
+  with_deleted(title, "Restore", function(it) ask("notes/undelete", { id = it.id }, files.open) end)
+end
+
+-- Deletes a deleted note and its history for good.
+function M.purge_note(it)
+  local question = ('Delete "%s" and its history for good?'):format(text.shown(it.title))
+  if vim.fn.confirm(question, "&Delete\n&Keep", 2) ~= 1 then return end
+  ask("notes/purge", { id = it.id }, function()
+    refresh()
+    say.news(('"%s" is gone for good'):format(it.title))
+  end)
+end
+
+function M.purge(title) with_deleted(title, "Delete for good", M.purge_note) end
 
 function M.find(words)
   ask("notes/list", { query = words }, function(result)
@@ -334,11 +237,23 @@ end
 
 function M.follow(name)
   local note = note_of.of()
-  if note and name == "" and presence.follow(note, nil) then return say.news("Stopped following") end
+  if note and name == "" and presence.is_following(note) then return presence.stop_following(note) end
   with_peer(name, function(_, peer)
     presence.follow(note, peer)
-    presence.go(note, peer)
-    say.news("Following " .. peer.name .. ". :NotesFollow again stops")
+    say.news("Following " .. text.shown(peer.name) .. " until you move")
+  end)
+end
+
+-- Shows the others in the note where the cursor is, or these lines.
+function M.point(words, first, last)
+  local note = current()
+  if not note then return end
+  local at = text.position(vim.fn.line(".") - 1, vim.fn.col(".") - 1)
+  local range = not first and { start = at, ["end"] = at }
+    or { start = text.position(first - 1, 0), ["end"] = text.position(last - 1, #vim.fn.getline(last)) }
+  ask("notes/point", { uri = note.uri, version = note.version, rev = note.rev, range = range, text = words }, function(result)
+    local people = result.people or {}
+    say.news(#people == 0 and "No one else is in this note" or "Pointed here for " .. table.concat(people, ", "))
   end)
 end
 
@@ -409,10 +324,6 @@ function M.meeting(given)
   end)
 end
 
-function M.name(name)
-  ask("notes/setName", { name = name }, function() say.news("Others see you as " .. name) end)
-end
-
 function M.status()
   local note = note_of.of()
   if not note or note.id == "" then
@@ -450,17 +361,27 @@ end
 
 require("notes_lsp.history")(M, ask, current)
 require("notes_lsp.server")(M, ask, choose)
-M.show_ticket = show_ticket
+require("notes_lsp.ticket")(M, ask, with_buffer, current)
+require("notes_lsp.nearby")(M, ask, choose, { with_buffer = with_buffer, current = current, await = await })
 require("notes_lsp.screens")(M, ask, current, choose)
 files.on_empty_meeting = function(id) M.agenda_of({ id = id }) end
 
+-- What to do about an event, where something is to be done. An answer that is to be confirmed names the invitation.
+local function reply(event)
+  if event.invitation then
+    return event.kind == "invited" and ". :NotesAnswer to reply" or event.kind == "accepted" and " :NotesAnswer to compare codes" or ""
+  end
+  local replies = { keyChanged = ". :NotesVerify", away = ". :NotesDiff", pointed = ". :NotesGo " .. text.shown(event.name or "") }
+  return replies[event.kind] or ""
+end
+
 service.on("notes/event", function(event)
+  if event.kind == "pointed" then presence.on_pointed(event) end
   if not condition.on_event(event) then
-    local reply = event.kind == "invited" and ". :NotesAnswer to reply"
-      or event.kind == "accepted" and " :NotesAnswer to compare codes" or event.kind == "keyChanged" and ". :NotesVerify" or ""
-    local urgent = { declined = true, deleted = true, forged = true, keyChanged = true, waiting = true, invited = true, accepted = true }
-    local message = (event.message or "") == "" and "" or event.message .. reply
-    if urgent[event.kind] then say.warn(message) else say.news(message) end
+    local urgent = { declined = true, deleted = true, forged = true, keyChanged = true, waiting = true }
+    local message = (event.message or "") == "" and "" or event.message .. reply(event)
+    local is_urgent = event.invitation or urgent[event.kind] or message:find("^WARNING")
+    if is_urgent then say.warn(message) else say.news(message) end
   end
   files.on_placed(event)
   refresh()

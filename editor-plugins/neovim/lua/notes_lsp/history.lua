@@ -4,6 +4,32 @@ local text = require("notes_lsp.text")
 local say = require("notes_lsp.say")
 local view = require("notes_lsp.view")
 
+local api = vim.api
+local labels = api.nvim_create_namespace("notes_lsp_blame")
+
+-- Takes the names beside the lines away. Returns whether there were any.
+local function end_blame(buf)
+  local was_shown = vim.b[buf].notes_lsp_blame == true
+  vim.b[buf].notes_lsp_blame = nil
+  api.nvim_buf_clear_namespace(buf, labels, 0, -1)
+  return was_shown
+end
+
+-- Behind each line, who wrote it last, and when; until the text changes.
+local function show_blame(buf, spans)
+  end_blame(buf)
+  vim.b[buf].notes_lsp_blame = true
+  local last = api.nvim_buf_line_count(buf) - 1
+  for _, span in ipairs(spans) do
+    local label = ("  %s, %s"):format(text.shown(span.author), view.day(span.time))
+    local final = span.range["end"].character == 0 and span.range["end"].line - 1 or span.range["end"].line
+    for line = span.range.start.line, math.min(math.max(final, span.range.start.line), last) do
+      api.nvim_buf_set_extmark(buf, labels, line, 0, { virt_text = { { label, "NonText" } }, priority = 90 })
+    end
+  end
+  api.nvim_create_autocmd({ "TextChanged", "TextChangedI" }, { buffer = buf, once = true, callback = function() end_blame(buf) end })
+end
+
 -- Adds the verbs to `M`. `ask` sends a request and tells its error; `current` is the note of the current buffer, or nil.
 return function(M, ask, current)
   local function show_diff(result)
@@ -25,7 +51,7 @@ return function(M, ask, current)
     if note then M.diff_of({ uri = note.uri }) end
   end
 
-  function M.history_of(target)
+  function M.history_of(target, range)
     local function with(more) return vim.tbl_extend("force", target, more) end
     view.list("Notes history", "notes/history", target, {
       { "<CR>", "show the note as it was then", "heads", function(row)
@@ -36,9 +62,9 @@ return function(M, ask, current)
       { "d", "what this row changed", "heads", function(row) M.diff_of(with({ from = row.before, to = row.heads })) end },
       { "D", "what has changed since then", "heads", function(row) M.diff_of(with({ from = row.heads })) end },
       { "R", "restore the note to then", "heads", function(row)
-        ask("notes/restore", with({ heads = row.heads }), function()
+        ask("notes/restore", with({ heads = row.heads, range = range }), function()
           view.refresh()
-          say.news("Restored to " .. row.when .. " (u undoes)")
+          say.news((range and "Restored those lines to " or "Restored to ") .. row.when .. " (u undoes)")
         end)
       end },
     })
@@ -50,15 +76,24 @@ return function(M, ask, current)
     if note then M.history_of({ uri = note.uri }) end
   end
 
-  function M.blame(first, last)
+  -- Lets the person choose a state to bring back; with a range, only for these lines.
+  function M.restore(first, last)
     local note = current()
     if not note then return end
-    local range = { start = text.position(first - 1, 0), ["end"] = text.position(last, 0) }
+    M.history_of({ uri = note.uri }, first and { start = text.position(first - 1, 0), ["end"] = text.position(last, 0) })
+  end
+
+  -- Shows who wrote each line last, or these lines, or takes that away again.
+  function M.blame(first, last)
+    local note = current()
+    if not note or end_blame(note.buf) then return end
+    local range = { start = text.position((first or 1) - 1, 0), ["end"] = text.position(last or api.nvim_buf_line_count(0), 0) }
+    local tick = api.nvim_buf_get_changedtick(note.buf)
     ask("notes/blame", { uri = note.uri, range = range }, function(result)
-      local lines = vim.tbl_map(function(span)
-        return ("%d: %s, %s"):format(span.range.start.line + 1, span.author, view.day(span.time))
-      end, result.spans or {})
-      if #lines > 1 then view.show("Notes blame", lines) else say.news(lines[1] or "No text here") end
+      if #(result.spans or {}) == 0 then return say.news("No text here") end
+      if api.nvim_buf_is_loaded(note.buf) and api.nvim_buf_get_changedtick(note.buf) == tick then
+        show_blame(note.buf, result.spans)
+      end
     end)
   end
 end

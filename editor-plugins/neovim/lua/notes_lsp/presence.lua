@@ -3,6 +3,7 @@
 
 local api = vim.api
 local text = require("notes_lsp.text")
+local say = require("notes_lsp.say")
 local service = require("notes_lsp.service")
 local note_of = require("notes_lsp.note")
 local M = {}
@@ -20,10 +21,14 @@ local on_dark = {
 }
 -- At most twenty reports of the own caret a second.
 local report_interval_ms, most_name_width = 50, 16
-local namespace = api.nvim_create_namespace("notes_lsp")
+local namespace, pointing = api.nvim_create_namespace("notes_lsp"), api.nvim_create_namespace("notes_lsp_pointing")
 local is_pausing, is_due, last_report = false, false, nil
--- The peer that the view of a buffer follows, by buffer.
+-- How long the place that another person points at stays marked.
+local pointed_ms = 5000
+-- The peer that the view of a buffer follows, by buffer: {peer, name, place}; the place is where the cursor was put last.
 local followed = {}
+-- Where people have just pointed, by their ids: {buf, line, character}.
+local pointed = {}
 
 function M.define_highlights()
   local is_dark = vim.o.background == "dark"
@@ -35,6 +40,7 @@ function M.define_highlights()
     vim.cmd((define .. "cterm=italic ctermfg=%d gui=italic guifg=%s"):format("Name", index, term, gui))
     vim.cmd((define .. "cterm=reverse guibg=%s gui=NONE"):format("Selection", index, selected))
   end
+  vim.cmd("highlight default link NotesPointed IncSearch")
 end
 
 local function draw(note, peer, range)
@@ -54,13 +60,17 @@ local function draw(note, peer, range)
     })
   end
   local line = api.nvim_buf_get_lines(buf, caret.line, caret.line + 1, true)[1]
-  local label = { " " .. vim.fn.strcharpart(text.shown(peer.name), 0, most_name_width), "NotesName" .. color }
-  local mark = { virt_text = { label }, priority = 130 }
-  if caret.character < #line then
+  -- A caret at the end of a line is the person's letter, so that it is seen without colours, too. Where two names begin alike,
+  -- the letters differ.
+  local name, letter, is_at_end = text.shown(peer.name), text.shown(peer.letter or ""), caret.character >= #line
+  local needs_letter = not is_at_end and letter ~= "" and vim.fn.toupper(vim.fn.strcharpart(name, 0, 1)) ~= letter
+  local label = (needs_letter and " " .. letter or "") .. " " .. vim.fn.strcharpart(name, 0, most_name_width)
+  local mark = { virt_text = { { label, "NotesName" .. color } }, priority = 130 }
+  if is_at_end then
+    table.insert(mark.virt_text, 1, { letter == "" and " " or letter, "NotesCaret" .. color })
+  else
     mark.end_row, mark.hl_group = caret.line, "NotesCaret" .. color
     mark.end_col = caret.character + #vim.fn.strcharpart(line:sub(caret.character + 1), 0, 1)
-  else
-    table.insert(mark.virt_text, 1, { " ", "NotesCaret" .. color })
   end
   peer.mark = api.nvim_buf_set_extmark(buf, namespace, caret.line, caret.character, mark)
 end
@@ -68,7 +78,10 @@ end
 local function follow(note)
   if note.buf ~= api.nvim_get_current_buf() or not followed[note.buf] or api.nvim_get_mode().mode ~= "n" then return end
   for _, peer in ipairs(note.peers) do
-    if peer.peer == followed[note.buf] then M.go(note, peer) end
+    if peer.peer == followed[note.buf].peer then
+      M.go(note, peer)
+      followed[note.buf].place = api.nvim_win_get_cursor(0)
+    end
   end
 end
 
@@ -138,17 +151,53 @@ function M.find(note, name)
   end
 end
 
--- Moves the caret of the current window to a peer's.
+-- Moves the caret of the current window to a peer's, or to where they have just pointed.
 function M.go(note, peer)
-  local place = peer.mark and api.nvim_buf_get_extmark_by_id(note.buf, namespace, peer.mark, {}) or {}
-  if place[1] then vim.fn.cursor(place[1] + 1, place[2] + 1) end
+  local place = pointed[peer.peer]
+  if place and place.buf == note.buf then return vim.fn.cursor(place.line + 1, place.character + 1) end
+  local at = peer.mark and api.nvim_buf_get_extmark_by_id(note.buf, namespace, peer.mark, {}) or {}
+  if at[1] then vim.fn.cursor(at[1] + 1, at[2] + 1) end
 end
 
--- Follows a peer in the note's buffer; nil stops. Returns whether one was followed before.
+-- A person points at a part of a note: it is marked for a while.
+function M.on_pointed(event)
+  local note = note_of.with_uri(event.uri or "")
+  if not note or not api.nvim_buf_is_loaded(note.buf) then return end
+  local first, last = text.clamped_position(note.shadow, event.range.start), text.clamped_position(note.shadow, event.range["end"])
+  local line = api.nvim_buf_get_lines(note.buf, first.line, first.line + 1, false)[1]
+  if not line then return end
+  local place, is_caret = { buf = note.buf, line = first.line, character = first.character }, text.is_same(first, last)
+  pointed[event.peer] = place
+  local is_marked, mark = pcall(api.nvim_buf_set_extmark, note.buf, pointing, first.line, is_caret and 0 or first.character, {
+    end_row = last.line, end_col = is_caret and #line or last.character, hl_group = "NotesPointed", priority = 140,
+  })
+  vim.defer_fn(function()
+    if pointed[event.peer] == place then pointed[event.peer] = nil end
+    if is_marked and api.nvim_buf_is_loaded(note.buf) then api.nvim_buf_del_extmark(note.buf, pointing, mark) end
+  end, pointed_ms)
+end
+
+-- Follows a peer in the note's buffer, until the person does anything there.
 function M.follow(note, peer)
-  local was = followed[note.buf] ~= nil
-  followed[note.buf] = peer and peer.peer
-  return was
+  M.go(note, peer)
+  followed[note.buf] = { peer = peer.peer, name = peer.name, place = api.nvim_win_get_cursor(0) }
+end
+
+function M.is_following(note) return followed[note.buf] ~= nil end
+
+function M.stop_following(note)
+  local was = followed[note.buf]
+  followed[note.buf] = nil
+  if was then say.news("Stopped following " .. was.name) end
+end
+
+-- The cursor is elsewhere than it was put, or the person types: enough followed.
+function M.on_moved()
+  local note = note_of.of()
+  local it = note and followed[note.buf]
+  if it and (api.nvim_get_mode().mode ~= "n" or not vim.deep_equal(it.place, api.nvim_win_get_cursor(0))) then
+    M.stop_following(note)
+  end
 end
 
 table.insert(note_of.listeners, {

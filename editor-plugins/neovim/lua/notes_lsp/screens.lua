@@ -41,12 +41,7 @@ return function(M, ask, current, choose)
   end
 
   local function share(target)
-    return function(row)
-      ask("notes/share", target or { id = row.id }, function(result)
-        M.show_ticket(result)
-        view.refresh()
-      end)
-    end
+    return function(row) M.share_note(target or { id = row.id }) end
   end
 
   local function people_key(target) return { "P", "people", "id", function(row) M.people_of(target or { id = row.id }) end } end
@@ -81,21 +76,12 @@ return function(M, ask, current, choose)
     view.list("Deleted notes", "notes/list", { deleted = true }, {
       { "<CR>", "restore and open", "id", restore },
       { "U", "restore and open", "id", restore },
-      { "D", "delete for good", "id", function(row)
-        local question = ('Delete "%s" and its history for good?'):format(row.title)
-        if vim.fn.confirm(question, "&Delete\n&Keep", 2) == 1 then
-          ask("notes/purge", { id = row.id }, done(('"%s" is gone for good'):format(row.title)))
-        end
-      end },
+      { "D", "delete for good", "id", M.purge_note },
     })
   end
 
   local function trust(row)
-    choose({ "trust", "block", "forget" }, row.name, function(it) return it end, function(it)
-      local state = { trust = "trusted", block = "blocked", forget = "forgotten" }
-      local line = { trust = "You trust %s", block = "Blocked %s", forget = "Forgot %s" }
-      ask("notes/trust", { peer = row.peer, state = state[it] }, done(line[it]:format(row.name)))
-    end)
+    choose({ "trust", "block", "forget" }, row.name, function(it) return it end, function(it) M.trust(row.peer, row.name, it) end)
   end
 
   local verify = { "v", "verify: compare digits", "peer", function(row) M.verify(row.peer) end }
@@ -112,10 +98,8 @@ return function(M, ask, current, choose)
       end },
       { "a", "change access", "peer", function(row)
         local access = { ["can edit"] = "write", ["can read"] = "read", ["nothing: stop sharing"] = "none" }
-        local line = { write = "can edit", read = "can read", none = "no longer has" }
         choose({ "can edit", "can read", "nothing: stop sharing" }, row.name, function(it) return it end, function(it)
-          ask("notes/setAccess", with(target, { peer = row.peer, access = access[it] }),
-            done(row.name .. " " .. line[access[it]] .. " this note"))
+          M.set_access(target, row, access[it])
         end)
       end },
       { "D", "remove from the note", "peer", function(row)
@@ -180,17 +164,23 @@ return function(M, ask, current, choose)
     end)
   end
 
-  -- The first start: asks once for the name that others see, and whether to be seen on this network.
-  service.on_ready(function()
-    if not service.asks_name() then return end
-    say.when_free(function()
-      local default = service.peer_name()
-      vim.ui.input({ prompt = "Name that others see: ", default = default }, function(given)
-        local name = given and vim.trim(given) ~= "" and vim.trim(given) or default
-        local is_seen = vim.fn.confirm("Notes: May people on this network see you?", "&Yes\n&No", 1) == 1
-        ask("notes/setName", { name = name, visible = is_seen },
-          done("Others see you as " .. name .. ". :NotesName changes it"))
-      end)
+  -- Asks for the name that others see, and whether people on this network may see this person.
+  local function introduce(default)
+    vim.ui.input({ prompt = "Name that others see: ", default = default }, function(given)
+      local name = given and vim.trim(given) ~= "" and vim.trim(given) or default
+      local is_seen = vim.fn.confirm("Notes: May people on this network see you?", "&Yes\n&No", 1) == 1
+      ask("notes/setName", { name = name, visible = is_seen }, done("Others see you as " .. name .. ". :NotesName changes it"))
     end)
+  end
+
+  -- Changes the name for good; without one, asks for it.
+  function M.name(given)
+    if given ~= "" then return ask("notes/setName", { name = given }, done("Others see you as " .. given .. " now")) end
+    ask("notes/peers", {}, function(result) introduce((result.self or {}).name or "") end)
+  end
+
+  -- The first start asks once.
+  service.on_ready(function()
+    if service.asks_name() then say.when_free(function() introduce(service.peer_name()) end) end
   end)
 end

@@ -6,8 +6,7 @@ local note_of = require("notes_lsp.note")
 return function(M, ask, choose)
   local function publish(note, url)
     ask("notes/publish", { uri = note.uri, url = url }, function(result)
-      vim.fn.setreg('"', result.url)
-      if vim.fn.has("clipboard") == 1 then pcall(vim.fn.setreg, "+", result.url) end
+      M.copy_line(result.url)
       note.is_unshared = false
       say.news('Published; others :NotesJoin the URL in register "')
     end)

@@ -58,6 +58,29 @@ function M.show(name, lines)
   return buf
 end
 
+-- Closes the window of that name. Returns whether there was one.
+function M.close(name)
+  local buf = buffer_named(name)
+  local window = buf and vim.fn.bufwinid(buf) or -1
+  return window > 0 and pcall(api.nvim_win_close, window, true)
+end
+
+-- Lines in the middle of the screen, until the next key or move.
+function M.show_over(lines)
+  local width, height = 0, math.min(#lines, vim.o.lines - 4)
+  for _, line in ipairs(lines) do width = math.max(width, vim.fn.strdisplaywidth(line)) end
+  local buf = api.nvim_create_buf(false, true)
+  api.nvim_buf_set_lines(buf, 0, -1, true, lines)
+  vim.bo[buf].modifiable, vim.bo[buf].bufhidden = false, "wipe"
+  local window = api.nvim_open_win(buf, true, {
+    relative = "editor", style = "minimal", border = "single", width = width, height = height,
+    row = math.max(0, math.floor((vim.o.lines - height) / 2) - 2), col = math.max(0, math.floor((vim.o.columns - width) / 2) - 1),
+  })
+  local function close() pcall(api.nvim_win_close, window, true) end
+  for _, key in ipairs({ "q", "?", "<Esc>", "<CR>", "<Space>" }) do vim.keymap.set("n", key, close, { buffer = buf, nowait = true }) end
+  api.nvim_create_autocmd("WinLeave", { buffer = buf, once = true, callback = close })
+end
+
 -- By what a row is the same when it stands on another line.
 local function key_of(row)
   if not row or next(row) == nil then return nil end
@@ -145,7 +168,7 @@ function M.list(name, method, params, keys)
   end
   vim.keymap.set("n", "?", function()
     local lines = vim.tbl_map(function(it) return ("%-6s %s"):format(it[1], it[2]) end, keys)
-    M.show("Notes keys", vim.list_extend(lines, { "q      close this list" }))
+    M.show_over(vim.list_extend(lines, { "q      close this list" }))
   end, { buffer = buf, nowait = true })
   ask(name, true)
 end

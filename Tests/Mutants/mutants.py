@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""Do the tests notice? Changes the program in many small ways, one at a time, and runs the tests that reach the change.
+
+Usage: mutants.py [--count N] [--seed N] [--in DIRECTORY] [--seconds N]
+
+All mutants are built into one program, each behind a switch that the environment turns on (NOTES_MUTANT=number), in a copy of the
+repository at DIRECTORY (default .build-mutants). First each suite of tests runs alone and notes which switches it passes; then each
+mutant meets the suites that pass it, the quickest first, until one fails. A mutant that no suite reaches has survived. What came of
+it is written to DIRECTORY/mutants.json; with --seconds the mutants that are not reached in time are left out.
+"""
+import argparse
+import collections
+import filecmp
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+here = os.path.dirname(os.path.abspath(__file__))
+root = os.path.dirname(os.path.dirname(here))
+host = os.path.realpath(subprocess.check_output(["which", "swiftc"], text=True).strip()).rsplit("/bin/", 1)[0] + "/lib/swift/host"
+
+# What is mutated: a share of all mutants, and files.
+parts = {
+    "document core": (50, ["Automerge/History", "Automerge/Objects", "Automerge/Format", "Automerge/Patches", "Automerge/Document*.swift"]),
+    "sync": (20, ["Automerge/Sync", "AutomergeRepo/Sync"]),
+    "gate": (17, ["NotesServer/Gate"]),
+    "store": (13, ["Store", "SQLiteStorage", "AutomergeRepo/Storage"]),
+}
+targets = ["AutomergeTests", "AutomergeUtilitiesTests", "AutomergeRepoTests", "NotesServerTests", "StoreTests"]
+check = ["--explicit-target-dependency-import-check", "error"]
+shortest_limit_seconds, slowest_suite_seconds = 20, 60
+
+switch = """import Foundation
+
+enum Mutant {
+  private static let active = ProcessInfo.processInfo.environment["NOTES_MUTANT"].flatMap { Int($0) } ?? -1
+  private nonisolated(unsafe) static let seen: UnsafeMutablePointer<UInt8>? = {
+    guard let path = ProcessInfo.processInfo.environment["NOTES_MUTANTS_SEEN"] else { return nil }
+    let file = open(path, O_RDWR)
+    let memory = mmap(nil, 1 << 16, PROT_READ | PROT_WRITE, Int32(MAP_SHARED), file, 0)
+    return memory == MAP_FAILED ? nil : memory?.assumingMemoryBound(to: UInt8.self)
+  }()
+
+  static func on(_ number: Int) -> Bool {
+    if let seen { seen[number] = 1 }
+    return number == active
+  }
+}
+"""
+
+
+def files_of(tree, places):
+    found = []
+    for place in places:
+        path = f"{tree}/Sources/{place}"
+        found += glob.glob(path) if "*" in place else glob.glob(path + "/**/*.swift", recursive=True)
+    return sorted(name for name in found if not name.endswith("/Mutant.swift"))
+
+
+def copy(tree):
+    """Makes the copy, or brings it back to what the repository has."""
+    if os.path.realpath(tree) == os.path.realpath(root):
+        return
+    for name in subprocess.check_output(["git", "-C", root, "ls-files", "-co", "--exclude-standard", "-z"]).decode().split("\0"):
+        source, target = f"{root}/{name}", f"{tree}/{name}"
+        if os.path.isfile(source) and not (os.path.isfile(target) and filecmp.cmp(source, target, shallow=False)):
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            shutil.copy2(source, target, follow_symlinks=False)
+
+
+def mutate(tree, mutator, count, seed, skip):
+    """Puts the mutants in, and returns what they are."""
+    mutants, originals = [], {}
+    for part, (share, places) in parts.items():
+        files = files_of(tree, places)
+        for name in files:
+            originals[name] = open(name).read()
+        lines = subprocess.check_output(
+            [mutator, str(seed), str(round(count * share / 100)), str(len(mutants)), skip] + files, text=True)
+        mutants += [dict(json.loads(line), part=part) for line in lines.splitlines()]
+    for module in {name[len(tree) + 9:].split("/")[0] for name in originals}:
+        with open(f"{tree}/Sources/{module}/Mutant.swift", "w") as file:
+            file.write(switch)
+    return mutants, originals
+
+
+def restore(originals):
+    for name, text in originals.items():
+        with open(name, "w") as file:
+            file.write(text)
+
+
+def build(tree, count, seed):
+    """Builds with as many mutants as compile."""
+    mutator, skip = tree + "/.build/mutate", tree + "/.build/mutants-skipped"
+    os.makedirs(tree + "/.build", exist_ok=True)
+    subprocess.run(
+        ["swiftc", "-O", "-parse-as-library", here + "/Mutate.swift", "-I", host, "-L", host, "-lSwiftSyntax", "-lSwiftParser",
+         "-lSwiftOperators", "-Xlinker", "-rpath", "-Xlinker", host, "-o", mutator], check=True)
+    open(skip, "a").close()
+    modules = ["Automerge", "AutomergeRepo", "NotesServer", "Store", "SQLiteStorage"]
+    while True:
+        mutants, originals = mutate(tree, mutator, count, seed, skip)
+        bad = set()
+        for arguments in [["--target", module] for module in modules] + [["--build-tests"]]:
+            result = subprocess.run(["swift", "build", *check, *arguments], cwd=tree, text=True, capture_output=True)
+            output = result.stdout + result.stderr
+            if result.returncode == 0:
+                continue
+            for path, line in re.findall(r"^(\S+\.swift):(\d+):\d+: error", output, re.M):
+                bad |= {mutant["key"] for mutant in mutants if os.path.samefile(mutant["file"], path)
+                        and any(mutant_line <= int(line) <= mutant_line + mutant["before"].count("\n") + 1
+                                for mutant_line in [mutant["line"]])}
+            if not bad:
+                restore(originals)
+                sys.exit("the mutants do not build:\n" + output[-4000:])
+            break
+        if not bad:
+            return mutants, originals
+        print(f"{len(bad)} mutants do not compile", flush=True)
+        with open(skip, "a") as file:
+            file.write("".join(key + "\n" for key in sorted(bad)))
+        restore(originals)
+
+
+def suites_of(bundle, tree):
+    names = subprocess.check_output([bundle, "--testing-library", "swift-testing", "--list-tests"], text=True, cwd=tree)
+    found = collections.Counter()
+    for name in names.splitlines():
+        match = re.match(r"(\w+)\.(\w+)/", name)
+        if match and match[1] in targets:
+            found[f"^{match[1]}\\.{match[2]}/"] += 1
+    return sorted(found)
+
+
+def run(bundle, tree, suite, limit, **environment):
+    """Whether the suite passes, and how long it took."""
+    start = time.time()
+    process = subprocess.Popen(
+        [bundle, "--testing-library", "swift-testing", "--filter", suite], cwd=tree, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, start_new_session=True, env=dict(os.environ, **environment))
+    try:
+        passes = process.wait(limit) == 0
+    except subprocess.TimeoutExpired:
+        passes = False
+    if process.poll() is None:
+        os.killpg(process.pid, 9)
+        process.wait()
+    return passes, time.time() - start
+
+
+def reach(bundle, tree):
+    """Each suite that passes without a mutant: its seconds, and which mutants it reaches."""
+    reached, record = {}, tree + "/.build/mutants-seen"
+    for suite in suites_of(bundle, tree):
+        with open(record, "wb") as file:
+            file.write(bytes(1 << 16))
+        passes, seconds = run(bundle, tree, suite, slowest_suite_seconds, NOTES_MUTANTS_SEEN=record)
+        if not passes:
+            print(f"left out, since it fails or takes long: {suite}", flush=True)
+            continue
+        seen = open(record, "rb").read()
+        reached[suite] = (seconds, {number for number, byte in enumerate(seen) if byte})
+    return reached
+
+
+def judge(bundle, tree, mutant, reached):
+    """The suite that kills the mutant; nil if none does."""
+    suites = sorted((seconds, suite) for suite, (seconds, numbers) in reached.items() if mutant["number"] in numbers)
+    for seconds, suite in suites:
+        limit = max(shortest_limit_seconds, 10 * seconds)
+        passes, _ = run(bundle, tree, suite, limit, NOTES_MUTANT=str(mutant["number"]))
+        if not passes:
+            return suite
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--count", type=int, default=520)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--in", dest="tree", default=root + "/.build-mutants")
+    parser.add_argument("--seconds", type=float, default=float("inf"))
+    options = parser.parse_args()
+    tree, end = os.path.realpath(options.tree), time.time() + options.seconds
+    copy(tree)
+    mutants, originals = build(tree, options.count, options.seed)
+    print(f"{len(mutants)} mutants are built", flush=True)
+    bundle = glob.glob(tree + "/.build/debug/*.xctest")[0]
+    reached = reach(bundle, tree)
+    print(f"{len(reached)} suites, {sum(seconds for seconds, _ in reached.values()):.0f} s", flush=True)
+    results = collections.defaultdict(lambda: {"mutants": 0, "killed": 0})
+    survivors, judged = [], 0
+    # In an order that has some of each part from the beginning.
+    for mutant in sorted(mutants, key=lambda mutant: mutant["number"] * 0.6180339887 % 1):
+        if time.time() > end:
+            break
+        killer = judge(bundle, tree, mutant, reached)
+        judged += 1
+        results[mutant["part"]]["mutants"] += 1
+        results[mutant["part"]]["killed"] += killer is not None
+        place = f"{os.path.relpath(mutant['file'], tree)}:{mutant['line']}"
+        before, after = (" ".join(mutant[key].split())[:120] for key in ("before", "after"))
+        isReached = any(mutant["number"] in numbers for _, numbers in reached.values())
+        print(f"{judged}/{len(mutants)} {'killed' if killer else 'SURVIVED'} {place}: {before} -> {after} {killer or ''}", flush=True)
+        if not killer:
+            survivors.append(f"{place}: `{before}` → `{after}`" + ("" if isReached else " (reached by no suite)"))
+        with open(tree + "/.build/mutants.json", "w") as file:
+            json.dump({"parts": results, "survivors": sorted(survivors)}, file)
+    restore(originals)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+import AutomergeRepo
+import Foundation
+import RepoTestSupport
+
+/// The time on one person's machine: it stands still while the machine sleeps, and its calendar may jump.
+@AutomergeRepo
+final class MachineClock: RepoClock {
+  /// The time that all machines share.
+  let base: ManualClock
+  /// By how much the machine's calendar is wrong.
+  var calendarError: TimeInterval = 0
+  private var sleptBefore = Duration.zero
+  private var sleep: Range<Duration>?
+
+  init(_ base: ManualClock) { self.base = base }
+
+  /// The machine's monotonic time, as the system counts it: without the time that it has slept.
+  var now: Duration { min(base.now, sleep?.lowerBound ?? base.now) - sleptBefore }
+
+  var date: Date { base.date.addingTimeInterval(calendarError) }
+
+  /// When the machine wakes, in the time that all share; nil if it is awake.
+  var wakesAt: Duration? { sleep?.upperBound }
+
+  /// The machine sleeps for this long. Whoever is asleep already sleeps on as planned.
+  func fallAsleep(for duration: Duration, onWaking action: @escaping @AutomergeRepo () -> Void) {
+    guard sleep == nil else { return }
+    sleep = base.now..<base.now + duration
+    base.schedule(after: duration) { [weak self] in
+      self?.wake()
+      action()
+    }
+  }
+
+  private func wake() {
+    guard let sleep else { return }
+    sleptBefore += sleep.upperBound - sleep.lowerBound
+    self.sleep = nil
+  }
+
+  @discardableResult
+  func schedule(after delay: Duration, _ action: @escaping @AutomergeRepo () -> Void) -> any ScheduledAction {
+    let timer = Timer(due: now + delay, body: action)
+    base.schedule(after: delay) { self.fire(timer) }
+    return timer
+  }
+
+  /// Puts a timer off by what the machine has slept meanwhile.
+  private func fire(_ timer: Timer) {
+    guard !timer.isCancelled else { return }
+    if let sleep {
+      base.schedule(after: sleep.upperBound - base.now) { self.fire(timer) }
+    } else if now < timer.due {
+      base.schedule(after: timer.due - now) { self.fire(timer) }
+    } else {
+      timer.body()
+    }
+  }
+
+  private final class Timer: ScheduledAction {
+    let due: Duration
+    let body: @AutomergeRepo () -> Void
+    private(set) var isCancelled = false
+
+    init(due: Duration, body: @escaping @AutomergeRepo () -> Void) { (self.due, self.body) = (due, body) }
+
+    func cancel() { isCancelled = true }
+  }
+}

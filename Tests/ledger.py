@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""Runs what proves the program, and appends what came of it to Sources/Documentation/Ledger.md. Entries are never changed.
+
+Usage: ledger.py soak HOURS [CORES [FAULT,…]]   the simulation of whole services, seed after seed; CORES is all by default
+       ledger.py fuzz COMMAND LOG…              what libFuzzer printed, one file for each target
+       ledger.py kills COMMAND LOG              what KilledServiceTests and KilledWriterTests printed
+       ledger.py mutants COMMAND RESULT         what Tests/Mutants/mutants.py found, as JSON
+
+Interrupted, a soak notes what it has until then.
+"""
+import collections
+import datetime
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+page = root + "/Sources/Documentation/Ledger.md"
+head = """# Ledger
+
+What was tested beyond `make test`, how often, and what was found. Each entry is appended by the program that ran the tests
+(`Tests/ledger.py`), from its own counts, and is never changed afterwards. The command of an entry repeats it.
+"""
+
+
+def append(kind, command, sentence, rows=(), columns=(), notes=()):
+    """Adds an entry: a sentence, a table, and a list."""
+    commit = subprocess.check_output(["git", "-C", root, "rev-parse", "--short=10", "HEAD"], text=True).strip()
+    changed = subprocess.check_output(["git", "-C", root, "status", "--porcelain", "-uno", "--", "Sources"], text=True)
+    changed = [line for line in changed.splitlines() if not line.endswith("Ledger.md")]
+    now = datetime.datetime.now(datetime.timezone.utc)
+    lines = [f"## {now:%Y-%m-%d %H:%M} UTC: {kind}", "",
+             f"`{command}` at commit {commit}{' with changes' if changed else ''}. {sentence}"]
+    if rows:
+        lines += ["", "| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+        lines += ["| " + " | ".join(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row) + " |" for row in rows]
+    if notes:
+        lines += [""] + [f"- {note}" for note in notes]
+    text = open(page).read() if os.path.exists(page) else head
+    with open(page, "w") as file:
+        file.write(text + "\n" + "\n".join(lines) + "\n")
+    print("\n".join(lines))
+
+
+# Soak
+
+soaker = root + "/.build/release/notes-soak"
+batch_size = 40
+longest_seed_seconds = 900
+
+
+class Soak:
+    """Processes that run seeds, one on each core, and what they have counted."""
+
+    def __init__(self, first, cores, faults):
+        self.first, self.cores, self.faults = first, cores, faults
+        self.counts, self.failures = collections.Counter(), []
+        self.seeds = self.next_seed = 0
+        self.simulated = self.cpu = 0.0
+        self.lock, self.ended = threading.Lock(), threading.Event()
+
+    def take_batch(self):
+        with self.lock:
+            start = self.first + self.next_seed
+            self.next_seed += batch_size
+            return list(range(start, start + batch_size))
+
+    def work(self):
+        while not self.ended.is_set():
+            seeds = self.take_batch()
+            while seeds and not self.ended.is_set():
+                done = self.run(seeds[0], len(seeds))
+                seeds = seeds[done:]
+
+    def run(self, first, count, replays=False):
+        """Runs seeds in one process until one fails; returns how many were done, failed ones too."""
+        process = subprocess.Popen(
+            ["nice", "-n", "15", soaker, str(first), "1", str(count), self.faults], stdout=subprocess.PIPE, text=True,
+            env=dict(os.environ, SWIFT_DETERMINISTIC_HASHING="1"), stderr=subprocess.PIPE)
+        timer, done, seed = None, 0, first
+        for line in process.stdout:
+            if timer:
+                timer.cancel()
+            timer = threading.Timer(longest_seed_seconds, process.kill)
+            timer.daemon = True
+            timer.start()
+            result = json.loads(line)
+            if "begun" in result:
+                seed = result["begun"]
+                if self.ended.is_set():
+                    process.kill()
+                    break
+                continue
+            done += 1
+            if replays:
+                return result.get("failure")
+            self.note(result)
+        errors = process.stderr.read()
+        process.wait()
+        if timer:
+            timer.cancel()
+        if process.returncode != 0 and not self.ended.is_set():
+            if replays:
+                return f"ends with {process.returncode}"
+            self.note({"seed": seed, "failure": f"ends with {process.returncode}: {errors[-300:]}"})
+            done += 1
+        return done
+
+    def note(self, result):
+        failure = result.get("failure")
+        again = self.run(result["seed"], 1, replays=True) if failure else None
+        with self.lock:
+            self.seeds += 1
+            self.simulated += result.get("simulated", 0)
+            self.counts.update(result.get("counts", {}))
+            if failure:
+                kind = "the same in a second run" if again == failure else "not the same in a second run"
+                self.failures.append((result["seed"], " ".join(failure.split())[:300], kind))
+                print(f"seed {result['seed']}: {failure}", file=sys.stderr, flush=True)
+
+
+def soak(hours, cores=None, faults=None):
+    faults = faults if faults is not None else ",".join(all_faults())
+    cores = int(cores or os.cpu_count())
+    text = open(page).read() if os.path.exists(page) else ""
+    first = 1 + max([0] + [int(last.replace(",", "")) for last in re.findall(r"Seeds [\d,]+ to ([\d,]+)", text)])
+    run = Soak(first, cores, faults)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: run.ended.set())
+    start = time.time()
+    threads = [threading.Thread(target=run.work) for _ in range(cores)]
+    for thread in threads:
+        thread.start()
+    run.ended.wait(float(hours) * 3600)
+    run.ended.set()
+    seconds = time.time() - start
+    for thread in threads:
+        thread.join()
+    usage = os.times()
+    core_hours = (usage.children_user + usage.children_system) / 3600
+    failures = [f"`make simulate SEED={seed} FAULTS={faults}`: {text} ({kind})" for seed, text, kind in sorted(run.failures)]
+    append(
+        "whole services in virtual time", f"make soak HOURS={hours}",
+        f"Seeds {first} to {first + run.next_seed - 1}: {run.seeds:,} runs to the end, {run.seeds / seconds:.1f} a second, in "
+        f"{core_hours:.2f} processor hours on {cores} {'core' if cores == 1 else 'cores'}; {run.simulated / 3600:,.1f} simulated hours; "
+        f"{len(failures)} failed.",
+        sorted(run.counts.items(), key=lambda item: -item[1]), ("done or injected", "times"), failures)
+
+
+def all_faults():
+    with open(root + "/Tests/ServiceSimulation/Fault.swift") as file:
+        return re.findall(r"^  case (\w+)$", file.read(), re.M)
+
+
+# What others have printed
+
+def fuzz(command, *logs):
+    rows = []
+    for log in logs:
+        text = open(log, errors="replace").read()
+        runs = sum(int(count) for count in re.findall(r"stat::number_of_executed_units: *(\d+)", text))
+        cover = re.findall(r"cov: (\d+)", text)
+        corpus = re.findall(r"corp: (\d+)", text)
+        found = re.findall(r"Test unit written to \S*/(\S+)", text)
+        rows.append((os.path.basename(log).removesuffix(".log"), runs, int(cover[-1]) if cover else 0,
+                     int(corpus[-1]) if corpus else 0, ", ".join(found) or "nothing"))
+    total = sum(row[1] for row in rows)
+    append("foreign bytes", command, f"{total:,} executions.", rows, ("target", "executions", "edges", "inputs kept", "found"))
+
+
+def kills(command, log):
+    text = open(log, errors="replace").read()
+    printed = [line.strip() for line in text.splitlines() if re.search(r"\bkills?\b.*\d|\d.*\bkills?\b|killed \d", line)]
+    failed = re.findall(r"^✘ .*", text, re.M)
+    verdict = "All tests passed: nothing lost, nothing twice." if not failed and "✔ Test run" in text else "FAILED."
+    append("services that are killed", command, verdict, notes=printed + failed[:20])
+
+
+def mutants(command, result):
+    data = json.load(open(result))
+    rows = [(name, part["mutants"], part["killed"], f"{100 * part['killed'] / max(1, part['mutants']):.0f} %")
+            for name, part in sorted(data["parts"].items())]
+    total, killed = sum(row[1] for row in rows), sum(row[2] for row in rows)
+    append("mutants", command, f"{killed:,} of {total:,} mutants were killed ({100 * killed / max(1, total):.1f} %). The survivors:",
+           rows, ("part", "mutants", "killed", ""), data["survivors"])
+
+
+if __name__ == "__main__":
+    commands = {"soak": soak, "fuzz": fuzz, "kills": kills, "mutants": mutants}
+    if len(sys.argv) < 3 or sys.argv[1] not in commands:
+        sys.exit(__doc__)
+    commands[sys.argv[1]](*sys.argv[2:])
