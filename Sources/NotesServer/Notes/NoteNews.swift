@@ -31,7 +31,7 @@ enum NoteNews: Hashable {
   case detached(Reason)
   /// The note is not here yet; the name is that of the host, or what else it is waited for.
   case waiting(for: String)
-  /// The note goes on in another document, without the removed guests.
+  /// The note continues in another document, without the removed guests.
   case moved(from: DocumentId, Mover)
 
   /// The person who removed the guests.

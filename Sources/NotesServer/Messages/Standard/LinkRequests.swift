@@ -37,7 +37,7 @@ struct ReferencesRequest: EditorRequest {
   }
 }
 
-/// `textDocument/completion`: the titles of notes behind `[[`.
+/// `textDocument/completion`: the titles of notes after `[[`.
 struct CompletionRequest: EditorRequest {
   static let method = "textDocument/completion"
 
@@ -129,7 +129,7 @@ struct RenameLinksRequest: EditorRequest {
     let text = DocumentText(note).allUTF8
     var starts = [0]
     for (offset, byte) in text.enumerated() where byte == 0x0A { starts.append(offset + 1) }
-    // From the end, so that each stands where it was found.
+    // Replace from the end, so that earlier positions stay valid.
     let splices = links.links(to: old, in: text).reversed().map { line, link in
       TextSplice(
         utf8Offset: starts[line] + link.part.lowerBound, deleteUTF8: link.part.count, insert: Array(new.utf8))

@@ -80,7 +80,7 @@ struct NoteLinks {
     return links.map { Place(uri: uri, range: lines.range(inLine: $0.line, $0.link.part)) }
   }
 
-  /// Where a part stands: in its open buffer, else in its file.
+  /// The location of a part: in its open buffer, else in its file.
   func uri(of part: NoteRecord) -> String? {
     editor.buffers.binding(at: part.key)?.uri ?? part.path.map(FileURI.uri(path:))
   }
