@@ -100,7 +100,7 @@ struct Join: ParsableCommand {
   @Flag(help: "Print JSON.") var json = false
 
   func validate() throws {
-    guard !ticket.isEmpty else { throw ValidationError("Paste the ticket behind join.") }
+    guard !ticket.isEmpty else { throw ValidationError("Paste the ticket after join.") }
   }
 
   func run() throws {

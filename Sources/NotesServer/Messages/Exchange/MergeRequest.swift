@@ -33,7 +33,7 @@ struct MergeRequest: EditorRequest {
   private func copy(
     of id: DocumentId, _ files: any WorkingFileAccess
   ) async throws -> (document: Document, isOfThisId: Bool) {
-    let stranger = NotesError(.noSharedHistory, "\(path) is no copy of this note; import it instead.")
+    let stranger = NotesError(.noSharedHistory, "\(path) is not a copy of this note; import it instead.")
     if try await files.names(in: path) != nil {
       let folder = try await RepoDirectory.documents(in: path, files).first { $0.0 == id }?.1
       guard let folder, let document = try await RepoDirectory.load(folder, files) else { throw stranger }

@@ -71,7 +71,7 @@ enddef
 export def People()
   const note = buffer.Of(bufnr())
   if empty(note) || note.id == ''
-    status.Warn('Not a note. :NotesPeers lists everybody')
+    status.Warn('Not a note. :NotesPeers lists all people')
   else
     PeopleOf({id: note.id})
   endif
