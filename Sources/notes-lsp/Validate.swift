@@ -6,7 +6,7 @@ import Foundation
 struct Validate: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Check Automerge files, also in .meetingnotes.",
-    discussion: "Says where a file is damaged, and which changes were read and not taken. Exit code 1 if there is any.")
+    discussion: "Prints where a file is damaged, and which changes it read but rejected. Exit code 1 if there are any.")
 
   @Argument(help: "The files.") var files: [String]
   @Flag(help: "Print JSON, one object for each file.") var json = false

@@ -186,7 +186,7 @@ struct MeetingDocument {
   /// The title that was brought to an item's map from another of its maps, the last time.
   func title(broughtFrom source: ObjId, to object: ObjId) -> String? { text(object, Self.broughtKey(from: source)) }
 
-  /// Whether the map's title came from another map.
+  /// Whether the map's title was copied from another map.
   func isTitleBrought(to object: ObjId) -> Bool {
     givenTitle(of: object) == nil && text(object, "title").map(broughtTitles(to: object).contains) ?? false
   }

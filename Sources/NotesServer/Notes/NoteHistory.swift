@@ -2,7 +2,7 @@ import Automerge
 import AutomergeRepo
 import Foundation
 
-/// Who wrote in a note.
+/// The authors of a note's changes.
 ///
 /// The document has a name for every author under `people`, which every writer can change. So the names of this person and of
 /// people met come from what is known of their keys, and any other is shown as claimed. Whether the owner of the key made a

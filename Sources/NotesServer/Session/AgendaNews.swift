@@ -8,7 +8,7 @@ import JSONRPC
 ///                     └──the list is filled again──► added to what is shown
 @AutomergeRepo
 final class AgendaNews {
-  /// What several changes in this time do is told in one line.
+  /// Report all changes within this time in one line.
   private static let moment: Duration = .milliseconds(700)
 
   private let service: Service
@@ -38,7 +38,7 @@ final class AgendaNews {
     guard let before = service.notebook[handle.id]?.agenda, let meeting = MeetingDocument(handle.document) else {
       return
     }
-    // An item that was moved was made anew by the one who moved it.
+    // The person who moved an item made it again.
     let news = AgendaDifference(from: before, to: entries(handle), ignoring: ownItems(meeting))
     guard !news.isEmpty else { return }
     pending[handle.id, default: AgendaDifference()].add(news)
@@ -126,7 +126,7 @@ final class AgendaNews {
   }
 }
 
-/// What is new in an agenda, in words.
+/// Describes the news in an agenda.
 struct AgendaMarks {
   /// By the items' ids.
   var items: [String: String] = [:]

@@ -7,7 +7,7 @@ import JSONRPC
 struct PastNote {
   let record: NoteRecord
   let note: NoteDocument
-  /// Who is vouched for as the author of its changes.
+  /// The authors whose signatures cover its changes.
   let vouching: ChangeVouching
   let authors: NoteAuthors
   var document: Document { note.document }

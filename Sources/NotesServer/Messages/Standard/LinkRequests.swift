@@ -46,7 +46,7 @@ struct ReferencesRequest: EditorRequest {
   }
 }
 
-/// `textDocument/completion`: the titles of notes behind `[[`.
+/// `textDocument/completion`: the titles of notes after `[[`.
 struct CompletionRequest: EditorRequest {
   static let method = "textDocument/completion"
 

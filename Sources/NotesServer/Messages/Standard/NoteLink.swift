@@ -5,9 +5,9 @@ struct NoteLink: Hashable {
 
   let title: String
   let heading: String?
-  /// Where the title stands in the line, in UTF-8, without the brackets.
+  /// The title's range in the line, in UTF-8, without the brackets.
   let part: Range<Int>
-  /// Where the link stands, brackets included.
+  /// The link's range, brackets included.
   let whole: Range<Int>
 
   private static let (opening, closing) = (UInt8(ascii: "["), UInt8(ascii: "]"))

@@ -76,7 +76,7 @@ struct NoteLinks {
     return found
   }
 
-  /// Where a part stands: in its open buffer, else in its file.
+  /// The location of a part: in its open buffer, else in its file.
   func uri(of part: NoteRecord) -> String? {
     editor.buffers.binding(at: part.key)?.uri ?? part.path.map(FileURI.uri(path:))
   }
