@@ -20,7 +20,7 @@ public final class SQLiteStore: StorageProvider {
   /// `directory/store`, of an earlier notes-lsp.
   ///
   /// - Parameter fileSystem: asked of the system if it is not given.
-  /// Throws what a later `load` would throw too, so that a store that cannot be used is known at once.
+  /// Throws the error that a later `load` would throw, so that the program learns at once of an unusable store.
   public static func open(
     directory: URL, fileSystem: FileSystemKind? = nil
   ) async throws(StorageError) -> SQLiteStore {
@@ -201,7 +201,8 @@ public final class SQLiteStore: StorageProvider {
     if let error { throw error }
   }
 
-  /// Makes all commits that have come in since the last one, in one transaction. If that fails, makes each on its own, so that
+  /// Makes all commits that have arrived since the last transaction in one. If that fails, makes each separately, so
+  /// that
   /// a bad one does not prevent the others.
   private func commitWaiting() {
     let commits = waiting.withLock { waiting in

@@ -73,7 +73,7 @@ export def People()
   if view.NoteId() != ''
     PeopleOf({id: view.NoteId()})
   elseif empty(note) || note.id == ''
-    status.Warn('Not a note. :NotesPeers lists everybody')
+    status.Warn('Not a note. :NotesPeers lists all people')
   else
     PeopleOf({id: note.id})
   endif
