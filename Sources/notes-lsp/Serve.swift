@@ -21,7 +21,8 @@ struct Serve: ParsableCommand {
   var name: String?
   @Option(
     help: ArgumentHelp(
-      "The address for notes-lsp peers; * is every address of this machine, port 0 any free one.", valueName: "host:port")
+      "The address for notes-lsp peers; * is every address of this machine, port 0 any free one.",
+      valueName: "host:port")
   )
   var listen = "*:0"
   @Option(
