@@ -120,10 +120,10 @@ simulate:
 	  NOTES_SIMULATION_WITHOUT=$(WITHOUT) NOTES_SIMULATION_FAULTS=$(FAULTS) swift test --skip-build \
 	  --filter everyWordStandsOnceInTheEnd
 
-# The same with all faults, seed after seed for so many HOURS on all CORES; what came of it is appended to the ledger.
+# The same with all faults that the program stands, or these FAULTS, seed after seed for so many HOURS on all CORES; the ledger gets what came of it.
 soak:
 	swift build $(RELEASE) --product notes-soak
-	Tests/ledger.py soak $(or $(HOURS),1) $(CORES)
+	Tests/ledger.py soak $(or $(HOURS),1) "$(CORES)" "$(FAULTS)"
 
 # Changes the program in 520 small ways and looks which of them the tests notice. Takes hours; the ledger gets the figures.
 mutants: setup-test

@@ -13,9 +13,11 @@ import datetime
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -28,14 +30,22 @@ What was tested beyond `make test`, how often, and what was found. Each entry is
 """
 
 
-def append(kind, command, sentence, rows=(), columns=(), notes=()):
-    """Adds an entry: a sentence, a table, and a list."""
+def commit_here():
     commit = subprocess.check_output(["git", "-C", root, "rev-parse", "--short=10", "HEAD"], text=True).strip()
     changed = subprocess.check_output(["git", "-C", root, "status", "--porcelain", "-uno", "--", "Sources"], text=True)
     changed = [line for line in changed.splitlines() if not line.endswith("Ledger.md")]
+    return commit + (" with changes" if changed else "")
+
+
+# What runs is what was built before.
+commit = commit_here()
+
+
+def append(kind, command, sentence, rows=(), columns=(), notes=()):
+    """Adds an entry: a sentence, a table, and a list."""
     now = datetime.datetime.now(datetime.timezone.utc)
     lines = [f"## {now:%Y-%m-%d %H:%M} UTC: {kind}", "",
-             f"`{command}` at commit {commit}{' with changes' if changed else ''}. {sentence}"]
+             f"`{command}` at commit {commit}. {sentence}"]
     if rows:
         lines += ["", "| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
         lines += ["| " + " | ".join(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row) + " |" for row in rows]
@@ -49,7 +59,6 @@ def append(kind, command, sentence, rows=(), columns=(), notes=()):
 
 # Soak
 
-soaker = root + "/.build/release/notes-soak"
 batch_size = 40
 longest_seed_seconds = 900
 
@@ -59,6 +68,9 @@ class Soak:
 
     def __init__(self, first, cores, faults):
         self.first, self.cores, self.faults = first, cores, faults
+        # A build that is made meanwhile changes nothing.
+        self.folder = tempfile.TemporaryDirectory()
+        self.program = shutil.copy2(root + "/.build/release/notes-soak", self.folder.name)
         self.counts, self.failures = collections.Counter(), []
         self.seeds = self.next_seed = 0
         self.simulated = self.cpu = 0.0
@@ -80,7 +92,7 @@ class Soak:
     def run(self, first, count, replays=False):
         """Runs seeds in one process until one fails; returns how many were done, failed ones too."""
         process = subprocess.Popen(
-            ["nice", "-n", "15", soaker, str(first), "1", str(count), self.faults], stdout=subprocess.PIPE, text=True,
+            ["nice", "-n", "15", self.program, str(first), "1", str(count), self.faults], stdout=subprocess.PIPE, text=True,
             env=dict(os.environ, SWIFT_DETERMINISTIC_HASHING="1"), stderr=subprocess.PIPE)
         timer, done, seed = None, 0, first
         for line in process.stdout:
@@ -124,8 +136,9 @@ class Soak:
                 print(f"seed {result['seed']}: {failure}", file=sys.stderr, flush=True)
 
 
-def soak(hours, cores=None, faults=None):
-    faults = faults if faults is not None else ",".join(all_faults())
+def soak(hours, cores="", faults=""):
+    if faults in ("", "all"):
+        faults = ",".join(name for name in all_faults() if faults or name not in unmended_faults())
     cores = int(cores or os.cpu_count())
     text = open(page).read() if os.path.exists(page) else ""
     first = 1 + max([0] + [int(last.replace(",", "")) for last in re.findall(r"Seeds [\d,]+ to ([\d,]+)", text)])
@@ -145,7 +158,7 @@ def soak(hours, cores=None, faults=None):
     core_hours = (usage.children_user + usage.children_system) / 3600
     failures = [f"`make simulate SEED={seed} FAULTS={faults}`: {text} ({kind})" for seed, text, kind in sorted(run.failures)]
     append(
-        "whole services in virtual time", f"make soak HOURS={hours}",
+        "whole services in virtual time", f"make soak HOURS={hours} CORES={cores} FAULTS={faults}",
         f"Seeds {first} to {first + run.next_seed - 1}: {run.seeds:,} runs to the end, {run.seeds / seconds:.1f} a second, in "
         f"{core_hours:.2f} processor hours on {cores} {'core' if cores == 1 else 'cores'}; {run.simulated / 3600:,.1f} simulated hours; "
         f"{len(failures)} failed.",
@@ -155,6 +168,12 @@ def soak(hours, cores=None, faults=None):
 def all_faults():
     with open(root + "/Tests/ServiceSimulation/Fault.swift") as file:
         return re.findall(r"^  case (\w+)$", file.read(), re.M)
+
+
+def unmended_faults():
+    """Those that a soak has only if it is asked for them."""
+    with open(root + "/Tests/ServiceSimulation/Fault.swift") as file:
+        return re.findall(r"\w+", re.search(r"unmended: Set<Fault> = \[(.*)\]", file.read())[1])
 
 
 # What others have printed

@@ -37,8 +37,8 @@ struct New: ParsableCommand {
 /// `notes-lsp rename NOTE TITLE`: another title.
 struct Rename: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Give a note another title and print the path of its file.",
-    discussion: "The file follows the title at once, or when no editor has it open any more.")
+    abstract: "Rename a note and print the path of its file.",
+    discussion: "The file is renamed at once, or when no editor has it open any more.")
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The note's id or title.") var note: String
@@ -100,7 +100,7 @@ struct Purge: ParsableCommand {
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The deleted note's id or title.") var note: String
-  @Flag(help: "Do not ask; needed where there is no terminal to ask on.") var yes = false
+  @Flag(help: "Do not ask; required without a terminal.") var yes = false
   @Flag(help: "Print JSON.") var json = false
 
   func validate() throws {
@@ -160,7 +160,7 @@ struct Export: ParsableCommand {
 /// `notes-lsp import FILE`: a file as a note.
 struct Import: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Make notes of files and print the paths of theirs.",
+    abstract: "Make notes from files and print the paths of the notes' files.",
     discussion: """
       Takes .automerge, .meetingnotes, Markdown, JSON, and directories of automerge-repo. A document that is here already is \
       merged with the note that it is a copy of. Of a document that another program has made, --text names the text to edit; \

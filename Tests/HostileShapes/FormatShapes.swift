@@ -8,7 +8,7 @@ import JSONRPC
 @testable import PeerTransport
 
 /// The formats that foreign bytes come in, each by itself: what is read, is written and read again as the same.
-public enum FormatShapes: String, CaseIterable {
+public enum FormatShapes: String, CaseIterable, Sendable {
   case cbor = "CBOR"
   case jsonRPC = "JSONRPC"
   case ticket = "Ticket"

@@ -29,6 +29,8 @@ final class SiteFinder: SyntaxVisitor {
   private let converter: SourceLocationConverter
   /// Which declarations stand around the present one: only bodies of functions have mutants.
   private var bodyDepth = 0
+  /// In an initializer every property has to be set.
+  private var initializerDepth = 0
 
   private static let swaps = [
     "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&", "+": "-", "-": "+",
@@ -70,7 +72,10 @@ final class SiteFinder: SyntaxVisitor {
   override func visit(_ node: ConditionElementSyntax) -> SyntaxVisitorContinueKind {
     if let condition = node.condition.as(ExprSyntax.self) {
       let text = condition.trimmedDescription
-      if !text.contains("#") { add(condition, "condition", "((\(text)) != Mutant.on(#))", "!(\(text))") }
+      // `while true` ends by no condition.
+      if !condition.is(BooleanLiteralExprSyntax.self), !text.contains("#") {
+        add(condition, "condition", "((\(text)) != Mutant.on(#))", "!(\(text))")
+      }
     }
     return .visitChildren
   }
@@ -85,7 +90,9 @@ final class SiteFinder: SyntaxVisitor {
   }
 
   override func visit(_ node: BooleanLiteralExprSyntax) -> SyntaxVisitorContinueKind {
-    guard node.parent?.is(ExpressionPatternSyntax.self) != true else { return .skipChildren }
+    guard node.parent?.is(ExpressionPatternSyntax.self) != true,
+      node.parent?.is(ConditionElementSyntax.self) != true
+    else { return .skipChildren }
     let other = node.literal.text == "true" ? "false" : "true"
     add(node, "constant", "(\(node.literal.text) != Mutant.on(#))", other)
     return .skipChildren
@@ -104,14 +111,14 @@ final class SiteFinder: SyntaxVisitor {
               && Self.swaps[infix.operator.trimmedDescription] == nil
         } ?? false
       let endsProgram = ["precondition", "assert", "super."].contains { text.hasPrefix($0) }
-      if isCall && !endsProgram || isAssignment {
+      if isCall && !endsProgram || isAssignment && initializerDepth == 0 {
         add(item, "statement", "if !Mutant.on(#) { \(text) }", "(nothing)")
       }
     }
     return .visitChildren
   }
 
-  // Bodies. What an initializer leaves out, the compiler refuses.
+  // Bodies.
 
   private func enter(_ hasBody: Bool) -> SyntaxVisitorContinueKind {
     if hasBody { bodyDepth += 1 }
@@ -128,7 +135,11 @@ final class SiteFinder: SyntaxVisitor {
   override func visit(_ node: ExpressionPatternSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
 
   override func visit(_ node: FunctionDeclSyntax) -> SyntaxVisitorContinueKind { seen(node.attributes) }
-  override func visit(_ node: InitializerDeclSyntax) -> SyntaxVisitorContinueKind { seen(node.attributes) }
+  override func visit(_ node: InitializerDeclSyntax) -> SyntaxVisitorContinueKind {
+    initializerDepth += 1
+    return seen(node.attributes)
+  }
+  override func visitPost(_ node: InitializerDeclSyntax) { initializerDepth -= 1 }
   override func visit(_ node: VariableDeclSyntax) -> SyntaxVisitorContinueKind { seen(node.attributes) }
   override func visit(_ node: SubscriptDeclSyntax) -> SyntaxVisitorContinueKind { seen(node.attributes) }
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Do the tests notice? Changes the program in many small ways, one at a time, and runs the tests that reach the change.
 
-Usage: mutants.py [--count N] [--seed N] [--in DIRECTORY] [--seconds N]
+Usage: mutants.py [--count N] [--seed N] [--in DIRECTORY] [--seconds N] [--parts NAME,…] [--suites PATTERN]
 
 All mutants are built into one program, each behind a switch that the environment turns on (NOTES_MUTANT=number), in a copy of the
 repository at DIRECTORY (default .build-mutants). First each suite of tests runs alone and notes which switches it passes; then each
 mutant meets the suites that pass it, the quickest first, until one fails. A mutant that no suite reaches has survived. What came of
-it is written to DIRECTORY/mutants.json; with --seconds the mutants that are not reached in time are left out.
+it is written to DIRECTORY/.build/mutants.json. With --seconds the mutants that are not judged in time are left out, and with --parts
+and --suites (a regular expression) the others are.
 """
 import argparse
 import collections
@@ -116,6 +117,13 @@ def build(tree, count, seed):
                 bad |= {mutant["key"] for mutant in mutants if os.path.samefile(mutant["file"], path)
                         and any(mutant_line <= int(line) <= mutant_line + mutant["before"].count("\n") + 1
                                 for mutant_line in [mutant["line"]])}
+            # What the compiler finds wrong later, as a property that is never set, is in what it shows around it.
+            shown = {int(number) for number in re.findall(r"Mutant\.on\((\d+)\)", output)}
+            bad = bad or {mutant["key"] for mutant in mutants if mutant["number"] in shown}
+            # A function that may end without a result does so because of a mutant somewhere in it.
+            for path, line in [] if bad else re.findall(r"^(\S+\.swift):(\d+):\d+: error", output, re.M):
+                bad |= {mutant["key"] for mutant in mutants if os.path.samefile(mutant["file"], path)
+                        and int(line) - 60 <= mutant["line"] <= int(line)}
             if not bad:
                 restore(originals)
                 sys.exit("the mutants do not build:\n" + output[-4000:])
@@ -128,12 +136,12 @@ def build(tree, count, seed):
         restore(originals)
 
 
-def suites_of(bundle, tree):
+def suites_of(bundle, tree, pattern):
     names = subprocess.check_output([bundle, "--testing-library", "swift-testing", "--list-tests"], text=True, cwd=tree)
     found = collections.Counter()
     for name in names.splitlines():
         match = re.match(r"(\w+)\.(\w+)/", name)
-        if match and match[1] in targets:
+        if match and match[1] in targets and re.search(pattern, name):
             found[f"^{match[1]}\\.{match[2]}/"] += 1
     return sorted(found)
 
@@ -154,10 +162,10 @@ def run(bundle, tree, suite, limit, **environment):
     return passes, time.time() - start
 
 
-def reach(bundle, tree):
+def reach(bundle, tree, pattern):
     """Each suite that passes without a mutant: its seconds, and which mutants it reaches."""
     reached, record = {}, tree + "/.build/mutants-seen"
-    for suite in suites_of(bundle, tree):
+    for suite in suites_of(bundle, tree, pattern):
         with open(record, "wb") as file:
             file.write(bytes(1 << 16))
         passes, seconds = run(bundle, tree, suite, slowest_suite_seconds, NOTES_MUTANTS_SEEN=record)
@@ -186,13 +194,15 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--in", dest="tree", default=root + "/.build-mutants")
     parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--parts", default=",".join(parts))
+    parser.add_argument("--suites", default="")
     options = parser.parse_args()
     tree, end = os.path.realpath(options.tree), time.time() + options.seconds
     copy(tree)
     mutants, originals = build(tree, options.count, options.seed)
     print(f"{len(mutants)} mutants are built", flush=True)
     bundle = glob.glob(tree + "/.build/debug/*.xctest")[0]
-    reached = reach(bundle, tree)
+    reached = reach(bundle, tree, options.suites)
     print(f"{len(reached)} suites, {sum(seconds for seconds, _ in reached.values()):.0f} s", flush=True)
     results = collections.defaultdict(lambda: {"mutants": 0, "killed": 0})
     survivors, judged = [], 0
@@ -200,6 +210,8 @@ def main():
     for mutant in sorted(mutants, key=lambda mutant: mutant["number"] * 0.6180339887 % 1):
         if time.time() > end:
             break
+        if mutant["part"] not in options.parts.split(","):
+            continue
         killer = judge(bundle, tree, mutant, reached)
         judged += 1
         results[mutant["part"]]["mutants"] += 1

@@ -63,6 +63,10 @@ import Testing
     try check("Words", seed: seed, count: 2000) { try WordShapes.check($0) }
   }
 
+  @Test(arguments: FormatShapes.allCases) func whatAFormatReadsItWritesAgain(format: FormatShapes) throws {
+    for seed in Self.seeds { try check(format.rawValue, seed: seed, count: 300) { try format.check($0) } }
+  }
+
   @Test(arguments: seeds) func noMeetingGrantsWhatWasNotAgreed(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<300 {
@@ -76,6 +80,14 @@ import Testing
     for _ in 0..<100 {
       let bytes = steps(600, &random)
       #expect(throws: Never.self, "seed \(seed): \(bytes)") { try PresenceShapes.check(bytes) }
+    }
+  }
+
+  @Test(arguments: seeds) func noCallerTakesAnothersPlaceAndNoPingsPileUp(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<60 {
+      let bytes = steps(1000, &random)
+      #expect(throws: Never.self, "seed \(seed): \(bytes)") { try LinkShapes.check(bytes) }
     }
   }
 }

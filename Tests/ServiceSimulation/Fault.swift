@@ -24,4 +24,8 @@ public enum Fault: String, CaseIterable, Sendable {
   case stranger
   /// A person takes back what they typed or deleted.
   case undo
+
+  /// What the program does not stand yet: where two services of one person have a note while their store takes nothing, both may take in
+  /// what another program wrote to its file.
+  public static let unmended: Set<Fault> = [.failingDisk]
 }

@@ -21,6 +21,8 @@ final class FaultInjector {
   private var (stored, storedDeletions): (Set<String>, Set<String>) = ([], [])
   /// Which person has deleted a word.
   var deleters: [String: String] = [:]
+  /// On which person's machine another program wrote a word.
+  var machines: [String: String] = [:]
   var stranger: Stranger?
   private var random: RandomSource
 

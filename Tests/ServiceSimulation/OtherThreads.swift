@@ -1,29 +1,47 @@
+import AutomergeRepo
 import Foundation
 
 /// The threads of this process, as the system sees them: work off the loop goes on while one of them runs.
+///
+/// Asked after every step of a simulation, so the files that tell are kept open as long as the threads are the same.
+@AutomergeRepo
 enum OtherThreads {
+  private static let directory = "/proc/self/task"
+  /// One descriptor for each thread's state.
+  private static var files: [Int32] = []
+  private static var bytes = [UInt8](repeating: 0, count: 128)
+
   /// Whether all threads but the present one sleep.
   static func sleep() -> Bool {
-    // The present thread is one of those that run.
+    if threadCount() != files.count { list() }
     var runningCount = 0
-    guard let directory = opendir("/proc/self/task") else { return true }
-    defer { closedir(directory) }
-    while let entry = readdir(directory) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+    for file in files {
+      guard let state = state(in: file) else {
+        // This thread has ended, and another one may have begun.
+        list()
+        return false
       }
-      if Int(name) != nil, state(of: name) == UInt8(ascii: "R") { runningCount += 1 }
+      // The present thread is one of those that run.
+      if state == UInt8(ascii: "R") { runningCount += 1 }
     }
     return runningCount < 2
   }
 
-  /// The letter behind the thread's name, which stands in parentheses.
-  private static func state(of thread: String) -> UInt8? {
-    let file = open("/proc/self/task/\(thread)/stat", O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
-    var bytes = [UInt8](repeating: 0, count: 128)
-    let count = read(file, &bytes, bytes.count)
+  /// A folder has a link from each of its folders, from its parent and from itself.
+  private static func threadCount() -> Int {
+    var info = stat()
+    return stat(directory, &info) == 0 ? Int(info.st_nlink) - 2 : 0
+  }
+
+  private static func list() {
+    for file in files { close(file) }
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    files = names.map { open("\(directory)/\($0)/stat", O_RDONLY | O_CLOEXEC) }.filter { $0 >= 0 }
+  }
+
+  /// The letter behind the thread's name, which stands in parentheses; nil if there is no such thread any more.
+  private static func state(in file: Int32) -> UInt8? {
+    let count = pread(file, &bytes, bytes.count, 0)
     guard count > 0, let end = bytes[..<count].lastIndex(of: UInt8(ascii: ")")), end + 2 < count else { return nil }
     return bytes[end + 2]
   }

@@ -33,7 +33,7 @@ final class SimulatedService {
   /// When this service and the person's others find each other at the earliest.
   private let foundAt: Duration
   private let onStored: (SimulatedService) -> Void
-  /// How much longer everything takes between editor and service than it has to.
+  /// How much longer the editor takes to read something than it has to.
   var slowness = Duration.zero
 
   var isAlive: Bool { process.isAlive }
@@ -92,7 +92,7 @@ final class SimulatedService {
       let message = try? JSONValue(parsing: Array(frame[start...]))
     else { return }
     if message["method"] == "notes/statusChanged", message["params"]?["stored"] == true { onStored(self) }
-    lastOut = later(than: lastOut)
+    lastOut = max(later(than: lastOut), clock.now + slowness)
     clock.schedule(after: lastOut - clock.now) { [weak self] in self?.received(message) }
   }
 
@@ -134,8 +134,11 @@ final class SimulatedService {
   }
 
   private func later(than last: Duration) -> Duration {
-    max(last, clock.now + slowness + .microseconds(Int64.random(in: 20...4_000, using: &random)))
+    max(last, clock.now + .microseconds(Int64.random(in: 20...4_000, using: &random)))
   }
+
+  /// Whether the editor has not read yet what the service has sent; then it does nothing else with the service either.
+  var editorIsBehind: Bool { lastOut > clock.now }
 
   /// For this long the editor reads nothing.
   func hang(for duration: Duration) { lastOut = max(lastOut, clock.now + duration) }

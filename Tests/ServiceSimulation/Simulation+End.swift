@@ -7,7 +7,10 @@ extension Simulation {
   func settle() async throws {
     await endFaults()
     partitions = []
-    while !orphans.isEmpty { restart() }
+    while !orphans.isEmpty {
+      restart()
+      if orphans.contains(where: { $0.service.editorIsBehind }) { await pass(.milliseconds(10)) }
+    }
     for person in people where buffers(of: person).isEmpty || person.hasLeftovers {
       let service = person.hasLeftovers ? person.start(random: &random) : person.services.first
       openBuffer(service ?? person.start(random: &random), of: person)

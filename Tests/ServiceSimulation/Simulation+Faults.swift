@@ -161,11 +161,13 @@ extension Simulation {
     return true
   }
 
-  /// All that this person has typed or deleted so far may be taken back now, and nothing of anybody else.
+  /// All that this person, or a program on this person's machine, has written or deleted so far may be taken back now, and nothing of
+  /// anybody else.
   private func undo(_ person: SimulatedPerson) -> Bool {
     guard let service = someService(of: person), let buffer = service.buffer else { return false }
     let (typed, removed) = (
-      words.filter { authors[$0] == person.name }, deleted.filter { injector.deleters[$0] == person.name }
+      words.filter { authors[$0] == person.name || injector.machines[$0] == person.name },
+      deleted.filter { injector.deleters[$0] == person.name }
     )
     injector.excuse(typed.union(removed))
     words.subtract(typed)

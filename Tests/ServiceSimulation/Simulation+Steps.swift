@@ -109,7 +109,9 @@ extension Simulation {
   func writeOutside(_ person: SimulatedPerson) {
     guard var bytes = person.disk[path] else { return }
     let starts = Self.lineStarts(bytes)
-    bytes.insert(contentsOf: Array((newWord(of: "file") + "\n").utf8), at: starts[below(starts.count)])
+    let word = newWord(of: "file")
+    injector.machines[word] = person.name
+    bytes.insert(contentsOf: Array((word + "\n").utf8), at: starts[below(starts.count)])
     person.disk.write(path, bytes, by: "another program")
     report.outsideWrites += 1
   }
@@ -127,7 +129,9 @@ extension Simulation {
   /// An editor whose service is dead starts another one.
   func restart() {
     guard !orphans.isEmpty else { return }
-    let (person, buffer, dead) = orphans.remove(at: below(orphans.count))
+    let index = below(orphans.count)
+    guard injector.kinds.isEmpty || !orphans[index].service.editorIsBehind else { return }
+    let (person, buffer, dead) = orphans.remove(at: index)
     dead.forgetBuffer()
     let service = person.start(random: &random)
     note("\(service.name) replaces \(dead.name)")
@@ -145,6 +149,7 @@ extension Simulation {
   private func toggleBuffer(_ person: SimulatedPerson) {
     guard !person.services.isEmpty else { return }
     let service = person.services[below(person.services.count)]
+    guard injector.kinds.isEmpty || !service.editorIsBehind else { return }
     note("\(service.name) \(service.buffer == nil ? "opens" : "closes")")
     if service.buffer == nil { openBuffer(service, of: person) } else { service.closeBuffer() }
   }

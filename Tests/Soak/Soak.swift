@@ -2,8 +2,9 @@ import AutomergeRepo
 import Foundation
 import ServiceSimulation
 
-/// `notes-soak FIRST STRIDE COUNT [FAULT,…]`: runs COUNT seeds of the simulation of whole services, from FIRST in steps of STRIDE, and
-/// prints for each, as it begins and as it ends, a line of JSON. `Tests/ledger.py` starts it, one process for each core.
+/// `notes-soak FIRST STRIDE COUNT [FAULT,…] [history]`: runs COUNT seeds of the simulation of whole services, from FIRST in steps of
+/// STRIDE, and prints for each, as it begins and as it ends, a line of JSON; on request what happened in it, too. `Tests/ledger.py`
+/// starts it, one process for each core.
 @main
 struct Soak {
   private static let stepCount = 300
@@ -12,7 +13,7 @@ struct Soak {
     let arguments = CommandLine.arguments.dropFirst()
     let numbers = arguments.prefix(3).compactMap { UInt64($0) }
     guard numbers.count == 3 else {
-      say("usage: notes-soak FIRST STRIDE COUNT [FAULT,…]")
+      say("usage: notes-soak FIRST STRIDE COUNT [FAULT,…] [history]")
       exit(2)
     }
     let names = arguments.dropFirst(3).first ?? ""
@@ -31,6 +32,8 @@ struct Soak {
   private static func run(_ seed: UInt64, _ faults: Set<Fault>) async -> String {
     let simulation = Simulation(seed: seed, faults: faults)
     simulation.isAlone = true
+    simulation.watchesDocuments = CommandLine.arguments.last == "history"
+    defer { if simulation.watchesDocuments { simulation.history.forEach(say) } }
     var result: [String: Any] = ["seed": seed]
     do {
       try await simulation.run(steps: stepCount)

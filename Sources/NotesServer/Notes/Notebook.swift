@@ -20,6 +20,8 @@ final class Notebook {
   private var unstored: Set<NoteKey> = []
   /// The records that were changed here, as this process last read or stored them.
   private var shared: [NoteKey: SharedRecord] = [:]
+  /// The file bases as this process last read or stored them.
+  private var sharedBases: [NoteKey: TextBase] = [:]
   /// How often records of a document have changed in memory.
   private var changeCounts: [DocumentId: Int] = [:]
   private static let maximumReads = 3
@@ -87,8 +89,12 @@ final class Notebook {
 
   /// Reads the file base again: another process of the same person may have written or read the working file.
   func reloadBase(of key: NoteKey) async throws(StorageError) {
-    let data = try await storage.load([NoteRecord.baseCollection] + key.names)
-    update(key) { $0.takeBase(data) }
+    guard let data = try await storage.load([NoteRecord.baseCollection] + key.names), var found = records[key] else {
+      return
+    }
+    found.takeBase(data)
+    settleBase(of: &found)
+    update(key) { $0.takeBase(of: found) }
   }
 
   /// Reads one document's records again, since another process of the same person may have written them. If there are none,
@@ -113,6 +119,8 @@ final class Notebook {
 
   /// Takes a record as it is stored. What was changed here and not stored yet stays.
   private func take(_ stored: NoteRecord) {
+    var stored = stored
+    settleBase(of: &stored)
     let (key, data) = (stored.key, stored.encoded())
     guard let known = shared[key], let mine = records[key] else { return remember(stored, isStored: true) }
     let merged = known.merged(mine.encoded(), with: data)
@@ -124,11 +132,19 @@ final class Notebook {
     remember(record)
   }
 
+  /// Gives a record that was read the file base that counts. It is the one in memory if no other process has stored one: the
+  /// store may not have taken it yet, and with an older one the words of another program would be taken in once more.
+  private func settleBase(of found: inout NoteRecord) {
+    let isNews = sharedBases[found.key] != found.fileBase
+    sharedBases[found.key] = found.fileBase
+    if !isNews, let mine = records[found.key], mine.fileBase != nil { found.takeBase(of: mine) }
+  }
+
   subscript(id: DocumentId) -> NoteRecord? { records[NoteKey(id)] }
 
   subscript(key: NoteKey) -> NoteRecord? { records[key] }
 
-  /// The document in which a note goes on that was moved; as a rule the document itself.
+  /// The document in which a moved note continues; usually the document itself.
   func latest(_ id: DocumentId) -> DocumentId {
     var (latest, seen) = (id, Set([id]))
     while let next = self[latest]?.successor, seen.insert(next).inserted { latest = next }
@@ -282,12 +298,20 @@ final class Notebook {
 
   /// Drops what clients had so long ago that they cannot be running any more.
   func forgetClientBases(before limit: Date) async throws(StorageError) {
-    var old: [StoredItem] = []
-    for collection in [ClientBase.collection, ClientBase.leftCollection] {
-      old += try await storage.loadRange([collection]).filter { ClientBase($0.data).map { $0.time < limit } ?? true }
+    var old: [StorageKey] = []
+    for (collection, kept) in [(ClientBase.collection, Self.keptClientBases), (ClientBase.leftCollection, 0)] {
+      let bases = try await storage.loadRange([collection]).map { (key: $0.key, time: ClientBase($0.data)?.time) }
+      for (_, ofNote) in Dictionary(grouping: bases, by: { $0.key.dropLast() }) {
+        let readable = ofNote.filter { $0.time != nil }.sorted { ($0.time ?? limit) > ($1.time ?? limit) }
+        old += ofNote.filter { $0.time == nil }.map(\.key)
+        old += readable.dropFirst(kept).filter { ($0.time ?? limit) < limit }.map(\.key)
+      }
     }
-    if !old.isEmpty { try await storage.commit(old.map { .remove($0.key) }) }
+    if !old.isEmpty { try await storage.commit(old.map { .remove($0) }) }
   }
+
+  /// So many of a note stay, however old: the calendar may have jumped, and their editors may still be there.
+  static let keptClientBases = 32
 
   // MARK: Changing
 
@@ -322,7 +346,7 @@ final class Notebook {
   }
 
   private func forget(_ key: NoteKey) {
-    shared[key] = nil
+    (shared[key], sharedBases[key]) = (nil, nil)
     changeCounts[key.document, default: 0] += 1
     if let path = records.removeValue(forKey: key)?.path, keysByPath[path] == key { keysByPath[path] = nil }
     if key.item != nil { itemsByMeeting[key.document]?.remove(key) } else { newestFirst = nil }
@@ -373,6 +397,7 @@ final class Notebook {
   func save(_ key: NoteKey, withBase: Bool = true) async throws(StorageError) {
     guard let record = records[key] else { return }
     try await storage.commit(storing(record, withBase: withBase))
+    if withBase { sharedBases[key] = record.fileBase }
     noteStored(key)
   }
 
@@ -380,6 +405,7 @@ final class Notebook {
   func save(_ key: NoteKey, with handle: DocHandle) async throws(StorageError) {
     guard let record = records[key] else { return }
     try await handle.store(with: storing(record, withBase: true))
+    sharedBases[key] = record.fileBase
     noteStored(key)
   }
 

@@ -31,7 +31,7 @@ struct SiblingMesh {
   enum Effect: Equatable {
     /// To be answered with `connected` or `failed`.
     case call(PeerId, [PeerAddress])
-    /// Its number comes back with `timerFired`.
+    /// `timerFired` returns its number.
     case startTimer(PeerId, Duration, Int)
   }
 

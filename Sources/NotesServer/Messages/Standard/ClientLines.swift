@@ -1,7 +1,7 @@
 import Automerge
 import AutomergeRepo
 
-/// A text by lines, for requests that look at what stands at a place.
+/// A text by lines, for requests about a position.
 struct ClientLines {
   /// UTF-8, without line feeds; never empty.
   let lines: [ArraySlice<UInt8>]

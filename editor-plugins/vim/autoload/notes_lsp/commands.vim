@@ -131,7 +131,7 @@ enddef
 export def Unshare(peer: string)
   final note = buffer.Of(bufnr())
   if empty(note)
-    status.Warn('Not a note. :NotesAdopt makes it one')
+    status.NotANote()
     return
   endif
   final params = {uri: note.uri}
@@ -152,7 +152,7 @@ enddef
 export def Remove(isSure: bool, name: string)
   final note = buffer.Of(bufnr())
   if empty(note) || note.id == ''
-    status.Warn('Not a note. :NotesAdopt makes it one')
+    status.NotANote()
     return
   endif
   const found = presence.Find(note, name)
@@ -173,7 +173,7 @@ enddef
 export def Rename(given: string)
   final note = buffer.Of(bufnr())
   if empty(note) || note.id == ''
-    status.Warn('Not a note. :NotesAdopt makes it one')
+    status.NotANote()
     return
   endif
   RenameNote({uri: note.uri, title: fnamemodify(note.path, ':t:r')}, given)
@@ -226,7 +226,7 @@ enddef
 export def Delete(isSure: bool, isForEveryone = false)
   final note = buffer.Of(bufnr())
   if empty(note) || note.id == ''
-    status.Warn('Not a note. :NotesAdopt makes it one')
+    status.NotANote()
     return
   endif
   const question = isForEveryone ? 'Delete for everyone who has it?' : 'Delete your copy? Others keep theirs.'
@@ -343,7 +343,7 @@ enddef
 export def Point(count: number, first: number, last: number, text: string)
   final note = buffer.Of(bufnr())
   if empty(note) || note.id == ''
-    status.Warn('Not a note. :NotesAdopt makes it one')
+    status.NotANote()
     return
   endif
   sync.Flush(note, false)
@@ -406,7 +406,7 @@ export def OnEvent(event: dict<any>)
     # An answer that is to be confirmed names the invitation.
     const isUrgent = event->has_key('invitation')
       || ['declined', 'deleted', 'forged', 'keyChanged', 'waiting']->index(event->get('kind', '')) >= 0
-    const message = event->get('message', '') == '' ? '' : condition.Message(event) .. Reply(event)
+    const message = event->get('message', '') == '' ? '' : Sentences(condition.Message(event), Reply(event))
     if isUrgent || message =~# '^WARNING'
       status.Warn(message)
     else
@@ -418,6 +418,11 @@ export def OnEvent(event: dict<any>)
   if event->get('kind', '') !=# 'created' || !event->has_key('item')
     view.Refresh()
   endif
+enddef
+
+# A message and what to do about it, with one sign between them.
+def Sentences(message: string, reply: string): string
+  return message .. (message =~# '[.?!…]$' ? reply->substitute('^\.', '', '') : reply)
 enddef
 
 # What to do about an event, where something is to be done.

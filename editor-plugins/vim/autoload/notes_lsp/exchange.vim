@@ -16,7 +16,7 @@ import autoload 'notes_lsp/view.vim'
 def Current(): dict<any>
   final note = buffer.Of(bufnr())
   if empty(note) || note.id == ''
-    status.Warn('Not a note. :NotesAdopt makes it one')
+    status.NotANote()
     return {}
   endif
   return note
@@ -72,6 +72,10 @@ export def OpenFile(path: string)
   const bufnr = bufnr()
   setlocal buftype=acwrite noswapfile nomodifiable nowrap cursorline nospell
   autocmd! BufWriteCmd <buffer> call notes_lsp#exchange#SaveFile(expand('<afile>:p'))
+  if !filereadable(path)
+    status.Say($'{fnamemodify(path, ":t")} is new: :write makes a meeting in it')
+    return
+  endif
   Ask('notes/open', {path: path}, (result) => {
     if bufnr() != bufnr
       status.Say($'Opened {fnamemodify(path, ":t")}')
@@ -83,10 +87,16 @@ export def OpenFile(path: string)
   })
 enddef
 
+# A file that does not exist yet is made, with a new meeting.
 export def SaveFile(path: string)
-  service.Request('notes/open', {path: path}, commands.Then((_) => {
-    setlocal nomodified
+  const isNew = !filereadable(path)
+  const bufnr = bufnr()
+  service.Request('notes/open', {path: path, create: true}, commands.Then((result) => {
+    setbufvar(bufnr, '&modified', false)
     status.Say($'Saved {fnamemodify(path, ":t")}')
+    if isNew && bufnr() == bufnr && result->has_key('folder')
+      screens.AgendaOf({id: result.id}, fnamemodify(path, ':t'))
+    endif
   }))
 enddef
 
