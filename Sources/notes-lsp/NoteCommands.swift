@@ -183,17 +183,26 @@ struct Import: ParsableCommand {
     let (paths, title, text) = (files.map(absolute), title, text)
     let results = try StoreRequest.run(store) { session in
       var results: [JSONValue] = []
+      var progress = Progress("Importing", total: paths.count)
       for path in paths {
-        results.append(
-          try await session.perform(
-            "notes/import",
-            .object(present: [
-              "path": path, "title": title.map(JSONValue.string), "text": text.map(JSONValue.string),
-            ])))
+        let asked = JSONValue.object(present: [
+          "path": path, "title": title.map(JSONValue.string), "text": text.map(JSONValue.string),
+        ])
+        do {
+          results.append(try await session.perform("notes/import", asked))
+        } catch let error as ResponseError where paths.count > 1 {
+          // The others are imported all the same.
+          progress.end()
+          Output.note("\(path.stringValue ?? ""): \(error.message)")
+          results.append(.null)
+        }
+        progress.step()
       }
+      progress.end()
       return .array(results)
     }
-    for result in results.arrayValue ?? [] {
+    let all = results.arrayValue ?? []
+    for result in all where result != .null {
       guard !json else {
         Output.print(json: result)
         continue
@@ -205,6 +214,8 @@ struct Import: ParsableCommand {
         Output.note("\"\(note["title"]?.stringValue ?? "")\" is here already; \(changes) merged.")
       }
     }
+    let failed = all.count { $0 == .null }
+    if failed > 0 { throw Failure(message: "\(failed) of \(all.count) files were not imported.") }
   }
 }
 

@@ -82,8 +82,12 @@ prefix argument asks in any case."
         (notes-lsp--import file chosen)
       (let ((count (length (plist-get result :notes))))
         (notes-lsp--visit result)
-        (when (> count 1)
-          (notes-lsp--say ":Notes lists the %d imported notes" count))))))
+        (cond ((> count 1) (notes-lsp--say ":Notes lists the %d imported notes" count))
+              ((eq (plist-get result :known) t)
+               (notes-lsp--say "\"%s\" is here already; merged %s"
+                               (file-name-base (plist-get result :path))
+                               (notes-lsp--count (plist-get result :changes) "new change")))
+              (t (notes-lsp--say "Imported \"%s\"" (file-name-base (plist-get result :path)))))))))
 
 ;;; Files that hold a whole document, as MeetingNotes saves it
 

@@ -269,14 +269,34 @@ function M.ask_choosing(method, params, done)
   end)
 end
 
-function M.import(path) M.ask_choosing("notes/import", { path = absolute(path) }, files.open) end
+function M.import(path)
+  say.news("Importing…")
+  M.ask_choosing("notes/import", { path = absolute(path) }, function(result)
+    files.open(result)
+    refresh()
+    local count, title = #(result.notes or {}), vim.fn.fnamemodify(result.path or "", ":t:r")
+    if count > 1 then
+      say.news((":Notes lists the %d imported notes"):format(count))
+    elseif result.known then
+      say.news(('"%s" is here already; merged %s'):format(title, condition.counted(result.changes, "new change")))
+    else
+      say.news(('Imported "%s"'):format(title))
+    end
+  end)
+end
 
 function M.export(path, is_forced)
   local note = current()
   if not note then return end
   local params = { uri = note.uri, path = absolute(path), replace = is_forced }
   if vim.fn.isdirectory(params.path) == 1 then params.format = "automerge-repo" end
-  ask("notes/export", params, function(result) say.news("Exported to " .. vim.fn.fnamemodify(result.path, ":~:.")) end)
+  service.request("notes/export", params, function(answer)
+    if answer.error and (answer.error.data or {}).kind == "conflict" then
+      return say.warn(vim.fn.fnamemodify(params.path, ":t") .. " exists already; :NotesExport! replaces it")
+    end
+    if answer.error then return say.warn(answer.error.message) end
+    say.news("Exported to " .. vim.fn.fnamemodify(answer.result.path, ":~:."))
+  end)
 end
 
 function M.merge(path)

@@ -99,6 +99,11 @@ enddef
 
 # Shares the current buffer. `options`: read, uses=3, hours=2, days=7.
 export def Share(isReadOnly: bool, options: string)
+  const strange = options->split()->filter((_, it) => it !~# '^\(read\|\(uses\|hours\|days\)=\d\+\)$')
+  if !empty(strange)
+    status.Warn($'"{strange[0]}" is no option; :NotesShare read uses=3 days=7')
+    return
+  endif
   final params: dict<any> = {access: isReadOnly || options =~# '\<read\>' ? 'read' : 'write', qr: &encoding ==# 'utf-8'}
   for [name, member, factor] in [['uses', 'uses', 1], ['hours', 'expiresIn', 3600], ['days', 'expiresIn', 86400]]
     const number = options->matchstr($'\<{name}=\zs\d\+')

@@ -50,18 +50,29 @@ export def Export(path: string, isForced: bool)
 enddef
 
 def Send(params: dict<any>)
-  service.Request('notes/export', params, commands.Then((result) => {
-    status.Say($'Exported to {fnamemodify(result.path, ":~:.")}')
-  }))
+  service.Request('notes/export', params, (answer) => {
+    const name = fnamemodify(params.path, ':t')
+    if answer->has_key('error') && answer.error->get('data', {})->get('kind', '') ==# 'conflict'
+      status.Warn($'{name} exists already; :NotesExport! replaces it')
+    else
+      commands.Then((result) => status.Say($'Exported to {fnamemodify(result.path, ":~:.")}'))(answer)
+    endif
+  })
 enddef
 
 export def Import(path: string)
+  status.Say('Importing…')
   Ask('notes/import', {path: Absolute(path)}, (result) => {
     files.Open(result)
     view.Refresh()
     const count = len(result->get('notes', []))
+    const title = fnamemodify(result->get('path', ''), ':t:r')
     if count > 1
       status.Say($':Notes lists the {count} imported notes')
+    elseif result->get('known', false)
+      status.Say($'"{title}" is here already; merged {condition.Counted(result.changes, "new change")}')
+    else
+      status.Say($'Imported "{title}"')
     endif
   })
 enddef
