@@ -7,10 +7,7 @@ extension Simulation {
   func settle() async throws {
     await endFaults()
     partitions = []
-    while !orphans.isEmpty {
-      restart()
-      if orphans.contains(where: { $0.service.editorIsBehind }) { await pass(.milliseconds(10)) }
-    }
+    while !orphans.isEmpty { restart() }
     for person in people where buffers(of: person).isEmpty || person.hasLeftovers {
       let service = person.hasLeftovers ? person.start(random: &random) : person.services.first
       openBuffer(service ?? person.start(random: &random), of: person)

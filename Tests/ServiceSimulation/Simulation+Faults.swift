@@ -193,5 +193,8 @@ extension Simulation {
     if let stranger = injector.stranger { network.disconnectAll(of: stranger.peer) }
     let awakeAt = people.compactMap(\.clock.wakesAt).max() ?? clock.now
     await pass(max(.zero, awakeAt - clock.now))
+    while people.flatMap(\.services).contains(where: \.editorIsBehind)
+      || orphans.contains(where: \.service.editorIsBehind)
+    { await pass(.milliseconds(50)) }
   }
 }
