@@ -22,6 +22,12 @@ while read -r name; do
   git grep -qE "(struct|class|enum|protocol|typealias) $name\b" -- Sources || fail "Glossary.md names $name, which is no type"
 done < <(grep -ohE '`[A-Z][A-Za-z]+`' Sources/Documentation/Glossary.md | tr -d '`' | sort -u)
 
+# The suites that BadInput.md names.
+# shellcheck disable=SC2016
+while read -r name; do
+  git grep -qE "(struct|class) ${name##*.}\b" -- Tests || fail "BadInput.md names $name, which is no suite"
+done < <(grep -ohE '`[A-Za-z.]*Tests`' Sources/Documentation/BadInput.md | tr -d '`' | sort -u)
+
 # Each target's imports of our own modules, as Architecture.md has them. The build checks that they are declared; this, that
 # Package.swift declares no more.
 allow() {

@@ -1,8 +1,8 @@
 import AutomergeRepo
 
-/// How keys become paths: one directory for each component but the last, which names a file with the ending `.bin`.
+/// Maps keys to paths: a directory for each component but the last, which names a file ending in `.bin`.
 ///
-/// Letters, digits, `-` and `_` stand for themselves, every other byte is `%` and two hexadecimal digits, so that no
+/// Letters, digits, `-` and `_` stay as they are; every other byte becomes `%` and two hexadecimal digits, so that no
 /// component can name another directory, a hidden file, or something that only differs by Unicode normalisation.
 enum FileNames {
   static let ending = ".bin"

@@ -6,7 +6,7 @@ import Foundation
 ///
 /// When `save` has returned, its bytes survive a loss of power: they are synced before the rename, and the directory after it.
 /// Several processes may use one directory, for chunks are named by their content and files appear whole or not at all. All
-/// work is done on one queue of its own, in the order of the calls.
+/// work runs on one private queue, in the order of the calls.
 public final class FileStore: StorageProvider {
   private let files: StoreFiles
   private let queue = DispatchQueue(label: "notes-lsp.store", qos: .userInitiated)
@@ -32,7 +32,7 @@ public final class FileStore: StorageProvider {
     try await run { files throws(StorageError) in
       var items: [StoredItem] = []
       for (key, path) in try files.list(prefix) {
-        // Another process may have removed it since it was listed, as compaction does.
+        // Another process, compacting, may have removed it since it was listed.
         if let data = try files.read(path) { items.append(StoredItem(key: key, data: data)) }
       }
       return items

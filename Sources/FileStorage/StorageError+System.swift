@@ -2,7 +2,7 @@ import AutomergeRepo
 import Foundation
 
 extension StorageError {
-  /// What an `errno` means for a store.
+  /// Translates an `errno` into a storage error.
   package init(operation: String, code: Int32) {
     self =
       switch code {

@@ -161,7 +161,7 @@ package struct StoreFiles: Sendable {
   private func syncDirectory(_ path: String) throws(StorageError) {
     let directory = open(root + path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard directory >= 0 else {
-      // Another process removed it, so it held nothing to keep.
+      // Another process removed it, so it contained nothing to keep.
       if errno == ENOENT { return }
       throw StoreFiles.error("open")
     }
@@ -169,7 +169,7 @@ package struct StoreFiles: Sendable {
     guard fsync(directory) == 0 else { throw StoreFiles.error("fsync") }
   }
 
-  /// Removes what processes that are gone were writing.
+  /// Removes the unfinished files of dead processes.
   private func removeAbandonedFiles() {
     let directory = root + Self.temporary
     for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [] {

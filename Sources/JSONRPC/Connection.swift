@@ -13,7 +13,7 @@ public final class Connection {
     case response(id: RequestId, method: String, result: Result<JSONValue, ResponseError>)
     /// The other side no longer wants the answer. It still must get one: `ResponseError.requestCancelled` or the result.
     case cancelled(id: RequestId)
-    /// Something wrong came and was answered, if it could be. For the log; the conversation goes on.
+    /// An invalid message arrived, and was answered if possible. For the log; the conversation continues.
     case protocolError(ResponseError)
     /// The frames cannot be told apart any more. It was answered on a best-effort basis; nothing more will be read.
     case fatal(FrameError)
@@ -47,7 +47,7 @@ public final class Connection {
   /// Whether the input stops in the middle of a frame.
   public var hasPartialFrame: Bool { reader.unreadByteCount > 0 }
 
-  /// Takes bytes and hands each event over as soon as it is complete, so a reply may be sent from `handle`.
+  /// Reads bytes and calls `handle` for each event as soon as it is complete, so `handle` may send a reply.
   public func receive(_ bytes: some Sequence<UInt8>, _ handle: (Event) -> Void) {
     append(bytes)
     while let event = nextEvent() { handle(event) }
@@ -111,7 +111,7 @@ public final class Connection {
     send(FrameWriter.frame(body))
   }
 
-  /// Asks the other side; the answer comes as an event with this id.
+  /// Sends a request; the answer arrives as an event with this id.
   @discardableResult
   public func request(_ method: String, _ params: JSONValue? = nil) -> RequestId {
     let id = RequestId.int(nextRequestId)
@@ -121,7 +121,7 @@ public final class Connection {
     return id
   }
 
-  /// Tells the other side that the answer to our request is no longer wanted. An answer that comes still is an event.
+  /// Tells the other side that we no longer want the answer to our request. If it answers anyway, that is an event.
   public func cancel(_ id: RequestId) {
     guard methodsAsked[id] != nil else { return }
     notify("$/cancelRequest", ["id": id.json])

@@ -9,9 +9,9 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable {
   public static let methodNotFound = ErrorCode(rawValue: -32601)
   public static let invalidParams = ErrorCode(rawValue: -32602)
   public static let internalError = ErrorCode(rawValue: -32603)
-  /// A request came before `initialize`.
+  /// The client sent a request before `initialize`.
   public static let serverNotInitialized = ErrorCode(rawValue: -32002)
-  /// The request was right and failed all the same; LSP's code for what is no protocol error.
+  /// A valid request failed: LSP's code for errors that are not protocol errors.
   public static let requestFailed = ErrorCode(rawValue: -32803)
   public static let serverCancelled = ErrorCode(rawValue: -32802)
   /// The text changed while the request was worked on.

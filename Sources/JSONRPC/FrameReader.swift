@@ -26,7 +26,7 @@ extension FrameError: CustomStringConvertible {
 ///     header ──blank line──► body ──last byte──► header
 ///        └───────── anything wrong ─────────────► failed, for good
 ///
-/// Any other headers are skipped. Memory follows the bytes that came, never a length that was announced.
+/// Any other headers are skipped. Memory grows with the received bytes, never with an announced length.
 public struct FrameReader: Sendable {
   public static let defaultHeaderLimit = 8 << 10
   public static let defaultFrameLimit = 64 << 20
@@ -51,7 +51,7 @@ public struct FrameReader: Sendable {
     self.headerLimit = headerLimit
   }
 
-  /// Bytes that came and belong to no finished frame.
+  /// Received bytes that do not yet make a whole frame.
   public var unreadByteCount: Int { buffer.count - start }
 
   public mutating func append(_ bytes: some Sequence<UInt8>) {

@@ -1,4 +1,4 @@
-/// What is wrong with a JSON text, and at which byte.
+/// An error in a JSON text, with the byte at which it occurs.
 public enum JSONError: Error, Equatable {
   case unexpectedEnd
   case unexpectedByte(UInt8, at: Int)

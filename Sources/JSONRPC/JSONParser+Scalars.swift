@@ -81,7 +81,7 @@ extension JSONParser {
       decoded.append(contentsOf: bytes.extracting(plain..<position))
     }
     position += 1
-    // What an escape stands for is valid, so only the plain bytes decide whether to check.
+    // A decoded escape is always valid, so only the plain bytes need a check.
     return try text(of: decoded.span, isASCII: isASCII, at: quote)
   }
 
@@ -103,7 +103,7 @@ extension JSONParser {
   }
 
   private func text(of bytes: Span<UInt8>, isASCII: Bool, at quote: Int) throws(JSONError) -> String {
-    // Decoding repairs what is invalid, which ASCII, and text that was escaped, never is; it is the quicker one.
+    // ASCII and decoded escapes are always valid, so use the quicker initializer, which repairs instead of checking.
     let text: String? = bytes.withUnsafeBufferPointer { bytes in
       isASCII ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
     }

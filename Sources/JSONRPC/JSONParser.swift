@@ -1,4 +1,4 @@
-/// Limits of a JSON text, so that a small one cannot ask for much memory or stack.
+/// Limits on a JSON text, so that a small text cannot demand much memory or stack.
 public struct JSONLimits: Sendable {
   /// How deep arrays and objects may nest.
   public var depth = 128

@@ -2,7 +2,7 @@
 ///
 /// The caller keeps to JSON's grammar: members in objects, elements in arrays. Commas are inserted.
 public struct JSONTextWriter {
-  /// What has been written, compact and in UTF-8.
+  /// The JSON written so far, compact and in UTF-8.
   public private(set) var bytes: [UInt8] = []
 
   public init() {}

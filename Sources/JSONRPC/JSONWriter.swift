@@ -52,7 +52,7 @@ extension [UInt8] {
     self[first...].reverse()
   }
 
-  /// Appends a JSON string. Only what must be escaped is; all other text goes out as it is.
+  /// Appends a JSON string, and escapes only what it must.
   mutating func append(quoted text: String) {
     append(UInt8(ascii: "\""))
     var text = text

@@ -14,7 +14,7 @@ struct CommitQueue {
   /// As many as there are documents open, and more memory than all their last moments of typing.
   static let maximumCount = 1 << 14
   static let maximumByteCount = 256 << 20
-  /// Of one transaction. Each step may take a lock, of which the server has some thousands for all.
+  /// The limit for one transaction. Each step may take a lock, and all processes share some thousands.
   static let maximumBatchSteps = 512
   static let maximumBatchByteCount = 4 << 20
   /// After so many failures because of others a commit is given back.
@@ -36,7 +36,7 @@ struct CommitQueue {
     return true
   }
 
-  /// Takes the oldest commits, at least one if there is any.
+  /// Removes and returns the oldest commits, at least one unless the queue is empty.
   mutating func takeBatch() -> [Commit] {
     var (count, steps, bytes) = (0, 0, 0)
     for commit in waiting {

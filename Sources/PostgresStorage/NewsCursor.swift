@@ -1,6 +1,6 @@
 import AutomergeRepo
 
-/// How far a process has read what others have stored.
+/// How far a process has read the rows that others have stored.
 ///
 /// Rows do not become visible in the order of their numbers: a transaction that was begun earlier may be committed later. So each
 /// row has the number of its transaction, and the database says below which number no transaction is under way any more.
@@ -25,7 +25,7 @@ struct NewsCursor {
     return chunks.filter { !taken.contains($0) }
   }
 
-  /// The document of this chunk has it.
+  /// Notes that the chunk's document contains it.
   mutating func took(_ chunk: StorageKey) {
     taken.insert(chunk)
     met.insert(chunk)
@@ -40,6 +40,6 @@ struct NewsCursor {
     (taken, met) = (met, [])
   }
 
-  /// The look was broken off; the next one begins where it did.
+  /// The poll was interrupted; the next one starts where this one did.
   mutating func breakOff() { met = [] }
 }

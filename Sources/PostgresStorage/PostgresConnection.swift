@@ -7,7 +7,7 @@ import UV
 /// Never blocks. Belongs to the loop, as all of `AutomergeRepo`.
 @AutomergeRepo
 final class PostgresConnection {
-  /// Statements that are sent together and answered together. If one fails, the rest are not carried out.
+  /// Statements that are sent and answered together. If one fails, the server skips the rest.
   struct Exchange {
     let statements: [SQLStatement]
     let done: @AutomergeRepo (Result<[SQLResult], SQLFailure>) -> Void
@@ -17,7 +17,7 @@ final class PostgresConnection {
     var failure: SQLFailure?
   }
 
-  /// Called once, when the connection has ended by itself; after that nothing of it comes any more.
+  /// Called once, when the connection has ended by itself; no other callback follows.
   var onLost: (@AutomergeRepo (SQLFailure) -> Void)?
   /// Called at each sign of life.
   var onAnswer: (@AutomergeRepo () -> Void)?
@@ -158,7 +158,7 @@ final class PostgresConnection {
 
   // MARK: Ending
 
-  /// libpq reports a closed connection at the next use, and a silent one never.
+  /// libpq reports a closed connection at the next use, and never reports a silent one.
   private func watchSilence() {
     guard silenceTimer == nil else { return }
     let pause = lastAnswer + maximumSilence - clock.now
@@ -199,7 +199,7 @@ extension PostgresConnection.Exchange {
 }
 
 extension SQLStatement {
-  /// Hands the statement to libpq, which copies it. False if the connection has ended.
+  /// Passes the statement to libpq, which copies it. False if the connection has ended.
   fileprivate func send(on raw: OpaquePointer) -> Bool {
     // One block for all values, each text followed by a zero.
     let wires = parameters.map(\.wire)

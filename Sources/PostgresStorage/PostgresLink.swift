@@ -2,15 +2,16 @@ import AutomergeRepo
 import Logging
 import UV
 
-/// Keeps one connection to the database open: opens it on a thread for work, and opens another when it has ended.
+/// Keeps one connection to the database open: opens it on a worker thread, and replaces it when it ends.
 @AutomergeRepo
 final class PostgresLink {
-  /// Told when a connection is there, and when it has ended or could not be opened; `isUp` and `problem` say which.
+  /// Called when a connection is open, and when it has ended or could not be opened; `isUp` and `problem` say which.
   var onChange: (@AutomergeRepo () -> Void)?
 
   /// The open connection.
   private(set) var connection: PostgresConnection?
-  /// Why there is no connection, and whether waiting may help; nil while there is one, and before the first attempt has ended.
+  /// Why there is no connection, and whether waiting may help; nil while connected, and before the first attempt has
+  /// ended.
   private(set) var problem: StorageError?
   /// Since when the server has given no answer; nil while there is a connection.
   private(set) var downSince: Duration?
@@ -89,7 +90,7 @@ final class PostgresLink {
     onChange?()
   }
 
-  /// What had to be done was done in time.
+  /// The server answered in time.
   func succeeded() { silence.succeeded() }
 
   private func lost(_ failure: SQLFailure) {
@@ -109,7 +110,7 @@ final class PostgresLink {
 
 /// How long a server may be silent while an answer is due, before its connection counts as lost.
 ///
-/// A server that is merely slow must not be asked the same in vain again and again, so the limit grows.
+/// The limit grows, so that a merely slow server is not sent the same statements again and again in vain.
 struct SilenceLimit {
   static let first: Duration = .seconds(5)
   static let maximum: Duration = .seconds(160)

@@ -4,7 +4,7 @@ import Foundation
 
 /// A connection that is open and whose database has our schema, not yet in anyone's hands.
 struct OpenedConnection: @unchecked Sendable {
-  // Unchecked: it is handed on once, from the thread that opened it to the loop.
+  // Unchecked: the thread that opened it passes it to the loop once.
   let raw: OpaquePointer
 }
 
@@ -34,7 +34,7 @@ struct PostgresOpening {
     }
   }
 
-  /// What the URL says counts, except for the last two.
+  /// Connects. The URL overrides these options, except for the last two.
   private func connect() throws(StorageError) -> OpaquePointer {
     let options = [
       ("connect_timeout", "\(Self.connectSeconds)"), ("target_session_attrs", "read-write"),
@@ -55,7 +55,7 @@ struct PostgresOpening {
     return raw
   }
 
-  /// Checks the encoding and the schema, which is made if it is missing, and sees to it that commits are on disk.
+  /// Checks the encoding, checks or creates the schema, and makes sure that commits reach the disk.
   private func prepare(_ raw: OpaquePointer) throws(StorageError) {
     guard let encoding = PQparameterStatus(raw, "server_encoding"), String(cString: encoding) == "UTF8" else {
       throw .failed(operation: "a database with the encoding UTF8 is needed; opening one with another", code: EINVAL)
@@ -84,7 +84,7 @@ struct PostgresOpening {
     return true
   }
 
-  /// Runs one statement to its end, at most until the time is up.
+  /// Runs one statement, and fails if it takes too long.
   @discardableResult
   private func run(_ sql: String, _ raw: OpaquePointer) throws(StorageError) -> SQLResult? {
     guard PQsendQueryParams(raw, sql, 0, nil, nil, nil, nil, 1) == 1 else { throw .unreachable(Self.message(raw)) }
@@ -108,7 +108,7 @@ struct PostgresOpening {
     }
   }
 
-  /// What libpq says, in one line.
+  /// libpq's message, in one line.
   private static func message(_ raw: OpaquePointer) -> String {
     PQerrorMessage(raw).map { SQLOutcome.firstLine(String(cString: $0)) } ?? "no connection"
   }

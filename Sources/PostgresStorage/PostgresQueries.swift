@@ -2,7 +2,7 @@ import AutomergeRepo
 
 /// The queries over both tables.
 enum PostgresQueries {
-  /// Rows of: key, part, SHA-256, bytes; in no order. One statement, so all rows are of one moment.
+  /// Rows of: key, part, SHA-256, bytes; in no order. It is one statement, so all rows are from one snapshot.
   static func range(_ range: KeyRange) -> SQLStatement {
     let records = range.records()
     let sql = "SELECT key, part, sha256, bytes FROM notes_lsp.record WHERE \(records.sql)"
@@ -19,7 +19,7 @@ enum PostgresQueries {
 
   /// Rows of one name each, escaped as in keys. The same name may come from both tables.
   ///
-  /// Each name is found by one look into an index, which skips all that it has below it.
+  /// Each name takes one index lookup, which skips everything below the name.
   static func children(_ range: KeyRange) -> SQLStatement {
     let start = range.text
     let (end, condition) =

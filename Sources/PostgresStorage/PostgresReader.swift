@@ -3,7 +3,7 @@ import AutomergeRepo
 /// Reads over a connection of its own, so that no read waits for a disk. Several statements are under way at a time.
 @AutomergeRepo
 final class PostgresReader {
-  /// More documents than are opened at once.
+  /// More than the number of documents opened at once.
   private static let maximumCount = 1 << 14
   private static let maximumUnderWay = 32
 

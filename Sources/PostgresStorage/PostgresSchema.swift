@@ -4,23 +4,23 @@ import AutomergeRepo
 ///
 ///     chunk      immutable rows, named by their content: parts of a document
 ///     record     every other key and its value
-///     damaged    what was not what its name says; nothing reads it but people
+///     damaged    bytes that did not match their name, for a person to inspect
 ///     writer     each process's number of its last commit: see `WriterClaim`
 ///     process    the processes that are there now: see `StoreHeartbeat`
 ///
 /// All of them begin their keys with what tells documents apart, so both large ones may be partitioned. Source: Storage.md,
 /// "PostgreSQL".
 enum PostgresSchema {
-  /// Goes up when an older notes-lsp would misunderstand the tables.
+  /// Increase it when an older notes-lsp would misunderstand the tables.
   static let version = 1
   /// Values are stored in rows of at most this many bytes, so that no message is so long that it holds up the loop.
   static let partByteCount = 256 << 10
   /// `note` in ASCII: marks our advisory locks among those of other programs.
   static let lockClass = 0x6E6F_7465
-  /// The longest key, written out: a third of what a page of an index may hold.
+  /// The longest key in its written form: a third of the limit of an index page.
   private static let maximumKeyByteCount = 2048
 
-  /// How a key stands in the tables.
+  /// The form of a key in the tables.
   static func text(of key: StorageKey) throws(StorageError) -> String {
     try StorageKeyText.encode(key, maximumByteCount: maximumKeyByteCount)
   }

@@ -10,7 +10,7 @@ extension PostgresStore {
     var next: NewsPosition?
   }
 
-  /// A place between rows: after this one, or with only a transaction before all of its rows.
+  /// A position between rows: after this row, or, with only a transaction, before all of its rows.
   struct NewsPosition {
     var transaction: UInt64
     var document = ""
@@ -20,13 +20,13 @@ extension PostgresStore {
 
   private static let newsPageCount = 1000
 
-  /// What other processes have stored from a place on; with nil only the mark, as of now.
+  /// The rows that other processes have stored from a position on; with nil, only the current mark.
   func news(from position: NewsPosition?) async throws(StorageError) -> NewsPage {
     guard let position else {
       let rows = try await client.read(SQLStatement("SELECT pg_snapshot_xmin(pg_current_snapshot())"))
       return NewsPage(settled: Self.number(rows, 0) ?? 0)
     }
-    // One statement, so the mark and the rows are of one moment.
+    // Use one statement, so that the mark and the rows are from one snapshot.
     let rows = try await client.read(
       SQLStatement(
         """

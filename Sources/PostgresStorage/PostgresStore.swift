@@ -17,8 +17,8 @@ public final class PostgresStore: StorageProvider {
 
   /// Connects, and makes the schema `notes_lsp` if it is missing.
   ///
-  /// - Parameter loop: the one that `AutomergeRepo` runs on.
-  /// Throws what a later `load` would throw too, so that a store that cannot be used is known at once.
+  /// - Parameter loop: the loop on which `AutomergeRepo` runs.
+  /// Throws the error that a later `load` would throw, so that the program learns at once of an unusable store.
   @AutomergeRepo
   public static func open(
     _ url: PostgresURL, loop: Loop, clock: any RepoClock, random: RandomSource = RandomSource()

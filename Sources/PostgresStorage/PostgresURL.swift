@@ -10,7 +10,7 @@ public struct PostgresURL: Hashable, Sendable {
     public let description: String
   }
 
-  /// As it was given, with its password if it has one.
+  /// The URL as given, with its password if it has one.
   let text: String
   private let shown: String
 

@@ -3,7 +3,7 @@ import Foundation
 import Logging
 import Synchronization
 
-/// Makes commits over a connection of its own, one transaction at a time; what comes in meanwhile becomes the next one.
+/// Makes commits over its own connection, one transaction at a time; commits that arrive meanwhile form the next one.
 ///
 ///     down ──connection──► claiming ──claimed──► idle ──commits──► writing ──► idle
 ///      ▲                       │                   │                  │
@@ -43,7 +43,7 @@ final class PostgresWriter {
 
   func start() { link.start() }
 
-  /// Ends the connection. What waits fails.
+  /// Ends the connection. Waiting commits fail.
   func stop() {
     guard !isStopped else { return }
     isStopped = true
@@ -56,7 +56,7 @@ final class PostgresWriter {
     connection.perform([claim.leaving]) { [link] _ in link.stop() }
   }
 
-  /// Calls back once the steps are stored, all of them in one transaction, or will not be.
+  /// Calls back when all steps are stored, in one transaction, or have failed.
   func commit(_ steps: [WriteStep], done: @escaping @AutomergeRepo (StorageError?) -> Void) {
     guard !isStopped else { return done(.unreachable("the store is closed")) }
     let commit = CommitQueue.Commit(steps: steps, submitted: clock.now, done: done)
@@ -106,7 +106,7 @@ final class PostgresWriter {
       if !unanswered.isEmpty {
         if number == lastNumber { finish(unanswered, nil) } else { queue.putBack(unanswered, alone: false) }
       }
-      // Whatever it was, the next transaction's number has not been used.
+      // In any case, the next transaction's number is still unused.
       lastNumber = max(lastNumber, number)
       writeNext()
     }
@@ -157,7 +157,7 @@ final class PostgresWriter {
   private func wrote(_ result: Result<[SQLResult], SQLFailure>) {
     guard !isStopped else { return }
     switch result {
-    // Whether it was committed shows when there is a connection again.
+    // The next connection shows whether it was committed.
     case .failure(.lost): state = .down
     case .failure(let failure): failed(failure)
     case .success(let results):

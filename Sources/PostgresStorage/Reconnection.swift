@@ -9,7 +9,7 @@
 /// all processes call a server at once that has just started.
 struct Reconnection {
   static let firstPause: Duration = .milliseconds(50)
-  /// Short, as what is typed meanwhile waits: a database that is back is found within a second.
+  /// Short, because edits wait meanwhile: the store reconnects within a second after the database is back.
   static let maximumPause: Duration = .milliseconds(1000)
 
   enum Event: Equatable { case started, connected, failed, answered, lost, timerFired, stopped }
@@ -17,7 +17,7 @@ struct Reconnection {
     /// To be answered with `connected` or `failed`.
     case connect
     case startTimer(Duration)
-    /// Close the connection that is there or comes.
+    /// Close the connection, or the one being opened.
     case close
   }
 

@@ -30,7 +30,7 @@ enum RecordRows {
       return bytes.sorted { $0.key < $1.key }.reduce(into: Data()) { $0 += $1.value }
     }
 
-    /// Nil if it is not what was written.
+    /// Nil if the bytes do not match the hash.
     var value: Data? {
       let data = joined
       return sha256 == [WriteStep.hash(data)] ? data : nil

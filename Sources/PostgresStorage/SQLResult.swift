@@ -1,10 +1,10 @@
 internal import CPostgres
 import Foundation
 
-/// What the server has answered to one statement. May be read on any thread, so that large values are copied elsewhere than on
+/// The server's answer to one statement. May be read on any thread, so that large values are copied elsewhere than on
 /// the loop.
 final class SQLResult: @unchecked Sendable {
-  // Unchecked: libpq does not change a result once it is complete, and this object frees it.
+  // Unchecked: libpq does not change a complete result, and this object frees it.
 
   private let raw: OpaquePointer
 
@@ -17,7 +17,7 @@ final class SQLResult: @unchecked Sendable {
   /// The command that was carried out, as `COMMIT` or `INSERT 0 1`.
   var commandTag: String { PQcmdStatus(raw).map { String(cString: $0) } ?? "" }
 
-  /// Nil for NULL, and where there is no such column. Columns are asked for in binary form.
+  /// Nil for NULL, and for a column that does not exist. Columns are in binary form.
   func bytes(_ row: Int, _ column: Int) -> Data? {
     guard let bytes = pointer(row, column) else { return nil }
     return Data(bytes)

@@ -7,7 +7,7 @@ struct SQLStatement: Sendable {
 
   init(_ sql: String, _ parameters: [SQLParameter] = []) { (self.sql, self.parameters) = (sql, parameters) }
 
-  /// About what it takes on the wire.
+  /// The approximate size on the wire.
   var byteCount: Int { parameters.reduce(sql.utf8.count) { $0 + $1.byteCount } }
 }
 
@@ -24,7 +24,7 @@ enum SQLParameter: Hashable, Sendable {
     case .integer: 20
     }
   }
-  /// As it is sent: bytes as they are, all else as text.
+  /// The value as sent: bytes unchanged, everything else as text.
   var wire: Data {
     switch self {
     case .text(let text): Data(text.utf8)

@@ -5,7 +5,7 @@ import Logging
 public struct StoreProcess: Hashable, Sendable {
   /// A UUID, new for each start.
   public var id: String
-  /// Where it listens for its siblings, as `host:port`, likeliest first.
+  /// The addresses on which it listens for its siblings, as `host:port`, likeliest first.
   public var addresses: [String]
   /// The peer id of the key that it proves there.
   public var key: String
@@ -32,7 +32,7 @@ public final class StoreHeartbeat {
   private static let maximumProcesses: Int64 = 256
   private static let maximumAddresses = 16
 
-  /// Called with all other processes when they were read for the first time, and when one has come, gone or moved.
+  /// Called with all other processes when they are first read, and when one starts, ends or changes its address.
   public var onProcesses: (@AutomergeRepo ([StoreProcess]) -> Void)?
   public private(set) var processes: [StoreProcess] = []
 

@@ -1,4 +1,4 @@
-/// What `--store` names: a directory, or a database.
+/// The store that `--store` names: a directory or a database.
 public enum StoreLocation: Hashable, Sendable {
   case directory(String)
   case postgres(PostgresURL)

@@ -3,7 +3,7 @@ import AutomergeRepo
 import Foundation
 import Logging
 
-/// Takes what other processes store into the documents that are open here, within seconds.
+/// Loads what other processes store into the documents that are open here, within seconds.
 ///
 /// Processes that are connected tell each other at every keystroke. This is the safety net beneath: it works while they cannot reach
 /// each other, and finds what one has stored and not told before it ended.
@@ -20,7 +20,7 @@ public final class StoreNews {
   private var isReading = false
   private var isStopped = false
 
-  /// Begins at once. Make it before documents are opened.
+  /// Starts at once. Create it before you open documents.
   public init(of store: PostgresStore, for repo: Repo, log: Logger = Logger(label: "store")) {
     (self.store, self.repo, self.log) = (store, repo, log)
     look()

@@ -1,9 +1,10 @@
 import AutomergeRepo
 import Foundation
 
-/// The statements of one transaction that carries out several commits.
+/// The statements of one transaction that makes several commits.
 ///
-/// First come its locks, in an order that all processes keep, so that no two wait for each other. Where a commit merges records, these
+/// It takes its locks first, in the same order in all processes, so that no two wait for each other. Where a commit
+/// merges records, these
 /// are read under the locks before anything is written; all else goes to the server in one piece.
 struct WriteBatch {
   private let steps: [WriteStep]
@@ -40,7 +41,7 @@ struct WriteBatch {
 
   /// Writes everything, and commits.
   ///
-  /// - Parameter stored: what the records that are merged hold now.
+  /// - Parameter stored: the current content of the records to merge.
   func writing(over stored: [String: Data]) -> [SQLStatement] {
     var stored = stored
     var statements: [SQLStatement] = []
@@ -75,7 +76,7 @@ struct WriteBatch {
 
   // MARK: Values
 
-  /// A row that has the bytes of its name is not touched. One that has not makes way for them.
+  /// Leaves an intact row alone, and replaces one whose bytes do not match its name.
   private func saving(_ name: ChunkName, _ data: Data) -> [SQLStatement] {
     let parts = Self.parts(of: data)
     return parts.enumerated().map { index, bytes in
@@ -128,7 +129,7 @@ struct WriteBatch {
     ]
   }
 
-  /// A value without bytes is one part without bytes.
+  /// An empty value is one empty part.
   static func parts(of data: Data) -> [Data] {
     guard data.count > PostgresSchema.partByteCount else { return [data] }
     return stride(from: data.startIndex, to: data.endIndex, by: PostgresSchema.partByteCount).map { start in
@@ -136,7 +137,7 @@ struct WriteBatch {
     }
   }
 
-  /// FNV-1a, folded to the width of a lock's number. Two names with one number merely wait for each other.
+  /// FNV-1a, folded to the width of a lock's number. Names with the same number merely wait for each other.
   static func lockNumber(_ name: String) -> Int32 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -2,7 +2,7 @@ import AutomergeRepo
 import Crypto
 import Foundation
 
-/// One step of a commit, checked and hashed, so that nothing is left to do on the loop but to send it.
+/// One step of a commit, already checked and hashed, so that the loop only has to send it.
 enum WriteStep: Sendable {
   case saveChunk(ChunkName, Data)
   case saveRecord(key: String, Data, sha256: Data)
@@ -51,7 +51,7 @@ enum WriteStep: Sendable {
     }
   }
 
-  /// What other processes must not write at the same time: a document's chunks, or a record.
+  /// The name that the transaction locks against other processes: of a document's chunks, or of a record.
   var lockName: String {
     switch self {
     case .saveChunk(let name, _), .removeChunk(let name): name.document

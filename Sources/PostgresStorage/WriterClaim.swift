@@ -4,8 +4,8 @@
 /// after what the process writes next, or its COMMIT may have been carried out without our hearing of it. So each new connection
 /// raises the row's epoch, and each transaction first checks its epoch and leaves its number. Then
 /// - a transaction of an earlier connection either has committed before the epoch was raised, or never will;
-/// - the number says whether a commit without an answer was made, so that it is not made twice;
-/// - a number that is lower than one that was reported as stored shows that the database was replaced by an older one.
+/// - the number says whether an unanswered commit was made, so that no commit is made twice;
+/// - a number lower than one reported as stored shows that an older database has replaced this one.
 struct WriterClaim {
   /// A UUID as text; new for each process.
   let id: String
@@ -32,7 +32,7 @@ struct WriterClaim {
       """, [.text(id)])
   }
 
-  /// Fails with a division by zero unless the row has our epoch: an error is what keeps a transaction from being committed.
+  /// Divides by zero unless the row has our epoch: the error prevents the transaction from committing.
   func checking(_ number: Int64) -> SQLStatement {
     SQLStatement(
       """

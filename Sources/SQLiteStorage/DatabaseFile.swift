@@ -55,7 +55,7 @@ final class DatabaseFile: Sendable {
     }
   }
 
-  /// The database had to be rebuilt; it is open, and what was read before is invalid.
+  /// The database was rebuilt. It is open, and earlier results are invalid.
   private struct Damage: Error {}
 
   private func attempt<Result: Sendable>(_ body: (Database) throws -> Result) throws -> Result {
@@ -63,7 +63,7 @@ final class DatabaseFile: Sendable {
       do {
         let database = try opened(&state)
         let result = try database.writeWithoutTransaction(body)
-        // What was committed to a file that has been removed is not stored.
+        // Commits to a removed file are not stored.
         guard state.copy != nil || FileIdentity(path: path) == state.identity else {
           try follow(&state)
           throw Damage()
@@ -76,7 +76,7 @@ final class DatabaseFile: Sendable {
           try rebuild(&state)
           throw Damage()
         case .SQLITE_IOERR:
-          // The kernel may have dropped what it could not write, so nothing that is open is trusted.
+          // The kernel may have dropped what it could not write, so close everything and open it again.
           close(&state)
           throw StorageError(database: error)
         default:
@@ -119,14 +119,14 @@ final class DatabaseFile: Sendable {
   }
 
   private func connect(_ path: String, isCopy: Bool) throws -> DatabaseQueue {
-    // Created here, because SQLite would let every user read it.
+    // Create the file here, because SQLite would let every user read it.
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw StorageError(operation: "open \(path)", code: errno) }
     Foundation.close(descriptor)
     let database = try DatabaseQueue(path: path, configuration: configuration(isCopy: isCopy))
     try database.writeWithoutTransaction { database in
       try StoreSchema.prepare(database)
-      // After a failed fsync the log may be in memory only: this writes it once more, and syncs.
+      // After a failed fsync the log may exist only in memory. This writes it again, and syncs.
       if kind == .local || isCopy { try database.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
     }
     return database
@@ -156,7 +156,7 @@ final class DatabaseFile: Sendable {
 
   // MARK: Repair
 
-  /// The file was removed or replaced while it was open: copies its content to the one that is there now.
+  /// Handles a file that was removed or replaced while open: copies its content to the one that is there now.
   private func follow(_ state: inout State) throws {
     log.error("The store's file was removed or replaced; what it held is written to the one that is there now.")
     guard let old = state.database else { return }
@@ -193,7 +193,7 @@ final class DatabaseFile: Sendable {
     state = State(database: database, identity: FileIdentity(path: path), copy: nil)
   }
 
-  /// Sets the damaged files aside and creates a new database with everything that can still be read of the old one.
+  /// Sets the damaged files aside and creates a new database with every row that can still be read.
   private func rebuildLocked() throws -> DatabaseQueue {
     let aside = directory + "/damaged-\(Int64(Date().timeIntervalSince1970 * 1000))"
     guard mkdir(aside, 0o700) == 0 else { throw StorageError(operation: "mkdir \(aside)", code: errno) }

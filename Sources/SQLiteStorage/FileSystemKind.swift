@@ -28,7 +28,7 @@ public enum FileSystemKind: Hashable, Sendable {
       }
       let point = FileSystemKind.unescaped(fields[4])
       guard point == "/" || path == point || path.hasPrefix(point + "/") else { continue }
-      // Of two mounts at one place the later covers the earlier.
+      // A later mount at the same place covers an earlier one.
       if point.utf8.count >= best.length { best = (point.utf8.count, fields[dash + 1]) }
     }
     self = Self.networkTypes.contains(String(best.type)) ? .network : .local

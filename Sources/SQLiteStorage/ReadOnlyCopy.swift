@@ -9,7 +9,7 @@ final class ReadOnlyCopy: Sendable {
   private let directory: String
   var path: String { directory + "/" + DatabaseFile.name }
 
-  /// Nil if the store can be written, or there is none and one can be created.
+  /// Nil if the store is writable, or does not exist and can be created.
   init?(ofStoreIn directory: String) throws(StorageError) {
     let path = directory + "/" + DatabaseFile.name
     let exists = access(path, F_OK) == 0

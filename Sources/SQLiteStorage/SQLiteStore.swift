@@ -20,7 +20,7 @@ public final class SQLiteStore: StorageProvider {
   /// `directory/store`, of an earlier notes-lsp.
   ///
   /// - Parameter fileSystem: asked of the system if it is not given.
-  /// Throws what a later `load` would throw too, so that a store that cannot be used is known at once.
+  /// Throws the error that a later `load` would throw, so that the program learns at once of an unusable store.
   public static func open(
     directory: URL, fileSystem: FileSystemKind? = nil
   ) async throws(StorageError) -> SQLiteStore {
@@ -29,8 +29,9 @@ public final class SQLiteStore: StorageProvider {
       try FileManager.default.createDirectory(
         atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     } catch {
-      let code = ((error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError)?.code
-      throw StorageError(operation: "mkdir \(path)", code: code.flatMap { Int32(exactly: $0) } ?? EIO)
+      let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error
+      let code = (cause as? POSIXError)?.code.rawValue ?? (cause as NSError?).flatMap { Int32(exactly: $0.code) }
+      throw StorageError(operation: "mkdir \(path)", code: code ?? EIO)
     }
     let kind = fileSystem ?? FileSystemKind(of: path)
     let store = SQLiteStore(DatabaseFile(directory: path, kind: kind))
@@ -200,7 +201,8 @@ public final class SQLiteStore: StorageProvider {
     if let error { throw error }
   }
 
-  /// Makes all commits that have come in since the last one, in one transaction. If that fails, makes each on its own, so that
+  /// Makes all commits that have arrived since the last transaction in one. If that fails, makes each separately, so
+  /// that
   /// a bad one does not prevent the others.
   private func commitWaiting() {
     let commits = waiting.withLock { waiting in

@@ -2,7 +2,7 @@ import AutomergeRepo
 import Foundation
 import GRDB
 
-/// Copies what can still be read of a damaged database, row by row.
+/// Copies every readable row of a damaged database.
 enum Salvage {
   /// This many unreadable rows in a row count as the end, where the database does not say where that is.
   private static let maximumGap = 20_000
@@ -23,7 +23,7 @@ enum Salvage {
     while last.map({ id < $0 }) ?? (gap < maximumGap) {
       var rows: [StoredRow] = []
       let from = id
-      // Many at once while all is well, then one by one over the damage.
+      // Read many rows at once while they are sound, and one by one across the damage.
       let batch = try? old.writeWithoutTransaction { database in
         try Row.fetchAll(
           database, sql: "SELECT id, key, sha256, bytes FROM item WHERE id > ? ORDER BY id LIMIT \(rowsPerTransaction)",

@@ -21,7 +21,7 @@ extension SQLiteStore {
       do {
         let copy = try DatabaseQueue(path: temporary)
         try file.perform { database in try copy.writeWithoutTransaction { try database.backup(to: $0) } }
-        // So that the copy is one file.
+        // Without a write-ahead log the copy is a single file.
         try copy.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
         try copy.close()
       } catch {

@@ -8,9 +8,10 @@ struct StoreLock: ~Copyable {
   static let maximumWait: Duration = .seconds(10)
   private let descriptor: Int32
 
-  /// Waits for it. Blocks.
+  /// Takes the lock. Blocks until it is free.
   init(directory: String) throws(StorageError) {
-    // Not in the property before it is locked: an initializer that throws later runs `deinit` too, which would close it twice.
+    // Do not assign the property before locking: if the initializer throws after that, `deinit` runs and closes the
+    // file twice.
     let opened = open(directory + "/notes.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard opened >= 0 else { throw StorageError(operation: "open notes.lock", code: errno) }
     let deadline = ContinuousClock.now + Self.maximumWait
@@ -32,7 +33,7 @@ struct StoreLock: ~Copyable {
   deinit { close(descriptor) }
 }
 
-/// Which file a path names now: another one after it was removed, renamed or replaced.
+/// Identifies the file at a path, which differs after the file was removed, renamed or replaced.
 struct FileIdentity: Hashable, Sendable {
   private let device: UInt64
   private let number: UInt64

@@ -6,16 +6,16 @@ import GRDB
 /// The tables of a store, and what a row of them must be.
 ///
 ///     item     key, SHA-256 of the bytes, bytes
-///     damaged  what was found under a key and was not what it should be; nothing reads it but people
+///     damaged  bytes that did not match their key or hash, for a person to inspect
 enum StoreSchema {
-  /// Goes up when an older notes-lsp would misunderstand the tables.
+  /// Increase it when an older notes-lsp would misunderstand the tables.
   static let version = 1
   /// `note` in ASCII: marks the file as ours, for file(1) too.
   static let applicationId: Int32 = 0x6E6F_7465
   /// The longest key, written out.
   private static let maximumKeyByteCount = 4096
 
-  /// How a key stands in the tables.
+  /// The form of a key in the tables.
   static func text(of key: StorageKey) throws(StorageError) -> String {
     try StorageKeyText.encode(key, maximumByteCount: maximumKeyByteCount)
   }
@@ -39,7 +39,7 @@ enum StoreSchema {
     }
   }
 
-  /// True if it is ours, false if it is empty.
+  /// True if the database is ours, false if it is empty.
   private static func check(_ database: Database) throws -> Bool {
     let id = try Int64.fetchOne(database, sql: "PRAGMA application_id") ?? 0
     let found = try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0

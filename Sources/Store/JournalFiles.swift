@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The journals of a store's processes: what each has taken in and may not have committed yet, as bytes that are only appended.
+/// The journals of a store's processes: append-only records of what each has received and may not have committed yet.
 ///
 /// Every process writes a journal of its own, in segments: `journal/RUN.1`, `journal/RUN.2` and so on. `journal/RUN.lock` is
 /// locked while the process lives, and the kernel frees it however the process ends. Nothing waits for the disk: what was
@@ -62,7 +62,7 @@ public final class JournalFiles: Sendable {
     mkdir(directory, 0o700)
     guard let lock = Self.openFile(path(run, "lock"), O_RDWR | O_CREAT) else { return nil }
     var info = stat()
-    // Another process may have taken the new file for a dead process's, and removed it, before it was locked.
+    // Before we locked the new file, another process may have mistaken it for a dead process's and removed it.
     guard flock(lock, LOCK_EX | LOCK_NB) == 0, fstat(lock, &info) == 0, info.st_nlink > 0,
       let segment = Self.openFile(path(run, "1"), O_WRONLY | O_CREAT | O_EXCL)
     else {
@@ -116,7 +116,7 @@ public final class JournalFiles: Sendable {
 
   // MARK: All processes
 
-  /// What a process has written; nil if there is no such journal.
+  /// The bytes that a process has written; nil if there is no such journal.
   @concurrent
   public func read(_ run: String) async -> [UInt8]? {
     // A living process may replace its segments meanwhile, and another may remove a dead one's.
@@ -124,7 +124,7 @@ public final class JournalFiles: Sendable {
       let numbers = Self.segments(of: run, in: directory)
       guard !numbers.isEmpty else { return nil }
       let segments = numbers.compactMap { FileManager.default.contents(atPath: path(run, String($0))) }
-      // If one was removed meanwhile, the others may be out of date.
+      // If a segment was removed meanwhile, the others may be out of date.
       if segments.count == numbers.count { return segments.flatMap { $0 } }
     }
     return nil

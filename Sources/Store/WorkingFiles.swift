@@ -9,7 +9,7 @@ public actor WorkingFiles {
     case system(path: String, operation: String, code: Int32)
   }
 
-  /// By what a file is known again without reading it.
+  /// Identifies a file's content without reading it.
   public struct Mark: Hashable, Sendable {
     public var inode: UInt64
     public var byteCount: Int
@@ -27,10 +27,10 @@ public actor WorkingFiles {
     }
   }
 
-  /// What looking at a file comes to.
+  /// The result of looking at a file.
   public enum Sight: Hashable, Sendable {
     case missing
-    /// It still has the mark that was given.
+    /// The file still has the given mark.
     case unchanged
     case found([UInt8], Mark)
   }
@@ -58,7 +58,7 @@ public actor WorkingFiles {
     if found == mark { return .unchanged }
     var bytes = try readAll(descriptor, path, expecting: found.byteCount)
     for _ in 0..<Self.maximumReadings {
-      // What was read while another program wrote is neither the text before nor the one after.
+      // Bytes read while another program writes are neither the old text nor the new one.
       let now = try self.mark(of: descriptor, path)
       if now == found { break }
       guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw .system(path: path, operation: "seek", code: errno) }
@@ -68,7 +68,7 @@ public actor WorkingFiles {
     return .found(bytes, found)
   }
 
-  /// How often a file is read again that changes while it is read.
+  /// How often to read again a file that changes during reading.
   private static let maximumReadings = 5
 
   private func mark(of descriptor: Int32, _ path: String) throws(Failure) -> Mark {
@@ -92,7 +92,7 @@ public actor WorkingFiles {
     }
   }
 
-  /// Makes a new file and its folders. Touches nothing and returns false if there is one already.
+  /// Makes a new file and its folders. Changes nothing and returns false if the file exists.
   public func create(_ path: String, _ bytes: [UInt8]) throws(Failure) -> Bool {
     try makeFolder(of: path)
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, Self.newFileMode)
@@ -116,7 +116,7 @@ public actor WorkingFiles {
   /// The old file keeps a second name until it is read once more after that. So whatever another program wrote into it, even
   /// a moment before, is seen.
   ///
-  /// - Returns: what was there, if it was something else.
+  /// - Returns: the file's content, if it is not the expected one.
   public func replace(_ path: String, _ bytes: [UInt8], of expected: [UInt8]?) throws(Failure) -> [UInt8]? {
     try makeFolder(of: path)
     let target =
@@ -133,7 +133,7 @@ public actor WorkingFiles {
     return before == expected ? nil : before
   }
 
-  /// Puts a file in the place of another. Returns what was there, nil if nothing was.
+  /// Replaces a file by another. Returns the replaced content, nil if there was none.
   private func exchange(_ new: String, _ target: String, expecting expected: [UInt8]?) throws(Failure) -> [UInt8]? {
     let old = new + "~"
     unlink(old)
@@ -153,7 +153,7 @@ public actor WorkingFiles {
     return before
   }
 
-  /// What a file holds; nil if it cannot be read. Takes no memory for a file that holds what is expected.
+  /// The content of a file; nil if it cannot be read. Needs no memory if the content is as expected.
   private func contents(of path: String, expecting expected: [UInt8]?) -> [UInt8]? {
     if let expected, holds(path, expected) { return expected }
     return try? read(path)
@@ -207,10 +207,10 @@ public actor WorkingFiles {
     return names
   }
 
-  /// Gives a file another name. Touches nothing and returns false if there is one of that name.
+  /// Renames a file. Changes nothing and returns false if the new name is taken.
   public func move(_ path: String, to target: String) throws(Failure) -> Bool {
     try makeFolder(of: target)
-    // The new name is taken by an empty file first, so that the renaming can only replace that one.
+    // Reserve the new name with an empty file first, so that the renaming can replace only that.
     let descriptor = open(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       if errno == EEXIST { return false }
@@ -229,7 +229,7 @@ public actor WorkingFiles {
   /// Gives a folder another name. Touches nothing and returns false if there is something of that name; does nothing if there
   /// is no such folder.
   public func moveFolder(_ path: String, to target: String) throws(Failure) -> Bool {
-    // The new name is taken by an empty folder first, so that the renaming can only replace that one.
+    // Reserve the new name with an empty folder first, so that the renaming can replace only that.
     guard mkdir(target, 0o777) == 0 else {
       if errno == EEXIST { return false }
       throw .system(path: target, operation: "mkdir", code: errno)
@@ -252,13 +252,13 @@ public actor WorkingFiles {
     synchronizeFolder(of: path)
   }
 
-  /// The umask takes from it what the person does not want others to have.
+  /// The umask removes the permissions that the person does not grant to others.
   private static let newFileMode: mode_t = 0o666
 
   /// Makes an empty file beside a place, with the mode that the file there is to have; nil for that of any new file.
   private func makeTemporary(for path: String, mode: mode_t?) throws(Failure) -> (descriptor: Int32, path: String) {
     let temporary = path + ".\(getpid()).notes-lsp~"
-    // One may have been left by a process that died.
+    // A process that died may have left one.
     unlink(temporary)
     let descriptor = open(
       temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode == nil ? Self.newFileMode : 0o600)
@@ -280,8 +280,15 @@ public actor WorkingFiles {
     guard fsync(descriptor) == 0 else { throw .system(path: path, operation: "fsync", code: errno) }
   }
 
+  /// A hidden folder, such as that of recovered texts, is for the person alone: files that others may not read have copies there.
   private func makeFolder(of path: String) throws(Failure) {
     let folder = (path as NSString).deletingLastPathComponent
+    if (folder as NSString).lastPathComponent.hasPrefix("."), access(folder, F_OK) != 0 {
+      try makeFolder(of: folder)
+      guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+        throw .system(path: folder, operation: "mkdir", code: errno)
+      }
+    }
     do {
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     } catch {
@@ -298,7 +305,7 @@ public actor WorkingFiles {
   }
 }
 
-/// One `read`, again if a signal interrupts it.
+/// Calls `read`, and repeats it if a signal interrupts.
 private func readSome(_ descriptor: Int32, _ buffer: inout [UInt8]) -> Int {
   while true {
     let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }

@@ -20,7 +20,7 @@ public class ByteStream: Handle, ByteSource, ByteSink {
   /// Bytes that were written here and the kernel has not taken yet.
   public var queuedByteCount: Int { isOpen ? uv_stream_get_write_queue_size(stream) : 0 }
 
-  /// Starts or goes on reading.
+  /// Starts or resumes reading.
   public func resumeReading() {
     loop.preconditionOnLoop()
     guard isOpen else { return }
@@ -39,7 +39,7 @@ public class ByteStream: Handle, ByteSource, ByteSink {
     if status < 0, status != UV_EALREADY.rawValue { close(UVError(rawValue: status)) }
   }
 
-  /// Stops reading, so that the other side has to wait. An end that comes meanwhile is noticed on resuming.
+  /// Stops reading, so that the other side has to wait. If the stream ends meanwhile, resuming reports it.
   public func pauseReading() {
     loop.preconditionOnLoop()
     guard isOpen else { return }
@@ -87,7 +87,7 @@ public class ByteStream: Handle, ByteSource, ByteSink {
   }
 
   private func queue(_ bytes: ArraySlice<UInt8>) throws(UVError) {
-    // One block holds the request and a copy of the bytes; it is freed in the write callback, which always comes.
+    // One block holds the request and a copy of the bytes. The write callback, which libuv always calls, frees it.
     let offset = MemoryLayout<uv_write_t>.stride
     let block = UnsafeMutableRawPointer.allocate(byteCount: offset + bytes.count, alignment: 16)
     bytes.withUnsafeBytes {
@@ -131,7 +131,7 @@ public class ByteStream: Handle, ByteSource, ByteSink {
     loop.preconditionOnLoop()
     guard isOpen, !isShuttingDown else { return }
     isShuttingDown = true
-    // Freed in the callback, which always comes.
+    // The callback, which libuv always calls, frees it.
     let request = UnsafeMutablePointer<uv_shutdown_t>.allocate(capacity: 1)
     let status = uv_shutdown(request, stream) { request, status in
       guard let request else { return }

@@ -15,7 +15,7 @@ public final class DescriptorWatcher: Handle {
     public static let disconnected = Events(rawValue: Int32(UV_DISCONNECT.rawValue))
   }
 
-  /// Called with what has happened, again and again for as long as it lasts. An error comes with no events.
+  /// Called with the events, repeatedly while they persist. After an error the events are empty.
   public var onEvents: ((Events, UVError?) -> Void)?
 
   public init(on loop: Loop, descriptor: Int32, _ onEvents: ((Events, UVError?) -> Void)? = nil) throws(UVError) {

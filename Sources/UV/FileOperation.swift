@@ -4,9 +4,9 @@ internal import CUV
 final class FileOperation {
   private let loop: Loop
   private var done: ((Int) -> Void)?
-  /// A copy of what is written: freed with this object, which the request holds until its callback.
+  /// A copy of the bytes to write: freed with this object, which the request retains until its callback.
   private let bytes: UnsafeMutableRawBufferPointer?
-  /// Allocated in `init` and freed in the callback, which always comes once the operation has started.
+  /// Allocated in `init` and freed in the callback, which libuv always calls after the operation has started.
   private let request = UnsafeMutablePointer<uv_fs_t>.allocate(capacity: 1)
 
   private init(on loop: Loop, copying bytes: ArraySlice<UInt8>? = nil, done: @escaping (Int) -> Void) {
@@ -52,7 +52,7 @@ final class FileOperation {
     FileOperation(on: loop) { _ in }.start { request, callback in uv_fs_close(loop.raw, request, descriptor, callback) }
   }
 
-  /// Prevents it if no thread has begun with it; `done` comes in any case.
+  /// Cancels the operation if no thread has begun it. Calls `done` in either case.
   func cancel() {
     guard done != nil else { return }
     uv_cancel(UnsafeMutableRawPointer(request).assumingMemoryBound(to: uv_req_t.self))

@@ -1,6 +1,6 @@
 internal import CUV
 
-/// Reads a file from where its descriptor stands, on libuv's threads; `/dev/null` is one too.
+/// Reads a file from its descriptor's position, on libuv's threads; also `/dev/null`.
 final class FileReader: ByteSource {
   private enum State {
     case paused
@@ -17,7 +17,7 @@ final class FileReader: ByteSource {
   private let loop: Loop
   private let fileDescriptor: Int32
   private var state = State.paused
-  /// Whether a read is under way. Its callback comes also after `close`, and the buffer is in use until then.
+  /// Whether a read is under way. libuv calls back even after `close`, and uses the buffer until then.
   private var operation: FileOperation?
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
 
@@ -61,7 +61,7 @@ final class FileReader: ByteSource {
       state = .ended
       if let onEnd { onEnd() } else { close(nil) }
     } else {
-      // Bytes that come after a pause are handed over all the same: they were asked for before it.
+      // Deliver these bytes although reading is paused: the read started before the pause.
       onRead?(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<result]))
       if case .reading = state { readNext() }
     }

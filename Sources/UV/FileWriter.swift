@@ -1,6 +1,6 @@
 internal import CUV
 
-/// Writes to a file where its descriptor stands, on libuv's threads, one write after the other.
+/// Writes to a file at its descriptor's position, on libuv's threads, one write after the other.
 final class FileWriter: ByteSink {
   private enum State {
     case open

@@ -2,7 +2,7 @@ internal import CUV
 
 /// Calls back on the loop when something in a folder is made, written, renamed or removed. Folders in it are not watched.
 public final class FolderWatcher: Handle {
-  /// Called with the name of what has changed; nil if that is not known, or events were lost.
+  /// Called with the name of the changed file; nil if it is unknown, or events were lost.
   public var onChange: ((String?) -> Void)?
 
   public init(on loop: Loop, folder: String, _ onChange: @escaping (String?) -> Void) throws(UVError) {

@@ -41,7 +41,7 @@ public final class Loop: @unchecked Sendable {
   private static let drainNanoseconds: UInt64 = 4_000_000
 
   /// Makes a loop, and the process fit for one: writing to a closed pipe becomes an error instead of a signal, and
-  /// missing standard descriptors become `/dev/null`, so that no socket is ever taken for standard output.
+  /// missing standard descriptors become `/dev/null`, so that no socket gets the number of standard output.
   public init() throws(UVError) {
     Self.prepareProcess()
     let raw = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
@@ -129,7 +129,7 @@ public final class Loop: @unchecked Sendable {
     notes_thread_detach(thread)
   }
 
-  /// Runs `body` on the loop's thread, after what was posted before it. From any thread.
+  /// Runs `body` on the loop's thread, after everything posted before. Call it from any thread.
   public func post(_ body: @escaping @Sendable () -> Void) {
     add(.call(body))
   }

@@ -1,6 +1,6 @@
 internal import CUV
 
-/// The clock that only goes forward.
+/// A clock that never goes backward.
 public enum MonotonicTime {
   /// The time since some fixed point in the past, to the nanosecond.
   public static var now: Duration { .nanoseconds(Int64(truncatingIfNeeded: uv_hrtime())) }

@@ -11,7 +11,7 @@ public struct NetworkInterface: Hashable, Sendable {
   /// How many bits of the address are those of its network.
   public let prefixLength: Int
 
-  /// Whether a numeric host is on the network of this address, so that no router is between.
+  /// Whether a numeric host is on this address's network, with no router in between.
   public func isNear(_ host: String) -> Bool {
     guard let own = sockaddr_storage(numericHost: address.host, port: 0)?.hostBytes,
       let other = sockaddr_storage(numericHost: host, port: 0)?.hostBytes, own.count == other.count

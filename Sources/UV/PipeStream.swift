@@ -31,7 +31,7 @@ public final class PipeStream: ByteStream {
       try UnixSocketPath.check(path)
       let stream = try PipeStream(on: loop)
       let attempt = Attempt(stream: stream, done: done)
-      // The request is freed, and the attempt released, in the callback, which always comes.
+      // The callback, which libuv always calls, frees the request and releases the attempt.
       let request = UnsafeMutablePointer<uv_connect_t>.allocate(capacity: 1)
       request.pointee.data = Unmanaged.passRetained(attempt).toOpaque()
       uv_pipe_connect(request, stream.raw(uv_pipe_t.self), path) { request, status in

@@ -26,7 +26,7 @@ public final class ProcessWatcher {
   public static func isAlive(_ processId: Int) -> Bool {
     guard let id = Int32(exactly: processId), id > 0 else { return false }
     let status = uv_kill(id, 0)
-    // One that may not be signalled is there all the same.
+    // A process that we may not signal exists.
     return status == 0 || status == UV_EPERM.rawValue
   }
 }

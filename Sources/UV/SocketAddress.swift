@@ -32,7 +32,7 @@ public struct SocketAddress: Hashable, Sendable {
     guard status == 0 else { return nil }
     host = String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     isIPv6 = Int32(storage.ss_family) == AF_INET6
-    // The port stands at the same place in both kinds.
+    // The port is at the same offset in both address families.
     port = withUnsafePointer(to: storage) {
       UInt16(bigEndian: UnsafeRawPointer($0).assumingMemoryBound(to: sockaddr_in.self).pointee.sin_port)
     }

@@ -64,7 +64,7 @@ public final class TCPConnector {
   fileprivate func start(timeout: Duration) {
     do {
       deadline = try loop.after(timeout) { [self] in
-        // In a turn of the loop timers come before sockets: an answer that came while the loop was held up is heard first.
+        // The loop runs timers before sockets. If it was held up, read an answer that has arrived before giving up.
         deadline = try? loop.after(.milliseconds(1)) { [self] in giveUp() }
         if deadline == nil { giveUp() }
       }
@@ -141,7 +141,7 @@ public final class TCPConnector {
   }
 
   private func connect(_ stream: TCPStream, to address: sockaddr_storage) throws(UVError) {
-    // The request is freed, and this object released, in the callback, which comes also when the stream is closed.
+    // The callback frees the request and releases this object. libuv calls it even if the stream is closed.
     let request = UnsafeMutablePointer<uv_connect_t>.allocate(capacity: 1)
     request.pointee.data = Unmanaged.passRetained(self).toOpaque()
     let status = address.withSockaddr { address in

@@ -11,7 +11,7 @@ public final class Timer: Handle {
     }
   }
 
-  /// Fires after this time, and then at this interval if there is one. A timer that is running starts anew.
+  /// Fires after this time, and then at this interval if there is one. Restarts a running timer.
   /// Times are rounded up to milliseconds, to 1 at least.
   public func start(after delay: Duration, repeating interval: Duration? = nil) {
     loop.preconditionOnLoop()

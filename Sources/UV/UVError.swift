@@ -26,7 +26,7 @@ public struct UVError: RawRepresentable, Error, Hashable, Sendable {
   /// libuv's name of the code: `EPIPE`.
   public var name: String { Self.text { uv_err_name_r(rawValue, $0, $1) } }
 
-  /// libuv's words for it: `broken pipe`.
+  /// libuv's description: `broken pipe`.
   public var message: String { Self.text { uv_strerror_r(rawValue, $0, $1) } }
 
   private static func text(

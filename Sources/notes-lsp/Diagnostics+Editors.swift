@@ -4,6 +4,7 @@ extension Diagnostics {
   /// An editor with a plugin of ours, and the places of its settings and plugins.
   private struct Editor {
     var name: String
+    var program: String
     /// Below the home folder. Where several are given, any may be there.
     var settings: [String]
     /// Folders of packages, below the home folder.
@@ -15,11 +16,16 @@ extension Diagnostics {
 
   private static let editors = [
     Editor(
-      name: "vim", settings: [".vimrc", ".vim/vimrc", ".config/vim/vimrc"],
+      name: "vim", program: "vim", settings: [".vimrc", ".vim/vimrc", ".config/vim/vimrc"],
       packages: [".vim/pack", ".vim/plugged", ".vim/bundle"], landmark: "vim/plugin/notes_lsp.vim"
     ) { "Add to ~/.vimrc: set runtimepath+=\($0)/vim" },
     Editor(
-      name: "emacs", settings: [".emacs", ".emacs.el", ".emacs.d/init.el", ".config/emacs/init.el"],
+      name: "neovim", program: "nvim", settings: [".config/nvim/init.vim", ".config/nvim/init.lua"],
+      packages: [".local/share/nvim/site/pack", ".local/share/nvim/plugged", ".local/share/nvim/lazy"],
+      landmark: "neovim/plugin/notes_lsp.lua"
+    ) { "Add to ~/.config/nvim/init.vim: set runtimepath+=\($0)/neovim" },
+    Editor(
+      name: "emacs", program: "emacs", settings: [".emacs", ".emacs.el", ".emacs.d/init.el", ".config/emacs/init.el"],
       packages: [".emacs.d/elpa", ".config/emacs/elpa"], landmark: "emacs/notes-lsp.el"
     ) { "Add to your init file: (add-to-list 'load-path \"\($0)/emacs\") (require 'notes-lsp)" },
   ]
@@ -28,11 +34,11 @@ extension Diagnostics {
     let environment = ProcessInfo.processInfo.environment
     let folders = (environment["PATH"] ?? "").split(separator: ":")
     let there = Diagnostics.editors.filter { editor in
-      folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(editor.name)") }
+      folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(editor.program)") }
     }
     if there.isEmpty {
       bad(
-        "editors", "neither Vim nor Emacs is on the PATH",
+        "editors", "none of Vim, Neovim and Emacs is on the PATH",
         "Install one of them, or use another editor with an LSP client.")
     }
     let home = environment["HOME"] ?? NSHomeDirectory()

@@ -18,18 +18,23 @@ final class Diagnostics {
 
   private(set) var findings: [Finding] = []
   private let home: String
+  private let notes: String
   private let loop: Loop
   private let clock: LoopClock
   private var discovery: MulticastDiscovery?
 
-  init(home: String, loop: Loop) {
-    (self.home, self.loop) = (home, loop)
+  /// - Parameters:
+  ///   - home: the folder of the store
+  ///   - notes: the folder of the notes as text files
+  init(home: String, notes: String, loop: Loop) {
+    (self.home, self.notes, self.loop) = (home, notes, loop)
     clock = LoopClock(loop)
   }
 
   func run(done: @escaping @AutomergeRepo () -> Void) {
     good("version", "\(ProgramVersion.description), notes protocol 1, peer protocol 1")
     lookAtStore()
+    _ = lookAtFolder("notes", notes, variable: "NOTES_DIR")
     lookAtClock()
     lookAtInterfaces()
     lookAtPort()
@@ -48,19 +53,7 @@ final class Diagnostics {
   }
 
   private func lookAtStore() {
-    guard FileManager.default.fileExists(atPath: home) else {
-      return good("store", "\(home) does not exist yet; your first note makes it")
-    }
-    guard access(home, R_OK | W_OK | X_OK) == 0 else {
-      return bad("store", "\(home) is not writable", "Make it yours: chown -R \"$USER\" '\(home)'")
-    }
-    if let attributes = try? FileManager.default.attributesOfFileSystem(forPath: home),
-      let free = attributes[.systemFreeSize] as? NSNumber, free.int64Value < 64 << 20
-    {
-      bad("store", "less than 64 MB of disk space is left in \(home)", "Make room, or notes may not be stored.")
-    } else {
-      good("store", home)
-    }
+    guard lookAtFolder("store", home, variable: "NOTES_HOME") else { return }
     lookAtKey()
     let isServed = FileLock.network(of: home) == nil
     good("service", isServed ? "running" : "not running; it starts when you open a note in an editor")
@@ -102,7 +95,7 @@ final class Diagnostics {
     do {
       let listener = try TCPListener(on: loop, host: "0.0.0.0", port: 0) { $0.close() }
       listener.close()
-      good("port", "others can connect")
+      good("port", "listening works; a router or firewall may still refuse others")
     } catch {
       bad("port", "others cannot connect: \(error.message)", "Allow notes-lsp to listen for connections.")
     }

@@ -20,7 +20,9 @@ struct Doctor: ParsableCommand {
   func run() throws {
     let loop = try Loop()
     AutomergeRepo.install(executor: loop)
-    let diagnostics = AutomergeRepo.assumeIsolated { Diagnostics(home: store.homeDirectory, loop: loop) }
+    let diagnostics = AutomergeRepo.assumeIsolated {
+      Diagnostics(home: store.homeDirectory, notes: store.notesDirectory, loop: loop)
+    }
     AutomergeRepo.assumeIsolated { diagnostics.run { loop.stop() } }
     loop.run()
     let findings = AutomergeRepo.assumeIsolated { diagnostics.findings }

@@ -13,6 +13,7 @@ struct Dump: ParsableCommand {
   @Flag(help: "Print JSON; it always does.") var json = false
 
   func run() throws {
-    print(try DocumentFile.load(file).dump(includingChanges: !noChanges).text(indented: !compact))
+    let dump = try DocumentFile.load(file).dump(includingChanges: !noChanges)
+    print(Output.json(text: dump.text(indented: !compact)))
   }
 }

@@ -48,7 +48,7 @@ struct Diff: ParsableCommand {
   @OptionGroup var store: StoreOptions
   @Argument(help: "The note's id or title.") var note: String
   @Option(help: ArgumentHelp("The earlier state.", valueName: "state")) var from: String?
-  @Option(help: ArgumentHelp("The later state; the note as it is now if left out.", valueName: "state")) var to: String?
+  @Option(help: ArgumentHelp("The later state; by default the current one.", valueName: "state")) var to: String?
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {

@@ -54,11 +54,11 @@ struct Answer: ParsableCommand {
       """)
 
   @OptionGroup var store: StoreOptions
-  @Argument(help: "The invitation's id, or the person's name. May be left out if there is one.")
+  @Argument(help: "The invitation's id, or the person's name; optional if there is only one.")
   var invitation: String?
-  @Flag(help: "Accept; if there is a code, you have compared it.") var accept = false
-  @Flag(help: "Decline, or cancel an invitation of yours.") var decline = false
-  @Flag(help: "Decline and hear nothing from this person again.") var block = false
+  @Flag(help: "Accept. If there is a code, compare it first.") var accept = false
+  @Flag(help: "Decline, or cancel your own invitation.") var decline = false
+  @Flag(help: "Decline, and block this person.") var block = false
   @Flag(help: "Print JSON.") var json = false
 
   func validate() throws {

@@ -5,10 +5,10 @@ import Automerge
 struct JoinFiles: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "join-files", abstract: "Merge Automerge files into one.",
-    discussion: "Copies of one document become one document with all that was written in any of them.")
+    discussion: "The result contains all changes of all copies of the document.")
 
   @Argument(help: "The files to merge.") var files: [String]
-  @Option(name: .shortAndLong, help: "Where to write the merged file.") var output: String
+  @Option(name: .shortAndLong, help: "The merged file to write.") var output: String
   @Flag(help: "Replace the output file if it exists.") var force = false
   @Flag(help: "Print JSON.") var json = false
 

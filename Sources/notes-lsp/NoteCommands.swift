@@ -37,8 +37,8 @@ struct New: ParsableCommand {
 /// `notes-lsp rename NOTE TITLE`: another title.
 struct Rename: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Give a note another title and print the path of its file.",
-    discussion: "The file follows the title at once, or when no editor has it open any more.")
+    abstract: "Rename a note and print the path of its file.",
+    discussion: "The file is renamed at once, or when no editor has it open any more.")
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The note's id or title.") var note: String
@@ -100,7 +100,7 @@ struct Purge: ParsableCommand {
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The deleted note's id or title.") var note: String
-  @Flag(help: "Do not ask; needed where there is no terminal to ask on.") var yes = false
+  @Flag(help: "Do not ask; required without a terminal.") var yes = false
   @Flag(help: "Print JSON.") var json = false
 
   func validate() throws {
@@ -160,7 +160,7 @@ struct Export: ParsableCommand {
 /// `notes-lsp import FILE`: a file as a note.
 struct Import: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Make notes of files and print the paths of theirs.",
+    abstract: "Make notes from files and print the paths of the notes' files.",
     discussion: """
       Takes .automerge, .meetingnotes, Markdown, JSON, and directories of automerge-repo. A document that is here already is \
       merged with the note that it is a copy of. Of a document that another program has made, --text names the text to edit; \
@@ -183,17 +183,26 @@ struct Import: ParsableCommand {
     let (paths, title, text) = (files.map(absolute), title, text)
     let results = try StoreRequest.run(store) { session in
       var results: [JSONValue] = []
+      var progress = Progress("Importing", total: paths.count)
       for path in paths {
-        results.append(
-          try await session.perform(
-            "notes/import",
-            .object(present: [
-              "path": path, "title": title.map(JSONValue.string), "text": text.map(JSONValue.string),
-            ])))
+        let asked = JSONValue.object(present: [
+          "path": path, "title": title.map(JSONValue.string), "text": text.map(JSONValue.string),
+        ])
+        do {
+          results.append(try await session.perform("notes/import", asked))
+        } catch let error as ResponseError where paths.count > 1 {
+          // The others are imported all the same.
+          progress.end()
+          Output.note("\(path.stringValue ?? ""): \(error.message)")
+          results.append(.null)
+        }
+        progress.step()
       }
+      progress.end()
       return .array(results)
     }
-    for result in results.arrayValue ?? [] {
+    let all = results.arrayValue ?? []
+    for result in all where result != .null {
       guard !json else {
         Output.print(json: result)
         continue
@@ -205,6 +214,8 @@ struct Import: ParsableCommand {
         Output.note("\"\(note["title"]?.stringValue ?? "")\" is here already; \(changes) merged.")
       }
     }
+    let failed = all.count { $0 == .null }
+    if failed > 0 { throw Failure(message: "\(failed) of \(all.count) files were not imported.") }
   }
 }
 

@@ -49,10 +49,10 @@ struct NetworkOptions: ParsableArguments {
       "The address to listen at; * is every address of this machine, port 0 any free one.", valueName: "host:port"))
   var listen = "*:0"
 
-  @Flag(help: "Neither look for people nearby nor show yourself to them.")
+  @Flag(help: "Do not look for people nearby or announce this person to them.")
   var noDiscovery = false
 
-  @Flag(help: "Neither listen for connections nor make any.")
+  @Flag(help: "Do not listen for connections or make any.")
   var noNetwork = false
 }
 
@@ -65,6 +65,6 @@ struct LogOptions: ParsableArguments {
   var logLevel = "notice"
 
   @Option(
-    help: ArgumentHelp("Append everything that editor and service say to this file.", valueName: "file"))
+    help: ArgumentHelp("Append all messages between editor and service to this file.", valueName: "file"))
   var record: String?
 }

@@ -28,6 +28,11 @@ enum Output {
     onTerminal ? TerminalText.json(value) : "\(value)"
   }
 
+  /// JSON that is written already.
+  static func json(text: String, onTerminal: Bool = isTerminal) -> String {
+    onTerminal ? TerminalText.json(text: text) : text
+  }
+
   static func print(json value: JSONValue) { Swift.print(json(value)) }
 
   static func print<Value: Encodable>(json value: Value) throws {

@@ -11,7 +11,7 @@ struct Serve: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Run a service without an editor, for peers that are never online together.",
     discussion: """
-      Prints one line of JSON when it is ready. SIGTERM and SIGINT store everything and end it; SIGHUP reads the access \
+      Prints one line of JSON when it is ready. SIGTERM and SIGINT store everything and end it; SIGHUP rereads the access \
       file again. Sources/Documentation/Serve.md describes the access file and how to run it under systemd.
       """)
 
@@ -21,12 +21,13 @@ struct Serve: ParsableCommand {
   var name: String?
   @Option(
     help: ArgumentHelp(
-      "Where notes-lsp peers connect; * is every address of this machine, port 0 any free one.", valueName: "host:port")
+      "The address for notes-lsp peers; * is every address of this machine, port 0 any free one.",
+      valueName: "host:port")
   )
   var listen = "*:0"
   @Option(
     help: ArgumentHelp(
-      "Where programs that speak automerge-repo's protocol connect by WebSocket.", valueName: "host:port"))
+      "The address for WebSocket peers that speak automerge-repo's protocol.", valueName: "host:port"))
   var websocket: String?
   @Option(help: ArgumentHelp("The WebSocket's certificate, with those above it, in PEM.", valueName: "file"))
   var certificate: String?
@@ -34,11 +35,11 @@ struct Serve: ParsableCommand {
   var key: String?
   @Option(help: ArgumentHelp("Answer GET /metrics here, for Prometheus.", valueName: "host:port"))
   var metrics: String?
-  @Option(help: ArgumentHelp("Who may read, write and create which documents.", valueName: "file"))
+  @Option(help: ArgumentHelp("The file that says who may read, write and create which documents.", valueName: "file"))
   var access: String?
   @Option(
     help: ArgumentHelp(
-      "Where the documents are kept: a directory (default: --home), or postgres://user@host:port/database, which several "
+      "The store of the documents: a directory (default: --home), or postgres://user@host:port/database, which several "
         + "servers share.", valueName: "url"))
   var store: String?
   @Option(help: "trace, debug, info, notice, warning, error or critical.") var logLevel = "notice"

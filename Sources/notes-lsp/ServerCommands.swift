@@ -14,7 +14,7 @@ struct Connect: ParsableCommand {
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The server's address, such as wss://notes.example.org/.") var url: String
-  @Option(help: "What the server's operator gave you; - reads it from standard input.") var token: String?
+  @Option(help: "The token from the server's operator; - reads it from standard input.") var token: String?
   @Option(help: "Publish this note there: its id or title.") var note: String?
   @Flag(help: "Print JSON.") var json = false
 
@@ -44,7 +44,7 @@ struct Connect: ParsableCommand {
 /// `notes-lsp disconnect URL`: forgets a server.
 struct Disconnect: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Forget a server, and what is published there; what it has it keeps.")
+    abstract: "Forget a server, and what is published there; the server keeps what it has.")
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The server's address.") var url: String

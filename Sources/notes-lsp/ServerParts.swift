@@ -45,7 +45,7 @@ final class ServerParts {
   ) async throws -> ServerParts {
     let storage = try await sqlite(settings.home)
     guard let lock = FileLock.network(of: settings.home) else {
-      throw Failure(message: "Another notes-lsp has the network of \(settings.home). Stop it, or name another --home.")
+      throw Failure(message: "Another notes-lsp already serves \(settings.home). Stop it, or choose another --home.")
     }
     let parts = try await ServiceParts.load(
       from: storage, home: settings.home, name: settings.name, login: settings.login, clock: clock)
@@ -75,7 +75,7 @@ final class ServerParts {
 
   private static func sqlite(_ directory: String) async throws -> SQLiteStore {
     let storage = try await SQLiteStore.open(directory: URL(fileURLWithPath: directory, isDirectory: true))
-    guard !storage.isReadOnly else { throw Failure(message: "The store in \(directory) may not be written.") }
+    guard !storage.isReadOnly else { throw Failure(message: "The store in \(directory) is not writable.") }
     return storage
   }
 
@@ -146,7 +146,7 @@ final class ServerParts {
   }
 
   private static func address(_ text: String, of option: String) throws -> PeerAddress {
-    guard let address = PeerAddress(text) else { throw Failure(message: "\(option): \(text) is no host:port.") }
+    guard let address = PeerAddress(text) else { throw Failure(message: "\(option): \(text) is not host:port.") }
     return address
   }
 

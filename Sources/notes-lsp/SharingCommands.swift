@@ -17,8 +17,8 @@ struct Share: ParsableCommand {
   @Argument(help: "The note's id or title.") var note: String
   @Flag(help: "People who join with the ticket can read but not edit.") var readOnly = false
   @Option(help: ArgumentHelp("How many people can join with it.", valueName: "count")) var uses = 1
-  @Option(help: ArgumentHelp("For how many seconds it can be used.", valueName: "seconds")) var expiresIn: Int?
-  @Flag(help: "Print a QR code of the ticket and the words to read aloud as well.") var qr = false
+  @Option(help: ArgumentHelp("How many seconds it stays valid.", valueName: "seconds")) var expiresIn: Int?
+  @Flag(help: "Also print a QR code of the ticket, and words to read aloud.") var qr = false
   @Flag(help: "Print JSON.") var json = false
 
   func validate() throws {
@@ -47,13 +47,13 @@ struct Share: ParsableCommand {
 /// `notes-lsp unshare NOTE [PERSON]`: ends the sharing of a note.
 struct Unshare: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Stop sharing a note, with one person or with everybody.",
-    discussion: "They keep what they have; what is written from now on does not reach them. Unused tickets are void. "
+    abstract: "Stop sharing a note, with one person or with all.",
+    discussion: "They keep what they have, and receive no further changes. Unused tickets become invalid. "
       + "Needs an editor with a note open.")
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The note's id or title.") var note: String
-  @Argument(help: "The person's name or id; everybody if it is left out.") var person: String?
+  @Argument(help: "The person's name or id; by default all people.") var person: String?
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {
@@ -71,8 +71,8 @@ struct Unshare: ParsableCommand {
 struct RemovePerson: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove", abstract: "Remove a person from a note for good.",
-    discussion: "You and the others go on in a new copy with the same text and history; nothing that the person writes "
-      + "from now on comes into it. They keep what they have. Needs an editor with a note open.")
+    discussion: "You and the others continue in a new copy with the same text and history; nothing the person writes "
+      + "from now on reaches it. They keep what they have. Needs an editor with a note open.")
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The note's id or title.") var note: String
@@ -100,7 +100,7 @@ struct Join: ParsableCommand {
   @Flag(help: "Print JSON.") var json = false
 
   func validate() throws {
-    guard !ticket.isEmpty else { throw ValidationError("Paste the ticket behind join.") }
+    guard !ticket.isEmpty else { throw ValidationError("Paste the ticket after join.") }
   }
 
   func run() throws {
@@ -132,7 +132,7 @@ struct Peers: ParsableCommand {
 /// `notes-lsp name [NAME]`: prints or sets the name that other people see.
 struct Name: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Print the name that others see, or choose another.")
+    abstract: "Print or change the name that others see.")
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The new name.") var newName: String?
@@ -157,7 +157,7 @@ struct Name: ParsableCommand {
 struct Status: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Show whether a service is running, and which peers are connected.",
-    discussion: "With a note: the people that it is shared with.")
+    discussion: "With a note: the people with whom it is shared.")
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "A note's id or title.") var note: String?

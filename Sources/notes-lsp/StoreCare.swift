@@ -10,7 +10,7 @@ struct Fsck: AsyncParsableCommand {
     discussion: "Changes nothing without --repair. Exit code 1 if something is wrong.")
 
   @OptionGroup var store: StoreOptions
-  @Flag(help: "Rebuild a damaged file from what can be read, and put damaged entries aside.") var repair = false
+  @Flag(help: "Rebuild a damaged file from what can be read, and set damaged entries aside.") var repair = false
   @Flag(help: "Print JSON.") var json = false
 
   struct Report: Codable {
@@ -56,8 +56,8 @@ extension Fsck.Report {
 /// `notes-lsp backup FILE`: a copy of the store as it is at one moment.
 struct Backup: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Copy the store to a file, as it is at one moment.",
-    discussion: "To restore it, put the file in the place of notes.db while no editor is running.")
+    abstract: "Write a snapshot of the store to a file.",
+    discussion: "To restore it, replace notes.db by the file while no editor is running.")
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The file to write.") var file: String

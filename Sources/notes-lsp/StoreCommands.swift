@@ -48,7 +48,7 @@ struct List: AsyncParsableCommand {
 struct Show: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Print the text of a note.",
-    discussion: "What other programs have written to its file since is merged in what is printed.")
+    discussion: "The output includes what other programs have written to its file since.")
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The note's id or title.") var note: String
@@ -71,7 +71,7 @@ struct Show: AsyncParsableCommand {
 /// `notes-lsp find WORDS`: finds the notes that contain the words.
 struct Find: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Find the notes that contain all of some words, in any order and case.",
+    abstract: "Find the notes that contain all given words, in any order and case.",
     discussion: """
       A word may be the beginning or another part of a longer one. Quotes make a phrase, once more inside the shell's: \
       '"oat milk" tea'. Each line is a title, the place of the first match and its line. Exit code 1 if there is none.

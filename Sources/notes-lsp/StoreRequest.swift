@@ -65,7 +65,7 @@ final class StoreRequest {
   private func perform(_ work: Work) async throws -> JSONValue {
     let home = options.homeDirectory
     let storage = try await SQLiteStore.open(directory: URL(fileURLWithPath: home, isDirectory: true))
-    guard !storage.isReadOnly else { throw Failure(message: "The store in \(home) may not be written.") }
+    guard !storage.isReadOnly else { throw Failure(message: "The store in \(home) is not writable.") }
     let parts = try await ServiceParts.load(
       from: storage, home: home, name: options.givenName, login: options.loginName, clock: clock)
     let servers = try await SyncServers.load(

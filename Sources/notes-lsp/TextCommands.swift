@@ -9,7 +9,7 @@ import NotesServer
 /// `notes-lsp open NOTE`: a note's file, also of a document that a server or a peer has.
 struct Open: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Make sure that a note is here and print the path of its file.",
+    abstract: "Make sure that a note is on this machine and print the path of its file.",
     discussion: """
       Takes an automerge: URL, too, of any document; what is not here is got by the service of an editor with a note open. --text \
       names the text to edit, or the URL does (automerge:ID/chapters/0/body).
@@ -57,8 +57,8 @@ extension ResponseError {
 /// `notes-lsp texts FILE`: the texts of a document.
 struct Texts: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "List the texts in a document of any Automerge, to choose one for import or open.",
-    discussion: "Each line is a path, and the text's first line. A plain string is made a text when it is chosen.")
+    abstract: "List the texts in an Automerge document, to choose one for import or open.",
+    discussion: "Each line is a path, and the text's first line. Choosing a plain string turns it into a text.")
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "A file, or an automerge: URL of a document that is here.") var document: String

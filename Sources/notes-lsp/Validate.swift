@@ -6,7 +6,7 @@ import Foundation
 struct Validate: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Check Automerge files, also in .meetingnotes.",
-    discussion: "Says where a file is damaged, and which changes were read and not taken. Exit code 1 if there is any.")
+    discussion: "Prints where a file is damaged, and which changes it read but rejected. Exit code 1 if there are any.")
 
   @Argument(help: "The files.") var files: [String]
   @Flag(help: "Print JSON, one object for each file.") var json = false
@@ -18,7 +18,7 @@ struct Validate: ParsableCommand {
   func run() throws {
     let verdicts = try files.map(FileVerdict.init)
     for verdict in verdicts {
-      if json { print(verdict.json.text(indented: false)) } else { print(Output.field(verdict.line)) }
+      print(json ? Output.json(text: verdict.json.text(indented: false)) : Output.field(verdict.line))
     }
     let bad = verdicts.filter { !$0.isGood }.map(\.file)
     guard bad.isEmpty else {

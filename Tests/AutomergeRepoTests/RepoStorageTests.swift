@@ -63,6 +63,25 @@ import Testing
     #expect(handle.document.heads() == heads)
   }
 
+  /// Both write the row of heads: the last one hides the changes that it does not know.
+  @Test @AutomergeRepo func whatAnotherProcessHasStoredIsTakenInAlthoughThisOneStoredLast() async throws {
+    let storage = InMemoryStorage()
+    let first = Repo(peerId: PeerId("first"), storage: storage)
+    let handle = try first.create(try .note("tea"))
+    try await handle.flush()
+    let second = Repo(peerId: PeerId("second"), storage: storage)
+    guard case .found(let other) = await second.find(handle.id) else { throw CancellationError() }
+    try other.splice(0, "green ")
+    try await other.flush()
+    try handle.splice(3, "!")
+    try await handle.flush()
+    try await handle.takeStored()
+    #expect(try handle.document.content() == "green tea!")
+    // The other one has read the first chunk alone, and is in the same position.
+    try await other.takeStored()
+    #expect(try other.document.content() == "green tea!")
+  }
+
   /// Compressed, and not read, merged and written once more.
   @Test @AutomergeRepo func aDocumentThatArrivesWholeIsStoredAsItCame() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 4)))

@@ -28,8 +28,6 @@ final class ManyDocumentsClient: NetworkDelegate {
   /// What was not begun yet, and how many are under way.
   private var waiting: [DocumentId] = []
   private var underWay = 0
-  /// Whether it is enough that the server has heard what is here, for it refuses this.
-  private var isRefused = false
 
   /// New documents of some lines each, which the server has when this returns.
   static func start(
@@ -79,14 +77,15 @@ final class ManyDocumentsClient: NetworkDelegate {
     }
   }
 
-  /// Changes every document and tells the server, which is not to take it.
+  /// Changes every document and tells the server, which does not take it, and has nothing to say about it.
   func changeAll() async throws {
-    isRefused = true
-    for copy in copies.values {
+    for (number, id) in copies.keys.enumerated() {
+      guard let copy = copies[id] else { continue }
       try copy.document.spliceText(obj: copy.text, start: 0, delete: 0, value: "x")
       copy.document.commitWith(message: nil, timestamp: Date())
+      speak(id)
+      if number % Self.atOnce == 0 { _ = await clock.pause(for: .milliseconds(20)) }
     }
-    try await exchange()
   }
 
   func stop() { sockets.stop() }
@@ -120,7 +119,7 @@ final class ManyDocumentsClient: NetworkDelegate {
     else { return }
     let heads = SyncHeader(data)?.heads
     try? copy.document.receiveSyncMessage(state: copy.state, message: data)
-    if !copy.isDone, isRefused || heads.map(Set.init) == copy.document.heads() {
+    if !copy.isDone, heads.map(Set.init) == copy.document.heads() {
       copies[message.documentId]?.isDone = true
       underWay -= 1
     }

@@ -68,15 +68,34 @@ struct DoctorTests {
     }
   }
 
+  @Test func foldersThatCannotBeMadeAreNamedBeforeTheFirstNoteFails() throws {
+    let user = try NotesUser("Ana")
+    let file = user.directory.file("in-the-way")
+    try "not a folder\n".write(toFile: file, atomically: true, encoding: .utf8)
+    let binary = try #require(NotesBinary.path)
+    let result = try ChildProcess.run(
+      [binary, "doctor", "--json", "--home", file + "/share/notes-lsp", "--notes", file],
+      environment: ["HOME": user.directory.path])
+    let findings = try #require(try JSONValue(parsing: result.output).arrayValue)
+    for (subject, text) in [("store", "cannot be made: \(file) is a file"), ("notes", "\(file) is a file")] {
+      let finding = try #require(findings.first { $0["subject"]?.stringValue == subject })
+      #expect(finding["isGood"]?.boolValue == false, "\(finding)")
+      #expect(finding["text"]?.stringValue?.contains(text) == true, "\(finding)")
+      #expect(finding["advice"]?.stringValue?.contains(subject == "store" ? "NOTES_HOME" : "NOTES_DIR") == true)
+    }
+    #expect(result.exit == .code(1))
+  }
+
   @Test func itSeesWhetherAnEditorLoadsThePlugin() throws {
     let user = try NotesUser("Ana")
     let folder = try user.directory.directory("bin")
-    for editor in ["vim", "emacs"] {
+    for editor in ["vim", "nvim", "emacs"] {
       try "#!/bin/sh\n".write(toFile: folder + "/" + editor, atomically: true, encoding: .utf8)
       #expect(chmod(folder + "/" + editor, 0o755) == 0)
     }
     let before = try diagnose(user, environment: ["PATH": folder]).findings
     #expect(before["vim"]?.advice?.contains("runtimepath+=") == true)
+    #expect(before["neovim"]?.advice?.contains("init.vim: set runtimepath+=") == true)
     #expect(before["emacs"]?.advice?.contains("load-path") == true)
     try "set rtp+=~/src/notes-lsp/vim\n".write(
       toFile: user.directory.file(".vimrc"), atomically: true, encoding: .utf8)

@@ -26,6 +26,9 @@ struct RecoveredTextTests {
     #expect(event["message"] == "Kept as recovered: a copy of \"Weekly\"")
     let copy = try String(contentsOfFile: try #require(event["recovered"]?.stringValue), encoding: .utf8)
     #expect(copy == "tea\n")
+    // Whatever the umask is: the item's own file may have been for this person's eyes only.
+    let folder = try FileManager.default.attributesOfItem(atPath: meeting.user.notes + "/.recovered")
+    #expect(folder[.posixPermissions] as? Int == 0o700)
     // What is kept later is told alone: the first text is known.
     try meeting.addItem()
     try meeting.waitForFile(true)

@@ -55,9 +55,9 @@ struct RemovalTests {
     #expect(new != three.ana.id)
     let told = try three.carol.process.waitForNotification("notes/event") { $0["kind"] == "moved" }
     #expect(told["id"]?.stringValue == new && told["uri"]?.stringValue == carol.uri)
-    #expect(told["message"] == "Ana removed a person from \"Shopping\"; it goes on")
+    #expect(told["message"] == "Ana removed a person from \"Shopping\"; it continues")
     let own = try three.ana.process.waitForNotification("notes/event") { $0["kind"] == "moved" }
-    #expect(own["message"] == "Ben was removed from \"Shopping\"; the rest go on")
+    #expect(own["message"] == "Ben was removed from \"Shopping\"; the others go on")
     _ = try three.ben.process.waitForNotification("notes/event") { $0["kind"] == "unshared" }
 
     // Nobody opened anything, and both type into the same buffers as before.

@@ -53,6 +53,29 @@ struct TerminalCommandTests {
     #expect(try ana.run(["shwo", "x"]).exit == .code(2))
   }
 
+  @Test func importingManyFilesShowsHowFarItIsAndGoesOnAfterOneThatCannotBeRead() throws {
+    let ana = try NotesUser("Ana")
+    let count = 25
+    let files = try (1...count).map { number in
+      let file = ana.directory.file("\(number).md")
+      try "# Note \(number)\n".write(toFile: file, atomically: true, encoding: .utf8)
+      return file
+    }
+    let terminal = try terminal(ana, ["import"] + files[..<10] + [ana.directory.file("missing.md")] + files[10...])
+    let bar = "Importing [##############################] 26 of 26"
+    let screen = try wait(for: "[ended]", on: terminal)
+    // The bar gives its line back.
+    #expect(!screen.contains(bar) && screen.contains("1 of 26 files were not imported."), "\(screen)")
+    let listed = try ana.run(["list"])
+    #expect(listed.output.split(separator: "\n").count == count, "\(listed.output)")
+
+    // Elsewhere than on a terminal some lines say it, and the paths alone are the result.
+    let binary = try #require(NotesBinary.path)
+    let again = try ChildProcess.run(
+      [binary, "import"] + Array(repeating: files[0], count: 100) + ["--home", ana.home, "--notes", ana.notes])
+    #expect(String(decoding: again.errorOutput, as: UTF8.self).contains("Importing: 50 of 100\n"), "\(again)")
+  }
+
   @Test func whatActsOnATerminalIsShownAsItsNumber() throws {
     let ana = try NotesUser("Ana")
     let process = try ana.startInitialized()

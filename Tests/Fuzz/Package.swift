@@ -26,6 +26,7 @@ let package = Package(
     .executableTarget(name: "FuzzMeeting", dependencies: [.product(name: "HostileShapes", package: "notes-lsp")]),
     .executableTarget(
       name: "FuzzPresence", dependencies: [.product(name: "HostileShapes", package: "notes-lsp")]),
+    .executableTarget(name: "FuzzLinks", dependencies: [.product(name: "HostileShapes", package: "notes-lsp")]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -7,7 +7,7 @@ seconds=${1:-60}
 if [ $# -gt 0 ]; then shift; fi
 # Those of FuzzFormats have no program of their own.
 formats='CBOR JSONRPC Ticket Nearby MeetingNotes File'
-names=${*:-Load Apply Sync Messages Words Meeting Presence $formats}
+names=${*:-Load Apply Sync Messages Words Meeting Presence Links $formats}
 scratch=.build-fuzz
 swift build --package-path Tests/Fuzz --scratch-path "$scratch" -c release --sanitize fuzzer \
   -Xswiftc -enable-testing

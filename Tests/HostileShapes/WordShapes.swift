@@ -36,6 +36,7 @@ public enum WordShapes {
     let line = OneLine.shown(text)
     try Broken.unless(!line.unicodeScalars.contains(where: acts), "\(line.debugDescription) is not one harmless line")
     try checkTerminal(text)
+    try checkLinks(text, input)
     try checkFileName(FileName.name(forTitle: text))
     try checkTicket(text)
     if let file = try? FileContents(reading: input) {
@@ -43,6 +44,30 @@ public enum WordShapes {
     }
     if let address = PeerAddress(text) {
       try Broken.unless(PeerAddress(address.description) == address, "\(address) becomes another address")
+    }
+  }
+
+  /// What editors without a plugin find in a text.
+  private static func checkLinks(_ text: String, _ input: [UInt8]) throws {
+    let bytes = Array(text.utf8)
+    let (source, title) = (PlainText(bytes), "b")
+    let links = LinkedTitle.all(to: title, in: bytes, .utf16)
+    try Broken.unless(links.count <= LinkedTitle.maximumCount + 1, "\(links.count) links")
+    for link in links {
+      let places = [link.part.lowerBound, link.part.upperBound].map { source.position(utf8Offset: $0, in: .utf16) }
+      try Broken.unless(
+        [link.range.start, link.range.end] == places, "\(link) does not stand there in \(text.debugDescription)")
+      let line = ClientLine(at: link.range.start, in: source, .utf16)
+      try Broken.unless(
+        NoteLink.all(in: line.bytes[...]).contains { $0.part.lowerBound == line.offset } || bytes.count > 2000,
+        "\(link) is no link of its own line in \(text.debugDescription)")
+    }
+    for heading in Headings.all(in: bytes) {
+      try Broken.unless((1...6).contains(heading.level) && heading.title.utf8.count <= 3000, "\(heading)")
+    }
+    if NoteLink.canName(text), OneLine.shown(text) == text, !text.isEmpty {
+      let found = NoteLink.all(in: Array("[[\(text)]]".utf8)[...]).map(\.title)
+      try Broken.unless(found == [text], "a link to \(text.debugDescription) leads to \(found)")
     }
   }
 

@@ -82,4 +82,12 @@ import Testing
       #expect(throws: Never.self, "seed \(seed): \(bytes)") { try PresenceShapes.check(bytes) }
     }
   }
+
+  @Test(arguments: seeds) func noCallerTakesAnothersPlaceAndNoPingsPileUp(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<60 {
+      let bytes = steps(1000, &random)
+      #expect(throws: Never.self, "seed \(seed): \(bytes)") { try LinkShapes.check(bytes) }
+    }
+  }
 }

@@ -66,7 +66,9 @@ struct PostgresStoreTests {
 
   @Test func aServerThatIsNotThereIsNamedAtOnce() async throws {
     let fixture = try StoreAtServer()
-    let error = await #expect(throws: StorageError.self) { try await fixture.open(folder: "/nonexistent", isPatient: false) }
+    let error = await #expect(throws: StorageError.self) {
+      try await fixture.open(folder: "/nonexistent", isPatient: false)
+    }
     #expect("\(try #require(error))".contains("/nonexistent"))
   }
 

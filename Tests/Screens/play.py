@@ -201,7 +201,9 @@ class Scenario:
     def play(self):
         time.sleep(1)
         self.begin()
-        if not self.isShort:
+        if self.isShort:
+            self.try_commands()
+        else:
             self.look_around()
         self.meet()
 
@@ -248,6 +250,41 @@ class Scenario:
         ana.sees("Bread", "synced with Ben")
         ben.write("Wine")
         keep("ben-types", "Wine", "Ben")
+
+    def try_commands(self):
+        """What the full scenario does at length, in a few steps; also in Neovim, of which no screens are kept."""
+        ana, ben, keep = self.ana, self.ben, self.keep
+        ben.go(2)
+        ben.command("NotesPoint", "notes-point")
+        keep("ben-points", "Ben points at line 2. " + (":NotesGo Ben" if ana.isVi else "M-x notes-go"))
+        ana.command("NotesFollow Ben", "notes-follow")
+        keep("following", "Following")
+        ana.press(*(["l"] if ana.isVi else ["C-f"]))
+        keep("stopped", "Stopped following")
+        if ana.isVi:
+            for access, words in [("read", "Ben can read this note"), ("write", "Ben can edit this note")]:
+                ana.command(f"NotesAccess Ben {access}", "")
+                keep("access", words)
+            ana.command("NotesShare read uses=3 days=2", "")
+            keep("a-ticket-with-options", "Anyone with this ticket can read this note (3 uses)", "You must both be online")
+            ana.command("NotesTicket", "")
+            keep("the-ticket-is-closed", "Bread", absent=["Anyone with this ticket"])
+        # A file of the app MeetingNotes that does not exist yet.
+        file = f"{ana.home}/Monthly.meetingnotes"
+        if ana.isVi:
+            ana.command("edit " + file, "")
+        else:
+            ana.press("C-x", "C-f")
+            ana.sees("Find file:")
+            ana.answer(file)
+        keep("a-new-file", "Monthly.meetingnotes is new")
+        if ana.isVi:
+            ana.command("write", "")
+        else:
+            ana.press("C-x", "C-s")
+        keep("a-new-file-is-saved", "No items yet")
+        with open(file, "rb") as saved:
+            assert saved.read(), "the new file holds nothing"
 
     def look_around(self):
         """People, carets, history, the lists."""
@@ -393,7 +430,7 @@ def play(kind, isShort=False):
     try:
         scenario.play()
         return None
-    except (TimeoutError, subprocess.CalledProcessError) as problem:
+    except (TimeoutError, AssertionError, OSError, subprocess.CalledProcessError) as problem:
         return f"{kind}: failed after step {scenario.count}: {problem}\nBen's screen:\n{scenario.ben.screen()}"
     finally:
         scenario.end()

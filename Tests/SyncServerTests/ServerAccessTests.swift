@@ -80,6 +80,37 @@ import Testing
     }
   }
 
+  @Test func aFileThatEverybodyCanWriteIsRefused() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("access.json")
+    try #"{"default": "none"}"#.write(toFile: path, atomically: true, encoding: .utf8)
+    for mode in [0o602, 0o666] as [mode_t] {
+      #expect(chmod(path, mode) == 0)
+      #expect(throws: ServerAccessError.writableByAll(path: path)) { try ServerAccess(path: path) }
+    }
+    #expect(chmod(path, 0o664) == 0)
+    #expect(throws: Never.self) { try ServerAccess(path: path) }
+  }
+
+  @Test func whatStandsThereTwiceIsAnError() {
+    let digest = "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"
+    #expect(
+      complaint(
+        #"{"tokens": {"secret": {"access": "read"}, "sha256:\#(digest)": {"access": "write"}}}"#
+      )?.contains("tokens, entry 2") == true)
+    #expect(
+      complaint(#"{"tokens": {"secret": {"access": "read"}, "other": {"access": "write"}}}"#) == nil)
+  }
+
+  @Test func aSiteIsNamedAsABrowserNamesIt() {
+    for wrong in [#""https://a""#, #"["a.example"]"#, #"["https://a/"]"#, #"["https://"]"#, "[1]"] {
+      #expect(complaint(#"{"origins": \#(wrong)}"#)?.contains("origins") == true, "\(wrong)")
+    }
+    for good in [#""*""#, "[]", #"["https://a.example:8443", "http://localhost"]"#] {
+      #expect(complaint(#"{"origins": \#(good)}"#) == nil, "\(good)")
+    }
+  }
+
   @Test func onlyTheWholeTokenCounts() throws {
     let access = try parse(#"{"tokens": {"secret": {"access": "read"}}}"#)
     for wrong in ["", "s", "secre", "secrets", "Secret", "secret "] {
@@ -99,7 +130,7 @@ import Testing
     ("{\n  \"default\": nonsense}", "line 2, column 15 is not JSON; check quotes, commas and brackets"),
     ("{\"default\": \"none\"", "line 1, column 19 is not JSON; check quotes, commas and brackets"),
     ("[]", "the file: write an object, {…}"),
-    (#"{"tokns": {}}"#, #"the file: "tokns" is unknown here; known are "default", "tokens", "peers""#),
+    (#"{"tokns": {}}"#, #"the file: "tokns" is unknown here; known are "default", "origins", "tokens", "peers""#),
     (#"{"default": "all"}"#, #"default: write "none", "read" or "write""#),
     (#"{"tokens": []}"#, #"tokens: write {"TOKEN": {…}, …}"#),
     (#"{"tokens": {"a": {"access": "read"}, "b": {}}}"#, #"tokens, entry 2: add "access": "none", "read" or "write""#),

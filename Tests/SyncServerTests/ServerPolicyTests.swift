@@ -127,6 +127,25 @@ import Testing
       policy.admission(presenting: "wrong") == nil, "a wrong token is an error of the person, who should hear of it")
   }
 
+  /// Any page can have a browser behind the firewall call.
+  @Test func aPageOfAnotherSiteNeedsAToken() throws {
+    func policy(_ origins: String) throws -> ServerPolicy {
+      let text = #"{"default": "read", \#(origins)"tokens": {"good": {"access": "read"}}}"#
+      return ServerPolicy(file: try ServerAccess(parsing: Array(text.utf8)), granted: ShareEverything())
+    }
+    let (closed, open) = (try policy(""), try policy(#""origins": "*", "#))
+    let listed = try policy(#""origins": ["https://Notes.example"], "#)
+    for origin in ["https://evil.example", "http://localhost:8080", "null"] {
+      #expect(closed.admission(presenting: nil, origin: origin) == nil)
+      #expect(listed.admission(presenting: nil, origin: origin) == nil)
+      #expect(open.admission(presenting: nil, origin: origin) == .open)
+      // No page has a token that it was not given.
+      #expect(closed.admission(presenting: "good", origin: origin) != nil)
+    }
+    #expect(listed.admission(presenting: nil, origin: "https://notes.example") == .open)
+    #expect(closed.admission(presenting: nil, origin: nil) == .open)
+  }
+
   @Test func aPeerWithAKeyHasTheMoreOfFileAndTickets() throws {
     var random = SystemRandomNumberGenerator()
     let id = DocumentId.random(using: &random)

@@ -219,16 +219,16 @@ SPEC is (VARIABLE METHOD PARAMS . KEYS), KEYS as for `notes-lsp-ask'."
 ;;;###autoload
 (defun notes-give-up ()
   "Stop waiting for what the service was asked last.
-A note that comes all the same is in the list, \\[notes]."
+If the note arrives later, find it in the list, \\[notes]."
   (interactive)
   (let ((question (notes-lsp--shown-question)))
-    (unless question (user-error "Notes: Nothing to give up"))
+    (unless question (user-error "Notes: Not waiting for a note"))
     (setf (notes-lsp--question-state question) 'over)
     (notes-lsp--forget-question question)
     (notes-lsp--guarded "giving up"
       (when (notes-lsp--question-else question)
         (funcall (notes-lsp--question-else question))))
-    (notes-lsp--say "Gave up waiting; :Notes lists what comes anyway")))
+    (notes-lsp--say "Gave up waiting; :Notes lists it if it arrives")))
 
 (defun notes-lsp--count-command ()
   "Count the command that begins; one that quits gives up waiting, too."

@@ -41,7 +41,9 @@ It sends NOTE's own changes first."
 (defun notes-lsp--this-note ()
   "Return the current buffer's note or signal a `user-error'."
   (or (notes-lsp--current)
-      (notes-lsp--refuse "Not a note. :NotesAdopt makes it one")))
+      (notes-lsp--refuse (if (derived-mode-p 'special-mode 'tabulated-list-mode)
+                             "This is no note; go to one first"
+                           "Not a note. :NotesAdopt makes it one"))))
 
 (defvar notes-lsp--visiting nil "Non-nil while a command opens a working file.")
 
@@ -193,7 +195,8 @@ Without a ticket, answer an invitation from a person nearby."
                                  :patience 0 :timeout 150 :choosing t)
     (if-let ((chosen (notes-lsp--text-chosen place)))
         (notes-lsp--join ticket chosen)
-      (notes-lsp--visit place))))
+      (notes-lsp--visit place)
+      (notes-lsp--say "Opened \"%s\"" (file-name-base (plist-get place :path))))))
 
 ;;;###autoload
 (defun notes-unshare (&optional peer)

@@ -82,8 +82,12 @@ prefix argument asks in any case."
         (notes-lsp--import file chosen)
       (let ((count (length (plist-get result :notes))))
         (notes-lsp--visit result)
-        (when (> count 1)
-          (notes-lsp--say ":Notes lists the %d imported notes" count))))))
+        (cond ((> count 1) (notes-lsp--say ":Notes lists the %d imported notes" count))
+              ((eq (plist-get result :known) t)
+               (notes-lsp--say "\"%s\" is here already; merged %s"
+                               (file-name-base (plist-get result :path))
+                               (notes-lsp--count (plist-get result :changes) "new change")))
+              (t (notes-lsp--say "Imported \"%s\"" (file-name-base (plist-get result :path)))))))))
 
 ;;; Files that hold a whole document, as MeetingNotes saves it
 
@@ -98,14 +102,22 @@ The service keeps file and meeting equal, so there is nothing to save."
     (set-buffer-modified-p nil)
     (special-mode)
     (notes-lsp--guard-document)
-    (notes-lsp--with-answer (place :notes/open (list :path (expand-file-name buffer-file-name))
-                                   :waiting "Opening…" :background t)
-      (when (buffer-live-p buffer)
-        (if (plist-get place :folder)
-            (notes-lsp--show-list (buffer-name buffer) 'notes-agenda-mode
-                                  :notes/items (list :id (plist-get place :id)))
-          (notes-lsp--visit place)
-          (kill-buffer buffer))))))
+    (if (file-exists-p buffer-file-name)
+        (notes-lsp--with-answer (place :notes/open (list :path (expand-file-name buffer-file-name))
+                                       :waiting "Opening…" :background t)
+          (when (buffer-live-p buffer) (notes-lsp--show-document buffer place)))
+      ;; Saving makes it; so there is something to save.
+      (set-buffer-modified-p t)
+      (notes-lsp--say "%s is new: C-x C-s makes a meeting in it"
+                      (file-name-nondirectory buffer-file-name)))))
+
+(defun notes-lsp--show-document (buffer place)
+  "Show what is in the file that BUFFER visits, whose note is at PLACE."
+  (if (plist-get place :folder)
+      (notes-lsp--show-list (buffer-name buffer) 'notes-agenda-mode
+                            :notes/items (list :id (plist-get place :id)))
+    (notes-lsp--visit place)
+    (kill-buffer buffer)))
 
 (defun notes-lsp--guard-document ()
   "Let the service write the file that this buffer visits, and no one else."
@@ -113,10 +125,15 @@ The service keeps file and meeting equal, so there is nothing to save."
   (clear-visited-file-modtime))
 
 (defun notes-lsp--save-document ()
-  "Have the service write the file that this buffer visits; return t."
-  (notes-lsp--with-answer (_ :notes/open (list :path (expand-file-name buffer-file-name))
-                             :waiting "Saving…" :background t)
-    (notes-lsp--say "Saved"))
+  "Have the service write the file that this buffer visits; return t.
+A file that does not exist yet is made, with a new meeting."
+  (let ((buffer (current-buffer))
+        (newp (not (file-exists-p buffer-file-name))))
+    (notes-lsp--with-answer (place :notes/open (list :path (expand-file-name buffer-file-name)
+                                                     :create t)
+                                   :waiting "Saving…" :background t)
+      (when (and newp (buffer-live-p buffer)) (notes-lsp--show-document buffer place))
+      (notes-lsp--say "Saved")))
   (set-buffer-modified-p nil)
   t)
 

@@ -178,7 +178,7 @@ With an active region, only the lines from BEGIN to END go back to it."
     (unless notes-lsp--blame (push (make-overlay (point) (point)) notes-lsp--blame))
     (setq left-margin-width (1+ notes-lsp--blame-width)))
   (notes-lsp--show-margin note)
-  (notes-lsp--say ":NotesBlame again takes the names away"))
+  (notes-lsp--say ":NotesBlame again hides the names"))
 
 (defun notes-lsp--show-margin (note)
   "Let the windows of NOTE have the margin that its buffer wants."

@@ -61,7 +61,7 @@
       (special-mode)
       (let ((inhibit-read-only t))
         (erase-buffer)
-        (insert (string-join (nreverse lines) "\n") "\nq      Close this, and the list\n")
+        (insert (string-join lines "\n") "\nq      Close this, and the list\n")
         (goto-char (point-min)))
       (pop-to-buffer (current-buffer)
                      '(display-buffer-below-selected (window-height . fit-window-to-buffer))))))

@@ -399,9 +399,13 @@ After an edit of others the same place may be before other letters."
     ('("invited" . t) ".  M-x notes-answer to reply")
     ('("accepted" . t) "  M-x notes-answer to compare codes")
     ('("keyChanged") ".  M-x notes-verify")
-    ('("away") ".  M-x notes-diff")
-    ('("pointed") ".  M-x notes-go")
+    ('("away") ". :NotesDiff")
+    ('("pointed") ". :NotesGo")
     (_ "")))
+
+(defun notes-lsp--sentences (message reply)
+  "Return MESSAGE and REPLY, what to do about it, with one sign between them."
+  (concat message (if (string-match-p "[.?!…]\\'" message) (string-remove-prefix "." reply) reply)))
 
 (defun notes-lsp--on-event (params)
   "Show the event in PARAMS, and keep track of the people in its note."
@@ -421,7 +425,8 @@ After an edit of others the same place may be before other letters."
     (unless (notes-lsp--on-condition params)
       ;; An answer that is to be confirmed names the invitation.
       (let ((text (and (plist-get params :message)
-                       (concat (notes-lsp--message-of params) (notes-lsp--reply params)))))
+                       (notes-lsp--sentences (notes-lsp--message-of params)
+                                             (notes-lsp--reply params)))))
         (if (or (plist-get params :invitation)
                 (string-prefix-p "WARNING" (or text ""))
                 (member (plist-get params :kind)

@@ -176,7 +176,7 @@ A star marks what others have changed since you closed the note.
   "Show the people of the current note: access, state, and what you can do."
   (interactive)
   (let ((note (notes-lsp--current)))
-    (unless note (notes-lsp--refuse "Not a note. :NotesPeers lists everybody"))
+    (unless note (notes-lsp--refuse "Not a note. :NotesPeers lists all people"))
     (notes-lsp--people (notes-lsp--note-id note))))
 
 (defun notes-lsp--people (id)

@@ -131,19 +131,18 @@ public final class DocHandle {
   /// Takes in what another process has stored of the document since this one read it. Processes that are connected tell each
   /// other; one that has ended may not have told everything.
   ///
-  /// - Parameter heads: changes that are stored. If this document lacks some, all is read: the row that says which heads are stored
-  ///   may be that of a process which does not know them.
-  /// - Complexity: one row is read; if it names unknown changes, O(n) in the stored document
+  /// - Parameter heads: changes that are stored. If this document lacks some, all is read.
+  /// - Complexity: the names of the chunks are read; if one is of another process, O(n) in the stored document
   public func takeStored(with heads: Set<ChangeHash> = []) async throws {
     guard let storage = repo?.storage else { return }
     if document.unknown(heads).isEmpty {
-      guard let row = try await storage.load(StoredHeads.key(id)), let stored = StoredHeads.decode(row),
-        !document.unknown(stored).isEmpty
-      else { return }
+      guard let store, try await !store.hasTakenAll() else { return }
     }
-    guard let others = try await StoredChunks.load(id, from: storage).document else { return }
+    let chunks = try await StoredChunks.load(id, from: storage)
+    guard let others = chunks.document else { return }
     let news = try others.encodeChangesSince(heads: document.heads())
     if !news.isEmpty { try take(news) }
+    store?.took(chunks)
   }
 
   /// Leaves out changes that were discarded since they were kept.

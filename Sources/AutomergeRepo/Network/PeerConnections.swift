@@ -7,6 +7,8 @@ final class PeerConnections {
   private struct Connection {
     let provider: any NetworkProvider
     let peer: ConnectedPeer
+    /// Where it keeps its documents; nil if it keeps none, does not say, or shares our store.
+    let store: StorageId?
     /// How many of its violations were logged.
     var complaintCount = 0
     /// How much of its messages waits, and whether reading is paused because of that.
@@ -39,6 +41,8 @@ final class PeerConnections {
   private let logger: Logger
   private var providers: [any NetworkProvider] = []
   private var connections: [PeerId: Connection] = [:]
+  /// How many connected peers have told their stores.
+  private(set) var storeCount = 0
   /// The connected peers in order, until the next one comes or goes.
   private var order: [PeerId]?
   /// What a program does with messages of its own types.
@@ -67,13 +71,16 @@ final class PeerConnections {
   // MARK: Peers
 
   func opened(_ peer: PeerId, _ metadata: PeerMetadata, by provider: any NetworkProvider) {
+    closed(peer)
+    let store = provider.isSiblings || metadata.isEphemeral ? nil : metadata.storageId
+    if store != nil { storeCount += 1 }
     connections[peer] = Connection(
-      provider: provider, peer: ConnectedPeer(id: peer, metadata: metadata, proof: provider.proof(of: peer)))
-    order = nil
+      provider: provider, peer: ConnectedPeer(id: peer, metadata: metadata, proof: provider.proof(of: peer)),
+      store: store)
   }
 
   func closed(_ peer: PeerId) {
-    connections[peer] = nil
+    if connections.removeValue(forKey: peer)?.store != nil { storeCount -= 1 }
     order = nil
   }
 
@@ -124,6 +131,9 @@ final class PeerConnections {
   }
 
   func isSibling(_ peer: PeerId) -> Bool { connections[peer]?.provider.isSiblings ?? false }
+
+  /// Where a peer keeps its documents; nil if it keeps none, does not say, or shares our store.
+  func store(of peer: PeerId) -> StorageId? { connections[peer]?.store }
 
   func isCrowded(_ peer: PeerId) -> Bool { connections[peer]?.isCrowded ?? false }
 

@@ -40,27 +40,18 @@ final class SyncStates {
 
   /// Call before a peer's part in a document begins.
   func recall(_ peer: PeerId, for handle: DocHandle) {
-    guard let states = states[handle.id], let store = store(of: peer), let state = states[store] else { return }
+    guard let states = states[handle.id], let store = repo?.connections.store(of: peer), let state = states[store]
+    else { return }
     handle.sync.recall(peer, shared: state)
   }
 
   /// Call when what is shared with peers on a document may have changed.
   func noteChange(of handle: DocHandle) {
-    guard let repo, repo.storage != nil else { return }
-    let peers = handle.sync.links.filter { store(of: $0.peer) != nil && !$0.isLacking }.map(\.peer)
+    guard let repo, repo.storage != nil, repo.connections.storeCount > 0 else { return }
+    let peers = handle.peers.filter { repo.connections.store(of: $0) != nil }
     guard !peers.isEmpty else { return }
     changed[handle.id, default: []].formUnion(peers)
     write(after: Self.gatheringTime)
-  }
-
-  /// The store of a peer that keeps its documents.
-  private func store(of peer: PeerId) -> StorageId? {
-    guard let repo, !repo.connections.isSibling(peer), let metadata = repo.connections[peer]?.metadata,
-      !metadata.isEphemeral
-    else {
-      return nil
-    }
-    return metadata.storageId
   }
 
   private func write(after delay: Duration) {
@@ -86,7 +77,7 @@ final class SyncStates {
       }
       changed[id] = nil
       for peer in peers {
-        guard let store = store(of: peer), let index = handle.sync.index(of: peer) else { continue }
+        guard let store = repo.connections.store(of: peer), let index = handle.sync.index(of: peer) else { continue }
         let state = handle.sync.links[index].shared.encode()
         guard states[id]?[store] != state, states[id]?[store] != nil || states[id]?.count ?? 0 < Self.maximumStores
         else { continue }

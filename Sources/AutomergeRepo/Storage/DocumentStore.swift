@@ -16,8 +16,7 @@ final class DocumentStore {
   private let storage: any StorageProvider
   private let clock: any RepoClock
   let observers = Observers<Event>()
-  /// Chunks that could not be used when the document was loaded.
-  let damaged: [StorageKey]
+  private var known: KnownChunks
   /// What to store beside the document, asked for at each write. It is committed with the chunks, or after them where the
   /// provider has no transactions, so it never refers to changes that are not stored.
   var companions: (@AutomergeRepo () -> [StorageChange])?
@@ -33,12 +32,15 @@ final class DocumentStore {
   /// For a document that was loaded from the store.
   init(id: DocumentId, document: Document, loaded: StoredChunks?, storage: any StorageProvider, clock: any RepoClock) {
     (self.id, self.document, self.storage, self.clock) = (id, document, storage, clock)
-    damaged = loaded?.damaged ?? []
+    known = KnownChunks(loaded: loaded)
     progress = WriteProgress(storedHeads: loaded == nil ? [] : document.heads())
     discarded = DiscardedRows(loaded: loaded)
     compaction = Compaction(id: id, storage: storage, loaded: loaded)
     if discarded.mustMerge { changed() }
   }
+
+  /// Chunks that could not be used when the document was loaded.
+  var damaged: [StorageKey] { known.damaged }
 
   var isStored: Bool { progress.isDocumentStored }
 
@@ -52,6 +54,13 @@ final class DocumentStore {
 
   /// The heads that are certainly stored.
   var storedHeads: Set<ChangeHash> { progress.storedHeads }
+
+  /// Whether the store has no chunk of another process that the document has not taken in.
+  /// - Complexity: O(n) in the chunks, whose bytes are not read
+  func hasTakenAll() async throws(StorageError) -> Bool { try await known.areAll(of: id, in: storage) }
+
+  /// The document has taken in these chunks.
+  func took(_ chunks: StoredChunks) { known.read(chunks) }
 
   /// Stores the whole document, of which the store has nothing yet. A document without changes is a chunk, too.
   func storeWhole() {
@@ -171,6 +180,7 @@ final class DocumentStore {
   ) {
     queue.end(isWritten: error == nil)
     compaction.wrote(chunks)
+    known.wrote(chunks)
     progress.wrote(generation, begunAt: clock.now - time, error: error)
     perform(schedule.receive(error == nil ? .saved : .failed))
     observers.send(.written(time))
@@ -187,7 +197,7 @@ final class DocumentStore {
 
   private func compacted(_ result: Result<Bool, StorageError>) {
     switch result {
-    case .success(true): break
+    case .success(true): known.merged()
     case .success(false):
       // An intact document in memory repairs the store.
       if StoredChunks.isComplete(document) { storeWhole() }

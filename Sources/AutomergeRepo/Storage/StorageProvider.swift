@@ -110,7 +110,8 @@ extension StorageError: CustomStringConvertible {
     case .foreign: "it is not a store of notes-lsp"
     case .invalidKey(let key): "nothing can be kept under the name \(key)"
     case .damaged(let key): "what lies at \(key.joined(separator: "/")) is damaged"
-    case .failed(let operation, let code): "\(operation) failed with error \(code)"
+    case .failed(let operation, EIO), .failed(let operation, 0): "\(operation) failed"
+    case .failed(let operation, let code): "\(operation): \(String(cString: strerror(code)))"
     }
   }
 }

@@ -9,7 +9,7 @@ public struct MeetingNotesFile: Hashable, Sendable {
   var id: DocumentId
   /// A document in Automerge's format; not decoded here.
   public var data: Data
-  /// The id in the form in which it is written. A file that is written anew keeps the form that its program gave it.
+  /// The id in its written form. Rewriting a file keeps the form that its program chose.
   private let writtenId: CBOR
 
   init(id: DocumentId, data: Data) {

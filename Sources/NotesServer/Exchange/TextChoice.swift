@@ -37,7 +37,7 @@ struct TextChoice {
   /// Throws if the document is a note here whose text is another one.
   func check(_ place: TextPlace, for handle: DocHandle) throws {
     guard service.notebook[handle.id]?.hasPlace ?? false, !isChosen(place, in: handle) else { return }
-    throw NotesError(.conflict, "The note is here already, with another text of its document.")
+    throw NotesError(.conflict, "You already have this note, with another text of its document.")
   }
 
   private func isChosen(_ place: TextPlace, in handle: DocHandle) -> Bool {

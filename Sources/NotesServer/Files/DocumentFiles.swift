@@ -10,7 +10,7 @@ import Logging
 ///     a change of the document, a save in the editor, an event of the folder
 ///          └──► plan ──a moment later──► synchronize: read, merge, and write if the file lacks something
 ///
-/// A file that is damaged, or now holds another document, is left alone, and the person is told once.
+/// Leaves a file alone if it is damaged or now holds another document, and tells the person once.
 @AutomergeRepo
 final class DocumentFiles {
   /// The pause between a change and writing the file; more changes in between cost nothing.
@@ -26,7 +26,7 @@ final class DocumentFiles {
   private var planned: [DocumentId: any ScheduledAction] = [:]
   /// What each file held when it was last read or written.
   private var known: [String: KnownFile] = [:]
-  /// The files of which the person was told that they are not written.
+  /// The files of which we have told the person that we do not write them.
   private var told: Set<String> = []
   /// Called with the path of a file that is to be watched.
   var onPlace: ((String) -> Void)?
@@ -114,7 +114,7 @@ final class DocumentFiles {
     }
   }
 
-  /// Writes at once what is still to be written.
+  /// Writes all pending changes at once.
   func settle() async {
     for (id, action) in planned {
       action.cancel()
@@ -171,11 +171,8 @@ final class DocumentFiles {
       tell("is damaged; left as it is", of: path)
       return nil
     }
-    let isOfThisNote =
-      if let file { environment.notebook.latest(file.id) == handle.id } else {
-        handle.document.sharesHistory(with: found)
-      }
-    guard isOfThisNote else {
+    let isNamed = file.map { environment.notebook.latest($0.id) == handle.id } ?? true
+    guard isNamed, handle.document.isCopy(found) else {
       environment.notebook.update(handle.id) { record in record.documentFiles.removeAll { $0 == path } }
       try await environment.notebook.save(handle.id, withBase: false)
       tell("has another document now; left as it is", of: path)

@@ -1,4 +1,4 @@
-/// A three-way merge: what another program did to the working file goes into the document.
+/// A three-way merge of another program's changes to the working file into the document.
 ///
 ///     base, what the file held ──way──► document
 ///       │                                  │ splices

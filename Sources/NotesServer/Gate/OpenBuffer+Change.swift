@@ -1,5 +1,5 @@
 extension OpenBuffer {
-  /// Takes in a client's batch of changes.
+  /// Applies a client's batch of changes.
   ///
   /// - Parameters:
   ///   - rev: the last edit that the client had applied when it made them; ignored for a plain client

@@ -23,8 +23,11 @@ extension OpenBuffer {
   func clientByteCount(source: some TextSource) -> Int { source.measure.utf8 - lackingInClientText.growth }
 
   /// The client's text at `version` and `lastSentRev`. - Complexity: O(n)
-  func clientText(source: some TextSource) -> [UInt8] {
-    TextView(of: source, through: lackingInClientText.inverted).allUTF8
+  func clientText(source: some TextSource) -> [UInt8] { clientView(of: source).allUTF8 }
+
+  /// The same text, without being made.
+  func clientView<Source: TextSource>(of source: Source) -> TextView<Source> {
+    TextView(of: source, through: lackingInClientText.inverted)
   }
 
   /// What a client lacks that has got all that was sent. A plain client has it only when it has shown it.

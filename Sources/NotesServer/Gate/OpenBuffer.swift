@@ -40,7 +40,7 @@ struct OpenBuffer: Sendable {
   var lastSentRev = 0
   /// The last edit that the client is known to have applied.
   var acknowledgedRev = 0
-  /// True from a resync until the client's full text comes.
+  /// True from a resync until the client's full text arrives.
   var awaitsFullText = false
 
   var inFlight: [InFlight] = []

@@ -1,5 +1,5 @@
 extension TextDelta {
-  /// This delta with every replaced part narrowed to what differs. The same text comes out.
+  /// This delta with every replaced part narrowed to the difference. The resulting text is the same.
   var refined: TextDelta { refined(atMost: .max) }
 
   /// As `refined`, but only for replaced parts of at most this many bytes, old and new together.

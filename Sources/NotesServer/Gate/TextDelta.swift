@@ -1,6 +1,6 @@
 import Automerge
 
-/// How one text became another: what stayed, what came and what went, from left to right.
+/// How one text became another: what was retained, inserted and deleted, from left to right.
 ///
 /// Inserted and deleted bytes are both kept, so a delta can be walked from either side. What follows the last segment
 /// stayed. Between two retained parts the order of insertions and deletions means something: it says where the new text

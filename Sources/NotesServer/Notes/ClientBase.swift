@@ -13,7 +13,7 @@ struct ClientBase: Hashable {
   /// was not sent yet.
   var base: TextBase
   var time: Date
-  /// The version in `didOpen`: after a reload or a restart the edits are counted anew.
+  /// The version in `didOpen`: after a reload or a restart the numbering of edits restarts.
   var opened: Int?
   /// The last edit that the editor has certainly applied, then those on their way, oldest first.
   var acknowledged = 0

@@ -55,7 +55,8 @@ struct MeetingDocument {
     for (index, item) in content.agendas.enumerated() { try make(item, inPlace: index) }
   }
 
-  var title: String { OneLine.shown(text(.ROOT, "title") ?? "") }
+  /// Cut off like a note's.
+  var title: String { NoteDocument.shownTitle(text(.ROOT, "title") ?? "") }
 
   var attendees: [String] {
     guard case .Object(let list, .List)? = try? document.get(obj: .ROOT, key: "attendees") else { return [] }
@@ -71,14 +72,17 @@ struct MeetingDocument {
   /// - Complexity: O(n) in the items.
   var items: [Item] {
     var (items, taken): ([Item], Set<String>) = ([], [])
+    // The last numbers given, for thousands of items may have one id.
+    var numbers: [String: Int] = [:]
     for copies in places {
       guard let last = copies.max(by: { $0.object < $1.object }) else { continue }
       let own = text(last.object, "id") ?? "\(last.index + 1)"
-      var (id, number) = (own, 1)
+      var (id, number) = (own, numbers[own] ?? 1)
       while !taken.insert(id).inserted {
         number += 1
         id = "\(own)#\(number)"
       }
+      numbers[own] = number
       items.append(
         Item(
           id: id, title: title(of: last.object), index: last.index, object: last.object,
@@ -112,7 +116,10 @@ struct MeetingDocument {
 
   private func origin(of object: ObjId) -> String { text(object, "origin") ?? object.description }
 
-  func title(of object: ObjId) -> String { OneLine.shown(givenTitle(of: object) ?? text(object, "title") ?? "") }
+  /// Cut off like a note's.
+  func title(of object: ObjId) -> String { NoteDocument.shownTitle(wholeTitle(of: object)) }
+
+  private func wholeTitle(of object: ObjId) -> String { givenTitle(of: object) ?? text(object, "title") ?? "" }
 
   func discussion(of object: ObjId) -> ObjId? {
     guard case .Object(let text, .Text)? = Self.value(document, object, "discussion", heads) else { return nil }
@@ -124,9 +131,11 @@ struct MeetingDocument {
 
   var content: MeetingContent {
     MeetingContent(
-      title: title, attendees: attendees,
+      title: OneLine.shown(text(.ROOT, "title") ?? ""), attendees: attendees,
       agendas: items.map { item in
-        MeetingContent.Item(id: item.id, title: item.title, discussion: text(item.object, "discussion") ?? "")
+        MeetingContent.Item(
+          id: item.id, title: OneLine.shown(wholeTitle(of: item.object)),
+          discussion: text(item.object, "discussion") ?? "")
       })
   }
 
@@ -177,7 +186,7 @@ struct MeetingDocument {
   /// The title that was brought to an item's map from another of its maps, the last time.
   func title(broughtFrom source: ObjId, to object: ObjId) -> String? { text(object, Self.broughtKey(from: source)) }
 
-  /// Whether the map's title came from another map.
+  /// Whether the map's title was copied from another map.
   func isTitleBrought(to object: ObjId) -> Bool {
     givenTitle(of: object) == nil && text(object, "title").map(broughtTitles(to: object).contains) ?? false
   }
@@ -228,7 +237,8 @@ struct MeetingDocument {
   /// at the same moment is not in the new one; see `MovedItem`.
   func move(_ item: Item, to index: Int) throws {
     let moved = MeetingContent.Item(
-      id: text(item.object, "id") ?? item.id, title: item.title, discussion: text(item.object, "discussion") ?? "")
+      id: text(item.object, "id") ?? item.id, title: wholeTitle(of: item.object),
+      discussion: text(item.object, "discussion") ?? "")
     try delete(item)
     let object = try insert(moved, at: index)
     try document.put(obj: object, key: "from", value: .String(item.object.description))

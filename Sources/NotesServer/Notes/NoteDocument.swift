@@ -70,9 +70,12 @@ struct NoteDocument: Sendable {
       case .Scalar(.String(let title)): title
       default: nil
       }
-    return title.map {
-      OneLine.shown(String(String.UnicodeScalarView($0.unicodeScalars.prefix(Self.maximumTitleLength))))
-    }
+    return title.map(Self.shownTitle)
+  }
+
+  /// A title as it is listed and shown.
+  static func shownTitle(_ title: String) -> String {
+    OneLine.shown(String(String.UnicodeScalarView(title.unicodeScalars.prefix(maximumTitleLength))))
   }
 
   /// Changes the title with the smallest edit. The caller commits.

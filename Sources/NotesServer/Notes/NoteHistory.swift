@@ -2,7 +2,7 @@ import Automerge
 import AutomergeRepo
 import Foundation
 
-/// Who wrote in a note.
+/// The authors of a note's changes.
 ///
 /// The document has a name for every author under `people`, which every writer can change. So the names of this person and of
 /// people met come from what is known of their keys, and any other is shown as claimed. Whether the owner of the key made a
@@ -14,11 +14,16 @@ struct NoteAuthors {
   /// The names in the document, by the first half of actor ids.
   private let names: [String: String]
   private let own: (person: String, name: String)
+  private let isAlone: Bool
   private let met: ([UInt8]) -> String?
 
-  /// - Parameter met: the name of the person whose key begins with these bytes, if this person has met them.
-  init(of note: NoteDocument, own: (person: String, name: String), met: @escaping ([UInt8]) -> String?) {
-    (self.own, self.met) = (own, met)
+  /// - Parameters:
+  ///   - isAlone: whether nobody else can have written here, so that what is the robot's is of the robot in this process
+  ///   - met: the name of the person whose key begins with these bytes, if this person has met them
+  init(
+    of note: NoteDocument, own: (person: String, name: String), isAlone: Bool, met: @escaping ([UInt8]) -> String?
+  ) {
+    (self.own, self.isAlone, self.met) = (own, isAlone, met)
     var names: [String: String] = [:]
     if case .Object(let people, .Map)? = try? note.document.get(obj: .ROOT, key: "people") {
       for (person, value) in (try? note.document.mapEntries(obj: people)) ?? [] {
@@ -34,7 +39,7 @@ struct NoteAuthors {
   /// - Parameter isVerified: whether this person is vouched for as the author of the changes in question.
   func name(of actor: ActorId, isVerified: Bool) -> String {
     let person = Self.person(of: actor)
-    if person == Tutor.person { return Tutorial.robot }
+    if person == Tutor.person, isAlone { return Tutorial.robot }
     let known = person == own.person ? own.name : met(Array(actor.bytes.prefix(8)))
     let claimed = known == nil ? names[person].flatMap(Self.oneLine) : nil
     let marks = [claimed == nil ? nil : "claimed", isVerified ? nil : "unverified"].compactMap(\.self)

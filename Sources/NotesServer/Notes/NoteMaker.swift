@@ -16,7 +16,7 @@ struct NoteMaker {
     return try service.repo.create(document)
   }
 
-  /// A note with its working file, in the notes directory unless told.
+  /// Makes a note with its working file, by default in the notes directory.
   func note(title: String, text: [UInt8], directory: String? = nil) async throws -> NoteRecord {
     try await service.makeWorkingFile(
       for: document(title: title, text: text), title: title, directory: directory ?? service.notesDirectory)

@@ -31,7 +31,7 @@ enum NoteNews: Hashable {
   case detached(Reason)
   /// The note is not here yet; the name is that of the host, or what else it is waited for.
   case waiting(for: String)
-  /// The note goes on in another document, without the removed guests.
+  /// The note continues in another document, without the removed guests.
   case moved(from: DocumentId, Mover)
 
   /// The person who removed the guests.
@@ -66,8 +66,8 @@ enum NoteNews: Hashable {
     case .unshared(let host): Self.fitted(host, " stopped sharing ", title, "; your copy stays")
     case .gaveUp(let guest): Self.fitted(guest, " no longer shares ", title, "")
     case .waiting(let name): Self.fitted("Waiting for \(name)", " to bring ", title, "; typing is kept")
-    case .moved(_, .removed(let name)): Self.fitted(name, " was removed from ", title, "; the rest go on")
-    case .moved(_, .host(let host)): Self.fitted(host, " removed a person from ", title, "; it goes on")
+    case .moved(_, .removed(let name)): Self.fitted(name, " was removed from ", title, "; the others go on")
+    case .moved(_, .host(let host)): Self.fitted(host, " removed a person from ", title, "; it continues")
     case .detached(.deleted): Self.fitted("", "Deleted ", title, "; undelete restores it")
     case .detached(.deletedForEveryone): Self.fitted("", "Deleted for everyone: ", title, "; undelete restores it")
     case .detached(.itemDeleted): Self.fitted("", "Item deleted: ", title, "; its text is kept as recovered")

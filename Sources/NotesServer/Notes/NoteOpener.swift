@@ -14,7 +14,7 @@ struct NoteOpener {
 
   private func openHere(_ id: DocumentId) async throws -> NoteRecord {
     let handle = try await service.fetch(id)
-    // It goes on as another document since the request came; that has the file now.
+    // Since the request the note continues as another document, which now has the file.
     if let moved = service.notebook[id], moved.successor != nil { return moved }
     if !handle.document.isNoteOrMeeting { try await TextChoice(service: service).settle(handle) }
     if service.notebook[id]?.folder != nil || NoteDocument(handle.document) == nil {

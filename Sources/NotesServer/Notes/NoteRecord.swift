@@ -28,7 +28,7 @@ struct NoteRecord: Hashable {
   var shape = FileShape.plain
   /// When the note was put away; it is removed for good some time later.
   var deletedSince: Date?
-  /// The document in which the note goes on; this one is then kept only for a while.
+  /// The document in which the note continues; the store then keeps this one only for a while.
   var successor: DocumentId?
   /// The deletion for everyone that was followed, or undone here: it is not followed again.
   var deletionSeen: Date?

@@ -144,7 +144,7 @@ final class Notebook {
 
   subscript(key: NoteKey) -> NoteRecord? { records[key] }
 
-  /// The document in which a note goes on that was moved; as a rule the document itself.
+  /// The document in which a moved note continues; usually the document itself.
   func latest(_ id: DocumentId) -> DocumentId {
     var (latest, seen) = (id, Set([id]))
     while let next = self[latest]?.successor, seen.insert(next).inserted { latest = next }

@@ -29,7 +29,7 @@ final class RecordNews {
     }
   }
 
-  /// Call when the store has been read: news that came meanwhile may be newer.
+  /// Call after reading the store: news that arrived meanwhile may be newer.
   func begin(_ onNews: @escaping (DocumentId) -> Void) {
     self.onNews = onNews
     let heard = early ?? []

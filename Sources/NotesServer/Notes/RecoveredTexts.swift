@@ -3,7 +3,7 @@ import Foundation
 import JSONRPC
 import Logging
 
-/// Keeps texts that would be lost otherwise, and remembers whether the person has been told of them.
+/// Keeps texts that would otherwise be lost, and remembers whether the person knows of them.
 ///
 ///     held in memory ──the disk has room──► stored with a mark ──its file written, an editor told──► stored
 ///
@@ -12,7 +12,7 @@ import Logging
 @AutomergeRepo
 final class RecoveredTexts {
   private static let collection = "untold"
-  /// How long to wait for further texts before the person is told.
+  /// How long to wait for further texts before telling the person.
   static let tellDelay: Duration = .milliseconds(300)
   /// By this time a living process has told its own editor.
   static let startDelay: Duration = .seconds(1)
@@ -85,7 +85,7 @@ final class RecoveredTexts {
   /// Whether a text of this document is in memory only.
   func holds(_ id: DocumentId) -> Bool { held.values.contains { $0.text.id == id } }
 
-  /// Stores what is held.
+  /// Stores the held texts.
   ///
   /// - Returns: false if the store has failed; the person is told, and it is tried again
   func storeHeld() async -> Bool {

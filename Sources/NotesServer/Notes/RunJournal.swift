@@ -22,7 +22,7 @@ final class RunJournal {
   private var ahead: [NoteKey] = []
   /// Documents that were missing when a journal was read, so the journal was kept.
   private var waiting: Set<DocumentId> = []
-  /// Entries that no editor or peer has been told about yet.
+  /// Entries whose changes have not yet left this process.
   private var held: [UInt8] = []
   private var isBroken = false
   private var isChangingSegment = false
@@ -32,7 +32,7 @@ final class RunJournal {
   /// A segment of more than this many bytes is followed by a new one.
   static let maximumSegmentBytes = 256 << 10
   private static let maximumKeptBytes = 4096
-  /// Larger changes are left to the store, and to the peers that they came from.
+  /// Larger changes are not journalled: the store, or the peers that sent them, have them.
   static let maximumChangesBytes = 1 << 20
 
   init(files: any JournalAccess, run: String) { (self.files, self.run) = (files, run) }
@@ -100,7 +100,7 @@ final class RunJournal {
     write()
   }
 
-  /// Writes what is held. Call before anything leaves this process.
+  /// Writes the held entries. Call it before anything leaves this process.
   func write() {
     guard !held.isEmpty else { return }
     let byteCount = isBroken ? nil : files.append(held)

@@ -20,7 +20,7 @@ public protocol SharingService: AnyObject {
   func host(of document: DocumentId) -> (peer: PeerId, name: String)?
   /// All people with whom a document is shared, online or not, by name.
   func people(on document: DocumentId) -> [PersonSummary]
-  /// The name of the person who writes as this author, if this person has met them.
+  /// The name of this author, if this person has met them.
   /// - Parameter author: the first half of an actor id.
   func metName(ofAuthor author: [UInt8]) -> String?
   /// The name to show for a peer that claims one: the name it was met under; else its claim, marked if another peer was met
@@ -72,7 +72,7 @@ public protocol SharingService: AnyObject {
   func forget(server url: String) async throws(SharingError) -> Bool
   /// Lets a known server have a document.
   func publish(_ document: DocumentId, on server: PeerId) async throws(SharingError)
-  /// Call when a document that was asked for by its id has not come: servers are asked no more.
+  /// Call when a document requested by its id has not arrived: stops asking servers for it.
   func gaveUp(_ document: DocumentId) async
   /// The name that other people see from now on.
   func rename(_ name: String)

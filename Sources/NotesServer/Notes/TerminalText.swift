@@ -13,10 +13,14 @@ public enum TerminalText {
     escaped(text) { OneLine.isHarmful($0) && $0 != "\n" && $0 != "\t" }
   }
 
-  /// One line of JSON, which is read as the same value. Control characters occur in strings only, where JSON has its own escapes.
-  public static func json(_ value: JSONValue) -> String {
-    "\(value)".unicodeScalars.map { scalar in
-      OneLine.isHarmful(scalar) ? "\\u" + hexadecimal(scalar) : String(Character(scalar))
+  /// One line of JSON, which is read as the same value.
+  public static func json(_ value: JSONValue) -> String { json(text: "\(value)") }
+
+  /// JSON that is written already, which is read as the same value. But for line ends, control characters occur in strings only, where
+  /// JSON has its own escapes.
+  public static func json(text: String) -> String {
+    text.unicodeScalars.map { scalar in
+      OneLine.isHarmful(scalar) && scalar != "\n" ? "\\u" + hexadecimal(scalar) : String(Character(scalar))
     }.joined()
   }
 

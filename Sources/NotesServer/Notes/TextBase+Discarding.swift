@@ -1,6 +1,6 @@
 import Automerge
 
-/// Keeps bases valid when the document goes back to an earlier state.
+/// Keeps bases valid when the document returns to an earlier state.
 extension TextBase {
   /// The same text, based on the state that the document is about to go back to. Nil if the document does not know this base's
   /// heads.

@@ -104,17 +104,37 @@ enum Headings {
     let title: String
   }
 
+  /// Of a text that has more the first ones are taken.
+  static let maximumCount = 10_000
+  /// The rest of a longer title is left out, in bytes.
+  private static let maximumLength = 1000
+
+  /// - Complexity: O(n)
   static func all(in text: [UInt8]) -> [Heading] {
-    var (headings, isFenced): ([Heading], Bool) = ([], false)
-    for (line, bytes) in text.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
-      if bytes.starts(with: Array("```".utf8)) || bytes.starts(with: Array("~~~".utf8)) { isFenced.toggle() }
-      guard !isFenced, bytes.first == UInt8(ascii: "#") else { continue }
-      let rest = bytes.drop { $0 == UInt8(ascii: "#") }
-      let level = bytes.count - rest.count
-      guard level <= 6, rest.first == 0x20 else { continue }
-      let title = String(decoding: rest, as: UTF8.self).trimmingCharacters(in: .whitespaces)
-      if !title.isEmpty { headings.append(Heading(line: line, level: level, title: title)) }
+    var (headings, isFenced, line, start): ([Heading], Bool, Int, Int) = ([], false, 0, 0)
+    while headings.count < maximumCount {
+      let end = text[start...].firstIndex(of: 0x0A) ?? text.endIndex
+      let bytes = text[start..<end]
+      switch bytes.first {
+      case UInt8(ascii: "`"), UInt8(ascii: "~"):
+        if bytes.count > 2, bytes.prefix(3).allSatisfy({ $0 == bytes[start] }) { isFenced.toggle() }
+      case UInt8(ascii: "#") where !isFenced:
+        if let (level, title) = heading(bytes) { headings.append(Heading(line: line, level: level, title: title)) }
+      default: break
+      }
+      guard end < text.endIndex else { break }
+      (start, line) = (end + 1, line + 1)
     }
     return headings
+  }
+
+  private static func heading(_ line: ArraySlice<UInt8>) -> (level: Int, title: String)? {
+    let rest = line.drop { $0 == UInt8(ascii: "#") }
+    let level = line.count - rest.count
+    guard level <= 6, rest.first == 0x20 else { return nil }
+    var part = rest.prefix(maximumLength)
+    if part.count < rest.count, let last = part.lastIndex(where: { !$0.continuesScalar }) { part = part[..<last] }
+    let title = String(decoding: part, as: UTF8.self).trimmingCharacters(in: .whitespaces)
+    return title.isEmpty ? nil : (level, title)
   }
 }

@@ -12,7 +12,7 @@ final class WorkingFileSync: WorkingFilePlanner {
   /// The longer pause for a large text, per megabyte, so that one that keeps growing is not written all the time.
   private static let writeDelayOfMegabyte: Duration = .seconds(1)
   private static let maximumWriteDelay: Duration = .seconds(20)
-  /// While the note goes on changing, the file waits at most this many pauses.
+  /// While the note keeps changing, the file waits at most this many pauses.
   private static let maximumDelays = 20
   /// The pause after a failure, such as a full disk.
   private static let retryDelay: Duration = .seconds(5)
@@ -25,7 +25,7 @@ final class WorkingFileSync: WorkingFilePlanner {
   private var planned: [DocumentId: any ScheduledAction] = [:]
   /// When each file began to wait.
   private var plannedSince: [DocumentId: Duration] = [:]
-  /// The deletions by others that the person was told of, by their dates.
+  /// The deletions by others that the person knows of, by their dates.
   private var followed: [DocumentId: Date?] = [:]
   private let log = Logger(label: "files")
 

@@ -14,7 +14,7 @@ struct ArrivalNews: Sendable {
   private var times: [String: [(document: String, at: Duration)]] = [:]
   private var relayed: [Duration] = []
 
-  /// Whether it may be said once more that a person came to a document.
+  /// Whether the screen may report again that a person opened a document.
   ///
   /// - Parameter person: the peer, for all its processes.
   mutating func allows(_ person: String, in document: String, isRelayed: Bool, at now: Duration) -> Bool {

@@ -30,7 +30,7 @@ struct Palette: Sendable {
     return mark
   }
 
-  /// The colour that a person's id alone stands for.
+  /// The colour that a person's id alone determines.
   static func color(of person: String) -> Int { Int(hash(person) % UInt64(colorCount)) }
 
   /// The wish if it is free, else the colour used least, beginning with the person's own.

@@ -13,7 +13,7 @@ struct Presence: Sendable {
   static let maximumCursorBytes = 256
   static let maximumNameScalars = 64
   static let maximumPointScalars = 80
-  /// A person who points more often than this is not heard.
+  /// Ignore a person who points more often than this.
   static let shortestPause: Duration = .seconds(1)
 
   struct Person: Hashable, Sendable {

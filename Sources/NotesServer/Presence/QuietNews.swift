@@ -1,16 +1,16 @@
 /// Reports as one line what one person does in one moment: a person joining a note comes online, is let in, and opens it.
 struct QuietNews: Sendable {
-  /// What is told of a person, by the kinds of `notes/event`.
+  /// News of a person, by the kinds of `notes/event`.
   enum Verdict: Hashable, Sendable {
     case now
-    /// Unless something else is told of the person first.
+    /// Reported unless there is other news of the person first.
     case after(Duration)
     case never
   }
 
-  /// How long a person who comes online may take until something says more than that.
+  /// How long to wait for more specific news of a person who comes online.
   static let patience: Duration = .seconds(1)
-  /// What else happens within this time is the same event to a person who reads.
+  /// Further events within this time read as the same event.
   static let moment: Duration = .seconds(10)
   private static let maximumPeople = 1024
 
@@ -28,7 +28,7 @@ struct QuietNews: Sendable {
     }
   }
 
-  /// The pause is over. Returns whether nothing was told of the person meanwhile.
+  /// Ends the pause. Returns whether there was no other news of the person meanwhile.
   mutating func isDue(_ kind: String, of person: String, at now: Duration) -> Bool {
     guard told[person].map({ now - $0.at >= Self.moment }) ?? true else { return false }
     note(kind, of: person, at: now)

@@ -56,7 +56,7 @@ struct PeopleScreen {
     return table
   }
 
-  /// Everybody that the service knows or hears.
+  /// All people whom the service knows or hears on the network.
   func tableOfPeers(width: Int) -> ScreenTable {
     var table = ScreenTable(
       [.init(least: 8, most: 24), .init(least: 9), .init(least: 12, most: 24), .init(least: 12), .init(least: 8)],

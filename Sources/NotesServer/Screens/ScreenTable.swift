@@ -42,7 +42,7 @@ struct ScreenTable {
 
   // MARK: Layout
 
-  /// As wide as what is in it needs, the widest made narrower until all fit.
+  /// Column widths by content; the widest shrink until all fit.
   private var widths: [Int] {
     var widths = columns.map { _ in 0 }
     for line in lines where line.cells.count == columns.count {

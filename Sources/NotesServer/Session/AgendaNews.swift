@@ -8,7 +8,7 @@ import JSONRPC
 ///                     └──the list is filled again──► added to what is shown
 @AutomergeRepo
 final class AgendaNews {
-  /// What several changes in this time do is told in one line.
+  /// Report all changes within this time in one line.
   private static let moment: Duration = .milliseconds(700)
 
   private let service: Service
@@ -38,7 +38,7 @@ final class AgendaNews {
     guard let before = service.notebook[handle.id]?.agenda, let meeting = MeetingDocument(handle.document) else {
       return
     }
-    // An item that was moved was made anew by the one who moved it.
+    // The person who moved an item made it again.
     let news = AgendaDifference(from: before, to: entries(handle), ignoring: ownItems(meeting))
     guard !news.isEmpty else { return }
     pending[handle.id, default: AgendaDifference()].add(news)
@@ -85,8 +85,8 @@ final class AgendaNews {
       let change = handle.document.change(thatMade: item.object)
     else { return nil }
     let identity = service.author.identity
-    let authors = NoteAuthors(of: note, own: (identity.person, identity.name)) { [sharing = service.sharing] in
-      sharing.metName(ofAuthor: $0)
+    let authors = NoteAuthors(of: note, own: (identity.person, identity.name), isAlone: false) {
+      [sharing = service.sharing] in sharing.metName(ofAuthor: $0)
     }
     return authors.name(of: actor, isVerified: handle.vouching().covers(change.hash, of: handle.document))
   }
@@ -126,7 +126,7 @@ final class AgendaNews {
   }
 }
 
-/// What is new in an agenda, in words.
+/// Describes the news in an agenda.
 struct AgendaMarks {
   /// By the items' ids.
   var items: [String: String] = [:]

@@ -14,7 +14,7 @@ final class AwaitedNotes {
     case store
   }
 
-  /// How long a search may take before the person is told.
+  /// How long a search may take before the person is told of it.
   static let patience: Duration = .seconds(1)
   /// The pause after a failed search before the next one, if nothing happens.
   static let retryInterval: Duration = .seconds(10)

@@ -5,7 +5,7 @@ import AutomergeRepo
 /// Meanwhile nothing is sent to the client, and its messages wait. Its earlier text stays the base: other people's changes are
 /// applied after it. Code that needs the client's text at once calls `finishComparing`.
 extension BufferBinding {
-  /// A full text that is being compared, and the messages that came after it.
+  /// A full text under comparison, and the messages that arrived after it.
   @AutomergeRepo
   final class Comparison {
     let version: Int

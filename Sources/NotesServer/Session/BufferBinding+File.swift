@@ -12,7 +12,7 @@ extension BufferBinding {
     service.documentFiles.saved(handle)
   }
 
-  /// The editor wrote an earlier state of its text while no service was there to be told.
+  /// The editor wrote an earlier state of its text while no service was running.
   ///
   /// - Parameter way: from what it wrote to what it has
   func wroteEarlier(_ way: TextDelta) {

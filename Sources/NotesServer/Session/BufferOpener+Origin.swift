@@ -3,7 +3,7 @@ import AutomergeRepo
 
 /// Finds out what the text of an opened buffer grew out of.
 extension BufferOpener {
-  /// Finds out where the text of a newly opened buffer comes from: the file, as a rule. A buffer that stayed while the note was
+  /// Finds the origin of a newly opened buffer's text: usually the file. A buffer that stayed while the note was
   /// put away, or is older than the file for another reason, lacks what others wrote meanwhile.
   ///
   /// - Parameter opened: what the client had before it changed the text; nil if unknown

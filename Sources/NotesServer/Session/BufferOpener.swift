@@ -47,7 +47,7 @@ final class BufferOpener {
         } tell: { [weak self] source in
           self?.waits(uri, opening.number, for: source)
         }
-        // Other people's words may reach the file while this goes on.
+        // Other people's words may reach the file meanwhile.
         let early = try await reading(uri, opening.number) { [service] in
           isReattached ? try await service.notebook.fileBases(of: record.key) : []
         }

@@ -19,7 +19,7 @@ enum BufferOrigin {
     if case .file = self { true } else { false }
   }
 
-  /// Whether the buffer's person has typed what is new in it.
+  /// Whether the person at the buffer typed the new text in it.
   var isTyped: Bool {
     switch self {
     case .stayed, .known, .oneOf: true

@@ -6,7 +6,7 @@ struct ClientCapabilities {
   var speaksNotes = false
   /// Whether a plain client wants to be sent other people's changes.
   var takesEdits = false
-  /// Whether it asks for inlay hints anew when told to.
+  /// Whether it requests inlay hints again on `workspace/inlayHint/refresh`.
   var refreshesHints = false
   /// Whether it can be made to show a file.
   var showsDocuments = false

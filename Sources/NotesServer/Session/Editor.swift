@@ -89,7 +89,7 @@ final class Editor: SiblingRequestPerforming {
   private enum HintRefresh { case idle, asked, askedAndMoved }
   private var hintRefresh = HintRefresh.idle
 
-  /// Has a plain client ask for the carets of others anew: once at a time, whatever the number of moves.
+  /// Makes a plain client request others' carets again: once at a time, whatever the number of moves.
   private func refreshHints(of id: DocumentId) {
     guard client.refreshesHints, !buffers.bindings(of: id).isEmpty else { return }
     guard hintRefresh == .idle else { return hintRefresh = .askedAndMoved }

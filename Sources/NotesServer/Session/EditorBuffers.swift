@@ -9,7 +9,7 @@ final class EditorBuffers {
   let editor: Editor
   private(set) lazy var opener = BufferOpener(editor: editor)
   private var buffers: [String: Buffer] = [:]
-  /// Files whose changes came before their text was known; the full text was requested.
+  /// Files whose changes arrived before their text; the service has requested the full text.
   private var strangers: Set<String> = []
   /// More of the editor's messages may be waiting to be read.
   private(set) var isReceiving = false
@@ -166,7 +166,7 @@ final class EditorBuffers {
       buffer.farewell = nil
       buffers[uri] = .plain(buffer)
     case nil:
-      // Never opened, or lost by a service that died: the full text, when it comes, opens it.
+      // The buffer was never opened, or a service that died lost it. The full text opens it when it arrives.
       guard strangers.contains(uri), case .fullText(let text)? = changes.last else {
         if strangers.count < Self.maximumStrangers { strangers.insert(uri) }
         return requestFullText(uri, reason: "this document is not open here")

@@ -48,7 +48,7 @@ final class EditorNews {
 
   /// Another person has deleted the note for everyone: open buffers become plain files, and the note can be restored.
   ///
-  /// - Parameter isNews: whether the person has not been told of it yet
+  /// - Parameter isNews: whether the person has not seen it yet
   func deletedForEveryone(_ handle: DocHandle, isNews: Bool) {
     let title = service.notebook[handle.id]?.title ?? handle.id.description
     let open = editor.buffers.bindings(of: handle.id)
@@ -68,7 +68,7 @@ final class EditorNews {
     tellOfMove(from: move.document, to: move.successor, peer: host, name: name, isOwn: false)
   }
 
-  /// This person has removed a guest, and the note goes on in a new document.
+  /// Reports that this person has removed a guest, and that the note continues in a new document.
   func removed(_ peer: PeerId, _ name: String, from old: DocumentId, to new: DocumentId) {
     tellOfMove(from: old, to: new, peer: peer, name: name, isOwn: true)
   }

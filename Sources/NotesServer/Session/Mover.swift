@@ -20,7 +20,7 @@ final class Mover {
   private let fileSync: WorkingFileSync
   private var following: Set<DocumentId> = []
   private var retry: (any ScheduledAction)?
-  /// Old documents to which peers may still bring words of people who stay.
+  /// Old documents to which peers may still send words of people who stay.
   private var watched: [DocumentId: Observation] = [:]
   private let log = Logger(label: "moves")
 

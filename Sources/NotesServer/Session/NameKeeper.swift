@@ -24,14 +24,14 @@ final class NameKeeper {
     (self.person, self.repo, self.storage) = (person, repo, storage)
     repo.onMessage(ofType: Self.messageType) { [weak self] fields, peer in self?.heard(fields, from: peer) }
     repo.observe { [weak self] event in
-      // Either process may have stored a new name before it saw the connection, and told no one.
+      // Either process may have stored a new name before it saw the connection, and so told no other.
       guard case .siblingConnected(let peer) = event else { return }
       self?.repo.send(type: Self.messageType, fields: [:], to: peer)
       self?.readAgain()
     }
   }
 
-  /// Returns when the name is stored and the other processes are told: a command ends right after.
+  /// Returns when the name is stored and the other processes know it, since a command exits right after.
   ///
   /// - Parameter isHidden: whether this person wants not to be seen on the local network; nil leaves that as it is.
   func choose(_ name: String, isHidden: Bool? = nil) async {

@@ -63,7 +63,8 @@ final class OpenFile {
     var readCount = 0
     /// Whether some were not true yet at the last look.
     var hasWaited = false
-    /// What the editor found in the file and was about to write over, and the note has not taken in yet. The file has lost it.
+    /// The text that the editor found in the file and was about to overwrite, until it is merged. The file no longer
+    /// has it.
     var overwritten: [Overwritten] = []
   }
 

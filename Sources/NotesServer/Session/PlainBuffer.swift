@@ -11,7 +11,7 @@ enum Buffer {
   case attached(BufferBinding)
 }
 
-/// Messages that came for a buffer before its document was there, in order.
+/// Messages that arrived for a buffer before its document, in order.
 struct Opening {
   /// The number of its `didOpen` in the session: the same file may be opened once more meanwhile.
   let number: Int

@@ -145,6 +145,8 @@ final class PresenceTracker {
   private func received(_ message: RepoMessage.EphemeralMessage, via peer: PeerId) {
     guard let cbor = try? CBOR(message.data), let payload = PresencePayload(cbor) else { return }
     let author = message.senderId
+    // The robot is in this process. A peer in its name would be shown under any name that it claims.
+    guard author.owner != Tutor.peer else { return }
     let isRelayed = author.owner != peer && !environment.repo.siblings.contains(peer)
     receive(
       .received(

@@ -5,12 +5,12 @@ import Foundation
 /// keeps the words where the person can find them.
 @AutomergeRepo
 final class RefusedChanges {
-  /// How long to wait for more of the same before the person is told.
+  /// How long to wait for more of the same before telling the person.
   private static let tellDelay: Duration = .milliseconds(300)
 
   private unowned let binding: BufferBinding
   private var typing = RefusedTyping()
-  /// What the person is told of, and when.
+  /// What to tell the person, and when.
   private var pending: (text: RecoveredText, timer: any ScheduledAction)?
 
   init(_ binding: BufferBinding) { self.binding = binding }

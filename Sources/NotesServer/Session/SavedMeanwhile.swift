@@ -1,6 +1,6 @@
 import AutomergeRepo
 
-/// What an editor wrote to the working file while no service was there to be told.
+/// The text that an editor wrote to the working file while no service was running.
 ///
 ///     what the client had ──typed──► what it saved ──typed──► what it has now
 ///

@@ -182,7 +182,7 @@ public final class Service {
 
   // MARK: Documents
 
-  /// Finds a document, or says why it cannot be had.
+  /// Finds a document, or throws the reason why it is unavailable.
   func fetch(_ id: DocumentId) async throws(NotesError) -> DocHandle {
     let outcome = await siblings.find(id)
     guard case .found(let handle) = outcome else { throw NotesError(outcome, id) }

@@ -25,7 +25,7 @@ enum ServiceEvent {
   case deletedForEveryone(DocHandle, isNews: Bool)
   /// Words that a read-only note does not take were kept in the file at this path.
   case refused(NoteKey, RecoveredText, path: String)
-  /// The person is to be told of recovered texts: the parameters of a `notes/event`.
+  /// Tell the person of recovered texts: the parameters of a `notes/event`.
   case recovered(JSONValue)
   /// Whether all recovered texts of the document are stored may have changed.
   case heldTextsChanged(DocumentId)

@@ -14,7 +14,7 @@ public final class Session {
     didSet { editor.isRunning = phase == .running }
   }
   private var shutdown: Task<Void, Never>?
-  /// Messages that came before the service had read its notes, in order.
+  /// Messages that arrived before the service had read its notes, in order.
   private var early: [Connection.Event] = []
   /// Whether the service has read its notes, and all early messages were handled.
   private var takesEvents: Bool
@@ -53,7 +53,7 @@ public final class Session {
     if takesEvents { end() } else { hasEndedEarly = true }
   }
 
-  /// The service has read its notes: handles the messages that came meanwhile.
+  /// Call when the service has read its notes: handles the messages that arrived meanwhile.
   public func serviceIsLoaded() {
     takesEvents = true
     let waiting = early

@@ -2,7 +2,7 @@ import AutomergeRepo
 import Foundation
 import JSONRPC
 
-/// What the process with the network hears of other people, passed to the editors of this person's other processes.
+/// Passes news of other people from the process with the network to the editors of this person's other processes.
 ///
 /// The processes form a star: a process passes an event to all but its sender, so it reaches each process once.
 @AutomergeRepo

@@ -14,7 +14,7 @@ final class Tutor {
   private static let keystroke: Duration = .milliseconds(15)
   /// How often it looks whether the note is open.
   private static let pause: Duration = .milliseconds(300)
-  /// How often others are told that it is still there.
+  /// How often to tell others that it is still there.
   private static let heartbeat: Duration = .seconds(15)
   /// How long it waits for an editor to open the note.
   private static let patience: Duration = .seconds(60)

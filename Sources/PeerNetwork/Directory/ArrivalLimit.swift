@@ -1,6 +1,7 @@
 import AutomergeRepo
 
-/// Limits how often the screen says that a peer we have met comes or goes: a link that breaks again and again is not worth a
+/// Limits how often the screen reports that a met peer connects or leaves: a link that keeps breaking does not deserve
+/// a
 /// line each time, and a peer that hangs up and redials must not fill a screen.
 struct ArrivalLimit {
   /// Source: PeerProtocol.md, "Trust".

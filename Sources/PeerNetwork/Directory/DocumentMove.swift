@@ -3,7 +3,7 @@ import AutomergeRepo
 import Foundation
 import PeerTransport
 
-/// A document goes on as another one, with the same text and history, without the removed guests.
+/// A document continues as another one, with the same text and history, without the removed guests.
 public struct DocumentMove: Hashable, Sendable {
   static let key = "moves"
   static let type = "moved"
@@ -26,7 +26,7 @@ public struct DocumentMove: Hashable, Sendable {
   /// Whether our person's note is the new document's already.
   public internal(set) var isFollowed: Bool
 
-  /// What goes to a guest, and to the store.
+  /// The form that is sent to a guest and stored.
   var fields: [String: CBOR] {
     [
       "documentId": .text(document.description), "successor": .text(successor.description),

@@ -23,7 +23,7 @@ final class DocumentMover {
     let host: PeerId
     /// The successor, and those of the moves that wait.
     var successors: Set<DocumentId>
-    /// What the host says meanwhile of where the document or its successor goes on, in order.
+    /// The host's moves of the document or its successor that arrive meanwhile, in order.
     var waiting: [[String: CBOR]] = []
   }
 
@@ -71,7 +71,7 @@ final class DocumentMover {
     for (peer, access) in staying.sorted(by: { $0.key < $1.key }) {
       try await grants.grant(access, on: move.successor, to: peer)
     }
-    // The removed guests are told that they have lost the document; the others are told the successor.
+    // Tell the removed guests that they have lost the document, and the others the successor.
     tickets.revoke(document)
     invitations.withdraw(from: nil, document: document)
     let leaving = grants.guests(on: document).keys.filter { removed.contains($0) }
@@ -108,7 +108,8 @@ final class DocumentMover {
 
   // MARK: The guest's side
 
-  /// Takes a move from the document's host only, and only to a successor that is not here, or came from the same host.
+  /// Accepts a move only from the document's host, and only to a successor that is not here, or came from the same
+  /// host.
   func receive(_ fields: [String: CBOR], from host: PeerId) {
     guard let move = DocumentMove(fields: fields, host: host),
       let access = fields["access"]?.text.flatMap({ Access(rawValue: $0) }), access > .none
@@ -134,7 +135,7 @@ final class DocumentMover {
       await self.store.keep { storage throws(StorageError) in
         try await storage.saveRecord(move.record, at: [DocumentMove.key, move.document.description])
       }
-      // Reported before the document comes, so that the person does not write in it as they did in the old one.
+      // Report this before the document arrives, so that the person does not write in it as they did in the old one.
       self.news.tell(.moved(NoteMove(move), name: self.registry.name(of: host)))
       _ = self.admissions.admit(host: host, of: move.successor, access)
       self.guests.takeHeld(move.successor, from: host)

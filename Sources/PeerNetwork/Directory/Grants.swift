@@ -6,7 +6,7 @@ import PeerTransport
 /// The access that our person has granted: a share policy with no access by default, kept in the store.
 public final class Grants: ShareAuthorizing {
   private let storage: any StorageProvider
-  /// What our person has granted, or what came with a document that another peer shared with us.
+  /// Grants that our person has given, or that arrived with a document shared by another peer.
   private var grants: [DocumentId: [PeerId: Access]] = [:]
   /// What the hosts of documents say about their other guests.
   private(set) var introductions: [DocumentId: [PeerId: Access]] = [:]
@@ -163,7 +163,7 @@ public final class Grants: ShareAuthorizing {
   /// The stored name of a peer when last read; the beginning of its id if there is none.
   public func storedName(of peer: PeerId) -> String { storedNames[peer] ?? String(peer.description.prefix(8)) }
 
-  /// The stored name of the person who writes as this author, if our person has met them.
+  /// The stored name of this author, if our person has met them.
   ///
   /// - Parameter author: the first `Identity.personByteCount` bytes of a fingerprint
   public func metName(ofAuthor author: [UInt8]) -> String? { metNames[author] }

@@ -10,7 +10,7 @@ final class GuestIntroductions {
   private let admissions: Admissions
   private let news: PeerNews
   private let store: PeerStore
-  /// The guests of each document that each connected guest has been told of.
+  /// For each connected guest and document, the guests that we have told it of.
   private var told: [PeerId: [DocumentId: GuestList]] = [:]
   /// A host's list of guests on a document that has moved, held while we check whether the move is acceptable.
   private var held: [DocumentId: GuestList?] = [:]
@@ -45,7 +45,7 @@ final class GuestIntroductions {
   func tell(of document: DocumentId, among peers: Set<PeerId>? = nil) {
     let all = guests(of: document)
     for guest in all.map(\.peer) where network.peers[guest] != nil && peers?.contains(guest) ?? true {
-      // The guest's own access comes first, so that a limit never cuts it off.
+      // Put the guest's own access first, so that a limit never cuts it off.
       let ownFirst = all.filter { $0.peer == guest } + all.filter { $0.peer != guest }
       let list = GuestList(document: document, guests: ownFirst)
       guard told[guest]?[document] != list else { continue }
@@ -75,13 +75,13 @@ final class GuestIntroductions {
     }
   }
 
-  /// Forgets what a peer was told: its link has ended.
+  /// Forgets what we told a peer, after its link has ended.
   func linkEnded(_ peer: PeerId) { told[peer] = nil }
 
-  /// Forgets what a peer was told of one document: it no longer has the document from us.
+  /// Forgets what we told a peer of one document, which it no longer has from us.
   func forget(_ document: DocumentId, of peer: PeerId) { told[peer]?[document] = nil }
 
-  /// Changes the access of a guest. The peer is told at once, or when it connects again. False for any other peer.
+  /// Changes a guest's access, and tells the guest at once, or when it connects again. False for any other peer.
   func change(_ access: Access, to document: DocumentId, for peer: PeerId) async throws(StorageError) -> Bool {
     defer {
       documents.policyChanged(for: document)
@@ -163,7 +163,7 @@ final class GuestIntroductions {
   /// Holds the next list of guests on this document, which is not from the sender's host yet.
   func hold(_ document: DocumentId) { held[document] = .some(nil) }
 
-  /// Takes the list that was held, if one came, from what is the document's host now.
+  /// Applies the list that was held, if one arrived from the peer that is now the document's host.
   func takeHeld(_ document: DocumentId, from host: PeerId) {
     if let list = held[document] ?? nil { receive(list, from: host) }
   }

@@ -15,7 +15,7 @@ struct KnownPeer {
   var addresses: [PeerAddress] = []
   /// The person has said yes to it: its key is its name from then on.
   var isPinned = false
-  /// The person wants to hear nothing of it.
+  /// The person has blocked the peer.
   var isBlocked = false
 
   init() {}

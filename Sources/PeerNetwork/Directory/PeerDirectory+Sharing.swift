@@ -44,7 +44,8 @@ extension PeerDirectory {
     links.release(peers)
   }
 
-  /// Changes a peer's access to a document that it has from our person. The peer is told at once, or when it connects again.
+  /// Changes a peer's access to a document that our person shares with it. Tells the peer at once, or when it connects
+  /// again.
   /// False if it does not have the document from us.
   public func setAccess(
     _ access: Access, to document: DocumentId, for peer: PeerId

@@ -6,16 +6,16 @@ import PeerTransport
 /// The people side of the network: the facade of its parts, each of which owns its state.
 ///
 ///     PeerRegistry          the peers that are known or near: trust, names, addresses
-///     Grants                who has access to what, and which documents are a host's
+///     Grants                each peer's access, and the documents that belong to another host
 ///     LinkKeeper            which peers are called
 ///     Reachability          listening, announcing, discovery, this machine's network
 ///     TicketIssuer          tickets given out;  TicketHolder: tickets presented
 ///     InvitationExchange    invitations of both sides
 ///     Admissions            what hosts share with us
-///     GuestIntroductions    what guests of one host are told of each other
+///     GuestIntroductions    what a host tells its guests of each other
 ///     DocumentMover         documents that go on without a guest
 ///     TrustDecisions        our person's decisions about peers
-///     PeerNews              what the person is told, and how often
+///     PeerNews              which news the person sees, and how often
 ///
 /// The directory hands them the events and messages of the repo.
 ///
@@ -245,7 +245,7 @@ public final class PeerDirectory {
     provider.disconnect(peer)
   }
 
-  /// The name that peers see; connected ones are told at once.
+  /// The name that peers see. Setting it tells connected peers at once.
   public func rename(_ name: String) {
     var metadata = repo.metadata
     metadata.name = name

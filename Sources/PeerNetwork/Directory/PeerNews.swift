@@ -1,6 +1,6 @@
 import AutomergeRepo
 
-/// What the person is told about peers, and how often.
+/// Decides which news about peers the person sees, and how often.
 @AutomergeRepo
 final class PeerNews {
   private let registry: PeerRegistry
@@ -12,7 +12,8 @@ final class PeerNews {
 
   func tell(_ event: SharingEvent) { onEvent?(event) }
 
-  /// Tells that a peer came or went, if our person has met it and has not been told too often. Lists of people are refreshed in
+  /// Reports that a peer connected or left, if our person has met it and has not seen too many such reports. Lists of
+  /// people are refreshed in
   /// any case.
   func tell(_ event: SharingEvent, ofArrivalOf peer: PeerId) {
     guard !registry.isBlocked(peer) else { return }

@@ -7,7 +7,7 @@ struct PeerStore {
   let storage: any StorageProvider
   let logger: Logger
 
-  /// Writes something that is not worth failing for: what is in memory goes on being right, and the log says so.
+  /// Writes data that is not worth failing for. On an error the data in memory stays valid, and the log reports it.
   func keep(_ write: @Sendable (any StorageProvider) async throws(StorageError) -> Void) async {
     do throws(StorageError) {
       try await write(storage)

@@ -16,7 +16,7 @@ final class TrustDecisions {
   /// The peers with decisions that the store has not taken yet, and the documents that were shared with them.
   private(set) var unstored: [PeerId: Set<DocumentId>] = [:]
   private var retry: (any ScheduledAction)?
-  /// The pause before the store is asked again.
+  /// The pause before trying the store again.
   static let retryDelay: Duration = .seconds(10)
 
   init(
@@ -111,7 +111,7 @@ final class TrustDecisions {
       documents.policyChanged(for: document)
       guests.tell(of: document)
     }
-    // A forgotten host that comes back is a stranger, and the document is our own.
+    // A forgotten host that returns is a stranger, and the document is our own.
     let former = grants.forgetFormerHost(peer)
     for document in former {
       do throws(StorageError) {

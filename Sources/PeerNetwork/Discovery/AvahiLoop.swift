@@ -61,7 +61,7 @@ final class AvahiLoop {
 
 private final class Watch {
   private let watcher: DescriptorWatcher
-  /// What has happened, while avahi is being told of it.
+  /// The events that have occurred, while avahi handles them.
   private(set) var happened: UInt32 = 0
 
   init?(_ loop: Loop, _ descriptor: Int32, _ callback: AvahiWatchCallback, _ context: UnsafeMutableRawPointer?) {

@@ -2,7 +2,7 @@ internal import CAvahi
 import Foundation
 import Logging
 
-/// What avahi hands over, as Swift's own values. All of it comes from the network.
+/// Converts avahi's values to Swift's. All of them come from the network, and may be hostile.
 enum AvahiText {
   /// No record of ours has more strings, or longer ones.
   private static let maximumTexts = 16
@@ -26,7 +26,7 @@ enum AvahiText {
     return pairs
   }
 
-  /// A numeric host; one that only means something on its link gets the interface's name behind it.
+  /// A numeric host. A link-local one has the interface's name appended.
   static func host(of address: AvahiAddress, interface: Int32) -> String {
     var address = address
     var text = [CChar](repeating: 0, count: 64)
@@ -43,7 +43,7 @@ enum AvahiText {
 enum AvahiLog {
   private static let logger = Logger(label: "avahi")
 
-  /// Avahi logs much about networks without multicast, so all of it goes to the debug level.
+  /// Avahi logs much about networks without multicast, so log all of it at the debug level.
   static func connect() {
     avahi_set_log_function { _, text in
       if let text { Self.logger.debug("\(String(cString: text))") }

@@ -5,7 +5,7 @@ import PeerTransport
 public struct Announcement: Hashable, Sendable {
   /// The service's kind in DNS-SD.
   public static let serviceType = "_notes-lsp._tcp"
-  /// The version of what stands in the record.
+  /// The version of the record's format.
   static let version = "1"
   /// A string of a TXT record has a length of one byte. Source: RFC 6763, section 6.1.
   private static let maximumTextByteCount = 255
@@ -45,7 +45,7 @@ public struct Announcement: Hashable, Sendable {
 
 /// The peers nearby, from their announcements on each network interface.
 public struct NearbyPeers: Sendable {
-  /// One service as one interface and protocol hears it.
+  /// One service, as announced on one interface and protocol.
   public struct Source: Hashable, Sendable {
     public var interface: Int32
     public var networkProtocol: Int32
@@ -109,7 +109,7 @@ public struct NearbyPeers: Sendable {
     guard let announcement, announcement.peer != local else { return lose(source) }
     let address = PeerAddress(host: host, port: announcement.port)
     guard address.isCallable, heard[source] != nil || heard.count < Self.maximumSources else { return nil }
-    // A service that now claims another peer id no longer stands for the old one.
+    // A service that now claims another peer id no longer counts for the old one.
     if let old = heard[source], old.announcement.peer != announcement.peer { heard[source] = nil }
     let before = self[announcement.peer]
     heard[source] = Heard(announcement: announcement, address: address)

@@ -14,7 +14,7 @@ final class InvitationExchange {
   private var invitations: Invitations
   /// The callers that wait for the next step, by invitation.
   private var waiting: [[UInt8]: PendingInvitation] = [:]
-  /// The peers that have declined, until asked again.
+  /// The peers that have declined, until our person invites them again.
   private var rejecters: Set<PeerId> = []
 
   /// - Parameter budget: what is left of it from before a restart.
@@ -251,7 +251,7 @@ final class InvitationExchange {
     }
   }
 
-  /// Performs an action and waits for its outcome; false if none comes in time.
+  /// Performs an action and waits for its outcome; false if there is none in time.
   private func wait(for id: [UInt8], _ timeout: Duration, after action: () -> Void) async -> Bool {
     await OneReply.wait(otherwise: false) { reply in
       let timer = clock.schedule(after: timeout) { [weak self] in self?.finish(id, false) }

@@ -18,6 +18,6 @@ extension InvitationSummary {
 
   private static func text(_ id: [UInt8]) -> String { Data(id).base64EncodedString() }
 
-  /// The id that a text stands for; nothing has the empty one.
+  /// The id that a text encodes; no document has the empty id.
   static func id(_ text: String) -> [UInt8] { Data(base64Encoded: text).map(Array.init) ?? [] }
 }

@@ -178,7 +178,7 @@ public struct Invitations: Sendable {
     sentOnes.removeAll { $0.peer == peer }
   }
 
-  /// Declines an invitation without asking our person, as it needs no decision. A peer that was met is told no.
+  /// Declines an invitation without asking our person, since it needs no decision. Tells a met peer so.
   mutating func dismiss(_ id: [UInt8]) -> [Effect] {
     guard let index = receivedOnes.firstIndex(where: { $0.id == id }) else { return [] }
     let received = receivedOnes.remove(at: index)

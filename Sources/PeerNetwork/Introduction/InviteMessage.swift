@@ -6,7 +6,7 @@ import Foundation
 ///     inviter                                   invited
 ///       invite {offer, commitment}     ──►
 ///                                      ◄──      invite-answer {nonce}
-///       invite {nonce}                 ──►      the person is asked, digits are shown
+///       invite {nonce}                 ──►      asks the person, shows the digits
 ///                                      ◄──      invite-answer {accept}
 ///       invite {access}                ──►      the document may be opened
 enum InviteMessage: Equatable {

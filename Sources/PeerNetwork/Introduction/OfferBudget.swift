@@ -21,7 +21,7 @@ struct OfferBudget: Equatable, Sendable {
 
   /// The latest last.
   private var unpaid: [Try] = []
-  /// When offers came, whatever became of them.
+  /// The times of offers, whatever their outcome.
   private var begun: [Duration] = []
   /// Whether our person knows that further offers are refused.
   private var hasTold = false

@@ -20,7 +20,7 @@ final class TicketHolder {
   // MARK: Joining
 
   func join(_ ticket: Ticket) async throws(JoinError) -> DocumentId {
-    // The store is asked while the host is being called.
+    // Read the store while calling the host.
     async let isElsewhere = admissions.isElsewhere(ticket.document, than: ticket.peer)
     var failure: JoinError?
     do throws(JoinError) { try await reach(ticket) } catch { failure = error }

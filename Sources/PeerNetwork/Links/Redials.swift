@@ -1,7 +1,7 @@
 import AutomergeRepo
 import PeerTransport
 
-/// The connected peers that are called anew because nothing gets through, each with the first call that did.
+/// The connected peers that we redial because nothing gets through, each with the first call that succeeded.
 struct Redials {
   /// The first call that got through, until its peer is known.
   private var links: [PeerId: PeerLink?] = [:]

@@ -50,7 +50,7 @@ struct PasscodeHandshake {
       return isFirst ? [.send(["proof": .bytes(key.proof(of: text(by: local, theirs)))])] : []
     case (.waiting(let theirs), nil, let proof?):
       state = .ended
-      // The peer is told, so that it does not call again.
+      // Tell the peer, so that it does not call again.
       guard key.isProof(proof, of: text(by: peer, theirs)) else {
         return [.send(["refused": .bool(true)]), .refused]
       }

@@ -7,10 +7,11 @@ import PeerTransport
 ///                            ▲   │ failed              │ lost
 ///                            └───┴──── pausing ◄───────┘
 ///
-/// A process that has just started calls all that it finds, as these have not heard of it. From then on the process with the
-/// smaller id calls, and again after a loss. The other one waits, and calls too if no call comes, as when it is not to be reached
-/// itself. Were both to call after a loss, the calls would cross, and one connection would replace the other with messages under
-/// way on it.
+/// A process that has just started calls all that it finds, as these have not heard of it; whoever finds it later waits for its call.
+/// After a loss the process with the smaller id calls, and the other one waits. Who waits calls too if no call comes, as when it is not
+/// to be reached itself. Were both to call at once, the calls would cross, and one connection would replace the other with messages
+/// under way on it. So of two that wait, as when each has read its first list before the other was in it, the one with the smaller id
+/// waits half as long.
 /// A process that is not in the list any more is not called. A connection that is there stays: the list may be old.
 struct SiblingMesh {
   /// Source: Storage.md, "PostgreSQL".
@@ -31,7 +32,7 @@ struct SiblingMesh {
   enum Effect: Equatable {
     /// To be answered with `connected` or `failed`.
     case call(PeerId, [PeerAddress])
-    /// Its number comes back with `timerFired`.
+    /// `timerFired` returns its number.
     case startTimer(PeerId, Duration, Int)
   }
 
@@ -86,7 +87,7 @@ struct SiblingMesh {
       states[peer] = nil
     }
     return addresses.keys.sorted().filter { states[$0] == nil }.flatMap { peer in
-      isFirst || local < peer ? call(peer, pause: Self.firstPause) : wait(for: peer)
+      isFirst ? call(peer, pause: Self.firstPause) : wait(for: peer)
     }
   }
 
@@ -97,7 +98,7 @@ struct SiblingMesh {
     }
     timerCount += 1
     states[peer] = .waiting(timer: timerCount)
-    return [.startTimer(peer, Self.patience, timerCount)]
+    return [.startTimer(peer, local < peer ? Self.patience / 2 : Self.patience, timerCount)]
   }
 
   private mutating func call(_ peer: PeerId, pause: Duration) -> [Effect] {

@@ -138,7 +138,7 @@ public final class StoreSiblingProvider: NetworkProvider {
 
   // MARK: Links
 
-  /// - Parameter done: told that the link has led to its peer, or why not.
+  /// - Parameter done: called when the link has reached its peer, or has failed, with the reason.
   private func add(
     _ transport: TLSTransport, _ role: PeerHandshake.Role, _ done: (@AutomergeRepo (LinkError?) -> Void)? = nil
   ) {

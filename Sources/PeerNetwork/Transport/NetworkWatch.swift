@@ -31,7 +31,7 @@ final class NetworkWatch {
   init(loop: Loop, clock: any RepoClock, onChange: @escaping @AutomergeRepo (Change) -> Void) {
     (self.loop, self.clock, self.onChange) = (loop, clock, onChange)
     addresses = Set(NetworkInterface.reachable)
-    // One change comes as several messages.
+    // One change arrives as several messages.
     monitor = AddressMonitor(on: loop) { [weak self] in
       AutomergeRepo.assumeIsolated { self?.noticed() }
     }

@@ -1,4 +1,4 @@
-/// Base32 in lower case without padding: what fingerprints and tickets are written in, for people who read them aloud.
+/// Base32 in lower case without padding, used for fingerprints and tickets, because people can read it aloud.
 package enum Base32 {
   private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
 

@@ -10,7 +10,7 @@ public struct Identity: Sendable {
   /// With so many bytes of its fingerprint every actor of a peer begins.
   public static let personByteCount = 8
 
-  /// What others know us by: SHA-256 of the public key.
+  /// The SHA-256 of the public key, by which peers identify us.
   public let fingerprint: [UInt8]
   /// The seed of the private key. Never logged, never sent.
   package let privateKey: [UInt8]
@@ -45,7 +45,7 @@ public struct Identity: Sendable {
 
   public static func peerId(of fingerprint: [UInt8]) -> PeerId { PeerId(Base32.encode(fingerprint)) }
 
-  /// With what the actors of a peer begin.
+  /// The first bytes of a peer's actors.
   package static func author(of peer: PeerId) -> [UInt8]? {
     fingerprint(of: peer).map { Array($0.prefix(personByteCount)) }
   }

@@ -1,4 +1,4 @@
-/// Decides what a link does about bytes that it has sent and that have not left this machine.
+/// Decides what a link does while bytes that it has sent have not left this machine.
 ///
 /// A peer that reads slowly is told nothing new beyond some bytes, and is cut off beyond many. A stranger is also not read from
 /// while its answers wait.
@@ -15,15 +15,16 @@ package struct BackPressure {
 
   /// Reported, and not yet taken back.
   package private(set) var isCrowded = false
-  /// A ping came while there was no room for the answer. One answer serves for all of them.
+  /// A ping arrived while the link was too full to answer. One answer serves all such pings.
   private var owesPong = false
 
-  /// Whether another message may be sent. Otherwise the peer is cut off.
+  /// Whether the link may send another message. If not, cut the peer off.
   package static func permits(unsentByteCount: Int, isTrusted: Bool) -> Bool {
     unsentByteCount <= (isTrusted ? maximumByteCount : maximumByteCountOfStranger)
   }
 
-  /// Whether to stop reading from a peer. Known peers are read on: two that each waited for the other to read would wait forever.
+  /// Whether to stop reading from a peer. Always read from known peers: two peers that each waited for the other to
+  /// read would wait forever.
   package static func pausesReading(unsentByteCount: Int, isTrusted: Bool) -> Bool {
     !isTrusted && unsentByteCount > maximumByteCountWhileReading
   }
@@ -35,14 +36,14 @@ package struct BackPressure {
     return true
   }
 
-  /// Whether to answer a ping now. Otherwise it is answered once everything has left.
+  /// Whether to answer a ping now. If not, answer it once everything has left.
   package mutating func answersPing(unsentByteCount: Int) -> Bool {
     guard unsentByteCount > 0 else { return true }
     owesPong = true
     return false
   }
 
-  /// Everything has left. Returns whether a ping is still to be answered.
+  /// Notes that everything has left. Returns whether a ping is still unanswered.
   package mutating func takeOwedPong() -> Bool {
     defer { owesPong = false }
     return owesPong

@@ -1,6 +1,6 @@
 import AutomergeRepo
 
-/// Runs the keepalive of one link: its pings, and the moment at which the other end counts as gone.
+/// Runs the keepalive of one link: it sends pings, and decides when the other end is gone.
 @AutomergeRepo
 package final class Heartbeat {
   private let clock: any RepoClock

@@ -7,7 +7,7 @@
 package struct Keepalive {
   /// How long the other end may be silent.
   package struct Pace: Sendable {
-    /// It is asked for a sign of life after this time, and again each time it has passed.
+    /// Ping the peer after this much silence, and again after each further such time.
     package let pingAfter: Duration
     package let deadAfter: Duration
     /// How long a program may be silent while its machine still answers.
@@ -53,7 +53,7 @@ package struct Keepalive {
     probeEnd = now + Self.probeTime
   }
 
-  /// To be asked again after `nextCheck`.
+  /// Check again after `nextCheck`.
   ///
   /// - Parameter isThere: whether the other machine acknowledges what we send, or says that it has no room.
   package mutating func check(at now: Duration, isThere: Bool = false) -> Effect? {
@@ -87,7 +87,7 @@ package struct WakeWatch {
 
   package init() {}
 
-  /// Whether it has slept since the last look. A calendar that is set forward looks the same, and does no harm.
+  /// Whether the machine has slept since the last check. Setting the calendar forward looks the same, and does no harm.
   package mutating func look(now: Duration, secondsSince1970: Double) -> Bool {
     defer { last = (now, secondsSince1970) }
     guard let last else { return false }

@@ -1,4 +1,4 @@
 import AutomergeRepo
 
-/// Reports once how a call went.
+/// Reports the outcome of a call, once.
 package typealias LinkAttempt = @AutomergeRepo (Result<PeerId, PeerNetworkError>) -> Void

@@ -1,4 +1,4 @@
-/// What the links of a provider share: the loop's time, and memory in each direction. Nil is no limit.
+/// The limits that a provider's links share: the loop's time, and memory in each direction. Nil means no limit.
 package struct LinkBudgets {
   package var share: WorkShare?
   package var unsent: UnsentBytes?

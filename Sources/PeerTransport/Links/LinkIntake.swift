@@ -1,6 +1,6 @@
 import AutomergeRepo
 
-/// Decides whether a link takes the messages that have come: not while it is held, and not while it rests.
+/// Decides whether a link handles received messages: not while it is held, and not while it rests.
 @AutomergeRepo
 package final class LinkIntake {
   /// Earlier messages of the peer still wait.

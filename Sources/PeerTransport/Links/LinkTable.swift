@@ -1,6 +1,6 @@
 import AutomergeRepo
 
-/// The links of a provider, and which one counts for each peer; with what all of them share.
+/// A provider's links, the current link of each peer, and what all of them share.
 @AutomergeRepo
 package final class LinkTable {
   package struct Entry {
@@ -35,7 +35,7 @@ package final class LinkTable {
 
   package func link(_ id: ObjectIdentifier) -> PeerLink? { entries[id]?.link }
 
-  /// Whether a link is the one that counts for its peer.
+  /// Whether a link is the current one of its peer.
   package func isCurrent(_ link: PeerLink) -> Bool { link.peer.flatMap { linkOfPeer[$0] } === link }
 
   package func add(_ link: PeerLink, at address: PeerAddress, for attempt: LinkAttempt?) {

@@ -1,18 +1,18 @@
 import AutomergeRepo
 
-/// Why a connection is not, or no longer, one to a peer.
+/// Why a connection did not become a link to a peer, or ended.
 public enum HandshakeError: Error, Hashable, Sendable {
   /// A message out of turn.
   case unexpectedMessage
   /// It speaks none of our versions of the protocol.
   case versionMismatch
-  /// The peer wanted another peer than us, or is not the one we wanted.
+  /// The peer wanted to reach a peer other than us, or is not the one we wanted.
   case wrongPeer
   /// We have reached ourselves.
   case ownPeerId
   case unusablePeerId
   case timedOut
-  /// The other side said why it would not have us.
+  /// The other side refused us, with this reason.
   case refused(String)
 }
 
@@ -42,9 +42,9 @@ public struct PeerHandshake {
   public enum Effect: Equatable {
     case send(RepoMessage)
     case established(PeerId, PeerMetadata)
-    /// A message that is what it claims to be.
+    /// A message with the right sender and receiver.
     case deliver(RepoMessage)
-    /// After what was to be sent has been sent. Nil if the other side has said goodbye.
+    /// Close after sending what waits. Nil if the other side has said goodbye.
     case close(HandshakeError?)
   }
 

@@ -11,7 +11,7 @@ package final class PeerLink {
     case proven(PeerProof)
     case established(PeerId, PeerMetadata)
     case received(RepoMessage)
-    /// Much of what was sent has not left this machine, or all of it has.
+    /// Much of the sent data has not left this machine, or all of it now has.
     case crowded(Bool)
     /// Sent bytes do not arrive; repeated until they do.
     case stalled
@@ -196,7 +196,7 @@ package final class PeerLink {
   /// The received bytes of unfinished messages.
   package var unfinishedByteCount: Int { transport.unfinishedByteCount }
 
-  /// Whether a long message is coming in.
+  /// Whether a long message is arriving.
   package var hasUnfinished: Bool { intake.unfinishedSince != nil }
 
   /// How many bytes of the unfinished long message arrive per second.
@@ -210,7 +210,7 @@ package final class PeerLink {
     return !intake.isPaused && !isCrowded
   }
 
-  /// Handles what has arrived already, and resumes reading when nothing prevents it.
+  /// Handles what has already arrived, and resumes reading unless something prevents it.
   private func goOn() {
     guard isOpen, !intake.isPaused else { return }
     takeMessages()
@@ -242,7 +242,7 @@ package final class PeerLink {
     do {
       message = try RepoMessage(body)
     } catch {
-      // One bad message of a known peer is dropped; a stranger gets no second chance.
+      // Drop one bad message from a known peer; end a stranger's link at once.
       guard peer != nil else { throw error }
       return
     }

@@ -1,4 +1,4 @@
-/// Decides when to call a peer again: at once, then after ever longer pauses, for ever.
+/// Decides when to redial a peer: at once, then after ever longer pauses, without end.
 ///
 ///     off ──wanted──► dialing ──connected──► connected
 ///                      ▲   │ failed             │ lost

@@ -37,7 +37,7 @@ package struct StallDetection {
   }
 }
 
-/// Looks regularly whether what a link has sent arrives, for as long as something is on its way.
+/// Checks regularly whether a link's sent bytes arrive, while any are under way.
 @AutomergeRepo
 package final class StallWatch {
   private let transport: any Transport

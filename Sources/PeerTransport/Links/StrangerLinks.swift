@@ -3,7 +3,7 @@ import UV
 /// Decides which link makes room for a caller that has not proved to be a peer we know.
 ///
 /// A caller is never turned away for the links of others: one address has only so many, and where all places are taken, the
-/// address that holds most of them gives one up, its oldest first. Callers that hold links open for nothing thereby close
+/// address that holds most of them gives one up, its oldest first. Callers that hold idle links open thereby close
 /// their own links and not those of a newcomer at another address. Links that our person waits for, such as that of a peer
 /// with an open invitation, are closed only where there is no other.
 package struct StrangerLinks {

@@ -32,7 +32,7 @@ package struct LinkWork {
     return doubleLeft < kept + kept
   }
 
-  /// The rest that is due now, after a message that took some time. What is left of it comes later, with work in between.
+  /// The rest that is due now, after a message that took some time. The remainder follows later, with work in between.
   package mutating func takeRest(after time: Duration) -> Duration {
     let rest = min(used, max(Self.maximumRest, time, .zero - doubleLeft))
     used -= rest
@@ -40,7 +40,7 @@ package struct LinkWork {
   }
 }
 
-/// Lets links that rest go on one after the other, so that all of them together leave half of the time to everything else.
+/// Lets resting links resume one after the other, so that together they leave half of the time to everything else.
 ///
 /// Also keeps many links, none of which does much, from filling one turn of the loop together: once they have, each has little
 /// at once. A link that does less than that, such as a typist's, never rests for the others.

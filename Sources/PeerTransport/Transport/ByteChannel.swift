@@ -9,13 +9,13 @@ package protocol ByteChannel: AnyObject {
   /// Begins to read. `closed` is the last event; until then the channel retains itself and `report`.
   func open(_ report: @escaping @AutomergeRepo (ChannelEvent) -> Void)
   var isOpen: Bool { get }
-  /// Sends bytes after all that were sent before; what the medium does not take at once waits.
+  /// Sends bytes after all earlier ones; those that the medium does not accept at once wait.
   func write(_ bytes: [UInt8]) throws(LinkError)
   /// Bytes that were sent and have not left this process.
   var unsentByteCount: Int { get }
   func resumeReading()
   func pauseReading()
-  /// Sends what waits, for a second at most, and closes. What still arrives is not read.
+  /// Sends waiting bytes for at most a second, then closes. Reads nothing more.
   func finish()
   /// Closes now; what waits is lost.
   func close()
@@ -23,7 +23,7 @@ package protocol ByteChannel: AnyObject {
   var localHost: String? { get }
 }
 
-/// What happens on a channel.
+/// An event on a channel.
 package enum ChannelEvent {
   /// Bytes may be sent, and what has been agreed with the other end is known. The first event.
   case ready(keyFingerprint: [UInt8]?)

@@ -16,7 +16,7 @@ public enum Frame {
     return frame
   }
 
-  /// What is said when a message is left out for its length.
+  /// The log's message about a skipped message that is too long.
   package static let tooLongToSend =
     "does not get what it lacks: it would take a message of over \(maximumByteCount >> 20) MiB"
 }
@@ -29,7 +29,7 @@ public enum FrameError: Error, Hashable, Sendable {
 
 /// Cuts a byte stream into frames.
 ///
-/// An announced length is checked before anything is kept for it, and memory grows only with what has come in.
+/// Checks an announced length before it allocates anything; memory grows only with the received bytes.
 public struct FrameDecoder: Sendable {
   /// The longest body that is taken from now on.
   public var maximumByteCount: Int

@@ -15,7 +15,7 @@ public final class LoopClock: RepoClock {
     after delay: Duration, _ action: @escaping @AutomergeRepo () -> Void
   ) -> any ScheduledAction {
     let scheduled = LoopAction()
-    // A loop without memory for a timer is beyond help; the action then never comes, like that of a cancelled one.
+    // If libuv has no memory for a timer, nothing can help; the action then never runs, as if cancelled.
     scheduled.timer = try? loop.after(delay) { AutomergeRepo.assumeIsolated { action() } }
     return scheduled
   }

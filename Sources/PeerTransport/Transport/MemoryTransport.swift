@@ -16,7 +16,7 @@ package final class MemoryTransport: FramedTransport {
   /// Until either end is closed.
   private var other: MemoryTransport?
   private var unsent: [UInt8] = []
-  /// What has come and was not read, as the kernel keeps it for a socket.
+  /// Bytes that arrived and were not read, which the kernel would hold for a socket.
   private var arrived: [UInt8] = []
   private var isReading = false
   private var hasOtherEnded = false

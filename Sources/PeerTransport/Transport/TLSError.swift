@@ -1,10 +1,10 @@
 /// Why a connection is not encrypted, or no longer.
 public enum TLSError: Error, Hashable, Sendable {
-  /// OpenSSL would not do what every copy of it does.
+  /// OpenSSL failed at an operation that every build of it supports.
   case unavailable(String)
   /// The other side speaks no TLS 1.3, has no certificate of our kind, or was not content with ours.
   case handshake(String)
-  /// It proved another key than the one we called.
+  /// The peer proved a key other than the one we called.
   case wrongKey
   /// It speaks TLS, but not our protocol inside.
   case otherProtocol

@@ -43,7 +43,7 @@ package final class TLSSession {
   package convenience init(_ context: WebTLSContext, host: String? = nil) throws(TLSError) {
     try self.init(context, context.raw, host == nil ? .listener : .dialer, .certificate)
     guard let host else { return }
-    // A name is asked for and checked as a name, an address only checked as an address.
+    // A name is sent to the server and checked; an address is only checked.
     let isAddress = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1
     guard isAddress || SSL_set1_host(ssl, host) == 1 && notes_ssl_ask_for_host(ssl, host) == 1 else {
       throw .unavailable(TLSContext.lastError)
@@ -70,7 +70,7 @@ package final class TLSSession {
     plain.deallocate()
   }
 
-  /// Takes what came from the socket.
+  /// Reads bytes from the socket.
   package func receive(_ bytes: UnsafeRawBufferPointer) throws(TLSError) {
     guard !bytes.isEmpty else { return }
     guard BIO_write(input, bytes.baseAddress, Int32(bytes.count)) == Int32(bytes.count) else {
@@ -78,7 +78,7 @@ package final class TLSSession {
     }
   }
 
-  /// Goes on with the handshake.
+  /// Continues the handshake.
   /// - Returns: whether it is done. The dialer's is done before the listener has accepted it.
   package func advance() throws(TLSError) -> Bool {
     if isEstablished { return true }
@@ -129,13 +129,13 @@ package final class TLSSession {
     guard Int(count) == bytes.count else { throw .broken(TLSContext.lastError) }
   }
 
-  /// Announces the end of what we send.
+  /// Announces that we send nothing more.
   package func finish() {
     ERR_clear_error()
     SSL_shutdown(ssl)
   }
 
-  /// What is to be sent.
+  /// Takes the bytes to write to the socket.
   package func takeOutput() -> [UInt8] {
     let byteCount = BIO_ctrl_pending(output)
     guard byteCount > 0 else { return [] }

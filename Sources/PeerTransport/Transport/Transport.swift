@@ -13,12 +13,12 @@ package protocol Transport: AnyObject {
   func open(_ report: @escaping @AutomergeRepo (TransportEvent) -> Void)
   var isOpen: Bool { get }
 
-  /// Sends a message in this turn; what the medium does not take at once waits, in order.
+  /// Sends a message in this turn; bytes that the medium does not accept at once wait, in order.
   func send(_ message: [UInt8]) throws(LinkError)
   /// Bytes that were sent and have not left this process.
   var unsentByteCount: Int { get }
 
-  /// The next message that has come in whole; nil until there is one.
+  /// The next complete message; nil until there is one.
   func nextMessage() throws(FrameError) -> [UInt8]?
   /// From now on a longer message is passed over, or, if it is not to be skipped, ends the link.
   func limitMessages(to maximumByteCount: Int, skipsLonger: Bool)

@@ -12,6 +12,7 @@ extension ServerAccess {
     defer { fclose(file) }
     var status = stat()
     guard fstat(fileno(file), &status) == 0 else { throw .unreadable(path: path, reason: Self.systemError) }
+    guard status.st_mode & S_IWOTH == 0 else { throw .writableByAll(path: path) }
     var bytes = [UInt8](repeating: 0, count: Self.maximumByteCount + 1)
     let count = fread(&bytes, 1, bytes.count, file)
     guard ferror(file) == 0 else { throw .unreadable(path: path, reason: Self.systemError) }
@@ -32,8 +33,9 @@ extension ServerAccess {
     } catch {
       throw .notJSON(at: error.position ?? bytes.count, in: bytes)
     }
-    let members = try Self.members(of: file, at: "the file", known: ["default", "tokens", "peers"])
+    let members = try Self.members(of: file, at: "the file", known: ["default", "origins", "tokens", "peers"])
     if let value = members["default"] { fallback = try Self.fallback(value) }
+    if let value = members["origins"] { origins = try Self.origins(value) }
     try readTokens(members["tokens"])
     try readPeers(members["peers"])
   }
@@ -43,7 +45,10 @@ extension ServerAccess {
     guard let entries = value.objectValue else { throw .wrong(place: "tokens", cure: "write {\"TOKEN\": {…}, …}") }
     for (number, entry) in entries.members.enumerated() {
       let place = "tokens, entry \(number + 1)"
-      add(try Self.rule(entry.value, at: place), for: try token(entry.key, at: place))
+      let token = try token(entry.key, at: place)
+      // Which of two counts would be a riddle.
+      guard rule(for: token) == nil else { throw .wrong(place: place, cure: "this token stands here twice") }
+      add(try Self.rule(entry.value, at: place), for: token)
     }
   }
 
@@ -69,8 +74,26 @@ extension ServerAccess {
     for (number, entry) in entries.members.enumerated() {
       let place = "peers, entry \(number + 1)"
       guard !entry.key.isEmpty else { throw .wrong(place: place, cure: "the peer id is missing") }
+      guard peers[PeerId(entry.key)] == nil else { throw .wrong(place: place, cure: "this peer stands here twice") }
       peers[PeerId(entry.key)] = try Self.rule(entry.value, at: place)
     }
+  }
+
+  private static func origins(_ value: JSONValue) throws(ServerAccessError) -> Origins {
+    if value.stringValue == "*" { return .all }
+    guard let list = value.arrayValue else { throw .wrong(place: "origins", cure: "write \"*\" or a list of sites") }
+    var origins: Set<String> = []
+    for (number, item) in list.enumerated() {
+      guard let text = item.stringValue?.lowercased(), let host = text.range(of: "://")?.upperBound,
+        host < text.endIndex,
+        !text[host...].contains("/")
+      else {
+        throw .wrong(
+          place: "origins, item \(number + 1)", cure: "write a site as a browser names it: \"https://notes.example\"")
+      }
+      origins.insert(text)
+    }
+    return .listed(origins)
   }
 
   // MARK: Rules

@@ -6,12 +6,27 @@ import AutomergeRepo
 public struct ServerAccess: Equatable, Sendable {
   public internal(set) var fallback = AccessRule.nothing
   public internal(set) var peers: [PeerId: AccessRule] = [:]
+  /// The sites whose pages may come without a token.
+  public internal(set) var origins: Origins = .listed([])
   private var rules: [AccessToken: AccessRule] = [:]
   /// Whether a token stands in the file in the clear, and whether everybody on this machine can read the file.
   var hasOpenTokens = false
   var isReadableByOthers = false
 
   public init() {}
+
+  /// Sites, as browsers name them in the field `Origin`: `https://notes.example`.
+  public enum Origins: Hashable, Sendable {
+    case all
+    case listed(Set<String>)
+
+    func contains(_ origin: String) -> Bool {
+      switch self {
+      case .all: true
+      case .listed(let origins): origins.contains(origin.lowercased())
+      }
+    }
+  }
 
   public var tokenCount: Int { rules.count }
 

@@ -4,6 +4,8 @@ import JSONRPC
 public enum ServerAccessError: Error, Hashable, Sendable {
   case unreadable(path: String, reason: String)
   case tooLong(path: String, limit: Int)
+  /// Whoever can write it can let themselves in.
+  case writableByAll(path: String)
   case notJSON(line: Int, column: Int)
   /// `place` is such as `tokens, entry 2`, and `cure` a whole sentence without its end.
   case wrong(place: String, cure: String)
@@ -15,6 +17,7 @@ extension ServerAccessError: CustomStringConvertible {
     switch self {
     case .unreadable(let path, let reason): "cannot read \(path): \(reason)"
     case .tooLong(let path, let limit): "\(path) is longer than \(limit >> 20) MiB"
+    case .writableByAll(let path): "everybody on this machine can write \(path); run: chmod o-w '\(path)'"
     case .notJSON(let line, let column): "line \(line), column \(column) is not JSON; check quotes, commas and brackets"
     case .wrong(let place, let cure): "\(place): \(cure)"
     }

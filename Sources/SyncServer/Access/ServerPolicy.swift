@@ -46,10 +46,14 @@ public final class ServerPolicy: ShareAuthorizing {
   // MARK: Peers without a key
 
   /// Whether a peer without a key may come with this token, or without any.
-  public func admission(presenting token: String?) -> Admission? {
+  ///
+  /// - Parameter origin: the site of the page that comes, if a browser sends it. Any page can have the browser of somebody who is
+  ///   behind a firewall call a server there, so without a token only pages of the file's sites may come.
+  public func admission(presenting token: String?, origin: String? = nil) -> Admission? {
     guard let file else { return nil }
-    guard let token else { return file.fallback.access > .none ? .open : nil }
-    return file.token(presented: token).map { .token($0) }
+    if let token { return file.token(presented: token).map { .token($0) } }
+    guard file.fallback.access > .none, origin.map(file.origins.contains) ?? true else { return nil }
+    return .open
   }
 
   /// A peer without a key is connected.

@@ -17,7 +17,8 @@ public final class WebSocketCallers: NetworkProvider, NetworkDelegate {
     at address: PeerAddress, certificate: WebSocketCertificate?
   ) throws(PeerNetworkError) -> PeerAddress {
     try sockets.listen(at: address, certificate: certificate) { [policy] request in
-      policy.admission(presenting: request.token).map { .accept(.token($0.text)) } ?? .refuse
+      policy.admission(presenting: request.token, origin: request.origin).map { .accept(.token($0.text)) }
+        ?? .refuse
     }
   }
 

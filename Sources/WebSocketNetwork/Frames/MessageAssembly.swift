@@ -1,6 +1,6 @@
-/// Puts the binary messages together whose frames come one after the other. Text messages are passed over.
+/// Assembles binary messages from their frames, and skips text messages.
 ///
-/// What has come of a message that is not whole is never more than `maximumByteCount`.
+/// The received part of an incomplete message never exceeds `maximumByteCount`.
 struct MessageAssembly {
   enum FrameKind { case binary, text, continuation }
 
@@ -8,7 +8,7 @@ struct MessageAssembly {
   var maximumByteCount: Int
   /// Whether a message that is longer, but within what a message may have at all, is passed over instead of ending the connection.
   var skipsTooLong = false
-  /// Whether a message has come that ends the connection.
+  /// Whether a received message ends the connection.
   private(set) var isTooLong = false
   /// How many text messages have been passed over.
   private(set) var textCount = 0
@@ -29,7 +29,7 @@ struct MessageAssembly {
     (self.maximumByteCount, self.absoluteMaximumByteCount) = (maximumByteCount, absoluteMaximumByteCount)
   }
 
-  /// The next message that has come in whole; nil until there is one.
+  /// The next complete message; nil until there is one.
   mutating func next() -> [UInt8]? {
     guard firstMessage < messages.count else { return nil }
     defer {

@@ -2,7 +2,7 @@ internal import CWslay
 
 /// Why a WebSocket connection cannot go on.
 enum WebSocketError: Error, Hashable {
-  /// The other end broke the protocol; it is told this status.
+  /// The other end broke the protocol; we send it this status.
   case broken(status: UInt16)
   /// Memory ran out.
   case failed(code: Int32)
@@ -17,7 +17,7 @@ enum WebSocketError: Error, Hashable {
 final class WebSocketCodec {
   enum Role { case client, server }
 
-  /// The messages of the frames that have come, and how long one may be.
+  /// Assembles messages from the received frames, and limits their length.
   var assembly: MessageAssembly
   /// Bytes to be sent; the transport takes them.
   private(set) var output: [UInt8] = []
@@ -67,7 +67,7 @@ final class WebSocketCodec {
     if sent != normal { throw .broken(status: sent) }
   }
 
-  /// Whether the other end has said that it ends the connection.
+  /// Whether the other end has announced the end of the connection.
   var isClosed: Bool { wslay_event_get_close_received(context) != 0 }
 
   // MARK: Sending
@@ -98,7 +98,7 @@ final class WebSocketCodec {
       var message = wslay_event_msg(opcode: opcode, msg: $0.baseAddress, msg_length: $0.count)
       return wslay_event_queue_msg(context, &message)
     }
-    // Nothing can be said any more after a close.
+    // Nothing may follow a close frame.
     guard status != WSLAY_ERR_NO_MORE_MSG.rawValue else { return }
     guard status == 0 else { throw .failed(code: status) }
     try produceOutput()

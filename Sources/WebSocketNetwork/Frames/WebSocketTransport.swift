@@ -17,7 +17,7 @@ final class WebSocketTransport: Transport {
   }
 
   private enum State {
-    /// What has come of the other end's head.
+    /// The part of the other end's head received so far.
     case upgrading([UInt8])
     case carrying(WebSocketCodec)
     case ended
@@ -212,7 +212,7 @@ final class WebSocketTransport: Transport {
 
   // MARK: The end
 
-  /// Ends the connection, after what waits has been sent.
+  /// Ends the connection after sending what waits.
   private func end(_ error: LinkError?) {
     guard channel.isOpen else { return }
     failure = failure ?? error

@@ -24,7 +24,7 @@ final class WantedServers {
 
   var states: [WebSocketURL: WebSocketServerState] { servers.mapValues(\.state) }
 
-  /// Wants a server from now on. Another token replaces the one before at the next call.
+  /// Stays connected to a server from now on. A new token takes effect at the next call.
   func insert(_ url: WebSocketURL, token: String?) {
     if let old = servers[url], old.token == token { return }
     remove(url)
@@ -56,7 +56,7 @@ final class WantedServers {
   /// The peer that answered last; nil if none has.
   func peer(at url: WebSocketURL) -> PeerId? { servers[url]?.peer }
 
-  /// The network may be back: calls all that wait at once.
+  /// The network may be back: calls all waiting servers at once.
   func networkImproved() { for url in servers.keys { tell(url, .found) } }
 
   private func set(_ state: WebSocketServerState, _ url: WebSocketURL) {

@@ -24,7 +24,7 @@ extension WebSocketProvider {
   /// The servers that are kept connected, and how things stand with each.
   public var serverStates: [WebSocketURL: WebSocketServerState] { servers.states }
 
-  /// The network may be back: calls every server that waits at once, and asks the others for a sign of life.
+  /// The network may be back: calls every waiting server at once, and pings the others.
   public func networkImproved() {
     for link in links.ofPeers where link.direction == .outgoing { link.probe() }
     servers.networkImproved()
@@ -33,7 +33,8 @@ extension WebSocketProvider {
   func dial(_ url: WebSocketURL, token: String?) {
     let address = PeerAddress(host: url.host, port: url.port)
     if let peer = servers.peer(at: url), isConnected(peer) {
-      // By another way. It would close that for this one, and then be called there again.
+      // The server is already connected at another URL. It would close that connection for this one, and we would call
+      // it there again.
       return servers.ended(url, .unreachable(address, reason: "the peer there is connected already"))
     }
     TCPStream.connect(on: loop, host: url.host, port: url.port, timeout: PeerHandshake.timeout) { [weak self] result in

@@ -15,7 +15,7 @@ public struct WebSocketCertificate: Hashable, Sendable {
 }
 
 extension WebSocketProvider {
-  /// Accepts callers from now on, at one address or, for host `*`, at all. Port 0 picks a free one.
+  /// Accepts callers from now on, at one address or, for host `*`, at all addresses. Port 0 picks a free port.
   ///
   /// - Parameters:
   ///   - certificate: with which connections are encrypted (`wss`); without one they are not (`ws`).

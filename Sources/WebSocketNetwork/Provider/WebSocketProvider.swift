@@ -3,7 +3,7 @@ import Logging
 import PeerTransport
 import UV
 
-/// Peers by WebSocket, in automerge-repo's protocol, version 1: calls servers and keeps them connected, and is one for others.
+/// Connects peers by WebSocket in automerge-repo's protocol, version 1: stays connected to servers, and can be one.
 ///
 /// A peer is identified by nothing but its own word and what it was admitted with: a token, or the address at which it was called.
 /// Therefore a share policy has to look at `proof(of:)`, and no caller may use the id of a peer whose connection is open and was admitted
@@ -51,7 +51,7 @@ public final class WebSocketProvider: NetworkProvider {
     servers.onDial = { [weak self] url, token in self?.dial(url, token: token) }
   }
 
-  /// A provider on the loop that the process shares, for programs without one of their own.
+  /// Makes a provider on the process's shared loop, for programs without their own.
   ///
   /// - Parameter authorityFile: certificates of the authorities to trust for `wss`, in PEM; nil for those that the system trusts.
   public convenience init(
@@ -181,7 +181,7 @@ public final class WebSocketProvider: NetworkProvider {
   }
 
   func closed(_ link: PeerLink, _ reason: LinkError) {
-    // One that made room for another is removed before it has closed.
+    // A connection that made room for another is removed before it has closed.
     guard let entry = links.remove(link) else { return }
     let error = PeerNetworkError(reason, at: entry.address)
     defer { if let url = urls.removeValue(forKey: ObjectIdentifier(link)) { servers.ended(url, error) } }

@@ -1,6 +1,6 @@
 import AutomergeRepo
 
-/// A caller's part of an upgrade: what it sends, and whether the answer makes the connection a WebSocket.
+/// A caller's side of an upgrade: its request, and whether the answer makes the connection a WebSocket.
 struct ClientUpgrade {
   let url: WebSocketURL
   let token: String?
@@ -33,7 +33,7 @@ struct ClientUpgrade {
     guard head.lists("websocket", in: "upgrade"), head.lists("upgrade", in: "connection"),
       head.only("sec-websocket-accept") == WebSocketKey.answer(to: key)
     else { return "the server does not answer as a WebSocket does" }
-    // Neither was asked for.
+    // We requested neither.
     guard head.values("sec-websocket-extensions").isEmpty, head.values("sec-websocket-protocol").isEmpty else {
       return "the server wants an extension of WebSocket"
     }

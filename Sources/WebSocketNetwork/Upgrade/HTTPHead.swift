@@ -36,7 +36,7 @@ struct HTTPHead: Hashable {
     guard let end = searched.indices.first(where: { searched[$0] == 13 && searched[$0...].starts(with: Self.end) })
     else {
       if bytes.count >= maximumByteCount { throw .tooLong }
-      // What is no text can be refused before its end.
+      // Bytes that are not text can be refused before the head is complete.
       guard searched.allSatisfy({ isText($0) || $0 == 13 || $0 == 10 }) else { throw .malformed }
       return nil
     }
@@ -89,7 +89,7 @@ struct HTTPHead: Hashable {
     return String(inner.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
   }
 
-  /// Visible ASCII, space, tab, and what is beyond ASCII.
+  /// Visible ASCII, space, tab, and bytes beyond ASCII.
   private static func isText(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7f || byte == 9 }
 
   private static func isNameByte(_ byte: UInt8) -> Bool {

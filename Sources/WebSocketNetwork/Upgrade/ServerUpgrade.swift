@@ -3,7 +3,8 @@ import PeerTransport
 
 /// Decides how a server answers an HTTP request: with a WebSocket, or with a status and one line of text.
 ///
-/// Only `GET /` with an upgrade gets one. Extensions are not offered, so messages come uncompressed; no subprotocol is chosen.
+/// Only `GET /` with an upgrade gets a WebSocket. The server accepts no extension, so messages are uncompressed, and
+/// chooses no subprotocol.
 enum ServerUpgrade {
   enum Answer: Equatable {
     /// The bytes to send, after which the connection is a WebSocket.

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import PeerTransport
 
-/// What a server decides about a caller, before the connection becomes a WebSocket.
+/// A server's decision about a caller, before the connection becomes a WebSocket.
 public enum WebSocketAdmission: Hashable, Sendable {
   /// The caller has proved this; for the most part `.token`.
   case accept(PeerProof)

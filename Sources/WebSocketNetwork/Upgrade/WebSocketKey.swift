@@ -6,12 +6,12 @@ import Foundation
 enum WebSocketKey {
   private static let suffix = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
-  /// What a client sends: 16 random bytes in Base64.
+  /// The client's key: 16 random bytes in Base64.
   static func random(from random: inout RandomSource) -> String { Data(random.bytes(16)).base64EncodedString() }
 
   static func isValid(_ key: String) -> Bool { Data(base64Encoded: key)?.count == 16 }
 
-  /// What the server answers. The hash is no protection: it only shows that the server has read the key.
+  /// The server's answer. The hash protects nothing; it only shows that the server has read the key.
   static func answer(to key: String) -> String {
     Data(Insecure.SHA1.hash(data: Data((key + suffix).utf8))).base64EncodedString()
   }

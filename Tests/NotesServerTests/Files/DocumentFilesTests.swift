@@ -86,6 +86,20 @@ import Testing
     #expect(file.service.files[file.path] == before)
   }
 
+  @Test func aFileThatIsMissingIsMadeOnlyOnRequestAndOnce() async throws {
+    let file = try await OpenedFile(seed: 21)
+    let path = "/mail/Monthly.meetingnotes"
+    await #expect(throws: (any Error).self) {
+      _ = try await file.service.request("notes/open", ["path": .string(path)])
+    }
+    #expect(file.service.files[path] == nil)
+    let first = try await file.service.request("notes/open", ["path": .string(path), "create": true])
+    let saved = try #require(file.service.files[path].flatMap { MeetingNotesFile($0) })
+    #expect(try MeetingDocument(Document(saved.data))?.content.title == "Monthly")
+    let second = try await file.service.request("notes/open", ["path": .string(path), "create": true])
+    #expect(first["id"] != nil && first["id"] == second["id"])
+  }
+
   @Test func whatIsAddedToTheMeetingIsInTheFileAMomentLater() async throws {
     let file = try await OpenedFile(seed: 2)
     let added = try await file.service.request(
@@ -176,6 +190,53 @@ import Testing
     try await file.service.pass(.seconds(3))
     #expect(file.service.files[file.path] == another)
     #expect(try await file.items() == ["Tea", "Cake"])
+  }
+
+  /// Whoever was a guest once knows the id of a note. A file can name it, and hold any document.
+  @Test func aFileThatNamesANoteAndHoldsAnotherDocumentChangesNothing() async throws {
+    let file = try await OpenedFile(seed: 11)
+    let (forged, path) = (Document(textEncoding: .utf8), "/mail/letter.meetingnotes")
+    // Of two values of one key, the one with more operations before it wins.
+    for number in 0..<100 { try forged.put(obj: .ROOT, key: "filling", value: .Int(Int64(number))) }
+    _ = try MeetingDocument(
+      new: forged,
+      MeetingContent(title: "Taken", attendees: [], agendas: [.init(id: "1", title: "Evil", discussion: "pay!\n")]))
+    file.service.files[path] = OpenedFile.file([UInt8](0..<16), forged)
+    for (method, params) in [
+      ("notes/open", ["path": .string(path)]), ("notes/import", ["path": .string(path)]),
+      ("notes/merge", ["path": .string(path), "id": .string(file.id.description)]),
+    ] as [(String, JSONValue)] {
+      let refused = await #expect(throws: ResponseError.self) { try await file.service.request(method, params) }
+      #expect(refused?.data?["kind"] == "noSharedHistory", "\(method)")
+    }
+    // The same in the place of a file that is open.
+    file.service.files[file.path] = OpenedFile.file([UInt8](0..<16), forged)
+    file.folders.changed(file.path)
+    try await file.service.wait(for: "the message") { !file.messages.isEmpty }
+    #expect(try await file.items() == ["Tea"])
+    // A copy of the meeting itself is merged.
+    let copy = try await file.service.handle(of: file.id).document.fork()
+    try MeetingDocument(copy)?.insert(.init(id: "2", title: "Pie", discussion: ""), at: 1)
+    file.service.files[path] = OpenedFile.file([UInt8](0..<16), copy)
+    #expect(try await file.service.request("notes/import", ["path": .string(path)])["known"] == true)
+    #expect(try await file.items() == ["Tea", "Pie"])
+  }
+
+  @Test func aFileDoesNotChangeANoteThatMayOnlyBeRead() async throws {
+    let file = try await OpenedFile(seed: 12)
+    let copy = try await file.service.handle(of: file.id).document.fork()
+    let path = "/mail/copy.meetingnotes"
+    file.service.files[path] = OpenedFile.file([UInt8](0..<16), copy)
+    file.service.sharing.access = .read
+    // A copy that has nothing new is the note.
+    #expect(try await file.service.request("notes/import", ["path": .string(path)])["changes"] == 0)
+    try MeetingDocument(copy)?.insert(.init(id: "2", title: "Pie", discussion: ""), at: 1)
+    file.service.files[path] = OpenedFile.file([UInt8](0..<16), copy)
+    let refused = await #expect(throws: ResponseError.self) {
+      try await file.service.request("notes/import", ["path": .string(path)])
+    }
+    #expect(refused?.data?["kind"] == "readOnly")
+    #expect(try await file.items() == ["Tea"])
   }
 
   @Test func aRemovedFileComesBackWithTheNextSave() async throws {

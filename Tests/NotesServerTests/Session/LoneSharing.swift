@@ -15,12 +15,17 @@ final class LoneSharing: SharingService {
   var discoveryState: String { "off" }
   var sentCount: Int { 0 }
   var movesToFollow: [NoteMove] { [] }
-  var invitations: [InvitationSummary] { [] }
+  var invitations: [InvitationSummary] = []
+  /// The documents of other hosts than `hostName`, and the people on each document.
+  var hosts: [DocumentId: String] = [:]
+  var readers: [DocumentId: [PersonSummary]] = [:]
   var onChange: (@AutomergeRepo (SharingEvent) -> Void)?
 
   func access(to document: DocumentId) -> Access { access }
-  func host(of document: DocumentId) -> (peer: PeerId, name: String)? { hostName.map { (PeerId("host"), $0) } }
-  func people(on document: DocumentId) -> [PersonSummary] { [] }
+  func host(of document: DocumentId) -> (peer: PeerId, name: String)? {
+    (hosts[document] ?? hostName).map { (PeerId("host"), $0) }
+  }
+  func people(on document: DocumentId) -> [PersonSummary] { readers[document] ?? [] }
   func metName(ofAuthor author: [UInt8]) -> String? { nil }
   func name(of peer: PeerId, claiming claim: String) -> String? { claim }
   func refresh() async {}

@@ -38,6 +38,15 @@
   "Let the service tell the event KIND with MORE."
   (notes-lsp--on-event (append (list :uri (notes-lsp--note-uri notes-test-note) :kind kind) more)))
 
+(ert-deftest notes-test-a-percent-sign-in-a-name-is-no-construct-of-the-mode-line ()
+  "`%b' in a name is not the buffer's name, and one `%' hides nothing."
+  (notes-test-with "x\n"
+    (notes-test-prove)
+    (notes-test-status '((:peer "a" :name "%b 100%" :inSync t :pending 0 :state "inSync")))
+    (should (equal (notes-lsp--lighter) " Note[synced with %%b 100%%]"))
+    (notes-test-status '((:peer "a" :name "Ana" :inSync t :pending 0 :state "inSync")))
+    (should (equal (notes-lsp--lighter) " Note[synced with Ana]"))))
+
 (ert-deftest notes-test-the-mode-line-says-how-far-the-others-are ()
   (notes-test-with "x\n"
     (let ((ana '(:peer "a" :name "Ana" :inSync t :pending 0 :state "inSync")))

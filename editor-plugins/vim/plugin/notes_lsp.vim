@@ -37,7 +37,7 @@ vim9script
 #   :NotesItem [title]     adds an item to the current meeting; :NotesMoveItem {place} moves the current one
 #   :NotesAgenda           the current meeting's items in order, live: opens, adds, renames, moves, deletes
 #   :NotesRecovered        texts that an overwrite would have lost
-#   :NotesPeers            lists everybody whom the service knows or hears
+#   :NotesPeers            lists all people whom the service knows or hears
 #   :NotesGo [peer]        goes to a person, in another note if need be; :NotesFollow [peer] stays with them until you move
 #   :NotesPoint [text]     shows the others this place, or the range
 #   :NotesHistory          states of the note: what each changed; :NotesRestore brings one back, of a range only these lines

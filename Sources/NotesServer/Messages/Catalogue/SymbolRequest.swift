@@ -26,7 +26,7 @@ struct SymbolRequest: EditorRequest {
         guard !query.isEmpty, let text = await texts.text(of: part) else { continue }
         for heading in Headings.all(in: text) where search.matches(heading.title) {
           symbols.append(
-            Symbol(name: heading.title, kind: .string, path: path, line: heading.line, container: title))
+            Symbol(name: OneLine.shown(heading.title), kind: .string, path: path, line: heading.line, container: title))
         }
       }
     }

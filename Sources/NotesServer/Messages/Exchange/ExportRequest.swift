@@ -55,7 +55,7 @@ struct ExportRequest: EditorRequest {
       place = RepoDirectory.snapshotPath(of: handle.id, holding: bytes, in: path)
     }
     guard try await editor.service.files.write(place, bytes, replacing: replacing) else {
-      throw NotesError(.conflict, "\(place) exists already.")
+      throw NotesError(.conflict, "\((place as NSString).lastPathComponent) exists already.")
     }
     return Result(path: place)
   }

@@ -78,6 +78,9 @@ struct ImportRequest: EditorRequest {
     if let id {
       switch await service.repo.find(id, within: Service.importSearch) {
       case .found(let known):
+        guard known.document.isCopy(document) else { throw Self.stranger }
+        // Changes that its peers would refuse do not enter a note.
+        if !known.document.unknown(document.heads()).isEmpty { try service.checkMayWrite(id) }
         if let chosen { try chosen.choice.check(chosen.place, for: known) }
         changes = try known.merge(document)
         handle = known
@@ -101,6 +104,10 @@ struct ImportRequest: EditorRequest {
     if let title, title != own { return (try await service.rename(record, to: title), changes) }
     return (record, changes)
   }
+
+  /// Anybody can write the id of a note into a file. Merged with a document of another origin, the note would show its text.
+  private static let stranger = NotesError(
+    .noSharedHistory, "The file names a note that is here, and holds another document. Nothing was changed.")
 
   /// A note that an imported document has become, or was already.
   struct Imported {

@@ -20,31 +20,29 @@ struct MergeRequest: EditorRequest {
     let handle = try await service.fetch(record.id)
     try service.checkMayWrite(record.id)
     let other = try await copy(of: record.id, service.files)
-    if !other.isOfThisId, !handle.document.sharesHistory(with: other.document) {
+    guard handle.document.isCopy(other) else {
       throw NotesError(.noSharedHistory, "\(path) is not a copy of \"\(record.title)\"; import it instead.")
     }
-    let count = try handle.merge(other.document)
+    let count = try handle.merge(other)
     editor.buffers.followText(of: handle)
     try await service.fileSync.synchronize(handle)
     return Result(changes: count)
   }
 
   /// The document in the file, or in the directory of documents, that claims to be another copy of `id`.
-  private func copy(
-    of id: DocumentId, _ files: any WorkingFileAccess
-  ) async throws -> (document: Document, isOfThisId: Bool) {
-    let stranger = NotesError(.noSharedHistory, "\(path) is no copy of this note; import it instead.")
+  private func copy(of id: DocumentId, _ files: any WorkingFileAccess) async throws -> Document {
+    let stranger = NotesError(.noSharedHistory, "\(path) is not a copy of this note; import it instead.")
     if try await files.names(in: path) != nil {
       let folder = try await RepoDirectory.documents(in: path, files).first { $0.0 == id }?.1
       guard let folder, let document = try await RepoDirectory.load(folder, files) else { throw stranger }
-      return (document, true)
+      return document
     }
     guard let bytes = try await files.read(path) else {
       throw NotesError(.notFound, "There is no file \(path).")
     }
     guard case .document(let document, let named) = try await ImportedFile.read(bytes), named == nil || named == id
     else { throw stranger }
-    return (document, named == id)
+    return document
   }
 
   struct Result: RequestResult {
@@ -57,6 +55,12 @@ struct MergeRequest: EditorRequest {
 
 extension Document {
   var isNoteOrMeeting: Bool { NoteDocument(self) != nil || MeetingDocument(self) != nil }
+
+  /// Whether another document can be a copy of this one, whatever it calls itself; one without changes is a copy of any.
+  /// - Complexity: O(n) in the changes.
+  func isCopy(_ other: Document) -> Bool {
+    heads().isEmpty || other.heads().isEmpty || sharesHistory(with: other)
+  }
 
   /// Whether the two have a change in common.
   /// - Complexity: O(n) in the changes.

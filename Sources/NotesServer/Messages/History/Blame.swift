@@ -3,7 +3,7 @@ import AutomergeRepo
 import Foundation
 import JSONRPC
 
-/// Who wrote the parts of a note's text.
+/// The authors of the parts of a note's text.
 @AutomergeRepo
 struct Blame {
   /// Neighbouring stretches that one author wrote within this time, in seconds, count as one.

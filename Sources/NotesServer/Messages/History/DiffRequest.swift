@@ -65,7 +65,7 @@ struct DiffRequest: EditorRequest {
     let range: PositionRange
     let old: [UInt8]
     let new: [UInt8]
-    /// Who wrote most of what is new there.
+    /// The author of most of the new text.
     let author: String?
 
     var json: JSONValue {

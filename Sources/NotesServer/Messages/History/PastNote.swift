@@ -7,7 +7,7 @@ import JSONRPC
 struct PastNote {
   let record: NoteRecord
   let note: NoteDocument
-  /// Who is vouched for as the author of its changes.
+  /// The authors whose signatures cover its changes.
   let vouching: ChangeVouching
   let authors: NoteAuthors
   var document: Document { note.document }
@@ -20,7 +20,8 @@ struct PastNote {
       throw NotesError(.notANote, "The document \(record.id) contains no text.")
     }
     (self.note, vouching) = (note, handle.vouching())
-    authors = NoteAuthors(of: note, own: (service.identity.person, service.identity.name)) {
+    let isAlone = service.sharing.host(of: record.id) == nil && service.sharing.people(on: record.id).isEmpty
+    authors = NoteAuthors(of: note, own: (service.identity.person, service.identity.name), isAlone: isAlone) {
       [sharing = service.sharing] in sharing.metName(ofAuthor: $0)
     }
   }

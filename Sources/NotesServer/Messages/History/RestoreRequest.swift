@@ -37,7 +37,7 @@ struct RestoreRequest: EditorRequest {
     return NoResult()
   }
 
-  /// What the history says of it: the time of the state that came back.
+  /// The commit message that the history shows: the time of the restored state.
   private func message(_ past: PastNote, _ service: Service) throws -> String {
     let state = try past.document.bursts(obj: past.note.content).last { $0.heads == heads }
     let what = range == nil ? "restored" : "restored a part"

@@ -38,7 +38,7 @@ struct InitializeRequest: EditorMessage {
     process = try params.intIfPresent("processId").flatMap { Int32(exactly: $0) }.flatMap { $0 > 0 ? $0 : nil }
   }
 
-  /// What we can do, and who this person is to others.
+  /// The server's capabilities, and this person's peer id and name.
   struct Result: RequestResult {
     let encoding: PositionEncoding
     let run: String

@@ -16,6 +16,8 @@ struct OpenRequest: EditorRequest {
   let target: Target
   /// One item of a meeting.
   let item: String?
+  /// A document file that does not exist yet is made, of a new meeting with its name.
+  private let isToBeMade: Bool
   /// The text of a document made elsewhere that is to be the note.
   private let text: TextChoice.Name?
 
@@ -32,6 +34,7 @@ struct OpenRequest: EditorRequest {
       target = .title(try params.string("title"))
     }
     item = try params.stringIfPresent("item")
+    isToBeMade = try params.boolIfPresent("create") ?? false
   }
 
   func perform(for editor: Editor) async throws -> NotePlace {
@@ -47,6 +50,13 @@ struct OpenRequest: EditorRequest {
     return NotePlace(try await opener.openItem(item, of: try await service.fetch(id)), service)
   }
 
+  /// A new meeting, called like the file that it will be in.
+  private func meeting(ofFile name: String, _ service: Service) async throws -> DocumentId {
+    let title = (name as NSString).deletingPathExtension
+    return try await NoteMaker(service: service)
+      .meeting(MeetingContent(title: title, attendees: [], agendas: [])).id
+  }
+
   private func id(_ service: Service) async throws -> DocumentId {
     let notebook = service.notebook
     switch target {
@@ -56,6 +66,7 @@ struct OpenRequest: EditorRequest {
       if let known = notebook.document(inFile: path), notebook[known]?.deletedSince == nil { return known }
       let name = (path as NSString).lastPathComponent
       guard let bytes = try await service.files.read(path) else {
+        if isToBeMade { return try await meeting(ofFile: name, service) }
         throw NotesError(.notFound, "There is no file \(name).")
       }
       guard case .document(let document, let id) = try await ImportedFile.read(bytes) else {

@@ -23,7 +23,7 @@ extension SharingService {
 extension Parameters {
   private enum Granted: String, CaseIterable { case write, read }
 
-  /// The access that an invitation or a ticket gives; to write unless told.
+  /// The access that an invitation or a ticket gives; by default to write.
   func grantedAccess(_ field: String) throws(ResponseError) -> Access {
     try choiceIfPresent(field, as: Granted.self) == .read ? .read : .write
   }

@@ -45,7 +45,7 @@ struct RemoveRequest: SharedNoteRequest {
   }
 
   struct Result: RequestResult {
-    /// The document in which the note goes on.
+    /// The document in which the note continues.
     let id: DocumentId
     let name: String
 

@@ -13,7 +13,7 @@ struct NoteCommand {
 
   static let all = requests.map { prefix + $0 }
 
-  /// The method that a command stands for.
+  /// The method that a command invokes.
   static func method(of command: String) -> String? {
     guard all.contains(command) else { return nil }
     return "notes/" + command.dropFirst(prefix.count)
@@ -28,7 +28,7 @@ struct NoteCommand {
   }
 }
 
-/// `workspace/executeCommand`: does what one of our own requests does, and tells the person what came of it.
+/// `workspace/executeCommand`: carries out one of our own requests, and tells the person the outcome.
 struct ExecuteCommandRequest: EditorRequest {
   static let method = "workspace/executeCommand"
 
@@ -112,7 +112,7 @@ struct CodeActionRequest: EditorRequest {
   }
 }
 
-/// `textDocument/codeLens`: over the first line, with whom the note is shared, and who has it open.
+/// `textDocument/codeLens`: shows above the first line with whom the note is shared, and who has it open.
 struct CodeLensRequest: EditorRequest {
   static let method = "textDocument/codeLens"
 

@@ -5,33 +5,46 @@ struct NoteLink: Hashable {
 
   let title: String
   let heading: String?
-  /// Where the title stands in the line, in UTF-8, without the brackets.
+  /// The title's range in the line, in UTF-8, without the brackets.
   let part: Range<Int>
-  /// Where the link stands, brackets included.
+  /// The link's range, brackets included.
   let whole: Range<Int>
 
-  private static let opening = Array("[[".utf8), closing = Array("]]".utf8)
+  private static let (opening, closing) = (UInt8(ascii: "["), UInt8(ascii: "]"))
 
   /// All links of a line, in order.
   /// - Complexity: O(n)
   static func all(in line: ArraySlice<UInt8>) -> [NoteLink] {
     var links: [NoteLink] = []
+    forEach(in: line) { link in
+      links.append(link)
+      return true
+    }
+    return links
+  }
+
+  /// Goes through the links of a line, one at a time: of a long line they take many times its length. Stops when `action` returns false.
+  /// - Complexity: O(n)
+  static func forEach(in line: ArraySlice<UInt8>, _ action: (NoteLink) -> Bool) {
     var start: Int?
     var index = line.startIndex
     while index + 1 < line.endIndex {
-      let pair = line[index..<index + 2]
-      if pair.elementsEqual(opening) {
+      let byte = line[index]
+      guard byte == opening || byte == closing, line[index + 1] == byte else {
+        index += 1
+        continue
+      }
+      if byte == opening {
         start = index
         index += 2
-      } else if pair.elementsEqual(closing), let opened = start {
-        if let link = NoteLink(line, opened..<index + 2) { links.append(link) }
+      } else if let opened = start {
+        if let link = NoteLink(line, opened..<index + 2), !action(link) { return }
         start = nil
         index += 2
       } else {
         index += 1
       }
     }
-    return links
   }
 
   /// Nil if there is no title in it.
@@ -56,14 +69,17 @@ struct NoteLink: Hashable {
     let typed = line.prefix(offset)
     var index = typed.endIndex
     while index - 2 >= typed.startIndex {
-      let pair = typed[index - 2..<index]
-      if pair.elementsEqual(opening) { return index - typed.startIndex }
-      if pair.elementsEqual(closing) { return nil }
+      let byte = typed[index - 1]
+      if typed[index - 2] == byte, byte == opening { return index - typed.startIndex }
+      if typed[index - 2] == byte, byte == closing { return nil }
       index -= 1
     }
     return nil
   }
 
-  /// Whether it leads to the note of this title; case makes no difference.
-  func leads(to title: String) -> Bool { self.title == title || self.title.lowercased() == title.lowercased() }
+  /// Whether a link can name a note of this title.
+  static func canName(_ title: String) -> Bool {
+    title.utf8.count <= maximumLength && !title.contains { "[]|#".contains($0) } && title.first != " "
+      && title.last != " "
+  }
 }

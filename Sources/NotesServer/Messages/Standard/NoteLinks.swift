@@ -15,30 +15,38 @@ struct NoteLinks {
 
   let editor: Editor
   private var service: Service { editor.service }
-  private var encoding: PositionEncoding { editor.client.encoding }
+  var encoding: PositionEncoding { editor.client.encoding }
 
-  /// The note with this title; of several, the one that changed last.
-  func note(titled title: String) -> NoteRecord? {
-    NoteName(title).matches(in: service.notebook.byModification, id: { _ in nil }, title: \.title).first
+  /// The notes with this title in any case: first those of this person, for the title of a note of another is another's choice, and
+  /// a link is not to be diverted by it; then those with exactly this title, and of these the one that changed last.
+  func notes(titled title: String) -> [NoteRecord] {
+    let wanted = title.lowercased()
+    let found = service.notebook.byModification.filter { $0.title == title || $0.title.lowercased() == wanted }
+    func rank(_ record: NoteRecord) -> Int {
+      (service.sharing.host(of: record.id) == nil ? 0 : 2) + (record.title == title ? 0 : 1)
+    }
+    return (0..<4).flatMap { number in found.filter { rank($0) == number } }
   }
 
   /// The link at a place of a buffer.
   func link(at place: DocumentPosition) -> NoteLink? {
-    guard let lines = editor.clientLines(of: place.uri) else { return nil }
-    let (line, offset) = lines.place(place.position)
-    return NoteLink.all(in: lines.lines[line]).first { ($0.whole.lowerBound...$0.whole.upperBound).contains(offset) }
+    guard let line = editor.clientLine(at: place) else { return nil }
+    return NoteLink.all(in: line.bytes[...]).first {
+      ($0.whole.lowerBound...$0.whole.upperBound).contains(line.offset)
+    }
+  }
+
+  /// The buffer's own note.
+  func own(at place: DocumentPosition) -> NoteRecord? {
+    guard case .attached(let binding)? = editor.buffers[place.uri] else { return nil }
+    return service.notebook[binding.id]
   }
 
   /// The title that a place is about: that of the link there, else that of the buffer's own note.
-  func title(at place: DocumentPosition) -> String? {
-    if let link = link(at: place) { return link.title }
-    guard case .attached(let binding)? = editor.buffers[place.uri] else { return nil }
-    return service.notebook[binding.id]?.title
-  }
+  func title(at place: DocumentPosition) -> String? { link(at: place)?.title ?? own(at: place)?.title }
 
-  /// Where a link leads; nil if there is no such note, or it has no file.
-  func target(of link: NoteLink) async throws -> Place? {
-    guard let record = note(titled: link.title) else { return nil }
+  /// Where a link leads; nil if the note has no file.
+  func place(of link: NoteLink, in record: NoteRecord) async throws -> Place? {
     let opened = NotePlace(try await NoteOpener(service: service).open(record.id), service)
     guard let path = opened.path else { return nil }
     var line = 0
@@ -51,36 +59,24 @@ struct NoteLinks {
     return Place(uri: FileURI.uri(path: path), range: PositionRange(start: start, end: start))
   }
 
-  /// The links to a title in one text.
-  func links(to title: String, in text: [UInt8]) -> [(line: Int, link: NoteLink)] {
-    text.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated().flatMap { line, bytes in
-      NoteLink.all(in: bytes).filter { $0.leads(to: title) }.map { (line, $0) }
-    }
-  }
-
   /// Every note, or item of a meeting, with links to this title: what the client shows of it if it is open, else its text.
   ///
   /// - Complexity: O(n) in the bytes of all notes; others are served meanwhile
-  func linking(to title: String) async -> [(part: NoteRecord, text: [UInt8], links: [(line: Int, link: NoteLink)])] {
+  func linking(to title: String) async -> [(part: NoteRecord, titles: [LinkedTitle])] {
     let texts = NoteTexts(service: service)
-    var found: [(NoteRecord, [UInt8], [(line: Int, link: NoteLink)])] = []
+    var found: [(NoteRecord, [LinkedTitle])] = []
     for record in service.notebook.byModification {
       for part in texts.parts(of: record) {
         let shown = editor.buffers.binding(at: part.key)?.clientText
         guard let text = if let shown { shown } else { await texts.text(of: part) } else { continue }
-        let links = links(to: title, in: text)
-        if !links.isEmpty { found.append((part, text, links)) }
+        let titles = await LinkedTitle.allOffLoop(to: title, in: text, encoding)
+        if !titles.isEmpty { found.append((part, titles)) }
       }
     }
     return found
   }
 
-  func places(of links: [(line: Int, link: NoteLink)], in text: [UInt8], uri: String) -> [Place] {
-    let lines = ClientLines(text, encoding)
-    return links.map { Place(uri: uri, range: lines.range(inLine: $0.line, $0.link.part)) }
-  }
-
-  /// Where a part stands: in its open buffer, else in its file.
+  /// The location of a part: in its open buffer, else in its file.
   func uri(of part: NoteRecord) -> String? {
     editor.buffers.binding(at: part.key)?.uri ?? part.path.map(FileURI.uri(path:))
   }

@@ -47,7 +47,7 @@ struct DocumentHighlightRequest: EditorRequest {
   }
 }
 
-/// `textDocument/hover`: who wrote what stands at a place, and when.
+/// `textDocument/hover`: who wrote the text at a position, and when.
 struct HoverRequest: EditorRequest {
   static let method = "textDocument/hover"
 

@@ -26,7 +26,7 @@ struct PointRequest: BufferRequest {
     return Result(names: others.map(\.name))
   }
 
-  /// The people who are shown it.
+  /// The people to whom it is shown.
   struct Result: RequestResult {
     let names: [String]
 

@@ -11,7 +11,6 @@ local condition = require("notes_lsp.condition")
 local files = require("notes_lsp.files")
 local M = {}
 
-local not_a_note = "Not a note. :NotesAdopt makes it one"
 local refresh = view.refresh
 
 -- Asks, and hands the result on when the user is not in the middle of something; an error is told in one line.
@@ -53,6 +52,7 @@ local function await(method, params, line)
     if not result.path then return refresh() end
     if api.nvim_get_mode().mode == "n" and vim.deep_equal(before, mark()) then
       files.open(result)
+      say.news(('Opened "%s"'):format(vim.fn.fnamemodify(result.path, ":t:r")))
     else
       say.warn(('"%s" is ready: :NotesOpen %s'):format(vim.fn.fnamemodify(result.path, ":t:r"), vim.fn.fnamemodify(result.path, ":t:r")))
     end
@@ -73,7 +73,7 @@ local function current()
     note_of.flush(note, false)
     return note
   end
-  say.warn(not_a_note)
+  say.warn(vim.bo.buftype == "" and "Not a note. :NotesAdopt makes it one" or "This is no note; go to one first")
 end
 
 -- Calls `act` with the current buffer as a note that the service has been shown, or says why it cannot be one.
@@ -240,7 +240,7 @@ function M.follow(name)
   if note and name == "" and presence.is_following(note) then return presence.stop_following(note) end
   with_peer(name, function(_, peer)
     presence.follow(note, peer)
-    say.news("Following " .. text.shown(peer.name) .. " until you move")
+    say.news("Following " .. text.shown(peer.name) .. "; moving or typing stops it")
   end)
 end
 
@@ -269,14 +269,34 @@ function M.ask_choosing(method, params, done)
   end)
 end
 
-function M.import(path) M.ask_choosing("notes/import", { path = absolute(path) }, files.open) end
+function M.import(path)
+  say.news("Importing…")
+  M.ask_choosing("notes/import", { path = absolute(path) }, function(result)
+    files.open(result)
+    refresh()
+    local count, title = #(result.notes or {}), vim.fn.fnamemodify(result.path or "", ":t:r")
+    if count > 1 then
+      say.news((":Notes lists the %d imported notes"):format(count))
+    elseif result.known then
+      say.news(('"%s" is here already; merged %s'):format(title, condition.counted(result.changes, "new change")))
+    else
+      say.news(('Imported "%s"'):format(title))
+    end
+  end)
+end
 
 function M.export(path, is_forced)
   local note = current()
   if not note then return end
   local params = { uri = note.uri, path = absolute(path), replace = is_forced }
   if vim.fn.isdirectory(params.path) == 1 then params.format = "automerge-repo" end
-  ask("notes/export", params, function(result) say.news("Exported to " .. vim.fn.fnamemodify(result.path, ":~:.")) end)
+  service.request("notes/export", params, function(answer)
+    if answer.error and (answer.error.data or {}).kind == "conflict" then
+      return say.warn(vim.fn.fnamemodify(params.path, ":t") .. " exists already; :NotesExport! replaces it")
+    end
+    if answer.error then return say.warn(answer.error.message) end
+    say.news("Exported to " .. vim.fn.fnamemodify(answer.result.path, ":~:."))
+  end)
 end
 
 function M.merge(path)
@@ -375,11 +395,17 @@ local function reply(event)
   return replies[event.kind] or ""
 end
 
+-- A message and what to do about it, with one sign between them.
+local function sentences(message, what)
+  local has_end = vim.tbl_contains({ ".", "?", "!", "…" }, vim.fn.strcharpart(message, vim.fn.strchars(message) - 1))
+  return message .. (has_end and what:gsub("^%.", "") or what)
+end
+
 service.on("notes/event", function(event)
   if event.kind == "pointed" then presence.on_pointed(event) end
   if not condition.on_event(event) then
     local urgent = { declined = true, deleted = true, forged = true, keyChanged = true, waiting = true }
-    local message = (event.message or "") == "" and "" or event.message .. reply(event)
+    local message = (event.message or "") == "" and "" or sentences(event.message, reply(event))
     local is_urgent = event.invitation or urgent[event.kind] or message:find("^WARNING")
     if is_urgent then say.warn(message) else say.news(message) end
   end

@@ -72,8 +72,9 @@ return function(M, ask, current)
   end
 
   function M.history()
-    local note = current()
-    if note then M.history_of({ uri = note.uri }) end
+    local id = view.note_id()
+    local note = not id and current()
+    if id or note then M.history_of(id and { id = id } or { uri = note.uri }) end
   end
 
   -- Lets the person choose a state to bring back; with a range, only for these lines.

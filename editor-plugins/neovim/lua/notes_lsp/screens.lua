@@ -112,8 +112,9 @@ return function(M, ask, current, choose)
   end
 
   function M.people()
-    local note = current()
-    if note then M.people_of({ id = note.id }) end
+    local id = view.note_id()
+    local note = not id and current()
+    if id or note then M.people_of({ id = id or note.id }) end
   end
 
   function M.peers() view.list("Notes peers", "notes/peers", vim.empty_dict(), { verify, block }) end
@@ -142,8 +143,9 @@ return function(M, ask, current, choose)
   end
 
   function M.agenda()
-    local note = current()
-    if note then M.agenda_of({ id = note.id }) end
+    local id = view.note_id()
+    local note = not id and current()
+    if id or note then M.agenda_of({ id = id or note.id }) end
   end
 
   -- A file that holds a whole document, as MeetingNotes saves it, is read or written in the current buffer, which shows its agenda.
@@ -153,11 +155,15 @@ return function(M, ask, current, choose)
     vim.bo[buf].buftype = "acwrite"
     view.adopt(name)
     api.nvim_create_autocmd("BufWriteCmd", { buffer = buf, callback = function()
-      ask("notes/open", { path = path }, function()
+      local is_new = vim.fn.filereadable(path) == 0
+      ask("notes/open", { path = path, create = true }, function(result)
         vim.bo[buf].modified = false
         say.news("Saved " .. name)
+        if is_new and result.folder and api.nvim_get_current_buf() == buf then M.agenda_of({ id = result.id }, name) end
       end)
     end })
+    -- A file that does not exist yet is made when it is written.
+    if vim.fn.filereadable(path) == 0 then return say.news(name .. " is new: :write makes a meeting in it") end
     M.ask_choosing("notes/open", { path = path }, function(result)
       if api.nvim_get_current_buf() ~= buf then return say.news("Opened " .. name) end
       if result.folder then M.agenda_of({ id = result.id }, name) else files.open(result) end

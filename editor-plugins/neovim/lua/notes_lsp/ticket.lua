@@ -86,6 +86,12 @@ return function(M, ask, with_buffer, current)
 
   -- words: read, uses=3, hours=2, days=7
   function M.share(is_read_only, words)
+    for word in words:gmatch("%S+") do
+      local name = word:match("^(%a+)=%d+$")
+      if word ~= "read" and name ~= "uses" and name ~= "hours" and name ~= "days" then
+        return say.warn(('"%s" is no option; :NotesShare read uses=3 days=7'):format(word))
+      end
+    end
     local params = { access = (is_read_only or words:find("%f[%w]read%f[%W]")) and "read" or "write", qr = true }
     for name, factor in pairs({ uses = 1, hours = 3600, days = 86400 }) do
       local number = tonumber(words:match("%f[%w]" .. name .. "=(%d+)"))

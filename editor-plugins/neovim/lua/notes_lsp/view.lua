@@ -179,6 +179,12 @@ function M.target()
   return list and list.params or {}
 end
 
+-- The note that the list, or the row under the cursor, is about; nil if there is none.
+function M.note_id()
+  local list = lists[vim.b.notes_lsp_view or ""]
+  return list and (list.params.id or (list.rows[vim.fn.line(".")] or {}).id)
+end
+
 -- Something has happened: what is on the screen is asked for again, soon.
 function M.refresh()
   if is_planned then return end

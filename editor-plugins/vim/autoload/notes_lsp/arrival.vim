@@ -72,6 +72,7 @@ def Take(answer: dict<any>, mark: list<any>, Other: func, Choose: func(string))
     Other(result)
   elseif isUndisturbed
     Open(result)
+    status.Say($'Opened "{fnamemodify(result.path, ":t:r")}"')
   else
     arrived->add(() => Open(result))
     status.Warn($'"{fnamemodify(result.path, ":t:r")}" is ready: :NotesShow')
@@ -96,10 +97,10 @@ enddef
 # Stops waiting for what was asked last.
 export def GiveUp()
   if empty(waiting)
-    status.Say('Nothing to give up')
+    status.Say('Not waiting for a note')
   else
     timer_stop(waiting->remove(-1).reminder)
-    status.Say('Gave up waiting; :Notes lists what comes anyway')
+    status.Say('Gave up waiting; :Notes lists it if it arrives')
   endif
 enddef
 

@@ -99,6 +99,11 @@ enddef
 
 # Shares the current buffer. `options`: read, uses=3, hours=2, days=7.
 export def Share(isReadOnly: bool, options: string)
+  const strange = options->split()->filter((_, it) => it !~# '^\(read\|\(uses\|hours\|days\)=\d\+\)$')
+  if !empty(strange)
+    status.Warn($'"{strange[0]}" is no option; :NotesShare read uses=3 days=7')
+    return
+  endif
   final params: dict<any> = {access: isReadOnly || options =~# '\<read\>' ? 'read' : 'write', qr: &encoding ==# 'utf-8'}
   for [name, member, factor] in [['uses', 'uses', 1], ['hours', 'expiresIn', 3600], ['days', 'expiresIn', 86400]]
     const number = options->matchstr($'\<{name}=\zs\d\+')
@@ -131,7 +136,7 @@ enddef
 export def Unshare(peer: string)
   final note = buffer.Of(bufnr())
   if empty(note)
-    status.Warn('Not a note. :NotesAdopt makes it one')
+    status.NotANote()
     return
   endif
   final params = {uri: note.uri}
@@ -152,7 +157,7 @@ enddef
 export def Remove(isSure: bool, name: string)
   final note = buffer.Of(bufnr())
   if empty(note) || note.id == ''
-    status.Warn('Not a note. :NotesAdopt makes it one')
+    status.NotANote()
     return
   endif
   const found = presence.Find(note, name)
@@ -173,7 +178,7 @@ enddef
 export def Rename(given: string)
   final note = buffer.Of(bufnr())
   if empty(note) || note.id == ''
-    status.Warn('Not a note. :NotesAdopt makes it one')
+    status.NotANote()
     return
   endif
   RenameNote({uri: note.uri, title: fnamemodify(note.path, ':t:r')}, given)
@@ -226,7 +231,7 @@ enddef
 export def Delete(isSure: bool, isForEveryone = false)
   final note = buffer.Of(bufnr())
   if empty(note) || note.id == ''
-    status.Warn('Not a note. :NotesAdopt makes it one')
+    status.NotANote()
     return
   endif
   const question = isForEveryone ? 'Delete for everyone who has it?' : 'Delete your copy? Others keep theirs.'
@@ -343,7 +348,7 @@ enddef
 export def Point(count: number, first: number, last: number, text: string)
   final note = buffer.Of(bufnr())
   if empty(note) || note.id == ''
-    status.Warn('Not a note. :NotesAdopt makes it one')
+    status.NotANote()
     return
   endif
   sync.Flush(note, false)
@@ -406,7 +411,7 @@ export def OnEvent(event: dict<any>)
     # An answer that is to be confirmed names the invitation.
     const isUrgent = event->has_key('invitation')
       || ['declined', 'deleted', 'forged', 'keyChanged', 'waiting']->index(event->get('kind', '')) >= 0
-    const message = event->get('message', '') == '' ? '' : condition.Message(event) .. Reply(event)
+    const message = event->get('message', '') == '' ? '' : Sentences(condition.Message(event), Reply(event))
     if isUrgent || message =~# '^WARNING'
       status.Warn(message)
     else
@@ -418,6 +423,11 @@ export def OnEvent(event: dict<any>)
   if event->get('kind', '') !=# 'created' || !event->has_key('item')
     view.Refresh()
   endif
+enddef
+
+# A message and what to do about it, with one sign between them.
+def Sentences(message: string, reply: string): string
+  return message .. (message =~# '[.?!…]$' ? reply->substitute('^\.', '', '') : reply)
 enddef
 
 # What to do about an event, where something is to be done.

@@ -16,7 +16,7 @@ import autoload 'notes_lsp/view.vim'
 def Current(): dict<any>
   final note = buffer.Of(bufnr())
   if empty(note) || note.id == ''
-    status.Warn('Not a note. :NotesAdopt makes it one')
+    status.NotANote()
     return {}
   endif
   return note
@@ -50,18 +50,29 @@ export def Export(path: string, isForced: bool)
 enddef
 
 def Send(params: dict<any>)
-  service.Request('notes/export', params, commands.Then((result) => {
-    status.Say($'Exported to {fnamemodify(result.path, ":~:.")}')
-  }))
+  service.Request('notes/export', params, (answer) => {
+    const name = fnamemodify(params.path, ':t')
+    if answer->has_key('error') && answer.error->get('data', {})->get('kind', '') ==# 'conflict'
+      status.Warn($'{name} exists already; :NotesExport! replaces it')
+    else
+      commands.Then((result) => status.Say($'Exported to {fnamemodify(result.path, ":~:.")}'))(answer)
+    endif
+  })
 enddef
 
 export def Import(path: string)
+  status.Say('Importing…')
   Ask('notes/import', {path: Absolute(path)}, (result) => {
     files.Open(result)
     view.Refresh()
     const count = len(result->get('notes', []))
+    const title = fnamemodify(result->get('path', ''), ':t:r')
     if count > 1
       status.Say($':Notes lists the {count} imported notes')
+    elseif result->get('known', false)
+      status.Say($'"{title}" is here already; merged {condition.Counted(result.changes, "new change")}')
+    else
+      status.Say($'Imported "{title}"')
     endif
   })
 enddef
@@ -72,6 +83,10 @@ export def OpenFile(path: string)
   const bufnr = bufnr()
   setlocal buftype=acwrite noswapfile nomodifiable nowrap cursorline nospell
   autocmd! BufWriteCmd <buffer> call notes_lsp#exchange#SaveFile(expand('<afile>:p'))
+  if !filereadable(path)
+    status.Say($'{fnamemodify(path, ":t")} is new: :write makes a meeting in it')
+    return
+  endif
   Ask('notes/open', {path: path}, (result) => {
     if bufnr() != bufnr
       status.Say($'Opened {fnamemodify(path, ":t")}')
@@ -83,10 +98,16 @@ export def OpenFile(path: string)
   })
 enddef
 
+# A file that does not exist yet is made, with a new meeting.
 export def SaveFile(path: string)
-  service.Request('notes/open', {path: path}, commands.Then((_) => {
-    setlocal nomodified
+  const isNew = !filereadable(path)
+  const bufnr = bufnr()
+  service.Request('notes/open', {path: path, create: true}, commands.Then((result) => {
+    setbufvar(bufnr, '&modified', false)
     status.Say($'Saved {fnamemodify(path, ":t")}')
+    if isNew && bufnr() == bufnr && result->has_key('folder')
+      screens.AgendaOf({id: result.id}, fnamemodify(path, ':t'))
+    endif
   }))
 enddef
 

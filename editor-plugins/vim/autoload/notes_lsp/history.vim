@@ -18,15 +18,19 @@ var part: dict<any> = {}
 def Current(): dict<any>
   final note = buffer.Of(bufnr())
   if empty(note) || note.id == ''
-    status.Warn('Not a note. :NotesAdopt makes it one')
+    status.NotANote()
     return {}
   endif
   sync.Flush(note, false)
   return note
 enddef
 
-# The history of the current note.
+# The history of the current note, or of the one that a list is about.
 export def History()
+  if view.NoteId() != ''
+    Of({id: view.NoteId()}, 'the note')
+    return
+  endif
   const note = Current()
   if !empty(note)
     Of({uri: note.uri}, fnamemodify(note.path, ':t:r'))

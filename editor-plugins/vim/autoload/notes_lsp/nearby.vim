@@ -64,7 +64,7 @@ export def Access(arguments: string)
   const note = buffer.Of(bufnr())
   const parts = arguments->matchlist('^\(.\{-}\)\s\+\(write\|read\|none\)$')
   if empty(note) || note.id == ''
-    status.Warn('Not a note. :NotesAdopt makes it one')
+    status.NotANote()
   elseif empty(parts)
     status.Warn(':NotesAccess Ben read: or write, or none')
   else

@@ -67,11 +67,13 @@ export def Deleted()
   view.Map('D', 'delete for good', 'id', (row) => commands.PurgeNote(row))
 enddef
 
-# The people of the current note; of all notes if there is none.
+# The people of the current note, or of the one that a list is about.
 export def People()
   const note = buffer.Of(bufnr())
-  if empty(note) || note.id == ''
-    status.Warn('Not a note. :NotesPeers lists everybody')
+  if view.NoteId() != ''
+    PeopleOf({id: view.NoteId()})
+  elseif empty(note) || note.id == ''
+    status.Warn('Not a note. :NotesPeers lists all people')
   else
     PeopleOf({id: note.id})
   endif
@@ -101,7 +103,9 @@ enddef
 # The agenda of the meeting that the current buffer is of.
 export def Agenda()
   const note = buffer.Of(bufnr())
-  if empty(note) || note.id == ''
+  if view.NoteId() != ''
+    AgendaOf({id: view.NoteId()})
+  elseif empty(note) || note.id == ''
     status.Warn('Not a note. :NotesMeeting makes a meeting')
   else
     AgendaOf({id: note.id})

@@ -50,6 +50,11 @@ export def Warn(message: string)
   Add(message, 'WarningMsg')
 enddef
 
+# The command needs a note, and the current buffer is none.
+export def NotANote()
+  Warn(&buftype == '' ? 'Not a note. :NotesAdopt makes it one' : 'This is no note; go to one first')
+enddef
+
 # Where the user's words are: comes before everything that waits, and before a message of ours that is not read yet, which
 # waits again.
 export def Urge(message: string)

@@ -145,6 +145,11 @@ export def Target(): dict<any>
   return views->has_key(bufnr()) ? views[bufnr()].params : {}
 enddef
 
+# The note that the view in the current buffer, or the row under the cursor, is about; '' if there is none.
+export def NoteId(): string
+  return Target()->get('id', Row()->get('id', ''))
+enddef
+
 # A key of a view was pressed.
 def Press(index: number)
   const [_, _, needed, Do] = views[bufnr()].keys[index]

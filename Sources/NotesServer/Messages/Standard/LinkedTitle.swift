@@ -1,0 +1,44 @@
+import Automerge
+
+/// The title in a link, where it stands in a text.
+struct LinkedTitle: Hashable, Sendable {
+  /// More links in one text are not looked for: each costs an edit, and peers refuse changes of too many.
+  static let maximumCount = 10_000
+
+  /// In UTF-8.
+  let part: Range<Int>
+  /// The same as the client counts.
+  let range: PositionRange
+
+  /// The titles of a text's links to one note, at most one more than `maximumCount`.
+  /// - Complexity: O(n)
+  static func all(to title: String, in text: [UInt8], _ encoding: PositionEncoding) -> [LinkedTitle] {
+    let wanted = title.lowercased()
+    var (found, line, start): ([LinkedTitle], Int, Int) = ([], 0, 0)
+    while found.count <= maximumCount {
+      let end = text[start...].firstIndex(of: 0x0A) ?? text.endIndex
+      var (place, character) = (start, 0)
+      func position(_ offset: Int) -> Position {
+        character += TextMeasure(of: text[place..<offset])[encoding.unit]
+        place = offset
+        return Position(line: line, character: character)
+      }
+      NoteLink.forEach(in: text[start..<end]) { link in
+        guard link.title == title || link.title.lowercased() == wanted else { return true }
+        let part = start + link.part.lowerBound..<start + link.part.upperBound
+        let range = PositionRange(start: position(part.lowerBound), end: position(part.upperBound))
+        found.append(LinkedTitle(part: part, range: range))
+        return found.count <= maximumCount
+      }
+      guard end < text.endIndex else { break }
+      (start, line) = (end + 1, line + 1)
+    }
+    return found
+  }
+
+  /// The same off the loop: all notes are searched for links.
+  @concurrent
+  static func allOffLoop(
+    to title: String, in text: [UInt8], _ encoding: PositionEncoding
+  ) async -> [LinkedTitle] { all(to: title, in: text, encoding) }
+}

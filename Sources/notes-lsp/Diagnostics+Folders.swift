@@ -1,0 +1,72 @@
+import Foundation
+
+extension Diagnostics {
+  /// Less free space than this is told.
+  private static let leastSpace: Int64 = 64 << 20
+
+  /// Whether a folder can be used, or made when it is first needed: it is this person's, writable, and on a disk with room.
+  ///
+  /// - Parameters:
+  ///   - path: absolute
+  ///   - variable: the environment variable that names another folder
+  /// - Returns: whether the folder is there, and what is in it can be looked at
+  func lookAtFolder(_ subject: String, _ path: String, variable: String) -> Bool {
+    var found = stat()
+    guard stat(path, &found) == 0 else {
+      lookAtMissingFolder(subject, path, variable: variable, code: errno)
+      return false
+    }
+    guard found.st_mode & S_IFMT == S_IFDIR else {
+      bad(subject, "\(path) is a file", "Rename it, or name another folder in \(variable).")
+      return false
+    }
+    guard access(path, R_OK | W_OK | X_OK) == 0 else {
+      if found.st_uid != geteuid() {
+        let owner = getpwuid(found.st_uid).map { String(cString: $0.pointee.pw_name) } ?? "user \(found.st_uid)"
+        bad(
+          subject, "\(path) belongs to \(owner)",
+          "Make it yours (chown -R), or name another folder in \(variable).")
+      } else if errno == EROFS {
+        bad(subject, "\(path) is on a disk that cannot be written", "Name another folder in \(variable).")
+      } else {
+        bad(subject, "\(path) is not writable", "Make it so: chmod u+rwx '\(path)'")
+      }
+      return false
+    }
+    if hasRoom(path) {
+      good(subject, path)
+    } else {
+      bad(subject, "less than 64 MB of disk space is left in \(path)", "Make room, or notes may not be stored.")
+    }
+    return true
+  }
+
+  private func lookAtMissingFolder(_ subject: String, _ path: String, variable: String, code: Int32) {
+    let advice = "Name another folder in \(variable), or set HOME to your own."
+    guard code == ENOENT || code == ENOTDIR else {
+      return bad(subject, "\(path) cannot be looked into: \(String(cString: strerror(code)))", advice)
+    }
+    // What is there of the path; the rest is made in it.
+    var parent = (path as NSString).deletingLastPathComponent
+    var found = stat()
+    while parent != "/", !parent.isEmpty, stat(parent, &found) != 0 {
+      parent = (parent as NSString).deletingLastPathComponent
+    }
+    if parent != "/", found.st_mode & S_IFMT != S_IFDIR {
+      bad(subject, "\(path) cannot be made: \(parent) is a file", advice)
+    } else if access(parent, W_OK | X_OK) != 0 {
+      bad(subject, "\(path) cannot be made: \(parent) is not writable", advice)
+    } else if !hasRoom(parent) {
+      bad(subject, "less than 64 MB of disk space is left for \(path)", "Make room, or notes may not be stored.")
+    } else {
+      good(subject, "\(path) does not exist yet; your first note makes it")
+    }
+  }
+
+  private func hasRoom(_ path: String) -> Bool {
+    var space = statvfs()
+    // Where the system does not say, there is room.
+    guard statvfs(path, &space) == 0 else { return true }
+    return Int64(clamping: UInt64(space.f_bavail) &* UInt64(space.f_frsize)) >= Self.leastSpace
+  }
+}

@@ -1,0 +1,34 @@
+import Automerge
+import Foundation
+import NotesHarness
+import TestSupport
+import Testing
+
+/// Documents that somebody else has sent, looked into on a terminal.
+@Suite(.ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
+struct HostileDocumentTests {
+  /// What a command that is given a document prints on a terminal, without the ends of its lines.
+  private func shown(_ document: Document, _ command: [String]) throws -> String {
+    let user = try NotesUser("Ana")
+    let path = user.directory.file("letter.automerge")
+    try document.save().write(to: URL(filePath: path))
+    let terminal = try Terminal(
+      in: user.directory, name: "terminal",
+      command: ["sh", "-c", "\"$@\"; echo [ended]; exec cat", "sh", try #require(NotesBinary.path)] + command + [path],
+      environment: [:])
+    var screen = ""
+    try NotesProcess.wait(for: "the end", of: []) {
+      screen = try terminal.screen()
+      return screen.contains("[ended]")
+    }
+    return screen.replacing("\n", with: "")
+  }
+
+  @Test func keysAndTextsActOnNoTerminal() throws {
+    let document = Document()
+    try document.put(obj: .ROOT, key: "k\u{202e}\u{9b}2J", value: .String("\u{1b}]52;c;ZXZpbA==\u{7}"))
+    let screen = try shown(document, ["dump", "--no-changes", "--compact"])
+    #expect(screen.contains("k\\u202E\\u009B2J"), "\(screen)")
+    #expect(screen.contains("ZXZpbA=="), "\(screen)")
+  }
+}
