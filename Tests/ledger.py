@@ -90,11 +90,12 @@ class Soak:
                 seeds = seeds[done:]
 
     def run(self, first, count, replays=False):
-        """Runs seeds in one process until one fails; returns how many were done, failed ones too."""
+        """Runs seeds in one process, to the last one or until it ends; returns how many were done. With `replays`, returns what failed in
+        the only one, and counts nothing."""
         process = subprocess.Popen(
             ["nice", "-n", "15", self.program, str(first), "1", str(count), self.faults], stdout=subprocess.PIPE, text=True,
             env=dict(os.environ, SWIFT_DETERMINISTIC_HASHING="1"), stderr=subprocess.PIPE)
-        timer, done, seed = None, 0, first
+        timer, done, seed, failure = None, 0, first, None
         for line in process.stdout:
             if timer:
                 timer.cancel()
@@ -104,21 +105,22 @@ class Soak:
             result = json.loads(line)
             if "begun" in result:
                 seed = result["begun"]
-                if self.ended.is_set():
+                if self.ended.is_set() and not replays:
                     process.kill()
                     break
                 continue
             done += 1
             if replays:
-                return result.get("failure")
-            self.note(result)
+                failure = result.get("failure")
+            else:
+                self.note(result)
         errors = process.stderr.read()
         process.wait()
         if timer:
             timer.cancel()
+        if replays:
+            return failure if process.returncode == 0 else f"ends with {process.returncode}"
         if process.returncode != 0 and not self.ended.is_set():
-            if replays:
-                return f"ends with {process.returncode}"
             self.note({"seed": seed, "failure": f"ends with {process.returncode}: {errors[-300:]}"})
             done += 1
         return done

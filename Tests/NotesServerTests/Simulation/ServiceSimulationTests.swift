@@ -44,15 +44,6 @@ import Testing
     print("seed \(seed): \(simulation.report), history \(history)")
   }
 
-  /// One run for each kind; `make soak` has them all at once.
-  @Test(arguments: Fault.allCases.filter { !Fault.unmended.contains($0) }) func everyWordStandsOnceWhateverGoesWrong(
-    fault: Fault
-  ) async throws {
-    let simulation = Simulation(seed: 7, faults: [fault])
-    try await simulation.run(steps: 100)
-    #expect(simulation.report.faults[fault, default: 0] > 0, "\(fault) does not happen")
-  }
-
   /// The first service takes the words in a moment after the write; the second finds them in its editor's buffer. Where the
   /// two do not know each other yet, each has only the store to learn from what the other has taken in.
   @Test(arguments: [true, false]) func wordsOfAnotherProgramStandOnceIfASecondEditorOpensTheFileAtOnce(
