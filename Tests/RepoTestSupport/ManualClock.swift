@@ -89,8 +89,11 @@ public struct NotQuiet: Error, CustomStringConvertible {
 
 extension ManualClock {
   /// Lets tasks run and time pass, as far as `horizon`, until the condition is true. Work on other threads may take any time.
+  ///
+  /// - Parameter standing: whether such work is under way, that time has to wait for.
   public func run(
-    until what: String, horizon: Duration = .seconds(3), _ condition: @AutomergeRepo () -> Bool
+    until what: String, horizon: Duration = .seconds(3), standing: @AutomergeRepo () -> Bool = { false },
+    _ condition: @AutomergeRepo () -> Bool
   ) async throws {
     let limit = now + horizon
     let deadline = ContinuousClock.now + Patience.hang
@@ -101,7 +104,8 @@ extension ManualClock {
         await passThroughSharedThreads()
       }
       if condition() { return }
-      if !runNext(until: limit), ContinuousClock.now > deadline { throw NotQuiet(description: "waited for: \(what)") }
+      let hasMoved = !standing() && runNext(until: limit)
+      if !hasMoved, ContinuousClock.now > deadline { throw NotQuiet(description: "waited for: \(what)") }
     }
   }
 

@@ -10,12 +10,14 @@
 ;;; Code:
 
 (defvar notes-lsp--running)
-(defvar driver-step nil "What F12 does.")
+(defvar driver-step nil "What F12 does; nil once it has begun.")
 
 (defun driver-do ()
   "Do the step."
   (interactive)
-  (funcall driver-step))
+  (let ((step driver-step))
+    (setq driver-step nil)
+    (when step (funcall step))))
 
 (global-set-key [f12] #'driver-do)
 

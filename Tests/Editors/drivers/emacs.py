@@ -2,12 +2,16 @@
 """Drives Emacs for the conformance table (Conformance.md)."""
 import os
 import sys
+import time
 
 if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from drivers.terminal import Driver, place, root
 
 named = {"RET": "\r", "ESC": "\x1b", "TAB": "\t", "DEL": "\x7f", "SPC": " ", "C-SPC": "\0", "C-@": "\0", "C-_": "\x1f", "C-M-_": "\x1b\x1f"}
+
+# Seconds without any input that waits, after which a key was not taken.
+dropped_after = 1
 
 
 def raw(keys):
@@ -61,9 +65,18 @@ class EmacsDriver(Driver):
         self.wait("the keys to be dealt with", lambda: self.lisp("(if (or (input-pending-p) unread-command-events) 1 0)") == 0)
 
     def do(self, code):
-        """Evaluates Lisp as a command."""
+        """Evaluates Lisp as a command. A C-g before it is a signal, which Emacs may get after the key, and then drops the key."""
         self.lisp(f"(progn (setq driver-step (lambda () {code})) t)")
-        self.keys(b"\x1b[24~")
+        pressed = 0
+
+        def is_taken():
+            nonlocal pressed
+            if time.monotonic() > pressed + dropped_after:
+                self.keys(b"\x1b[24~")
+                pressed = time.monotonic()
+            return self.lisp("(if driver-step 1 0)") == 0
+
+        self.wait("the step to be begun", is_taken)
 
     def go(self, where):
         line, column = place(where)
