@@ -28,7 +28,7 @@ struct HostileDocumentTests {
     let document = Document()
     try document.put(obj: .ROOT, key: "k\u{202e}\u{9b}2J", value: .String("\u{1b}]52;c;ZXZpbA==\u{7}"))
     let screen = try shown(document, ["dump", "--no-changes", "--compact"])
-    #expect(screen.contains("k\\u202E\\u009B2J"), "\(screen)")
+    #expect(screen.contains("k\\u202e\\u009b2J"), "\(screen)")
     #expect(screen.contains("ZXZpbA=="), "\(screen)")
   }
 }

@@ -47,7 +47,7 @@ struct ServeTests {
     // Its store is used by one server at a time.
     let second = try ChildProcess.run(ServerProcess.command(home: home, options: []))
     #expect(second.exit == .code(1))
-    #expect(String(decoding: second.errorOutput, as: UTF8.self).contains("Another notes-lsp has the network"))
+    #expect(String(decoding: second.errorOutput, as: UTF8.self).contains("Another notes-lsp already serves"))
   }
 
   @Test func aBadAccessFileIsRefusedAtTheStartAndLeftAloneLater() throws {
