@@ -53,13 +53,13 @@ struct WatchedNote {
     files.onLook.withLock {
       $0 = { looked in
         guard looked == path else { return }
-        let index = count.withLock { count in
-          defer { count += 1 }
-          return count
-        }
-        guard index < parts.count else { return }
+        // Looks may overlap: the parts are written in their order, whichever look waits for the time.
         let date = await clock.date
-        files.write(path, parts[index], at: index + 1 < parts.count ? date : nil)
+        count.withLock { count in
+          guard count < parts.count else { return }
+          files.write(path, parts[count], at: count + 1 < parts.count ? date : nil)
+          count += 1
+        }
       }
     }
     folders.changed(path)
