@@ -45,17 +45,29 @@ import Testing
     #expect(try await world.handle(handle.id, at: "a")?.document.content() == "kept")
   }
 
+  /// A document of two processes of one store: the other one has stored "green ", this one has typed "!".
+  @AutomergeRepo private struct TwoProcesses {
+    let here = Repo(peerId: PeerId("first"), storage: InMemoryStorage())
+    let there: Repo
+    let handle: DocHandle
+    let other: DocHandle
+
+    init() async throws {
+      handle = try here.create(try .note("tea"))
+      try await handle.flush()
+      there = Repo(peerId: PeerId("second"), storage: here.storage)
+      guard case .found(let found) = await there.find(handle.id) else { throw CancellationError() }
+      other = found
+      try other.splice(0, "green ")
+      try await other.flush()
+      try handle.splice(3, "!")
+    }
+  }
+
   /// Another process of the store wrote to the document after this one had read it, and ended without a word.
   @Test @AutomergeRepo func whatAnEndedProcessHasStoredIsTakenIn() async throws {
-    let storage = InMemoryStorage()
-    let first = Repo(peerId: PeerId("first"), storage: storage)
-    let handle = try first.create(try .note("tea"))
-    try await handle.flush()
-    let second = Repo(peerId: PeerId("second"), storage: storage)
-    guard case .found(let other) = await second.find(handle.id) else { throw CancellationError() }
-    try other.splice(0, "green ")
-    try await other.flush()
-    try handle.splice(3, "!")
+    let processes = try await TwoProcesses()
+    let handle = processes.handle
     try await handle.takeStored()
     #expect(try handle.document.content() == "green tea!")
     let heads = handle.document.heads()
@@ -65,21 +77,13 @@ import Testing
 
   /// Both write the row of heads: the last one hides the changes that it does not know.
   @Test @AutomergeRepo func whatAnotherProcessHasStoredIsTakenInAlthoughThisOneStoredLast() async throws {
-    let storage = InMemoryStorage()
-    let first = Repo(peerId: PeerId("first"), storage: storage)
-    let handle = try first.create(try .note("tea"))
-    try await handle.flush()
-    let second = Repo(peerId: PeerId("second"), storage: storage)
-    guard case .found(let other) = await second.find(handle.id) else { throw CancellationError() }
-    try other.splice(0, "green ")
-    try await other.flush()
-    try handle.splice(3, "!")
-    try await handle.flush()
-    try await handle.takeStored()
-    #expect(try handle.document.content() == "green tea!")
+    let processes = try await TwoProcesses()
+    try await processes.handle.flush()
+    try await processes.handle.takeStored()
+    #expect(try processes.handle.document.content() == "green tea!")
     // The other one has read the first chunk alone, and is in the same position.
-    try await other.takeStored()
-    #expect(try other.document.content() == "green tea!")
+    try await processes.other.takeStored()
+    #expect(try processes.other.document.content() == "green tea!")
   }
 
   /// Compressed, and not read, merged and written once more.

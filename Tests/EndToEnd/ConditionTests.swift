@@ -41,7 +41,7 @@ struct ConditionTests {
     let person = try Person(kind)
     try person.makeNote()
     try person.editor.share()
-    try person.shows("shared, and nobody has joined")
+    try person.shows("shared, without a guest yet")
     let ben = try JoinedNote("Ben", ticket: person.editor.waitForTicket())
     try person.act()
     try person.editor.give(vim: "", emacs: "(delete-other-windows)")

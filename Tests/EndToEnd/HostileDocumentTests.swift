@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Documents that somebody else has sent, looked into on a terminal.
+/// What commands print on a terminal of a document from a hostile sender.
 @Suite(.ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
 struct HostileDocumentTests {
   /// What a command that is given a document prints on a terminal, without the ends of its lines.

@@ -192,7 +192,7 @@ struct MessageTests {
     try person.makeNote()
     try person.editor.share()
     let words = try #require(try ticketWords(person))
-    try person.shows("shared, and nobody has joined")
+    try person.shows("shared, without a guest yet")
     try person.act()
     try person.editor.give(
       vim: "NotesTicket", emacs: "(progn (kill-buffer \"*notes ticket*\") (delete-other-windows))")
@@ -200,7 +200,7 @@ struct MessageTests {
       try !person.editor.session.terminal.screen().contains("Or read aloud:")
     }
     try person.editor.give(vim: "NotesTicket", emacs: "(notes-ticket)")
-    try person.shows("shared, and nobody has joined")
+    try person.shows("shared, without a guest yet")
     let screen = Set(try person.editor.session.terminal.screen().split { !$0.isLetter })
     #expect(words.allSatisfy { screen.contains($0[...]) }, "\(words) in \(screen)")
   }

@@ -102,9 +102,9 @@ public enum FormatShapes: String, CaseIterable, Sendable {
       try WordShapes.checkLine(peer.name, longest: KnownPeer.maximumNameLength)
     }
     for change in nearby.loseAll() {
-      guard case .vanished = change else { throw Broken(description: "a peer that nobody hears any more") }
+      guard case .vanished = change else { throw Broken(description: "losing all peers reports \(change)") }
     }
-    try Broken.unless(nearby.peers.isEmpty, "peers that nobody hears")
+    try Broken.unless(nearby.peers.isEmpty, "peers are left after their time")
   }
 
   private static func checkMeetingNotes(_ input: [UInt8]) throws {

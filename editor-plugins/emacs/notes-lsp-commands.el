@@ -13,6 +13,7 @@
 (require 'cl-lib)
 (require 'subr-x)
 (require 'notes-lsp-service)
+(require 'notes-lsp-stop)
 (require 'notes-lsp-ask)
 (require 'notes-lsp-buffer)
 (require 'notes-lsp-condition)

@@ -51,6 +51,7 @@ further."
 
 (require 'notes-lsp-shown)
 (require 'notes-lsp-service)
+(require 'notes-lsp-stop)
 (require 'notes-lsp-ask)
 (require 'notes-lsp-capture)
 (require 'notes-lsp-buffer)

@@ -18,7 +18,7 @@ struct NoteAuthors {
   private let met: ([UInt8]) -> String?
 
   /// - Parameters:
-  ///   - isAlone: whether nobody else can have written here, so that what is the robot's is of the robot in this process
+  ///   - isAlone: whether the note is shared with no peer. Otherwise a peer may pose as the tutorial's robot
   ///   - met: the name of the person whose key begins with these bytes, if this person has met them
   init(
     of note: NoteDocument, own: (person: String, name: String), isAlone: Bool, met: @escaping ([UInt8]) -> String?

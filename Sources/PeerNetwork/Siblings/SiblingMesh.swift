@@ -7,12 +7,12 @@ import PeerTransport
 ///                            ▲   │ failed              │ lost
 ///                            └───┴──── pausing ◄───────┘
 ///
-/// A process that has just started calls all that it finds, as these have not heard of it; whoever finds it later waits for its call.
-/// After a loss the process with the smaller id calls, and the other one waits. Who waits calls too if no call comes, as when it is not
-/// to be reached itself. Were both to call at once, the calls would cross, and one connection would replace the other with messages
-/// under way on it. So of two that wait, as when each has read its first list before the other was in it, the one with the smaller id
-/// waits half as long.
-/// A process that is not in the list any more is not called. A connection that is there stays: the list may be old.
+/// A process that has just started calls every process in its first list, because these do not know of it yet. A process that finds a
+/// new one later waits for its call. After a loss the process with the smaller id calls, and the other one waits. The waiting process
+/// calls too if no call comes, as when it cannot be reached. If both called at once, the calls would cross, and one connection would
+/// replace the other with messages under way on it. So of two waiting processes, as when each has read its first list before the other
+/// was in it, the one with the smaller id waits half as long.
+/// A process that has left the list is not called. An existing connection stays, because the list may be old.
 struct SiblingMesh {
   /// Source: Storage.md, "PostgreSQL".
   static let patience: Duration = .seconds(2)

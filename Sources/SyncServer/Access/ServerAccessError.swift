@@ -4,7 +4,7 @@ import JSONRPC
 public enum ServerAccessError: Error, Hashable, Sendable {
   case unreadable(path: String, reason: String)
   case tooLong(path: String, limit: Int)
-  /// Whoever can write it can let themselves in.
+  /// Any user of this machine could write a rule that admits them.
   case writableByAll(path: String)
   case notJSON(line: Int, column: Int)
   /// `place` is such as `tokens, entry 2`, and `cure` a whole sentence without its end.

@@ -47,8 +47,8 @@ public final class ServerPolicy: ShareAuthorizing {
 
   /// Whether a peer without a key may come with this token, or without any.
   ///
-  /// - Parameter origin: the site of the page that comes, if a browser sends it. Any page can have the browser of somebody who is
-  ///   behind a firewall call a server there, so without a token only pages of the file's sites may come.
+  /// - Parameter origin: the site of the page that connects; nil if the client is not a browser. Any page can make a visitor's
+  ///   browser connect to a server behind the visitor's firewall, so without a token only pages of the file's sites are admitted.
   public func admission(presenting token: String?, origin: String? = nil) -> Admission? {
     guard let file else { return nil }
     if let token { return file.token(presented: token).map { .token($0) } }

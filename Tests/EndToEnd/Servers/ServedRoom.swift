@@ -185,8 +185,8 @@ final class ServedRoom {
     }
   }
 
-  /// Somebody comes last, to a server of which no one knows. The others are dead, and still in the table of those that run, so there is
-  /// nothing but the database.
+  /// A last reader connects to a fresh server. The other servers are dead, although the table of processes still lists them, so only the
+  /// database can answer.
   func readLast() throws -> String {
     for number in servers.indices { try kill(number) }
     homes.append(try directory.directory("server\(homes.count)"))

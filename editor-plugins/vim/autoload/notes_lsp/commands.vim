@@ -291,77 +291,6 @@ export def Recovered()
   }))
 enddef
 
-# Goes to a person's caret, or to where they have just pointed; into another note, if they are in one that is listed.
-export def Go(name: string)
-  final note = buffer.Of(bufnr())
-  const peer = presence.Find(note, name)
-  if !empty(peer)
-    normal! m'
-    presence.Go(note, peer)
-    return
-  endif
-  service.Request('notes/list', {}, Then((result) => {
-    const found = result->get('notes', [])->copy()->filter((_, it) =>
-      !empty(it->get('here', [])) && (name == '' || it.here->indexof((_, one) => one ==? name) >= 0))
-    if empty(found)
-      status.Warn(name == '' ? 'No one else is in a note' : $'{name} is in no note of yours')
-      return
-    endif
-    goingTo = name == '' ? found[0].here[0] : name
-    service.Request('notes/open', {id: found[0].id}, Then((place) => {
-      files.Open(place)
-      status.Say($'{goingTo} is in this note')
-    }))
-  }))
-enddef
-
-# Whose caret is to be gone to as soon as it is shown, in the note just opened.
-var goingTo = ''
-
-# The carets of a note are shown.
-export def OnCarets(note: dict<any>)
-  if goingTo != '' && note.bufnr == bufnr()
-    const peer = presence.Find(note, goingTo)
-    if !empty(peer)
-      goingTo = ''
-      presence.Go(note, peer)
-    endif
-  endif
-enddef
-
-export def Follow(name: string)
-  final note = buffer.Of(bufnr())
-  if name == '' && presence.IsFollowing(note)
-    presence.StopFollowing(note)
-    return
-  endif
-  const peer = presence.Find(note, name)
-  if empty(peer)
-    status.Warn(name == '' ? 'No one else is in this note' : $'{name} is not in this note')
-    return
-  endif
-  presence.StartFollowing(note, peer)
-  status.Say($'Following {peer.name}; moving or typing stops it')
-enddef
-
-# Shows the others in the note this place, or these lines.
-export def Point(count: number, first: number, last: number, text: string)
-  final note = buffer.Of(bufnr())
-  if empty(note) || note.id == ''
-    status.NotANote()
-    return
-  endif
-  sync.Flush(note, false)
-  const at = {line: line('.') - 1, character: col('.') - 1}
-  const range = count == 0 ? {start: at, end: at}
-    : {start: {line: first - 1, character: 0}, end: {line: last - 1, character: len(getline(last))}}
-  const params = {uri: note.uri, version: note.version, rev: note.rev, range: range, text: text}
-  service.Request('notes/point', params, Then((result) => {
-    const people = result->get('people', [])
-    status.Say(empty(people) ? 'No one else is in this note' : $'Pointed here for {people->join(", ")}')
-  }))
-enddef
-
 # Everything that was told, also what passed quickly.
 export def Log()
   list.Show('[Notes log]', status.Told())
@@ -450,10 +379,6 @@ enddef
 export def CompleteTitle(lead: string, _: string, _: number): list<string>
   const notes = service.Ask('notes/list', {})->get('notes', [])
   return notes->mapnew((_, it) => it.title)->filter((_, it) => it->tolower()->stridx(lead->tolower()) == 0)
-enddef
-
-export def CompletePeer(lead: string, _: string, _: number): list<string>
-  return presence.Names(buffer.Of(bufnr()))->filter((_, it) => it->tolower()->stridx(lead->tolower()) == 0)
 enddef
 
 export def CompleteShare(lead: string, _: string, _: number): list<string>

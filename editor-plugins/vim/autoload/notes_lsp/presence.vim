@@ -3,7 +3,7 @@ vim9script
 
 import autoload 'notes_lsp/text.vim'
 import autoload 'notes_lsp/buffer.vim'
-import autoload 'notes_lsp/commands.vim'
+import autoload 'notes_lsp/going.vim'
 import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/safe.vim'
@@ -102,7 +102,7 @@ export def Show(note: dict<any>, peers: list<any>)
     endfor
   endfor
   Redraw(note)
-  commands.OnCarets(note)
+  going.OnCarets(note)
 enddef
 
 # Moves what is shown over edits that are about to be made. A caret stays behind what is typed at its place, as it does for

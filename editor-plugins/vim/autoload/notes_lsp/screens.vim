@@ -5,6 +5,7 @@ import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/commands.vim'
 import autoload 'notes_lsp/exchange.vim'
 import autoload 'notes_lsp/files.vim'
+import autoload 'notes_lsp/going.vim'
 import autoload 'notes_lsp/history.vim'
 import autoload 'notes_lsp/list.vim'
 import autoload 'notes_lsp/nearby.vim'
@@ -83,7 +84,7 @@ export def PeopleOf(target: dict<any>)
   view.Show('[Notes people]', 'notes/people', target)
   view.Map('<CR>', 'go to their caret', 'peer', (row) => {
     list.Close()
-    commands.Go(row.name)
+    going.Go(row.name)
   })
   view.Map('i', 'invite', 'peer', (row) => nearby.InviteTo(target, row))
   view.Map('a', 'change access', 'peer', (row) => nearby.ChooseAccess(target, row))

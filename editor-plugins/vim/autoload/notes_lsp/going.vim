@@ -1,0 +1,85 @@
+vim9script
+# Where the other people are: going there, following them, and pointing out a place to them.
+
+import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/commands.vim'
+import autoload 'notes_lsp/files.vim'
+import autoload 'notes_lsp/presence.vim'
+import autoload 'notes_lsp/service.vim'
+import autoload 'notes_lsp/status.vim'
+import autoload 'notes_lsp/sync.vim'
+
+# The person whose caret to go to as soon as it is shown, in the note just opened.
+var goingTo = ''
+
+# Goes to a person's caret, or to where they have just pointed; into another note, if they are in one that is listed.
+export def Go(name: string)
+  final note = buffer.Of(bufnr())
+  const peer = presence.Find(note, name)
+  if !empty(peer)
+    normal! m'
+    presence.Go(note, peer)
+    return
+  endif
+  service.Request('notes/list', {}, commands.Then((result) => {
+    const found = result->get('notes', [])->copy()->filter((_, it) =>
+      !empty(it->get('here', [])) && (name == '' || it.here->indexof((_, one) => one ==? name) >= 0))
+    if empty(found)
+      status.Warn(name == '' ? 'No one else is in a note' : $'{name} is in no note of yours')
+      return
+    endif
+    goingTo = name == '' ? found[0].here[0] : name
+    service.Request('notes/open', {id: found[0].id}, commands.Then((place) => {
+      files.Open(place)
+      status.Say($'{goingTo} is in this note')
+    }))
+  }))
+enddef
+
+# The carets of a note are shown.
+export def OnCarets(note: dict<any>)
+  if goingTo != '' && note.bufnr == bufnr()
+    const peer = presence.Find(note, goingTo)
+    if !empty(peer)
+      goingTo = ''
+      presence.Go(note, peer)
+    endif
+  endif
+enddef
+
+export def Follow(name: string)
+  final note = buffer.Of(bufnr())
+  if name == '' && presence.IsFollowing(note)
+    presence.StopFollowing(note)
+    return
+  endif
+  const peer = presence.Find(note, name)
+  if empty(peer)
+    status.Warn(name == '' ? 'No one else is in this note' : $'{name} is not in this note')
+    return
+  endif
+  presence.StartFollowing(note, peer)
+  status.Say($'Following {peer.name}; moving or typing stops it')
+enddef
+
+# Shows the others in the note this place, or these lines.
+export def Point(count: number, first: number, last: number, text: string)
+  final note = buffer.Of(bufnr())
+  if empty(note) || note.id == ''
+    status.NotANote()
+    return
+  endif
+  sync.Flush(note, false)
+  const at = {line: line('.') - 1, character: col('.') - 1}
+  const range = count == 0 ? {start: at, end: at}
+    : {start: {line: first - 1, character: 0}, end: {line: last - 1, character: len(getline(last))}}
+  const params = {uri: note.uri, version: note.version, rev: note.rev, range: range, text: text}
+  service.Request('notes/point', params, commands.Then((result) => {
+    const people = result->get('people', [])
+    status.Say(empty(people) ? 'No one else is in this note' : $'Pointed here for {people->join(", ")}')
+  }))
+enddef
+
+export def CompletePeer(lead: string, _: string, _: number): list<string>
+  return presence.Names(buffer.Of(bufnr()))->filter((_, it) => it->tolower()->stridx(lead->tolower()) == 0)
+enddef
