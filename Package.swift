@@ -134,7 +134,7 @@ let package = Package(
     .target(
       name: "WebSocketNetwork",
       dependencies: [
-        "AutomergeRepo", "PeerTransport", "UV", "CWslay", .product(name: "Logging", package: "swift-log"),
+        "AutomergeRepo", "Automerge", "PeerTransport", "UV", "CWslay", .product(name: "Logging", package: "swift-log"),
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: strict),
@@ -210,7 +210,8 @@ let package = Package(
     .testTarget(
       name: "OutsideTests",
       dependencies: [
-        "chat", "PeerNetwork", "PeerTransport", "SQLiteStorage", "FileStorage", "AutomergeRepo", "Automerge",
+        "chat", "PeerNetwork", "WebSocketNetwork", "PeerTransport", "SQLiteStorage", "FileStorage", "AutomergeRepo",
+        "Automerge",
       ],
       path: "Tests/OutsidePackage/Tests/OutsideTests", swiftSettings: strict),
     .testTarget(

@@ -50,7 +50,7 @@ allow SQLiteStorage FileStorage AutomergeRepo
 allow Store
 allow PeerTransport AutomergeRepo Automerge UV COpenSSL
 allow PeerNetwork AutomergeRepo Automerge PeerTransport UV CAvahi
-allow WebSocketNetwork AutomergeRepo PeerTransport UV CWslay
+allow WebSocketNetwork AutomergeRepo Automerge PeerTransport UV CWslay
 allow PostgresStorage AutomergeRepo Automerge UV CPostgres
 allow SyncServer JSONRPC AutomergeRepo Automerge PeerTransport WebSocketNetwork UV
 allow NotesServer JSONRPC AutomergeRepo Automerge CQREncode

@@ -18,7 +18,7 @@ package final class LinkTable {
   private var linkOfPeer: [PeerId: PeerLink] = [:]
 
   /// - Parameter clock: real time, of which the links have a share.
-  package init(clock: any RepoClock) { share = WorkShare(clock: clock) }
+  package nonisolated init(clock: any RepoClock) { share = WorkShare(clock: clock) }
 
   package var budgets: LinkBudgets { LinkBudgets(share: share, unsent: unsent, unfinished: unfinished) }
 

@@ -40,6 +40,8 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
 /// Why there is no connection, or no listening.
 public enum PeerNetworkError: Error, Hashable, Sendable {
   case badAddress(String)
+  /// Not a WebSocket URL.
+  case badURL(String)
   case cannotListen(PeerAddress, reason: String)
   case unreachable(PeerAddress, reason: String)
   /// No answer from the address, not even a refusal.
@@ -55,6 +57,7 @@ extension PeerNetworkError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .badAddress(let text): "\(text) is no address; write host:port"
+    case .badURL(let text): "\(text) is not a WebSocket URL; write wss://host/"
     case .cannotListen(let address, let reason): "cannot listen at \(address): \(reason)"
     case .unreachable(let address, let reason), .noAnswer(let address, let reason):
       "\(address) cannot be reached: \(reason)"

@@ -11,22 +11,36 @@ final class WantedServers {
     var state = WebSocketServerState.connecting
     /// The peer that answered last.
     var peer: PeerId?
+    /// Calls that failed, and connections that ended, since it was last connected.
+    var failureCount = 0
+    /// Whether it is not called any more, for its retries are used up.
+    var isGivenUp = false
   }
 
   /// Calls a server. To be answered with `connected` or `ended`.
   var onDial: (@AutomergeRepo (WebSocketURL, _ token: String?) -> Void)?
   var onChange: (@AutomergeRepo (WebSocketURL, WebSocketServerState) -> Void)?
+  private let maximumRetryCount: Int?
   private let clock: any RepoClock
   private var random: RandomSource
-  private var servers: [WebSocketURL: Server] = [:]
+  private var servers: [WebSocketURL: Server] = [:] {
+    didSet { latest.set(states) }
+  }
+  private let latest = LatestValues<[WebSocketURL: WebSocketServerState]>([:])
 
-  init(clock: any RepoClock, random: RandomSource) { (self.clock, self.random) = (clock, random) }
+  /// - Parameter maximumRetryCount: how often a server is called again before it is given up; nil without end.
+  nonisolated init(clock: any RepoClock, random: RandomSource, maximumRetryCount: Int? = nil) {
+    (self.clock, self.random, self.maximumRetryCount) = (clock, random, maximumRetryCount)
+  }
 
   var states: [WebSocketURL: WebSocketServerState] { servers.mapValues(\.state) }
 
+  /// The current states, then the new ones after each change.
+  func stateUpdates() -> AsyncStream<[WebSocketURL: WebSocketServerState]> { latest.updates() }
+
   /// Stays connected to a server from now on. A new token takes effect at the next call.
   func insert(_ url: WebSocketURL, token: String?) {
-    if let old = servers[url], old.token == token { return }
+    if let old = servers[url], old.token == token, !old.isGivenUp { return }
     remove(url)
     servers[url] = Server(token: token)
     tell(url, .wanted)
@@ -41,6 +55,8 @@ final class WantedServers {
 
   func connected(_ url: WebSocketURL, to peer: PeerId) {
     servers[url]?.peer = peer
+    servers[url]?.failureCount = 0
+    servers[url]?.isGivenUp = false
     set(.connected(peer), url)
     tell(url, .connected)
   }
@@ -51,6 +67,10 @@ final class WantedServers {
     // Whichever of the two it was, the other means nothing then.
     tell(url, .lost)
     tell(url, .failed)
+    servers[url]?.failureCount += 1
+    guard let maximumRetryCount, let server = servers[url], server.failureCount > maximumRetryCount else { return }
+    servers[url]?.isGivenUp = true
+    tell(url, .unwanted)
   }
 
   /// The peer that answered last; nil if none has.

@@ -1,4 +1,5 @@
 import AutomergeRepo
+import Foundation
 import PeerTransport
 import UV
 
@@ -11,6 +12,31 @@ extension WebSocketProvider {
     servers.insert(url, token: token)
   }
 
+  /// Calls a server, and returns when it has introduced itself. From then on it is kept connected, as the configuration says.
+  ///
+  /// - Parameter token: see the other `connect`.
+  /// - Returns: the server's id.
+  /// - Throws: why the call has failed; the server is then not called again. `stopped` before the provider is added to a repo.
+  @discardableResult
+  public func connect(to url: URL, token: String? = nil) async throws(PeerNetworkError) -> PeerId {
+    guard let server = WebSocketURL(url.absoluteString) else { throw .badURL(url.absoluteString) }
+    await comeToLoop()
+    guard local != nil else { throw .stopped }
+    if serverStates[server]?.error != nil { forget(server) }
+    connect(to: server, token: token)
+    for await states in servers.stateUpdates() {
+      switch states[server] {
+      case .connecting: continue
+      case .connected(let peer): return peer
+      case .waiting(let error):
+        forget(server)
+        throw error
+      case nil: throw .stopped
+      }
+    }
+    throw .stopped
+  }
+
   /// Ends the connection to a server, and calls it no more.
   public func forget(_ url: WebSocketURL) {
     servers.remove(url)
@@ -21,8 +47,16 @@ extension WebSocketProvider {
     }
   }
 
+  /// Ends the connections to all servers, and calls them no more.
+  public func disconnect() {
+    for url in servers.states.keys { forget(url) }
+  }
+
   /// The servers that are kept connected, and how things stand with each.
   public var serverStates: [WebSocketURL: WebSocketServerState] { servers.states }
+
+  /// The current states, then the new ones after each change. A slow reader misses states in between, but never the last.
+  public func serverStateUpdates() -> AsyncStream<[WebSocketURL: WebSocketServerState]> { servers.stateUpdates() }
 
   /// The network may be back: calls every waiting server at once, and pings the others.
   public func networkImproved() {
@@ -30,7 +64,19 @@ extension WebSocketProvider {
     servers.networkImproved()
   }
 
+  /// Moves the actor to the loop, on which a provider that was made outside of any task may not be yet.
+  private func comeToLoop() async {
+    if !loop.isOnLoop { _ = try? await AutomergeRepo.sharedLoop() }
+  }
+
   func dial(_ url: WebSocketURL, token: String?) {
+    guard loop.isOnLoop else {
+      Task {
+        await comeToLoop()
+        if loop.isOnLoop, servers.states[url] != nil { dial(url, token: token) }
+      }
+      return
+    }
     let address = PeerAddress(host: url.host, port: url.port)
     if let peer = servers.peer(at: url), isConnected(peer) {
       // The server is already connected at another URL. It would close that connection for this one, and we would call

@@ -28,6 +28,7 @@ extension WebSocketProvider {
     authorize: @escaping @AutomergeRepo (WebSocketRequest) -> WebSocketAdmission
   ) throws(PeerNetworkError) -> PeerAddress {
     guard local != nil else { throw .stopped }
+    guard loop.isOnLoop else { throw .cannotListen(address, reason: "call from a task, after `sharedLoop`") }
     let tls: WebTLSContext?
     do {
       tls = try certificate.map { files throws(TLSError) in

@@ -40,15 +40,16 @@ public final class WebSocketProvider: NetworkProvider {
   /// Nil until started and after stopping.
   private(set) var local: LocalPeer?
 
-  /// - Parameter authorityFile: certificates of the authorities to trust for `wss`, in PEM; nil for those that the system trusts.
-  public init(
-    loop: Loop, clock: any RepoClock, authorityFile: String? = nil, random: RandomSource = RandomSource(),
-    logger: Logger = Logger(label: "websocket")
+  /// - Parameters:
+  ///   - authorityFile: certificates of the authorities to trust for `wss`, in PEM; nil for those that the system trusts.
+  ///   - retryCount: how often a server is called again before it is given up; nil without end.
+  public nonisolated init(
+    loop: Loop, clock: any RepoClock, authorityFile: String? = nil, retryCount: Int? = nil,
+    random: RandomSource = RandomSource(), logger: Logger = Logger(label: "websocket")
   ) {
     (self.loop, self.clock, self.random, self.logger) = (loop, clock, random, logger)
     (self.authorityFile, links) = (authorityFile, LinkTable(clock: LoopClock(loop)))
-    servers = WantedServers(clock: clock, random: random)
-    servers.onDial = { [weak self] url, token in self?.dial(url, token: token) }
+    servers = WantedServers(clock: clock, random: random, maximumRetryCount: retryCount)
   }
 
   /// Makes a provider on the process's shared loop, for programs without their own.
@@ -61,10 +62,20 @@ public final class WebSocketProvider: NetworkProvider {
     self.init(loop: loop, clock: LoopClock(loop), authorityFile: authorityFile, logger: logger)
   }
 
+  /// Makes a provider on the shared loop outside of any task, as a global constant needs. The provider's first call to a server
+  /// moves the actor to the loop.
+  public nonisolated convenience init(_ configuration: WebSocketProviderConfiguration) throws(UVError) {
+    let loop = try Loop.shared()
+    self.init(
+      loop: loop, clock: LoopClock(loop), authorityFile: configuration.authorityFile,
+      retryCount: configuration.retryCount, logger: configuration.logger)
+  }
+
   // MARK: Provider
 
   public func start(as local: LocalPeer, delegate: any NetworkDelegate) {
     (self.local, self.delegate) = (local, delegate)
+    servers.onDial = { [weak self] url, token in self?.dial(url, token: token) }
   }
 
   public func stop() {
