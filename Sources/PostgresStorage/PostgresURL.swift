@@ -1,4 +1,5 @@
 internal import CPostgres
+import Foundation
 
 /// Where a database is: `postgres://user@host:port/database`, or by a unix socket `postgres:///database?host=/run/postgresql`.
 ///
@@ -6,8 +7,10 @@ internal import CPostgres
 /// password is best kept out of the URL, where other users may see it: in `~/.pgpass` or `PGPASSWORD`.
 public struct PostgresURL: Hashable, Sendable {
   /// The text is not such a URL; the description says why.
-  public struct Invalid: Error, Hashable, CustomStringConvertible {
+  public struct Invalid: LocalizedError, Hashable, CustomStringConvertible {
     public let description: String
+
+    public var errorDescription: String? { description }
   }
 
   /// The URL as given, with its password if it has one.
