@@ -1,9 +1,10 @@
 import ArgumentParser
 import Automerge
+import AutomergeRepo
 import Foundation
 
 /// How what programs do with models grows with their size: the cost of an element is to stay the same.
-struct ModelGrowth: ParsableCommand {
+struct ModelGrowth: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "models", abstract: "The cost per element of models, histories and maps of growing size.")
 
@@ -12,21 +13,32 @@ struct ModelGrowth: ParsableCommand {
 
   @OptionGroup var output: OutputOptions
 
-  func run() throws {
+  func run() async throws {
     for size in sizes {
       try dictionary(size)
       try list(size)
       try history(size)
       try map(size)
+      try await finding(size)
     }
   }
 
   private func time<Result>(_ name: String, _ count: Int, _ work: () throws -> Result) rethrows -> Result {
     let start = processorMilliseconds()
     let result = try work()
+    tell(name, count, since: start)
+    return result
+  }
+
+  private func time(_ name: String, _ count: Int, _ work: () async throws -> Void) async rethrows {
+    let start = processorMilliseconds()
+    try await work()
+    tell(name, count, since: start)
+  }
+
+  private func tell(_ name: String, _ count: Int, since start: Double) {
     let microseconds = (processorMilliseconds() - start) * 1000 / Double(count)
     Measure(trace: "\(count) elements", name: name, unit: "µs", samples: [microseconds]).print(asJSON: output.json)
-    return result
   }
 
   private func dictionary(_ size: Int) throws {
@@ -54,6 +66,17 @@ struct ModelGrowth: ParsableCommand {
     }
     let history = time("history", size) { TypedDocument<[String: Int]>(document: document).history }
     _ = try time("history_snapshots", size) { try history.map { try $0.snapshot["number"] } }
+  }
+
+  /// Finds each of many documents in a store in memory.
+  private func finding(_ size: Int) async throws {
+    let store = InMemoryStorage(), writer = Repo(storage: store)
+    var ids: [DocumentId] = []
+    for _ in 0..<size { ids.append(try await writer.create(id: DocumentId()).id) }
+    try await writer.shutDown()
+    let reader = Repo(storage: store)
+    try await time("find_in_memory", size) { for id in ids { _ = try await reader.find(id: id) } }
+    try await reader.shutDown()
   }
 
   private func map(_ size: Int) throws {
