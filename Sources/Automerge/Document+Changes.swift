@@ -171,6 +171,9 @@ extension Document {
     try merge(other, &edits)
   }
 
+  /// The same, as the quick start of automerge-swift writes it.
+  public func merge(_ other: Document) throws { try merge(other: other) }
+
   /// As `merge`; returns what it did to texts.
   public func mergeWithTextEdits(other: Document) throws -> [TextEdit] {
     var edits: TextEditCollector? = TextEditCollector()
