@@ -34,6 +34,12 @@ public struct DocumentId: Hashable, Sendable, CustomStringConvertible {
     Self.lastRead.withLock { [self] in $0 = self }
   }
 
+  /// The same for a text that may be missing.
+  public init?(_ text: String?) {
+    guard let text else { return nil }
+    self.init(text)
+  }
+
   /// The last id read: message after message is about one document, and checking a text takes as long as reading the rest of a
   /// short message.
   private static let lastRead = Mutex<DocumentId?>(nil)

@@ -9,6 +9,8 @@ final class AuthorClaims {
   /// Our own actor when the peers were last told.
   private var toldActor: ActorId?
 
+  nonisolated init() {}
+
   /// The actors that we tell a peer we write as: our own, and those of our other processes that the peer reaches through us.
   private func actorsToTell(_ peer: PeerId, _ handle: DocHandle, _ repo: Repo) -> Set<ActorId> {
     var actors: Set<ActorId> = []

@@ -65,6 +65,14 @@ public final class DocHandle {
     }
   }
 
+  /// A handle that belongs to no repo, for `Repo.import(handle:)`: until then nothing of it is stored or sent.
+  public nonisolated init(id: DocumentId, doc: Document) {
+    (self.id, document) = (id, doc)
+    sync = DocumentSync(phase: .ready)
+    reports = LinkReports(id, local: PeerId(""))
+    progress = PeerProgress(heads: doc.heads())
+  }
+
   // MARK: Changing
 
   /// Runs `body` on the document and commits what it did as one change, which is on its way to the peers when this returns.

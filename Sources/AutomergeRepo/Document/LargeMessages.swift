@@ -18,6 +18,8 @@ final class LargeMessages {
   weak var handle: DocHandle?
   private var queues: [PeerId: Queue] = [:]
 
+  nonisolated init() {}
+
   /// Whether nothing is being read.
   var isEmpty: Bool { queues.isEmpty }
 

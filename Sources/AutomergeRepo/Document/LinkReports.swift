@@ -19,7 +19,7 @@ final class LinkReports {
   private var reportTimer: (any ScheduledAction)?
   private var quietTimer: (any ScheduledAction)?
 
-  init(_ document: DocumentId, local: PeerId) { relays = Relays(document: document, local: local) }
+  nonisolated init(_ document: DocumentId, local: PeerId) { relays = Relays(document: document, local: local) }
 
   /// Sends nothing any more.
   func stop() {

@@ -23,6 +23,9 @@ extension Repo {
   /// Hears from now on which heads documents have in these stores, however many peers away.
   public func subscribeToRemotes(_ stores: Set<StorageId>) { remotes.heads.subscribe(to: stores) }
 
+  /// The same, by automerge-repo-swift's label.
+  public func subscribeToRemotes(remotes: [StorageId]) { subscribeToRemotes(Set(remotes)) }
+
   public func unsubscribeFromRemotes(_ stores: Set<StorageId>) { remotes.heads.unsubscribe(from: stores) }
 
   /// The heads that a document has in a store that is followed, as last heard.

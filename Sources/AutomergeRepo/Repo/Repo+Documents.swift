@@ -57,6 +57,15 @@ extension Repo {
     }
   }
 
+  /// Adds the document of a handle that belongs to no repo yet, under the handle's id. If there is one already, the two are merged.
+  ///
+  /// - Returns: the repo's own handle, which stores and sends
+  @discardableResult
+  public func `import`(handle: DocHandle) async throws(RepoError) -> DocHandle {
+    if self.handle(of: handle.id) === handle { return handle }
+    return try await `import`(doc: handle.document, id: handle.id)
+  }
+
   @concurrent
   private static func document(of data: Data) async throws(RepoError) -> Document {
     do {

@@ -20,6 +20,9 @@ extension Repo {
   /// Starts to use a network, for the life of the repo.
   public func add(_ network: any NetworkProvider) { connections.add(network, delegate: self) }
 
+  /// The same, by automerge-repo-swift's name for it.
+  public func addNetworkAdapter(adapter: any NetworkProvider) { add(adapter) }
+
   /// The connected peers, with what they tell about themselves. Other processes of this person are not among them.
   public var peers: [PeerId: PeerMetadata] { connections.peers }
 

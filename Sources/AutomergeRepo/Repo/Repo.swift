@@ -58,6 +58,19 @@ public final class Repo {
     commits = CommitLog(lossCount: storage?.lossCount ?? 0)
   }
 
+  /// The same in automerge-repo-swift's order.
+  public nonisolated convenience init(sharePolicy: any ShareAuthorizing, storage: any StorageProvider) {
+    self.init(storage: storage, sharePolicy: sharePolicy)
+  }
+
+  /// The same with networks, which it starts at once.
+  public convenience init(
+    sharePolicy: any ShareAuthorizing, storage: any StorageProvider, networks: [any NetworkProvider]
+  ) {
+    self.init(storage: storage, sharePolicy: sharePolicy)
+    for network in networks { add(network) }
+  }
+
   // MARK: Documents
 
   /// Adds a new document, or one made elsewhere, under a new id. Stores it, and announces it to the peers that the policy allows.

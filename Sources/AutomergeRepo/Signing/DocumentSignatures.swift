@@ -28,6 +28,8 @@ final class DocumentSignatures {
   /// An actor of ours that also has changes which this process did not make. We sign none of its changes.
   private var foreign: ActorId?
 
+  nonisolated init() {}
+
   // MARK: Signing
 
   /// This person has changed the document.

@@ -9,3 +9,16 @@ public struct AvailablePeer: Hashable, Sendable, Identifiable {
 
   public var id: PeerId { peerId }
 }
+
+extension AvailablePeer: Comparable {
+  /// By name, and by id where two have the same name.
+  public static func < (left: AvailablePeer, right: AvailablePeer) -> Bool {
+    (left.name, left.peerId) < (right.name, right.peerId)
+  }
+}
+
+extension AvailablePeer: CustomDebugStringConvertible {
+  public var debugDescription: String {
+    "\(name) [\(peerId)] at \(addresses.map(\.description).joined(separator: ", "))"
+  }
+}

@@ -12,3 +12,16 @@ public struct PeerConnectionInfo: Hashable, Sendable, Identifiable {
 
   public var id: PeerId { peerId }
 }
+
+extension PeerConnectionInfo: Comparable {
+  /// By peer id.
+  public static func < (left: PeerConnectionInfo, right: PeerConnectionInfo) -> Bool { left.peerId < right.peerId }
+}
+
+extension PeerConnectionInfo: CustomStringConvertible {
+  /// Who called, and whom: “-> peer (name)” if we did.
+  public var description: String {
+    let name = peerMetadata.name.map { " (\($0))" } ?? ""
+    return "\(initiated ? "->" : "<-") \(peerId)\(name)"
+  }
+}

@@ -127,6 +127,9 @@ public final class PeerToPeerProvider: NetworkProvider {
     network?.tcp.disconnect(peer)
   }
 
+  /// The same, by automerge-repo-swift's label.
+  public func disconnect(peerId: PeerId) { disconnect(peerId) }
+
   /// Disconnects from all peers.
   public func disconnect() {
     for connection in peeredConnections { disconnect(connection.peerId) }
