@@ -24,6 +24,7 @@ let package = Package(
         .product(name: "Automerge", package: "notes-lsp"), .product(name: "AutomergeRepo", package: "notes-lsp"),
         .product(name: "SQLiteStorage", package: "notes-lsp"), .product(name: "FileStorage", package: "notes-lsp"),
         .product(name: "PeerNetwork", package: "notes-lsp"),
+        .product(name: "WebSocketNetwork", package: "notes-lsp"),
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -75,7 +75,7 @@ actor Library {
     }
     try await repo.flush()
     #expect(await handle.isStored)
-    let again = try await Repo(storage: store).find(id: handle.id)
+    let again = try await Repo(storage: store).find(id: handle.id, within: .patient)
     #expect(again.doc.heads() == document.heads())
     #expect(try again.doc.text(obj: text) == String(repeating: "x", count: 50))
   }

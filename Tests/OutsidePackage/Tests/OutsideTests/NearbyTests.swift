@@ -13,7 +13,8 @@ import Testing
   private func start(_ name: String, passcode: String?) async throws -> (repo: Repo, nearby: PeerToPeerProvider) {
     let repo = Repo(sharePolicy: SharePolicy.agreeable)
     let nearby = PeerToPeerProvider(
-      PeerToPeerProviderConfiguration(passcode: passcode, address: Self.here, isDiscoverable: false))
+      PeerToPeerProviderConfiguration(
+        passcode: passcode, address: Self.here, isDiscoverable: false, waitForPeerTimeout: .patient))
     await #expect(throws: PeerToPeerError.notAddedToARepo) { try await nearby.startListening() }
     repo.add(nearby)
     try await nearby.startListening(as: name)
@@ -36,7 +37,7 @@ import Testing
     #expect(ben.nearby.peeredConnections.map(\.initiated) == [true])
     let hers = try ana.repo.create()
     try hers.change { try $0.put(obj: .ROOT, key: "x", value: .Int(1)) }
-    let his = try await ben.repo.find(id: hers.id)
+    let his = try await ben.repo.find(id: hers.id, within: .patient)
     try his.change { try $0.put(obj: .ROOT, key: "x", value: .Int(2)) }
     for await _ in hers.statusUpdates() where try hers.doc.get(obj: .ROOT, key: "x") == .Scalar(.Int(2)) { break }
     ben.nearby.disconnect(ana.nearby.peerId)

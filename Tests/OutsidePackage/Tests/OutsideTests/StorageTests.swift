@@ -51,8 +51,9 @@ final class Drawer: StorageProvider {
       try await repo.shutDown()
       let later = Repo(storage: try await open())
       #expect(try await later.documentIds() == [handle.id, empty.id])
-      #expect(try await later.find(id: handle.id).doc.get(obj: .ROOT, key: "tea") == .Scalar(.Boolean(true)))
-      #expect(try await later.find(id: empty.id).doc.keys(obj: .ROOT).isEmpty)
+      let found = try await later.find(id: handle.id, within: .patient)
+      #expect(try found.doc.get(obj: .ROOT, key: "tea") == .Scalar(.Boolean(true)))
+      #expect(try await later.find(id: empty.id, within: .patient).doc.keys(obj: .ROOT).isEmpty)
     }
   }
 

@@ -14,7 +14,7 @@ import Testing
     for await peers in ben.peerUpdates() where peers.map(\.id) == ["ana"] { break }
     let hers = try ana.create()
     try hers.change { try $0.put(obj: .ROOT, key: "x", value: .Int(1)) }
-    let his = try await ben.find(id: hers.id)
+    let his = try await ben.find(id: hers.id, within: .patient)
     #expect(try his.doc.get(obj: .ROOT, key: "x") == .Scalar(.Int(1)))
 
     let messages = hers.ephemeralMessages()
@@ -37,13 +37,13 @@ import Testing
     wire.join(ana, ben)
     let id = DocumentId()
     var asked = false, lacked = false
-    for await progress in ben.findWithProgress(id) {
+    for await progress in ben.findWithProgress(id, within: .patient) {
       if progress.sources[.peer("ana")] == .asked { asked = progress.isAsking }
       if progress.sources[.peer("ana")] == .lacks { lacked = true }
       if case .unavailable? = progress.outcome { break }
     }
     #expect(asked || lacked)
-    await #expect(throws: RepoError.unavailable(id)) { try await ben.find(id: id) }
+    await #expect(throws: RepoError.unavailable(id)) { try await ben.find(id: id, within: .patient) }
     withExtendedLifetime(wire) {}
   }
 
@@ -57,7 +57,7 @@ import Testing
     #expect(ana.connectedPeers == [ConnectedPeer(id: "ben", proof: .token("wire"))])
     let hers = try ana.create()
     try hers.change { try $0.put(obj: .ROOT, key: "x", value: .Int(1)) }
-    let his = try await ben.find(id: hers.id)
+    let his = try await ben.find(id: hers.id, within: .patient)
     // Read access: what Ben changes is refused, and his copy knows.
     try his.change { try $0.put(obj: .ROOT, key: "x", value: .Int(2)) }
     for await state in his.statusUpdates() where state.refusedBy == ["ana"] { break }

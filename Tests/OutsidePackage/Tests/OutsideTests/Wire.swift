@@ -3,7 +3,7 @@ import AutomergeRepo
 /// A network of our own: two repos of one process, whose messages travel as bytes.
 @AutomergeRepo
 final class Wire {
-  private let ends: [End]
+  let ends: [End]
 
   init() {
     ends = [End(), End()]
@@ -14,12 +14,14 @@ final class Wire {
   func join(_ one: Repo, _ other: Repo) {
     one.add(ends[0])
     other.add(ends[1])
-    for end in ends { end.connect() }
+    connect()
   }
+
+  func connect() { for end in ends { end.connect() } }
 
   func cut() { for end in ends { end.stop() } }
 
-  private final class End: NetworkProvider {
+  final class End: NetworkProvider {
     weak var other: End?
     private var local: LocalPeer?
     private weak var delegate: (any NetworkDelegate)?
