@@ -47,7 +47,8 @@ swift_tests() {
 
 computing() {
   swift_tests "documents" --filter '^(Automerge|AutomergeUtilities|JSONRPC|NotesServer)Tests\.'
-  swift_tests "repositories, stores and loops" --filter '^(AutomergeRepo|AutomergeRepoConformance|Store|UV)Tests\.|^(ProviderGuide|OutsideTests|Interop)\.'
+  swift_tests "repositories, stores and loops" --filter '^(AutomergeRepo|AutomergeRepoConformance|Store|UV)Tests\.|^(ProviderGuide|Interop)\.'
+  swift_tests "programs of others" --filter '^OutsideTests\.'
   swift_tests "servers" --filter '^SyncServerTests\.'
   swift_tests "PostgreSQL" --filter '^PostgresStorageTests\.'
   swift_tests "peers" --filter '^PeerNetworkTests\.' --skip '(HostilePeer|CrowdedListener|HostileGuest|Authors|Siege)Tests'
