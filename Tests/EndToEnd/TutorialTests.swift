@@ -37,7 +37,7 @@ struct TutorialTests {
     if !isEmacs { try terminal.type("A") }
     try terminal.type(" Ana")
     try ana.endTyping()
-    try ana.waitForText("Good. Now we both write")
+    try ana.waitForText("Good. We both typed")
     #expect(try ana.state()?.text.contains("My name: Ana\n") ?? false)
     try ana.quit()
     try ana.session.waitForEnd()

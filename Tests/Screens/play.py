@@ -45,7 +45,7 @@ class Editor:
         else:
             settings = self.home + "/init.el"
             lines = ["(setq inhibit-startup-screen t initial-scratch-message nil suggest-key-bindings nil)",
-                     "(setq confirm-kill-processes nil ring-bell-function #'ignore)", "(menu-bar-mode -1)",
+                     "(setq native-comp-deferred-compilation nil confirm-kill-processes nil ring-bell-function #'ignore)", "(menu-bar-mode -1)",
                      f'(add-to-list \'load-path "{root}/editor-plugins/emacs")', "(require 'notes-lsp)",
                      f"(setq notes-lsp-command '({' '.join(quoted)}))"]
             start = f"emacs -nw -Q -l {settings}"

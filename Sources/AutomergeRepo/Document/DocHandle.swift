@@ -196,6 +196,8 @@ public final class DocHandle {
   // MARK: Hearing
 
   /// Calls `observer` with every event from now on, in the turn in which it happens.
+  ///
+  /// The observer must not change this document in that turn: the caller of `change` is not done with it yet. Start a task for that.
   @discardableResult
   public func observe(_ observer: @escaping @AutomergeRepo (Event) -> Void) -> Observation {
     observers.add(observer)

@@ -2,7 +2,7 @@
 public enum SharingEvent: Hashable, Sendable {
   case online(PeerId, name: String)
   case offline(PeerId, name: String)
-  /// A ticket of this person's has admitted a peer to a document.
+  /// A ticket or an invitation of this person's has admitted a peer to a document.
   case joined(PeerId, name: String, DocumentId)
   /// A peer has appeared on the local network, or left it.
   case nearby(PeerId, name: String)
@@ -10,7 +10,7 @@ public enum SharingEvent: Hashable, Sendable {
   /// An invitation for this person has come, or was withdrawn.
   case invited(InvitationSummary)
   case withdrawn(InvitationSummary)
-  /// The other person has accepted an invitation, or confirmed late an answer of this person's.
+  /// The inviter has confirmed late an invitation that this person accepted: the document is shared with them now.
   case accepted(PeerId, name: String, DocumentId)
   case declined(PeerId, name: String, DocumentId)
   /// The invited person has accepted; this one is to compare the digits.

@@ -59,49 +59,49 @@ struct Tutorial {
     [
       """
 
-      I am \(Self.robot), a robot. I write in this note as another person would,
-      and you can write at the same time.
+      I am \(Self.robot), a robot. I type in this note as another person would,
+      and you can type at the same time.
 
-      1. Write your name behind the colon, without waiting for me.
+      1. Type your name after the colon. There is no need to wait for me.
          My name:
 
-      What I type meanwhile moves nothing under your hands.
+      My typing never moves your cursor.
 
       """,
       """
 
-      Good. Now we both write, and no word is lost.
+      Good. We both typed at once, and nothing was lost.
 
-      2. Mend the last word: the moon is made of chese.
+      2. Correct the last word: the moon is made of chese.
 
       """,
       """
 
-      3. Write a word behind the colon, and take it back with \(keys.undo).
-         That takes back what you wrote, never what I write.
+      3. Type a word after the colon, then undo that with \(keys.undo).
+         Undo reverts what you typed, and never what I type.
          Word:
 
-      Here is something of mine, which stays.
+      I typed this line, and it stays.
 
       """,
       """
 
-      4. \(keys.command("blame")) shows who wrote what; once more hides it.
-         \(keys.command("history")) lists all states of the note; q closes the list.
-         Then put an x between the brackets: [ ]
+      4. \(keys.command("blame")) shows who wrote each line. Run it again to hide that.
+         \(keys.command("history")) lists earlier versions of the note; q closes the list.
+         Then type an x between the brackets: [ ]
 
       """,
       """
 
       5. \(keys.command("go")) jumps to my caret.
-         \(keys.command("follow")) stays with me until you press a key.
-         Then put an x here: [ ]
+         \(keys.command("follow")) follows my caret until you press a key.
+         Then type an x here: [ ]
 
       """,
       """
 
-      6. \(keys.command("share")) makes a ticket. Send it to a friend, who gives it
-         to \(keys.command("join")). Both of you have to be online.
+      6. \(keys.command("share")) makes a ticket. Send it to a friend, who passes it
+         to \(keys.command("join")). Both of you must be online.
          \(keys.command()) lists your notes, \(keys.command("delete")) deletes this one.
 
       That is all. Goodbye!

@@ -57,7 +57,7 @@ final class Tutor {
     let text = String(decoding: DocumentText(note).allUTF8, as: UTF8.self)
     guard let next = lessons[handle.id]?.tutorial.next(in: text) else { return }
     lessons[handle.id]?.text = next[...]
-    type(in: handle)
+    typeSoon(in: handle)
   }
 
   /// Types one character, and plans the next one.
@@ -77,6 +77,11 @@ final class Tutor {
       return
     }
     show(in: handle)
+    typeSoon(in: handle)
+  }
+
+  /// Never at once: the change that the robot answers may still be on its way to the editor.
+  private func typeSoon(in handle: DocHandle) {
     _ = service.clock.schedule(after: Self.keystroke) { [weak self] in self?.type(in: handle) }
   }
 

@@ -225,7 +225,7 @@ final class InvitationExchange {
     links.pinMet(sent.peer)
     await store.keep { _ throws(StorageError) in try await grants.grant(sent.access, on: sent.document, to: sent.peer) }
     perform([.send(.granted(sent.access), invitation: sent.id, to: sent.peer)])
-    news.tell(.accepted(sent.peer, name: registry.name(of: sent.peer), sent.document))
+    news.tell(.joined(sent.peer, name: registry.name(of: sent.peer), sent.document))
     documents.policyChanged(for: sent.document)
     if documents.handle(of: sent.document) == nil { await documents.fetch(sent.document) }
   }

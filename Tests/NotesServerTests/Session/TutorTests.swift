@@ -49,30 +49,46 @@ import Testing
 /// The robot of the tutorial and a person, in one note.
 @AutomergeRepo @Suite struct TutorTests {
   @Test func theRobotTypesAndThePersonDoesToo() async throws {
-    let service = ServiceUnderTest(RepoWorld(random: RandomSource(SeededGenerator(seed: 31))))
-    try await service.start()
-    let place = try await service.request("notes/tutorial", [:])
-    let (uri, id) = (
-      try #require(place["uri"]?.stringValue), try #require(place["id"]?.stringValue.flatMap { DocumentId($0) })
-    )
-    let path = try #require(place["path"]?.stringValue)
-    #expect(path == "/notes/Tutorial.md")
-    service.open(uri, service.files[path].map { String(decoding: $0, as: UTF8.self) } ?? "")
-    try await service.wait(for: "the first lesson") { service.text(of: id)?.hasSuffix("under your hands.\n") ?? false }
+    let (service, id, editor) = try await beginning(seed: 31)
     // It is another person: with a caret, and with words that undo leaves alone.
     #expect(service.service.presenceTracker.people(in: id).map(\.name) == ["Robin"])
-    let editor = EditorCopy(service, uri)
-    try editor.change("My name:", to: "My name: Ana")
+    editor.change("My name:", to: "My name: Ana")
     try await service.wait(for: "the second lesson") { service.text(of: id)?.contains("made of chese.\n") ?? false }
-    let undone = try await service.undo(uri, editor)
-    #expect(undone == 1)
+    #expect(try await service.undo(editor) == 1)
     try await service.wait(for: "the words") { service.text(of: id)?.contains("My name:\n") ?? false }
     #expect(service.text(of: id)?.contains("made of chese.\n") ?? false)
-    let blame = try await service.request("notes/history", ["uri": .string(uri)])
+    let blame = try await service.request("notes/history", ["uri": .string(editor.uri)])
     #expect(blame["changes"]?.arrayValue?.contains { $0["author"] == "Robin" } ?? false)
     // It goes when the note is closed.
-    service.send("textDocument/didClose", ["textDocument": ["uri": .string(uri)]])
+    service.send("textDocument/didClose", ["textDocument": ["uri": .string(editor.uri)]])
     try await service.wait(for: "the end") { service.service.presenceTracker.people(in: id).isEmpty }
+  }
+
+  /// The undo is what the robot waits for, so it typed while the undo was on its way to the editor, which got its letter twice.
+  @Test func whatTheRobotAnswersToAnUndoReachesTheEditorOnce() async throws {
+    let (service, id, editor) = try await beginning(seed: 32)
+    editor.change("My name:", to: "My name: Ana")
+    try await service.wait(for: "the second lesson") { service.text(of: id)?.contains("made of chese.\n") ?? false }
+    editor.change("chese", to: "cheese")
+    try await service.wait(for: "the third lesson") { service.text(of: id)?.hasSuffix("and it stays.\n") ?? false }
+    editor.change("Word:", to: "Word: tea")
+    #expect(try await service.undo(editor) == 1)
+    try await service.wait(for: "the fourth lesson") { service.text(of: id)?.hasSuffix("[ ]\n") ?? false }
+    #expect(editor.text == service.text(of: id))
+  }
+
+  /// The robot has typed its first lesson into a note that this editor has open.
+  private func beginning(seed: UInt64) async throws -> (ServiceUnderTest, DocumentId, EditorCopy) {
+    let service = ServiceUnderTest(RepoWorld(random: RandomSource(SeededGenerator(seed: seed))))
+    try await service.start()
+    let place = try await service.request("notes/tutorial", [:])
+    let id = try #require(place["id"]?.stringValue.flatMap { DocumentId($0) })
+    let path = try #require(place["path"]?.stringValue)
+    #expect(path == "/notes/Tutorial.md")
+    let editor = EditorCopy(
+      service, try #require(place["uri"]?.stringValue), service.files[path].map { String(decoding: $0, as: UTF8.self) } ?? "")
+    try await service.wait(for: "the first lesson") { service.text(of: id)?.hasSuffix("your cursor.\n") ?? false }
+    return (service, id, editor)
   }
 }
 
@@ -80,10 +96,33 @@ import Testing
 @AutomergeRepo
 private final class EditorCopy {
   private let service: ServiceUnderTest
-  private let uri: String
-  private(set) var version = 1
+  let uri: String
+  private var buffer: PlainBuffer
+  var version: Int { buffer.version }
+  var text: String { String(decoding: buffer.text, as: UTF8.self) }
 
-  init(_ service: ServiceUnderTest, _ uri: String) { (self.service, self.uri) = (service, uri) }
+  /// Opens the file with the text that it has.
+  init(_ service: ServiceUnderTest, _ uri: String, _ text: String) {
+    (self.service, self.uri) = (service, uri)
+    buffer = PlainBuffer(version: 1, text: Array(text.utf8))
+    service.onMessage = { [weak self] message in self?.hear(message) }
+    service.open(uri, text)
+  }
+
+  private func hear(_ message: JSONValue) {
+    guard message["method"] == "notes/edit", let edits = message["params"]?["edits"]?.arrayValue else { return }
+    func position(_ value: JSONValue?) -> NotesServer.Position {
+      NotesServer.Position(line: value?["line"]?.intValue ?? 0, character: value?["character"]?.intValue ?? 0)
+    }
+    // All places are those of the text before the edit.
+    let changes = edits.reversed().map { edit -> ContentChange in
+      let range = edit["range"]
+      return .replace(
+        PositionRange(start: position(range?["start"]), end: position(range?["end"])),
+        Array((edit["newText"]?.stringValue ?? "").utf8))
+    }
+    buffer.apply(changes, version: version, in: .utf16)
+  }
 
   /// The last edit that was sent.
   var rev: Int {
@@ -91,26 +130,25 @@ private final class EditorCopy {
   }
 
   /// The person replaces the first occurrence of a text.
-  func change(_ old: String, to new: String) throws {
-    let binding = try #require(service.binding(uri))
-    let text = String(decoding: DocumentText(binding.note).allUTF8, as: UTF8.self)
-    version += 1
-    let changed = text.replacing(old, with: new, maxReplacements: 1)
+  func change(_ old: String, to new: String) {
+    buffer.version += 1
+    buffer.text = Array(text.replacing(old, with: new, maxReplacements: 1).utf8)
     service.send(
       "textDocument/didChange",
       [
         "textDocument": ["uri": .string(uri), "version": JSONValue(version)],
-        "contentChanges": [["text": .string(changed)]], "notes": ["rev": JSONValue(rev)],
+        "contentChanges": [["text": .string(text)]], "notes": ["rev": JSONValue(rev)],
       ])
   }
 }
 
 extension ServiceUnderTest {
   /// Takes back what the person did last; returns how many steps that were.
-  fileprivate func undo(_ uri: String, _ editor: EditorCopy) async throws -> Int {
+  fileprivate func undo(_ editor: EditorCopy) async throws -> Int {
     let id = 77
     send(
-      "notes/undo", ["uri": .string(uri), "version": JSONValue(editor.version), "rev": JSONValue(editor.rev)], id: id)
+      "notes/undo",
+      ["uri": .string(editor.uri), "version": JSONValue(editor.version), "rev": JSONValue(editor.rev)], id: id)
     try await wait(for: "the answer") { self.sent.contains { $0["id"]?.intValue == id } }
     return sent.first { $0["id"]?.intValue == id }?["result"]?["count"]?.intValue ?? 0
   }
