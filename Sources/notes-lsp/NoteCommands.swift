@@ -11,7 +11,8 @@ private func show(_ result: JSONValue, _ member: String, json: Bool) {
   if let text = result[member]?.stringValue { Output.print(fields: text) }
 }
 
-private func absolute(_ path: String) -> JSONValue {
+/// A path that a person gave, for a request.
+func absolutePath(_ path: String) -> JSONValue {
   .string(path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path)
 }
 
@@ -144,7 +145,7 @@ struct Export: ParsableCommand {
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {
-    let (note, path, format, force) = (note, absolute(file), format, force)
+    let (note, path, format, force) = (note, absolutePath(file), format, force)
     let result = try StoreRequest.run(store) { session in
       try await session.perform(
         "notes/export",
@@ -180,7 +181,7 @@ struct Import: ParsableCommand {
   }
 
   func run() throws {
-    let (paths, title, text) = (files.map(absolute), title, text)
+    let (paths, title, text) = (files.map(absolutePath), title, text)
     let results = try StoreRequest.run(store) { session in
       var results: [JSONValue] = []
       var progress = Progress("Importing", total: paths.count)
@@ -230,7 +231,7 @@ struct Merge: ParsableCommand {
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {
-    let (note, path) = (note, absolute(file))
+    let (note, path) = (note, absolutePath(file))
     let result = try StoreRequest.run(store) { session in
       try await session.perform("notes/merge", ["id": try await session.currentId(of: note), "path": path])
     }

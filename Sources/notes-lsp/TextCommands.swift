@@ -12,17 +12,21 @@ struct Open: ParsableCommand {
     abstract: "Make sure that a note is on this machine and print the path of its file.",
     discussion: """
       Takes an automerge: URL, too, of any document; what is not here is got by the service of an editor with a note open. --text \
-      names the text to edit, or the URL does (automerge:ID/chapters/0/body).
+      names the text to edit, or the URL does (automerge:ID/chapters/0/body). A file that ends in .automerge or .meetingnotes is \
+      edited in place: services keep it equal to the note.
       """)
 
   @OptionGroup var store: StoreOptions
-  @Argument(help: "The note's id, its title, or an automerge: URL.") var note: String
+  @Argument(help: "The note's id, its title, an automerge: URL, or a document's file.") var note: String
   @Option(help: "The text to edit, as .chapters.[0].body.") var text: String?
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {
     let (note, text) = (note, text.map(JSONValue.string))
     let result = try StoreRequest.run(store) { session in
+      if Self.isDocumentFile(note) {
+        return try await session.perform("notes/open", .object(present: ["path": absolutePath(note), "text": text]))
+      }
       guard let url = AutomergeURL(note) else {
         return try await session.perform(
           "notes/open", .object(present: ["id": try await session.id(of: note), "text": text]))
@@ -45,6 +49,11 @@ struct Open: ParsableCommand {
     }
     if json { Output.print(json: result) } else { Output.print(fields: result["path"]?.stringValue ?? "") }
   }
+
+  private static func isDocumentFile(_ name: String) -> Bool {
+    [".automerge", ".meetingnotes"].contains { name.lowercased().hasSuffix($0) }
+      && FileManager.default.fileExists(atPath: name)
+  }
 }
 
 extension ResponseError {
@@ -66,11 +75,10 @@ struct Texts: ParsableCommand {
 
   func run() throws {
     let document = document
-    let path = document.hasPrefix("/") ? document : FileManager.default.currentDirectoryPath + "/" + document
     let result = try StoreRequest.run(store) { session in
       let id = AutomergeURL(document)?.documentId.description
       return try await session.perform(
-        "notes/texts", id.map { ["id": .string($0)] } ?? ["path": .string(path)])
+        "notes/texts", id.map { ["id": .string($0)] } ?? ["path": absolutePath(document)])
     }
     guard !json else { return Output.print(json: result) }
     let texts = result["texts"]?.arrayValue ?? []

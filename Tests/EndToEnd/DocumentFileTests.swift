@@ -48,6 +48,22 @@ struct DocumentFileTests {
     #expect(try run("dump").code == .code(2))
   }
 
+  @Test func aFileOfAnotherProgramIsOpenedInPlace() throws {
+    let directory = try TemporaryDirectory()
+    let path = try file("a.automerge", change(0) + change(1), in: directory)
+    let places = ["--home", directory.file("home"), "--notes", directory.file("Notes")]
+    func open(_ name: String) throws -> (code: ChildProcess.Exit, output: String, errors: String) {
+      try run("open", name, places[0], places[1], places[2], places[3])
+    }
+    let opened = try open(path)
+    #expect(opened.code == .code(0), "\(opened.errors)")
+    let note = try #require(opened.output.split(separator: "\n").first.map(String.init))
+    #expect(try String(contentsOfFile: note, encoding: .utf8).hasPrefix("b"))
+    #expect(try open(path).output == opened.output)
+    // A file that is not there is not made.
+    #expect(try open(directory.file("none.automerge")).code == .code(1))
+  }
+
   @Test func damageIsFoundAndPlaced() throws {
     let directory = try TemporaryDirectory()
     let good = try file("good", change(0) + change(1), in: directory)

@@ -11,6 +11,13 @@ struct TextChoice {
     case path(String)
     /// The part that an `automerge:` URL names.
     case names([String])
+
+    var shown: String {
+      switch self {
+      case .path(let path): path
+      case .names(let names): names.joined(separator: "/")
+      }
+    }
   }
 
   let service: Service
@@ -30,7 +37,7 @@ struct TextChoice {
       case .names(let names): list[names]
       case nil: list.only
       }
-    guard let found else { throw list.choice }
+    guard let found else { throw list.choice(insteadOf: name?.shown) }
     return found
   }
 

@@ -39,11 +39,14 @@ struct TextList: Sendable {
   subscript(names: [String]) -> TextPlace? { places.first { $0.steps.map(\.stringValue) == names } }
 
   /// Thrown where a person has to choose; the texts come along.
-  var choice: ResponseError {
+  /// - Parameter missing: the path of a text that the person named and that is not there
+  func choice(insteadOf missing: String?) -> ResponseError {
     let names = places.prefix(Self.maximumNamed).map { OneLine.shown($0.path) }.joined(separator: ", ")
-    let more = places.count > Self.maximumNamed ? ", …" : ""
+    let rest = places.count - Self.maximumNamed
+    let more = rest > 1 ? " or one of \(rest) others" : rest == 1 ? " or one other" : ""
+    let problem = missing.map { "The document has no text \(OneLine.shown($0)). " } ?? ""
     return ResponseError(
-      code: .requestFailed, message: "Name the text to edit: \(names)\(more).",
+      code: .requestFailed, message: "\(problem)Name the text to edit: \(names)\(more).",
       data: ["kind": "chooseText", "texts": json])
   }
 }

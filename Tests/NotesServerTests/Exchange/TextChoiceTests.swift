@@ -86,6 +86,18 @@ import Testing
     #expect(try await ben.request("notes/texts", ["id": .string("\(handle.id)")])["text"] == ".chapters.[0].body")
   }
 
+  @Test func aTextThatIsNotThereIsNamedInTheRefusal() async throws {
+    let ben = try await started()
+    ben.files["/in/book.automerge"] = Array(try book(["one\n", "two\n", "three\n"]).save())
+    let refusal = await refusal(ben, "notes/import", ["path": "/in/book.automerge", "text": ".chapters.[7].body"])
+    #expect(
+      refusal?.message == "The document has no text .chapters.[7].body. "
+        + "Name the text to edit: .chapters.[0].body, .chapters.[1].body, .chapters.[2].body or one other.")
+    ben.files["/in/long.automerge"] = Array(try book((0..<9).map { "\($0)\n" }).save())
+    let long = await self.refusal(ben, "notes/import", ["path": "/in/long.automerge"])
+    #expect(long?.message.hasSuffix(".chapters.[2].body or one of 7 others.") == true)
+  }
+
   @Test func theOnlyTextNeedsNoChoice() async throws {
     let ben = try await started()
     ben.files["/in/book.automerge"] = Array(try book(["one\n"]).save())
