@@ -86,7 +86,8 @@ import Testing
     let path = try #require(place["path"]?.stringValue)
     #expect(path == "/notes/Tutorial.md")
     let editor = EditorCopy(
-      service, try #require(place["uri"]?.stringValue), service.files[path].map { String(decoding: $0, as: UTF8.self) } ?? "")
+      service, try #require(place["uri"]?.stringValue),
+      service.files[path].map { String(decoding: $0, as: UTF8.self) } ?? "")
     try await service.wait(for: "the first lesson") { service.text(of: id)?.hasSuffix("your cursor.\n") ?? false }
     return (service, id, editor)
   }
