@@ -123,8 +123,10 @@ struct Peers: ParsableCommand {
     let result = try StoreRequest.run(store) { try await $0.perform("notes/peers", [:]) }
     guard !json else { return Output.print(json: result) }
     for peer in result["peers"]?.arrayValue ?? [] {
-      let words = ["name", "state", "via", "fingerprint"].compactMap { peer[$0]?.stringValue }.filter { !$0.isEmpty }
-      print(words.map { Output.field($0) }.joined(separator: "  "))
+      let fields = ["name", "state", "via", "fingerprint"].compactMap { key in
+        peer[key]?.stringValue.map { key == "state" ? Status.words[$0] ?? $0 : $0 }
+      }
+      print(fields.filter { !$0.isEmpty }.map { Output.field($0) }.joined(separator: "  "))
     }
   }
 }
@@ -205,9 +207,9 @@ struct Status: ParsableCommand {
     }
   }
 
-  private static let words = [
+  fileprivate static let words = [
     "connected": "connected", "nearby": "nearby", "known": "offline", "blocked": "blocked", "rejected": "rejected",
-    "invitationPending": "invited", "inSync": "in sync", "behind": "not in sync yet", "refused": "refused",
+    "invitationPending": "invitation open", "inSync": "in sync", "behind": "not in sync yet", "refused": "refused",
     "unreachable": "offline",
   ]
 }

@@ -34,7 +34,7 @@ struct PeopleScreen {
       table.add(
         [
           invitation.name, Self.words(invitation.access, isHost: false),
-          invitation.awaitsConfirmation ? "accepted: :NotesAnswer compares codes" : "invited; no answer yet",
+          invitation.awaitsConfirmation ? "accepted; compare the codes" : "invited; no answer yet",
           Self.short(invitation.peer),
         ], members(invitation.peer, invitation.name))
     }
@@ -46,7 +46,7 @@ struct PeopleScreen {
     }
     for peer in others.sorted(by: Self.nearFirst) {
       table.add(
-        [peer.name, "", Self.words(peer.state), Self.short(peer.peer)], members(peer.peer, peer.name))
+        [peer.name, "", words(peer), Self.short(peer.peer)], members(peer.peer, peer.name))
     }
     table.say("")
     table.say(
@@ -66,7 +66,7 @@ struct PeopleScreen {
     for peer in sharing.peers.sorted(by: Self.nearFirst) {
       let titles = peer.notes.compactMap { service.notebook[$0.document]?.title }
       table.add(
-        [peer.name, Self.words(peer.state), peer.via, titles.joined(separator: ", "), Self.short(peer.peer)],
+        [peer.name, words(peer), peer.via, titles.joined(separator: ", "), Self.short(peer.peer)],
         members(peer.peer, peer.name))
     }
     if sharing.peers.isEmpty {
@@ -103,10 +103,12 @@ struct PeopleScreen {
     }
   }
 
-  private static func words(_ state: PeerSummary.State) -> String {
-    switch state {
+  private func words(_ peer: PeerSummary) -> String {
+    switch peer.state {
     case .nearby: "nearby"
-    case .invitationPending: "invited; no answer yet"
+    case .invitationPending:
+      sharing.invitations.contains { $0.direction == .received && $0.peer == peer.peer }
+        ? "invites you" : "invited; no answer yet"
     case .connected: "online"
     case .rejected: "declined your last invitation"
     case .blocked: "blocked"
