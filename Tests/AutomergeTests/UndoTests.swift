@@ -40,6 +40,28 @@ struct UndoTests {
     #expect(try fork.text(obj: text) == "> start. wide ")
   }
 
+  /// A letter that was typed and deleted keeps the line's elements apart; another person's next line has newer ids than the undo.
+  @Test func aLineThatComesBackIsWholeThoughOthersWroteBehindIt() throws {
+    let (document, fork, text) = try pair("start\n")
+    try document.spliceText(obj: text, start: 1, delete: 0, value: "x")
+    document.commitWith()
+    try document.spliceText(obj: text, start: 1, delete: 1)
+    document.commitWith()
+    try fork.spliceText(obj: text, start: 6, delete: 0, value: String(repeating: "> ", count: 20))
+    try fork.spliceText(obj: text, start: 46, delete: 0, value: "next\n")
+    try fork.spliceText(obj: text, start: 6, delete: 40)
+    try fork.spliceText(obj: text, start: 6, delete: 0, value: "new\n")
+    fork.commitWith()
+    try document.spliceText(obj: text, start: 0, delete: 6)
+    document.commitWith()
+    try document.undo()
+    #expect(try document.text(obj: text) == "start\n")
+    try document.merge(other: fork)
+    #expect(Set(try document.text(obj: text).split(separator: "\n")) == ["start", "new", "next"])
+    try document.redo()
+    #expect(try document.text(obj: text) == "new\nnext\n")
+  }
+
   @Test(arguments: [ExpandMark.before, .after, .both, .none])
   func marksThatComeBackGrowAsTheyDid(expand: ExpandMark) throws {
     let document = try Document(actor: "0a")

@@ -25,6 +25,8 @@ public class ModelBuffer {
   /// What this buffer had of the services that it has known, the last one first: the version that it was opened with and the
   /// last edit that it applied.
   private var had: [(run: String, version: Int, rev: Int)] = []
+  /// The text that the buffer was first shown with, until a service has said something about it.
+  private var opened: String?
   /// Whether the services are told that when the buffer is shown to a new one, as the plugins do.
   public var tellsWhatItHad = true
 
@@ -58,7 +60,10 @@ public class ModelBuffer {
       }
       params["notes"] = .object(present: [
         "reattach": true, "run": self.run.map(JSONValue.string), "had": tellsWhatItHad ? .array(memories) : nil,
+        "opened": tellsWhatItHad ? opened.map(JSONValue.string) : nil,
       ])
+    } else {
+      opened = text.string
     }
     self.run = run
     send("textDocument/didOpen", .object(params))
@@ -133,6 +138,7 @@ public class ModelBuffer {
 
   public func receive(_ method: String, _ params: JSONValue) {
     guard params["uri"]?.stringValue == uri else { return }
+    if ["notes/edit", "notes/check"].contains(method) { opened = nil }
     switch method {
     case "notes/edit":
       let edit = params["rev"]?.intValue ?? 0

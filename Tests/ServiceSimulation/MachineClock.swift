@@ -11,6 +11,8 @@ final class MachineClock: RepoClock {
   var calendarError: TimeInterval = 0
   private var sleptBefore = Duration.zero
   private var sleep: Range<Duration>?
+  /// The timers that have not run, the last one first.
+  private var pending: [Timer] = []
 
   init(_ base: ManualClock) { self.base = base }
 
@@ -40,20 +42,24 @@ final class MachineClock: RepoClock {
 
   @discardableResult
   func schedule(after delay: Duration, _ action: @escaping @AutomergeRepo () -> Void) -> any ScheduledAction {
-    let timer = Timer(due: now + delay, body: action)
-    base.schedule(after: delay) { self.fire(timer) }
+    let timer = Timer(due: now + max(.zero, delay), body: action)
+    // Of those with one time the later comes first, so that the first of all is the last one.
+    pending.insert(timer, at: pending.firstIndex { $0.due <= timer.due } ?? pending.count)
+    base.schedule(after: delay) { self.tick(for: timer) }
     return timer
   }
 
-  /// Puts a timer off by what the machine has slept meanwhile.
-  private func fire(_ timer: Timer) {
+  /// Runs the timer that is due first, whichever the shared clock was asked for: what was planned before a sleep and what was
+  /// planned after it keep their order.
+  private func tick(for timer: Timer) {
     guard !timer.isCancelled else { return }
     if let sleep {
-      base.schedule(after: sleep.upperBound - base.now) { self.fire(timer) }
+      base.schedule(after: sleep.upperBound - base.now) { self.tick(for: timer) }
     } else if now < timer.due {
-      base.schedule(after: timer.due - now) { self.fire(timer) }
+      base.schedule(after: timer.due - now) { self.tick(for: timer) }
     } else {
-      timer.body()
+      pending.removeAll(where: \.isCancelled)
+      if let first = pending.last, first.due <= now { pending.removeLast().run() }
     }
   }
 
@@ -61,9 +67,15 @@ final class MachineClock: RepoClock {
     let due: Duration
     let body: @AutomergeRepo () -> Void
     private(set) var isCancelled = false
+    private var hasRun = false
 
     init(due: Duration, body: @escaping @AutomergeRepo () -> Void) { (self.due, self.body) = (due, body) }
 
-    func cancel() { isCancelled = true }
+    func run() {
+      hasRun = true
+      body()
+    }
+
+    func cancel() { isCancelled = !hasRun }
   }
 }

@@ -24,6 +24,7 @@ final class SimulatedService {
   private var requestCount = 0
   /// What the editor shows; it outlives the service.
   private(set) var buffer: ModelBuffer?
+  private var closedText: String?
   /// The SHA-256 of what the note is known to have of its file.
   private(set) var knownDigest: String?
   private(set) var isLoaded = false
@@ -167,6 +168,10 @@ final class SimulatedService {
 
   func closeBuffer() {
     buffer?.close()
+    closedText = buffer?.text.string
     buffer = nil
   }
+
+  /// What a buffer had that was closed a moment ago, as long as the service has not read that.
+  var textClosedUnread: String? { lastIn > clock.now ? closedText : nil }
 }

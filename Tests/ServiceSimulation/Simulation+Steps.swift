@@ -121,9 +121,22 @@ extension Simulation {
     let service = person.services[below(person.services.count)]
     guard !service.journalIsBroken else { return }
     if let buffer = service.buffer { orphans.append((person, buffer, service)) }
+    excuseUnread(of: service, person)
     person.crash(service)
     note("\(service.name) is killed")
     report.crashes += 1
+  }
+
+  /// What a person did in a buffer that they closed unsaved, and that its service is killed without having read, nobody has.
+  private func excuseUnread(of service: SimulatedService, _ person: SimulatedPerson) {
+    guard let text = service.textClosedUnread else { return }
+    let closed = Set(text.split(separator: "\n").map(String.init))
+    let known = Set(service.documentText(id).split(separator: "\n").map(String.init))
+    let gone = words.filter { authors[$0] == person.name && closed.contains($0) && !known.contains($0) }
+    let back = deleted.filter { injector.deleters[$0] == person.name && !closed.contains($0) && known.contains($0) }
+    injector.excuse(gone.union(back))
+    words.subtract(gone)
+    deleted.subtract(back)
   }
 
   /// An editor whose service is dead starts another one.

@@ -144,7 +144,8 @@ recursive edit, a keyboard macro, or an input method's draft."
   "Put METHOD with PARAMS into the queue of the note it is about."
   (let ((note (notes-lsp--find-note (plist-get params :uri))))
     (when (and note (notes-lsp--note-open note))
-      (setf (notes-lsp--note-queue note)
+      (setf (notes-lsp--note-opened note) nil
+            (notes-lsp--note-queue note)
             (nconc (notes-lsp--note-queue note) (list (cons method params))))
       (notes-lsp--hurry note))))
 
@@ -224,6 +225,7 @@ are new to it."
   (when (notes-lsp--note-proven note) (setf (notes-lsp--note-proven note) -1))
   (when (notes-lsp--note-open note)
     (notes-lsp--watch-file note)
+    (unless reattach (setf (notes-lsp--note-opened note) (notes-lsp--text note)))
     (notes-lsp-service-notify
      :textDocument/didOpen
      `(:textDocument (:uri ,(notes-lsp--note-uri note)
@@ -236,7 +238,9 @@ are new to it."
            `(:notes (:reattach t :run ,(caar (notes-lsp--note-had note))
                      :had ,(vconcat (mapcar (pcase-lambda (`(,run ,version ,rev))
                                               (list :run run :version version :rev rev))
-                                            (notes-lsp--note-had note))))))
+                                            (notes-lsp--note-had note)))
+                     ,@(when (notes-lsp--note-opened note)
+                         (list :opened (notes-lsp--note-opened note))))))
           ((and (not reattach) (notes-lsp--note-id note))
            `(:notes (:id ,(notes-lsp--note-id note)))))))
     (unless reattach (setf (notes-lsp--note-had note) nil))

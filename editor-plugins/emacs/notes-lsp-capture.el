@@ -64,6 +64,8 @@
   (overlays nil :documentation "Overlays that show the peers.")
   (had nil :documentation "Of each service that the note was opened at, the last one first:
 (RUN VERSION REV), with the version it was opened with and the last edit applied.")
+  (opened nil :documentation "The text it was opened with, until a service says something about it.
+One that ends before that has left no trace of the note.")
   (file-stamp nil :documentation "By what the file as it is known is known again.")
   (file-hash nil :documentation "The SHA-256 of a file of which the note has all.")
   (following nil :documentation "The peer whose caret is followed.")

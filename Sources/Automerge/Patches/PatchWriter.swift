@@ -9,10 +9,14 @@ struct PatchWriter {
   struct Origin {
     let last: OpId
     let count: Int
+
+    var first: OpId { last.advanced(by: 1 - count) }
   }
 
   /// What insertions bring back, by their number. Only of a walk that asks for it.
   private(set) var origins: [Int: Origin] = [:]
+  /// What the open patch brings back.
+  private var openOrigin: Origin?
   private var open = Kind.nothing
   /// Where the open patch begins and ends in the new content; of a deletion, how long it is.
   private var start = 0
@@ -56,15 +60,23 @@ struct PatchWriter {
     origins[actions.count - 1] = origin
   }
 
-  mutating func insertText(_ utf8: some Collection<UInt8>, length: Int, marks: [MapKey: RawValue]) {
-    if open != .splice || end != index || textMarks != marks {
+  /// - Parameter origin: the elements that the text brings back. They join with those before them if their ids go on from there,
+  ///   in however many runs they are stored: what somebody else puts behind a line that is gone must not end up in the middle of it
+  ///   when it comes back.
+  mutating func insertText(
+    _ utf8: some Collection<UInt8>, length: Int, marks: [MapKey: RawValue], bringingBack origin: Origin? = nil
+  ) {
+    if open != .splice || end != index || textMarks != marks || !goesOn(origin) {
       close()
       (open, start, end, textMarks) = (.splice, index, index, marks)
     }
+    openOrigin = origin.map { Origin(last: $0.last, count: $0.count + (openOrigin?.count ?? 0)) }
     text.append(contentsOf: utf8)
     index += length
     end = index
   }
+
+  private func goesOn(_ origin: Origin?) -> Bool { openOrigin?.last.advanced(by: 1) == origin?.first }
 
   mutating func insert(_ value: Value, length: Int) {
     if open != .insertion || end != index {
@@ -102,7 +114,8 @@ struct PatchWriter {
       let marks = Dictionary(named) { first, _ in first }
       actions.append(
         .SpliceText(obj: object, index: UInt64(start), value: String(decoding: text, as: UTF8.self), marks: marks))
-      text = []
+      if let openOrigin { origins[actions.count - 1] = openOrigin }
+      (text, openOrigin) = ([], nil)
     case .insertion:
       actions.append(.Insert(obj: object, index: UInt64(start), values: values))
       values = []

@@ -82,14 +82,13 @@ struct SequenceWalk {
   }
 
   private mutating func insert(_ utf8: ArraySlice<UInt8>, _ length: Int, from first: OpId, _ count: Int) {
-    if isText {
-      writer.insertText(utf8, length: length, marks: marksAfter.values)
-    } else {
-      for scalar in String(decoding: utf8, as: UTF8.self).unicodeScalars {
-        writer.insert(.Scalar(.String(String(scalar))), length: 1)
-      }
+    let origin =
+      isTellingOrigins ? PatchWriter.Origin(last: first.advanced(by: count - 1), count: count) : nil
+    if isText { return writer.insertText(utf8, length: length, marks: marksAfter.values, bringingBack: origin) }
+    for scalar in String(decoding: utf8, as: UTF8.self).unicodeScalars {
+      writer.insert(.Scalar(.String(String(scalar))), length: 1)
     }
-    if isTellingOrigins { writer.endInsertion(with: .init(last: first.advanced(by: count - 1), count: count)) }
+    if let origin { writer.endInsertion(with: origin) }
   }
 
   private mutating func insertWhatIsNotGone(_ text: Range<Int>, from first: OpId, _ count: Int) {

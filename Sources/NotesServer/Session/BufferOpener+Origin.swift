@@ -32,6 +32,24 @@ extension BufferOpener {
     }
   }
 
+  /// Does what the services should have done that ended before they had opened the buffer: takes in what the text that it was opened
+  /// with has more than the note, as that of a file. Returns that text as a base; nil if it cannot be one.
+  func takeIn(
+    opened: [UInt8], at path: String, _ key: NoteKey, _ handle: DocHandle
+  ) async throws -> TextBase? {
+    guard service.mayWrite(key.document), opened.count <= ThreeWayMerge.maximumSearchedBytes else { return nil }
+    let origin = try await origin(of: opened, at: path, key)
+    if origin.isFile { _ = try await service.environment.catchUp(handle) }
+    guard let note = NoteDocument(handle.document, item: key.item) else { return nil }
+    let (buffer, splices) = merge(note, handle, key.item, origin).open(version: 0, text: opened)
+    if origin.isDoubtful, splices.contains(where: { $0.deleteUTF8 > 0 }) {
+      service.recoveredTexts.keepSoon(
+        key.document, "an old buffer of it replaced parts of it", DocumentText(note).allUTF8)
+    }
+    if !splices.isEmpty { try handle.change { _ in try note.make(splices) } }
+    return TextBase(heads: handle.document.heads(), steps: [buffer.clientToDocument], object: note.textObject)
+  }
+
   /// Looks whether the file holds an earlier state of a buffer that has outlived its service; nil if not.
   func savedMeanwhile(
     _ text: [UInt8], _ key: NoteKey, _ handle: DocHandle, _ origin: BufferOrigin

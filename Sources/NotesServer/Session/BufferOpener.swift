@@ -71,7 +71,13 @@ final class BufferOpener {
         var fileTurn = await service.openFiles.turn(of: record.key)
         await service.siblings.follow(to: handle)
         try await reading(uri, opening.number) { try await self.loadBase(of: record.key, handle) }
-        if isGuessed {
+        // What the file held when the buffer was opened.
+        var held: TextBase?
+        if isGuessed, let opened = reattachment?.opened,
+          let base = try await takeIn(opened: opened, at: path, record.key, handle)
+        {
+          (origin, held) = (.known(base, object: base.object), base)
+        } else if isGuessed {
           let bases = try await reading(uri, opening.number) { [service] in
             try await service.notebook.clientBases(of: record.key, run: reattachment?.run)
           }
@@ -96,7 +102,8 @@ final class BufferOpener {
         withExtendedLifetime(claim) {
           attach(
             uri: uri, handle: handle, item: record.item, origin ?? .file, opening: opening.number, merged: merged,
-            saved: saved, fileTurn: fileTurn)
+            saved: saved, held: held, showsFile: !isReattached && !wasPlain && origin?.isFile ?? false,
+            fileTurn: fileTurn)
         }
         // The buffer has its own claim now. With two, a deletion would be refused though no other editor has the note open. The
         // file's lock ends with the first look at it.
@@ -248,7 +255,7 @@ final class BufferOpener {
 
   private func attach(
     uri: String, handle: DocHandle, item: String?, _ origin: BufferOrigin, opening number: Int, merged: Merged? = nil,
-    saved: TextDelta? = nil, fileTurn: (any NoteClaim)? = nil
+    saved: TextDelta? = nil, held: TextBase? = nil, showsFile: Bool = false, fileTurn: (any NoteClaim)? = nil
   ) {
     // It may have been closed, or reopened, while the document was being fetched.
     guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
@@ -271,6 +278,7 @@ final class BufferOpener {
     if origin.isTyped, !splices.isEmpty { binding.undo.typedUnheard() }
     buffers[uri] = .attached(binding)
     if let fileTurn { binding.file.lookFirst(holding: fileTurn) }
+    if let held = showsFile ? binding.clientTextBase : held { binding.file.opened(with: held) }
     if let saved { binding.wroteEarlier(saved) }
     for message in opening.waiting { message(binding) }
     if opening.waitsFor != nil { binding.updates.statusChanged() }

@@ -42,6 +42,8 @@ struct Reattachment {
   var run: String?
   /// What the client remembers of each, the last one first.
   var memories: [RunJournal.Memory] = []
+  /// The text that the client opened first, if no service has ever told it that it had that.
+  var opened: [UInt8]?
 }
 
 extension FileContents {

@@ -83,6 +83,10 @@ final class OpenFile {
     look()
   }
 
+  /// The buffer was opened with what the file held. Its person may have changed it since, before the first look at the file, which
+  /// must not take what is gone from the buffer for new.
+  func opened(with base: TextBase) { claims.all.append(base) }
+
   /// Call when the file may have been written.
   func changed() {
     planned?.cancel()

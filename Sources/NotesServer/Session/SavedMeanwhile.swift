@@ -18,17 +18,32 @@ extension ThreeWayMerge {
   @concurrent
   func grewOffLoop(into text: [UInt8], through other: [UInt8]) async -> TextDelta? { grew(into: text, through: other) }
 
-  /// The first of the bases through whose text the client's has grown; nil if there is none.
+  /// The first of the bases through whose text the client's has grown by words; nil if there is none. Where only words went on that
+  /// way, nothing can stand twice.
+  ///
+  /// What the file held before the client had its base does not count: a person who deletes all that was typed since has the text of
+  /// then again, and has saved nothing.
   @concurrent
   func grewOffLoop(into text: [UInt8], throughOneOf bases: [TextBase]) async -> TextBase? {
     guard text.count <= Self.maximumSearchedBytes else { return nil }
-    return bases.first { base in self.text(of: base).flatMap { grew(into: text, through: $0) } != nil }
+    return bases.first { base in
+      !isEarlier(base) && self.text(of: base).flatMap { grew(into: text, through: $0, byWords: true) } != nil
+    }
   }
 
-  private func grew(into text: [UInt8], through other: [UInt8]) -> TextDelta? {
+  /// Whether a base is no newer than the text that the client certainly had.
+  private func isEarlier(_ base: TextBase) -> Bool {
+    guard bases.count == 1, !isFile, !isDoubtful, let known = bases.first?.heads,
+      note.document.unknown(known.union(base.heads)).isEmpty
+    else { return false }
+    let later = Set(note.document.changes(since: known).map(\.hash))
+    return base.heads.isDisjoint(with: later)
+  }
+
+  private func grew(into text: [UInt8], through other: [UInt8], byWords: Bool = false) -> TextDelta? {
     guard text.count <= Self.maximumSearchedBytes, let start = start(of: text) else { return nil }
     let before = TextDiff.delta(from: start, to: other)
-    guard !before.isIdentity else { return nil }
+    guard byWords ? before.changedBytes > before.deletedBytes : !before.isIdentity else { return nil }
     let after = TextDiff.delta(from: other, to: text)
     let whole = TextDiff.delta(from: start, to: text)
     return before.changedBytes + after.changedBytes == whole.changedBytes ? after : nil

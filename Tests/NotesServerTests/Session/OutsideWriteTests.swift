@@ -32,6 +32,17 @@ import Testing
     #expect(note.text == note.file)
   }
 
+  /// The first look at the file comes after the deletion, and finds there what the buffer was opened with.
+  @Test func aLineThatIsDeletedAsSoonAsTheFileIsOpenedDoesNotComeBack() async throws {
+    let note = try await WatchedNote(seed: 60)
+    note.service.files.write(note.path, "tea\nmilk\n")
+    note.service.open(note.uri, "tea\nmilk\n")
+    note.service.change(note.uri, "tea\n", version: 2)
+    try await note.wait(for: "the note") { note.service.binding(note.uri) != nil }
+    try await note.service.pass(.seconds(1))
+    #expect(note.text == "tea\n")
+  }
+
   @Test func anUnfinishedFileDoesNotReachTheOpenBuffer() async throws {
     let note = try await WatchedNote(seed: 63)
     try await note.open()

@@ -73,6 +73,44 @@ import Testing
     }
   }
 
+  /// The service was killed before it had read that the buffer was opened.
+  @Test func whatWasDeletedBeforeAnyServiceHadOpenedTheBufferStaysDeleted() async throws {
+    let (note, ben) = try await shared("tea\n")
+    try append("milk\n", to: note)
+    try await ben.wait(for: "milk in the file") { ben.files[path] == Array("tea\nmilk\n".utf8) }
+    ben.open(
+      uri, "tea\nbread\n", reattach: true, run: "5cd1f9de6aa2aa07e472fa81aec16d69", opened: "tea\nmilk\n")
+    try await ben.wait(for: "the note") { ben.binding(uri) != nil }
+    #expect(ben.text(of: note.id) == "tea\nbread\n")
+    #expect(try await ben.recoveredTexts() == [], "nothing is in doubt")
+  }
+
+  /// The buffer shows what another program had written to the file, which no service had taken in; then the program went on.
+  @Test func whatWasInTheFileBeforeAnyServiceHadOpenedTheBufferStandsOnce() async throws {
+    let (note, ben) = try await shared("tea\n")
+    ben.files[path] = Array("tea\neggs\nmilk\n".utf8)
+    ben.open(
+      uri, "tea\nbread\nmilk\n", reattach: true, run: "5cd1f9de6aa2aa07e472fa81aec16d69", opened: "tea\nmilk\n")
+    try await ben.wait(for: "the note") { ben.binding(uri) != nil }
+    try await ben.wait(for: "the first look") { !ben.service.openFiles.isBusy(NoteKey(note.id)) }
+    try await ben.pass(.seconds(1))
+    #expect(ben.text(of: note.id)?.split(separator: "\n").sorted() == ["bread", "eggs", "milk", "tea"])
+  }
+
+  @Test func aTextThatTheFileHeldBeforeIsNotTakenForSavedMeanwhile() async throws {
+    let (note, ben) = try await shared("tea\n")
+    let run = ben.service.run
+    ben.open(uri, "tea\n")
+    try await ben.wait(for: "the note") { ben.binding(uri) != nil }
+    ben.change(uri, "tea\nmilk\n", version: 2)
+    try await ben.wait(for: "what is typed") { ben.text(of: note.id) == "tea\nmilk\n" }
+    try await ben.handle(of: note.id).flush()
+    // While no service was there, the person has deleted the line again. The file has been as it is for long.
+    ben.open(uri, "tea\n", reattach: true, run: run)
+    try await ben.wait(for: "the note") { ben.binding(uri) != nil }
+    try await ben.wait(for: "the deletion") { ben.text(of: note.id) == "tea\n" }
+  }
+
   @Test func whatAnotherProcessIsJustTakingInFromTheFileStandsOnce() async throws {
     let (note, ben) = try await shared("tea\n")
     let (key, run) = (NoteKey(note.id), ben.service.run)

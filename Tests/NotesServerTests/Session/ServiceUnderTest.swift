@@ -62,9 +62,12 @@ final class ServiceUnderTest {
   }
 
   /// - Parameter run: the service that the buffer has outlived, if the editor names it.
-  func open(_ uri: String, _ text: String, reattach: Bool = false, run: String? = nil) {
+  /// - Parameter opened: what the buffer was opened with, if no service has said anything about it.
+  func open(_ uri: String, _ text: String, reattach: Bool = false, run: String? = nil, opened: String? = nil) {
     let had = run.map { JSONValue.array([["run": .string($0), "version": 1, "rev": 0]]) }
-    let notes = JSONValue.object(present: ["reattach": true, "run": run.map { .string($0) }, "had": had])
+    let notes = JSONValue.object(present: [
+      "reattach": true, "run": run.map { .string($0) }, "had": had, "opened": opened.map { .string($0) },
+    ])
     send(
       "textDocument/didOpen",
       .object(present: [

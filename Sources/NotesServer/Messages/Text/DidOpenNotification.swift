@@ -22,7 +22,9 @@ struct DidOpenNotification: EditorNotification {
     version = try document.intIfPresent("version") ?? 0
     text = Array(try document.string("text").utf8)
     let notes = try params.objectIfPresent("notes")
-    let known = Reattachment(run: try notes?.stringIfPresent("run"), memories: try Self.memories(notes))
+    let known = Reattachment(
+      run: try notes?.stringIfPresent("run"), memories: try Self.memories(notes),
+      opened: try notes?.stringIfPresent("opened").map { Array($0.utf8) })
     reattachment = try notes?.boolIfPresent("reattach") ?? false ? known : nil
     note = try notes?.stringIfPresent("id")
   }

@@ -228,10 +228,14 @@ local function send_open(note)
   if note.was_open then
     if note.had[1] and note.rev > 0 then note.had[1].rev = note.rev end
     params.notes = { reattach = true }
-    if note.had[1] then params.notes.run, params.notes.had = note.had[1].run, note.had end
+    if note.had[1] then
+      params.notes.run, params.notes.had, params.notes.opened = note.had[1].run, note.had, note.opened
+    end
   elseif note.id ~= "" then
     params.notes = { id = note.id }
   end
+  -- Until a service says something about it: one that ends before that has left no trace of the buffer.
+  if not note.was_open then note.opened = params.textDocument.text end
   note.rev, note.last_seen, note.queue, note.changes, note.late_cursors = 0, 0, {}, {}, nil
   note.is_open = service.notify("textDocument/didOpen", params)
   note.was_open = note.was_open or note.is_open
@@ -368,6 +372,7 @@ service.on("notes/cursors", M.on_cursors)
 service.on("notes/edit", function(params)
   local note = M.with_uri(params.uri)
   if note then
+    note.opened = nil
     table.insert(note.queue, params)
     M.drain(note)
   end
@@ -376,7 +381,9 @@ end)
 -- Proves that both sides have the same text, when both speak of the same moment.
 service.on("notes/check", function(params)
   local note = M.with_uri(params.uri)
-  if not note or params.version ~= note.version or #note.queue > 0 then return end
+  if not note then return end
+  note.opened = nil
+  if params.version ~= note.version or #note.queue > 0 then return end
   if params.rev > note.last_seen then
     note.last_seen = params.rev
     ask_again(note)

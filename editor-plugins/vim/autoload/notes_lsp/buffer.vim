@@ -47,7 +47,7 @@ export def Attach(bufnr: number, uri: string, id: string): dict<any>
   final note = {
     bufnr: bufnr, id: id, uri: uri, path: fnamemodify(bufname(bufnr), ':p'), version: 1, rev: 0, shadow: lines,
     bytes: text.ByteCount(lines), queue: [], tick: getbufvar(bufnr, 'changedtick'), hint: {}, timer: 0, isOpen: false,
-    wasOpen: false, had: [], lastSeen: 0, changes: [], peers: [], lateCarets: {},
+    wasOpen: false, had: [], opened: v:null, lastSeen: 0, changes: [], peers: [], lateCarets: {},
     listener: listener_add(OnChange, bufnr), info: {}, fileStamp: [], fileHash: '', isFileNews: false,
   }
   notes[bufnr] = note
@@ -128,6 +128,9 @@ def SendOpen(note: dict<any>)
       note.had[0].rev = note.rev
     endif
     params.notes = {reattach: true, run: note.had[0].run, had: note.had}
+    if note.opened != v:null
+      params.notes.opened = note.opened
+    endif
   elseif note.wasOpen
     params.notes = {reattach: true}
   elseif note.id != ''
@@ -138,6 +141,10 @@ def SendOpen(note: dict<any>)
   note.queue = []
   note.changes = []
   note.lateCarets = {}
+  if !note.wasOpen
+    # Until a service says something about it: one that ends before that has left no trace of the buffer.
+    note.opened = params.textDocument.text
+  endif
   note.isOpen = service.Notify('textDocument/didOpen', params)
   note.wasOpen = note.wasOpen || note.isOpen
   const run = service.Run()

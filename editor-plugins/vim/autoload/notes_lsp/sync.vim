@@ -186,6 +186,7 @@ enddef
 export def OnEdit(params: dict<any>)
   final note = buffer.WithURI(params.uri)
   if !empty(note)
+    note.opened = v:null
     note.queue->add(params)
     note.info.synced = false
     Drain(note, false)
@@ -195,7 +196,11 @@ enddef
 # Proves that both sides have the same text, when both speak of the same moment.
 export def OnCheck(params: dict<any>)
   final note = buffer.WithURI(params.uri)
-  if empty(note) || params.version != note.version || !empty(note.queue)
+  if empty(note)
+    return
+  endif
+  note.opened = v:null
+  if params.version != note.version || !empty(note.queue)
     return
   endif
   if params.rev > note.lastSeen
