@@ -1,4 +1,5 @@
 import AutomergeRepo
+import Foundation
 import NotesServer
 import UV
 
@@ -15,6 +16,13 @@ final class FolderWatchingAdapter: FolderWatching {
       AutomergeRepo.assumeIsolated { onChange(name) }
     }
     return watcher.map(Watch.init)
+  }
+
+  func target(ofLink path: String) -> String? {
+    var info = stat()
+    guard lstat(path, &info) == 0, info.st_mode & S_IFMT == S_IFLNK, let target = realpath(path, nil) else { return nil }
+    defer { free(target) }
+    return String(validatingCString: target)
   }
 
   /// Closes the watcher when it is released.

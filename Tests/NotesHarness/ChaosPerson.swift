@@ -154,9 +154,11 @@ public final class ChaosPerson {
     kill(processId, isHalted ? SIGSTOP : SIGCONT)
   }
 
-  /// The last three lines of the terminal: the status line, and what the editor says.
+  /// The last three lines of the terminal: the status line, and what the editor says. The note's status line is there, too, if
+  /// the window below has another buffer, such as the agenda.
   public func foot() throws -> String {
-    let lines = try editor.session.terminal.screen().split(separator: "\n", omittingEmptySubsequences: false)
-    return lines.filter { !$0.allSatisfy(\.isWhitespace) }.suffix(3).joined(separator: "\n")
+    let lines = try editor.session.terminal.screen().split(separator: "\n").filter { !$0.allSatisfy(\.isWhitespace) }
+    let status = lines.dropLast(3).filter { $0.contains(/\[note[:\]]|\[not a note:|Note[\[)]|Not a note\[/) }
+    return (status + lines.suffix(3)).joined(separator: "\n")
   }
 }

@@ -182,7 +182,8 @@ recursive edit, a keyboard macro, or an input method's draft."
 (defun notes-lsp--attach (uri &optional id title)
   "Open the current buffer as the note at URI, with ID and TITLE if known.
 Return its state."
-  (let ((note (notes-lsp--note-make :buffer (current-buffer) :uri uri :id id :title title))
+  (let ((note (notes-lsp--note-make :buffer (current-buffer) :uri uri :id id :title title
+                                    :visited buffer-file-name))
         (invalid nil))
     (when (setq invalid (notes-lsp--invalid-position note))
       (user-error "Notes: Not UTF-8: %s is an invalid character"
@@ -339,13 +340,52 @@ the file last held, so that no words are lost because they were not saved."
         (notes-lsp--want-full-text note)
         (notes-lsp--schedule note)))))
 
+(defvar-local notes-lsp--left nil
+  "(PATH URI ID TITLE) of the note that this buffer was before it got another name.")
+(put 'notes-lsp--left 'permanent-local t)
+
 (defun notes-lsp--after-rename ()
-  "Let go of the note: the buffer visits another file now."
+  "Let go of the note if the buffer visits another file now."
   (let ((note (notes-lsp--current)))
-    (when note
-      (notes-lsp--leave note "renamed")
-      ;; Emacs itself says now that it has written the file.
-      (notes-lsp--soon (notes-lsp--warn "Saved as a plain copy; no longer shared")))))
+    (cond ((null note))
+          ;; `write-file' with the name that the file has.
+          ((equal buffer-file-name (notes-lsp--note-visited note))
+           (notes-lsp--prepare-buffer))
+          (t
+           (notes-lsp--leave note "renamed")
+           (setq notes-lsp--left
+                 (list (notes-lsp--note-visited note) (notes-lsp--note-uri note)
+                       (notes-lsp--note-id note) (notes-lsp--note-title note)))
+           ;; Emacs itself says now that it has written the file.
+           (notes-lsp--soon (notes-lsp--warn "Saved as a plain copy; no longer shared"))))))
+
+(defun notes-lsp--renamed-again ()
+  "Make the buffer its note again if it visits the note's file again.
+What others wrote meanwhile it has never had."
+  (pcase-let ((`(,path . ,place) notes-lsp--left))
+    (when (and path (equal buffer-file-name path) (not (notes-lsp--current)))
+      (setq notes-lsp--left nil)
+      (apply #'notes-lsp--attach place))))
+
+(add-hook 'after-set-visited-file-name-hook #'notes-lsp--renamed-again)
+
+(defun notes-lsp--recover-file (recover file)
+  "Call RECOVER with FILE, whose auto-save file takes the place of the text.
+If FILE is a note, that text is an older one, as after a revert: what others
+wrote since is not what the user has deleted."
+  (let* ((buffer (get-file-buffer file))
+         (note (and buffer (with-current-buffer buffer (notes-lsp--current)))))
+    (if (null note)
+        (funcall recover file)
+      (with-current-buffer buffer (notes-lsp--before-revert))
+      (setf (notes-lsp--note-busy note) t)
+      (unwind-protect
+          (prog1 (funcall recover file)
+            (with-current-buffer buffer (notes-lsp--after-revert)))
+        (setf (notes-lsp--note-busy note) nil)
+        (notes-lsp--schedule note)))))
+
+(advice-add 'recover-file :around #'notes-lsp--recover-file)
 
 (defun notes-lsp--reattach ()
   "Open all notes again: the service is new."

@@ -31,6 +31,7 @@
   "What is known about one note buffer."
   (buffer nil :documentation "The buffer.")
   (uri nil :documentation "The working file, as the service names it.")
+  (visited nil :documentation "The working file, as Emacs names it.")
   (id nil :documentation "The document id, once known.")
   (title nil :documentation "The title, once known.")
   (open nil :documentation "Non-nil between didOpen and didClose or a death.")

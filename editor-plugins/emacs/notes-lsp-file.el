@@ -27,8 +27,10 @@
   "How long saving waits until a file that has changed is merged.")
 
 (defun notes-lsp--file-stamp ()
-  "Return by what the current buffer's file is known again, nil without one."
-  (let ((attributes (and buffer-file-name (file-attributes buffer-file-name))))
+  "Return by what the current buffer's file is known again, nil without one.
+A symbolic link stays as it is when the file that it names is written."
+  (let ((attributes (and buffer-file-name
+                         (file-attributes (file-chase-links buffer-file-name)))))
     (and attributes
          (cons (file-attribute-modification-time attributes)
                (file-attribute-size attributes)))))
@@ -170,10 +172,17 @@ A buffer that holds the same has nothing to be saved."
                          (getenv "NOTES_DIR")
                          "~/Notes"))))
 
+(defun notes-lsp--path-in (directory path)
+  "Return PATH, or where in DIRECTORY the file is to which a link at PATH leads."
+  (if (string-prefix-p directory path)
+      path
+    (expand-file-name (file-relative-name (file-truename path) (file-truename directory))
+                      directory)))
+
 (defun notes-lsp--note-path (path)
   "Return by which path the service may know the file PATH, nil if by none."
   (if (file-in-directory-p path (notes-lsp--directory))
-      (expand-file-name path)
+      (notes-lsp--path-in (notes-lsp--directory) (expand-file-name path))
     (let ((truename (file-truename path)))
       (car (cl-find-if (lambda (note)
                          (or (equal (car note) path)

@@ -19,6 +19,8 @@ final class FileWatcher {
   private let fileSync: WorkingFileSync
   private let folders: any FolderWatching
   private var watches: [String: any FolderWatch] = [:]
+  /// Working files that are symbolic links, by the files to which they lead.
+  private var links: [String: String] = [:]
   private var planned: [String: any ScheduledAction] = [:]
   private var waiting: [String] = []
   private var work: Task<Void, Never>?
@@ -34,8 +36,17 @@ final class FileWatcher {
 
   /// Watches the folder of this working file from now on.
   ///
-  /// - Parameter isOpen: whether an editor has the note open; its folder is then watched beyond the limit.
+  /// - Parameter isOpen: whether an editor has the note open. Its folder is then watched beyond the limit, and so is the folder
+  ///   of the file to which a symbolic link in its place leads: other programs write that file by its own name.
   func watch(path: String, isOpen: Bool = false) {
+    watchFolder(of: path, isOpen: isOpen)
+    if isOpen, let target = folders.target(ofLink: path) {
+      links[target] = path
+      watchFolder(of: target, isOpen: isOpen)
+    }
+  }
+
+  private func watchFolder(of path: String, isOpen: Bool) {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else { return }
     let folder = String(path[..<slash])
     guard watches[folder] == nil, isOpen || watches.count < Self.maximumFolders else { return }
@@ -44,7 +55,8 @@ final class FileWatcher {
     }
   }
 
-  func changed(_ path: String) {
+  func changed(_ place: String) {
+    let path = links[place] ?? place
     guard !documentFiles.changed(path), let record = environment.notebook.record(atPath: path),
       !openFiles.changed(record.key)
     else { return }

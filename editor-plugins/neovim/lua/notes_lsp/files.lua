@@ -225,6 +225,15 @@ table.insert(note_of.listeners, {
     on("BufFilePost", function()
       if vim.fn.fnamemodify(api.nvim_buf_get_name(note.buf), ":p") ~= note.path then
         condition.leave(note, "renamed")
+        -- With the name of the note's file it is the note again.
+        api.nvim_create_autocmd("BufFilePost", {
+          buffer = note.buf,
+          callback = function()
+            if vim.fn.fnamemodify(api.nvim_buf_get_name(note.buf), ":p") ~= note.path then return end
+            note_of.attach(note.buf, note.uri, note.id)
+            return true
+          end,
+        })
         vim.schedule(function() say.warn("Saved as a plain copy; no longer shared") end)
       end
     end)

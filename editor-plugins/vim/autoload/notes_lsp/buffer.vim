@@ -248,10 +248,35 @@ def OnRenamed(bufnr: number)
   Guarded(bufnr, (note) => {
     if fnamemodify(bufname(bufnr), ':p') !=# note.path
       condition.Leave(note, 'renamed')
+      setbufvar(bufnr, 'notes_lsp_left', {path: note.path, uri: note.uri, id: note.id})
+      execute $'autocmd notes_lsp_buffer BufFilePost <buffer={bufnr}> OnRenamedAgain({bufnr})'
       # Vim itself says now that it has written the file.
       timer_start(0, (_) => status.Warn('Saved as a plain copy; no longer shared'))
     endif
   })
+enddef
+
+# A buffer that has the name of its note's file again is the note again. What others wrote meanwhile it has never had.
+def OnRenamedAgain(bufnr: number)
+  const left = getbufvar(bufnr, 'notes_lsp_left', {})
+  if empty(Of(bufnr)) && !empty(left) && fnamemodify(bufname(bufnr), ':p') ==# left.path
+    Attach(bufnr, left.uri, left.id)
+  endif
+enddef
+
+# With autocommands off, Vim reads a file again without a word, but the listener is gone then. Returns whether that was so; the
+# service has been shown the text then, as after any reload.
+export def NoticeReload(note: dict<any>): bool
+  if getbufvar(note.bufnr, '&modified')
+    return false
+  endif
+  listener_flush(note.bufnr)
+  if listener_remove(note.listener)
+    note.listener = listener_add(OnChange, note.bufnr)
+    return false
+  endif
+  OnReload(note.bufnr)
+  return true
 enddef
 
 # :edit unloads a buffer and reads it again at once; only one that stays unloaded is closed.

@@ -28,6 +28,9 @@ export def Flush(note: dict<any>, force: bool): bool
   endif
   var now = text.OfBuffer(note.bufnr, note.shadow == [''])
   var difference = text.Difference(note.shadow, now, note.hint, Caret(note.bufnr))
+  if !empty(difference) && buffer.NoticeReload(note)
+    return false
+  endif
   if !empty(difference) && Mend(note.bufnr, now, difference.at, difference.count)
     now = text.OfBuffer(note.bufnr, note.shadow == [''])
     difference = text.Difference(note.shadow, now, {}, Caret(note.bufnr))

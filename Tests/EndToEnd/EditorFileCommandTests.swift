@@ -1,0 +1,174 @@
+import Foundation
+import JSONRPC
+import NotesHarness
+import TestSupport
+import Testing
+
+/// What editors do with the files of notes beside opening and saving: other names, links, what was rescued after a crash.
+@Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
+struct EditorFileCommandTests {
+  /// A note of one line that is saved, in the editor.
+  private func savedNote<Editor: EditorUnderTest>(
+    _ kind: Editor.Type, seed: UInt64
+  ) throws -> (editor: Editor, id: String, path: String) {
+    let editor = try Editor(user: NotesUser("Ana"), seed: seed, maximumDelay: .zero)
+    try editor.createNote("List")
+    let id = try editor.waitUntilAttached()
+    let path = editor.session.user.notes + "/List.md"
+    try type("first", in: editor)
+    try editor.give(vim: "write", emacs: "(let ((require-final-newline t)) (save-buffer))")
+    try editor.session.wait(for: "the saved file") { read(path) == "first\n" }
+    _ = try editor.waitUntilAttached()
+    return (editor, id, path)
+  }
+
+  private func read(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
+
+  /// Types at the end of the last line with text.
+  private func type<Editor: EditorUnderTest>(_ words: String, in editor: Editor) throws {
+    try editor.beginTypingAtEnd()
+    if Editor.kind == "Emacs" {
+      _ = try editor.evaluate(
+        "(with-current-buffer (window-buffer) (when (and (bolp) (not (bobp))) (backward-char)) t)")
+    }
+    try editor.session.terminal.type(words)
+    try editor.waitForText(words)
+    try editor.endTyping()
+  }
+
+  private func end<Editor: EditorUnderTest>(_ editor: Editor) throws {
+    try editor.quit()
+    try editor.session.waitForEnd()
+    #expect(try editor.session.audits().flatMap(\.complaints) == [])
+  }
+
+  @Test func aNoteThatVimSavesAsItselfStaysTheNote() throws { try saveAsItself(VimUnderTest.self) }
+  @Test func aNoteThatEmacsWritesToItsOwnFileStaysTheNote() throws { try saveAsItself(EmacsUnderTest.self) }
+
+  private func saveAsItself<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
+    let (ana, id, path) = try savedNote(kind, seed: 71)
+    try type(" second", in: ana)
+    try ana.give(vim: "saveas! %", emacs: "(write-file buffer-file-name)")
+    try ana.session.wait(for: "the saved file") { read(path) == "first second\n" }
+    #expect(try ana.documentId() == id)
+    #expect(try !ana.session.terminal.screen().contains("plain copy"))
+    // What happens elsewhere still comes, and what is typed still goes.
+    _ = try ChildProcess.run(["sed", "-i", "1i from sed", path])
+    try ana.waitForText("from sed\nfirst second")
+    try type(" third", in: ana)
+    _ = try ana.waitUntilAttached()
+    if kind.kind == "Emacs" {
+      #expect(try ana.evaluate("(if (buffer-local-value 'buffer-auto-save-file-name (window-buffer)) 1 0)") == 0)
+    }
+    try end(ana)
+    #expect(try ana.session.user.storedText(of: id) == "from sed\nfirst second third\n")
+  }
+
+  @Test func aBufferOfVimThatGetsItsNameBackTakesNobodysWords() throws { try renameAndBack(VimUnderTest.self) }
+  @Test func aBufferOfEmacsThatGetsItsNameBackTakesNobodysWords() throws { try renameAndBack(EmacsUnderTest.self) }
+  @Test(.enabled(if: NotesBinary.find("nvim") != nil))
+  func aBufferOfNeovimThatGetsItsNameBackTakesNobodysWords() throws { try renameAndBack(NeovimUnderTest.self) }
+
+  private func renameAndBack<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
+    let (ana, id, path) = try savedNote(kind, seed: 77)
+    try ana.give(vim: "file Other.md", emacs: "(set-visited-file-name \"Other.md\")")
+    try ana.waitForScreen("plain copy")
+    let other = try ana.session.user.startInitialized()
+    let note = try other.request("notes/open", ["id": .string(id)])
+    let client = try ModelClient(other, note: note)
+    client.edit(0..<0, with: "others ")
+    client.flush()
+    try ana.session.wait(for: "the others' words in the store") {
+      try other.collect()
+      return try ana.session.user.storedText(of: id) == "others first\n"
+    }
+    try ana.give(vim: "file \(path)", emacs: "(set-visited-file-name \"\(path)\")")
+    #expect(try ana.waitUntilAttached() == id)
+    try ana.waitForText("others first")
+    try type(" typed", in: ana)
+    try ana.give(vim: "write!", emacs: "(cl-letf (((symbol-function 'yes-or-no-p) #'always)) (save-buffer))")
+    try ana.session.wait(for: "the saved file") { read(path)?.hasPrefix("others first typed") ?? false }
+    try other.shutdown()
+    try end(ana)
+    #expect(try ana.session.user.storedText(of: id).hasPrefix("others first typed"))
+  }
+
+  /// Some plugins of Vim turn autocommands off.
+  @Test func aFileThatVimReadsAgainWithoutAWordTakesNobodysWords() throws {
+    let (ana, id, path) = try savedNote(VimUnderTest.self, seed: 78)
+    try type(" unsaved", in: ana)
+    _ = try ana.waitUntilAttached()
+    try ana.session.send(["ex", "noautocmd edit!"])
+    try ana.waitForText("first unsaved")
+    try type(" later", in: ana)
+    _ = try ana.waitUntilAttached()
+    try ana.session.send(["ex", "write"])
+    try ana.session.wait(for: "the saved file") { read(path) == "first unsaved later\n" }
+    try end(ana)
+    #expect(try ana.session.user.storedText(of: id) == "first unsaved later\n")
+  }
+
+  /// The words of an Emacs that crashed, in the file that it saved by itself, beside what was written since.
+  @Test func whatEmacsRecoversFromItsAutoSaveFileTakesNobodysWords() throws {
+    let (ana, id, _) = try savedNote(EmacsUnderTest.self, seed: 72)
+    try type(" later", in: ana)
+    _ = try ana.waitUntilAttached()
+    let rescued = ana.session.user.notes + "/#List.md#"
+    try "first\nrescued\n".write(toFile: rescued, atomically: true, encoding: .utf8)
+    try ana.give(vim: "", emacs: "(cl-letf (((symbol-function 'yes-or-no-p) #'always)) (recover-this-file))")
+    try ana.waitForText("rescued")
+    try ana.waitForText("first later")
+    _ = try ana.waitUntilAttached()
+    try type(" and more", in: ana)
+    _ = try ana.waitUntilAttached()
+    try end(ana)
+    #expect(try ana.session.user.storedText(of: id) == "first later\nrescued and more\n")
+  }
+
+  @Test func whatIsWrittenToTheFileBehindALinkComesIntoVim() throws { try followLink(VimUnderTest.self) }
+  @Test func whatIsWrittenToTheFileBehindALinkComesIntoEmacs() throws { try followLink(EmacsUnderTest.self) }
+
+  /// The working file lies elsewhere, with a symbolic link in its place.
+  private func followLink<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
+    let (first, id, path) = try savedNote(kind, seed: 73)
+    try end(first)
+    let folder = first.session.user.directory.file("elsewhere")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let file = folder + "/real.md"
+    try FileManager.default.moveItem(atPath: path, toPath: file)
+    try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: file)
+    let ana = try Editor(user: first.session.user, seed: 74, maximumDelay: .zero)
+    try ana.openNote("List")
+    #expect(try ana.waitUntilAttached() == id)
+    _ = try ChildProcess.run(["sh", "-c", "echo outside >> '\(file)'"])
+    try ana.waitForText("first\noutside")
+    // So soon before the save that nobody has noticed it.
+    try type(" typed", in: ana)
+    _ = try ChildProcess.run(["sed", "-i", "1i at the last moment", file])
+    try ana.give(vim: "write", emacs: "(save-buffer)")
+    try ana.waitForText("at the last moment\nfirst\noutside typed")
+    _ = try ana.waitUntilAttached()
+    try end(ana)
+    #expect(try ana.session.user.storedText(of: id) == "at the last moment\nfirst\noutside typed\n")
+    #expect((try? FileManager.default.destinationOfSymbolicLink(atPath: path)) == file)
+  }
+
+  @Test func aLinkToTheFileOfANoteIsTheNoteInVim() throws { try openThroughLink(VimUnderTest.self) }
+  @Test func aLinkToTheFileOfANoteIsTheNoteInEmacs() throws { try openThroughLink(EmacsUnderTest.self) }
+
+  private func openThroughLink<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
+    let (first, id, path) = try savedNote(kind, seed: 75)
+    try end(first)
+    let link = first.session.user.directory.file("link.md")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+    let ana = try Editor(user: first.session.user, seed: 76, maximumDelay: .zero)
+    try ana.give(vim: "edit \(link)", emacs: "(switch-to-buffer (find-file-noselect \"\(link)\"))")
+    #expect(try ana.waitUntilAttached() == id)
+    try type(" typed", in: ana)
+    _ = try ana.waitUntilAttached()
+    try ana.give(vim: "write", emacs: "(save-buffer)")
+    try ana.session.wait(for: "the saved file") { read(path) == "first typed\n" }
+    try end(ana)
+    #expect(try ana.session.user.storedText(of: id) == "first typed\n")
+  }
+}
