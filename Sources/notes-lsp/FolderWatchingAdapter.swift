@@ -20,7 +20,9 @@ final class FolderWatchingAdapter: FolderWatching {
 
   func target(ofLink path: String) -> String? {
     var info = stat()
-    guard lstat(path, &info) == 0, info.st_mode & S_IFMT == S_IFLNK, let target = realpath(path, nil) else { return nil }
+    guard lstat(path, &info) == 0, info.st_mode & S_IFMT == S_IFLNK, let target = realpath(path, nil) else {
+      return nil
+    }
     defer { free(target) }
     return String(validatingCString: target)
   }
