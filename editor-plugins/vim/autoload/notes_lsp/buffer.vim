@@ -78,7 +78,7 @@ def SetAutocommands(bufnr: number)
     execute $'autocmd! * <buffer={bufnr}>'
     execute $'autocmd TextChanged,TextChangedI,TextChangedP,InsertLeave <buffer={bufnr}> OnHint({bufnr})'
     execute $'autocmd BufReadPost,FileChangedShellPost <buffer={bufnr}> OnReload({bufnr})'
-    workingfile.SetAutocommands(bufnr)
+    workingfile.SetAutocommands(notes[bufnr])
     execute $'autocmd BufFilePost <buffer={bufnr}> OnRenamed({bufnr})'
     execute $'autocmd BufUnload <buffer={bufnr}> OnUnload({bufnr})'
     execute $'autocmd CursorMoved,CursorMovedI,ModeChanged,BufEnter <buffer={bufnr}> OnCursor({bufnr})'
@@ -94,6 +94,7 @@ export def Detach(bufnr: number)
   timer_stop(note.timer)
   condition.OnDetach(note)
   presence.Clear(note)
+  workingfile.RemoveAutocommands(note)
   if note.isOpen
     service.Notify('textDocument/didClose', {textDocument: {uri: note.uri}})
   endif
