@@ -210,11 +210,13 @@ def kills(command, log):
 
 def mutants(command, result):
     data = json.load(open(result))
-    rows = [(name, part["mutants"], part["killed"], f"{100 * part['killed'] / max(1, part['mutants']):.0f} %")
+    rows = [(name, part["mutants"], part["killed"], f"{100 * part['killed'] / max(1, part['mutants']):.0f} %", part["silent"])
             for name, part in sorted(data["parts"].items())]
     total, killed = sum(row[1] for row in rows), sum(row[2] for row in rows)
-    append("mutants", command, f"{killed:,} of {total:,} mutants were killed ({100 * killed / max(1, total):.1f} %). The survivors:",
-           rows, ("part", "mutants", "killed", ""), data["survivors"])
+    sample = "" if total == data["built"] else f" (a sample of {data['built']:,})"
+    append("mutants", command,
+           f"{killed:,} of {total:,} mutants{sample} were killed ({100 * killed / max(1, total):.1f} %). The survivors:",
+           rows, ("part", "mutants", "killed", "", "of these, hung"), data["survivors"])
 
 
 if __name__ == "__main__":
