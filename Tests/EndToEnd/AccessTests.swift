@@ -414,6 +414,17 @@ struct AccessTests {
     #expect(pair.ben.client.text.string == "milk\n")
   }
 
+  @Test(arguments: ["unshare", "setAccess", "remove"])
+  func whoHasTheNoteNoMoreIsNotInItAnyLongerEither(method: String) throws {
+    let pair = try Pair("write")
+    pair.ben.client.sendCursor(at: 0)
+    func here() throws -> JSONValue? { try pair.ana.process.request("notes/list")["notes"]?[0]?["here"] }
+    try NotesProcess.wait(for: "Ben", of: pair.processes) { try here() == ["Ben"] }
+    let asked: JSONValue = ["id": .string(pair.ana.id), "peer": .string(pair.benPeer), "access": "none"]
+    try pair.ana.process.request("notes/\(method)", asked)
+    #expect(try here() == [])
+  }
+
   @Test func whoIsBlockedByNameIsTrustedByNameAgain() throws {
     let pair = try Pair("write")
     for state in ["blocked", "trusted", "blocked", "forgotten"] {
