@@ -15,7 +15,7 @@ public struct TextMeasure: Hashable, Sendable {
 
 /// One replacement in a text object, fit for an editor: what went, what came, and where in UTF-8 bytes.
 /// In a list of them each one's offset counts in the text that the ones before it have left. One that begins where the one before it
-/// ends stands behind what that one has deleted.
+/// ends comes after what that one has deleted.
 public struct TextEdit: Hashable, Sendable {
   public var object: ObjId
   public var utf8Offset: Int

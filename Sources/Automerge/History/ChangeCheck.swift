@@ -26,7 +26,7 @@ struct ChangeCheck {
         ? .equalActors(core.actors[author], change.hash) : .inconsistent(change.hash, .sequence)
     }
     guard deps.count < 2 || Set(deps).count == deps.count else { throw .inconsistent(change.hash, .dependency) }
-    // The greatest counter of all stays free, so that the one behind an operation can always be written down.
+    // The greatest counter of all stays free, so that the one after an operation can always be written down.
     guard change.opCount <= Int(UInt32.max) - Int(header.startOp) else { throw .inconsistent(change.hash, .counters) }
     let own = core.graph.lastRow(of: author).map { [$0] } ?? []
     for row in deps + own where header.startOp <= core.graph.records[Int(row)].maxOp {

@@ -44,7 +44,7 @@ struct ChangeGraph {
     return low < heads.count && heads[low] == row ? low : nil
   }
 
-  /// Where the changes from `row` on end that have the same author, time and number of operations, each directly behind
+  /// Where the changes from `row` on end that have the same author, time and number of operations, each directly after
   /// the one before it, as far as they are kept together.
   func endOfStretch(from row: Int) -> Int { records.endOfStretch(from: row) }
 
@@ -194,7 +194,7 @@ struct ChangeGraph {
 private struct RowMarks {
   enum Mark: UInt8 { case none, unknown, known }
 
-  /// A row farther than this behind the ones looked at is kept apart, and costs no room for the rows in between.
+  /// A row farther than this after the ones looked at is kept apart, and costs no room for the rows in between.
   private static let stretch = 1024
 
   let newest: Int

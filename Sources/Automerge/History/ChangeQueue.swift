@@ -58,7 +58,7 @@ struct ChangeQueue {
   }
 }
 
-/// The order in which the changes of a batch are applied: first come, first served, and a change that became ready behind
+/// The order in which the changes of a batch are applied: first come, first served, and a change that became ready after
 /// those that were before it. Source: automerge-format, section 4, "Applying a batch".
 enum ReadyOrder {
   /// The places of the changes that can be applied. Others wait for what is neither known nor among them.

@@ -53,7 +53,7 @@ struct ChangeRecords: RandomAccessCollection {
     opCount += Int(record.opCount)
   }
 
-  /// Adds `more` changes like the last one, each behind the one before it in every respect.
+  /// Adds `more` changes like the last one, each after the one before it in every respect.
   mutating func lengthenLast(by more: Int) {
     guard more > 0, let last else { return }
     count += more

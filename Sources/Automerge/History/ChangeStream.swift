@@ -139,7 +139,7 @@ private struct ChangeStream: ~Copyable {
   }
 }
 
-/// Which authors' changes are left out of changes that were each made on top of the one before: those behind the last that
+/// Which authors' changes are left out of changes that were each made on top of the one before: those after the last that
 /// is attested.
 private struct FrameGate {
   private let filter: AuthorFilter

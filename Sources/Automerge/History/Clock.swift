@@ -1,6 +1,6 @@
 /// A past state of a document: how far each actor's operations belong to it.
 struct Clock {
-  /// For each actor index the greatest counter that is in. Actors behind the end are in as a whole or not at all.
+  /// For each actor index the greatest counter that is in. Actors past the end are in as a whole or not at all.
   private var limits: [UInt32]
   private let rest: UInt32
   /// Operations that are left out although they are not past the limit.
@@ -11,7 +11,7 @@ struct Clock {
     /// Ascending.
     let counters: [ClosedRange<UInt32>]
 
-    /// The number of the first range that ends at or behind a counter.
+    /// The number of the first range that ends at or after a counter.
     func position(_ counter: UInt32) -> Int {
       var low = 0, high = counters.count
       while low < high {

@@ -81,7 +81,7 @@ extension DocumentCore {
 
   // MARK: Text
 
-  /// Inserts valid UTF-8 at a place and then deletes what stands behind it, as far as there is something.
+  /// Inserts valid UTF-8 at a place and then deletes what comes after it, as far as there is something.
   func splice(
     _ tree: TextTree, _ object: OpId, at start: Int, deleting count: Int, unit: TextUnit,
     inserting utf8: ArraySlice<UInt8>
@@ -237,7 +237,7 @@ extension TextTree {
     return (start[.utf8], Array(slots[Int(run.text)].shown.prefix(inside)))
   }
 
-  /// Where the element ends that a UTF-8 offset is inside of, and the part of it behind the offset.
+  /// Where the element ends that a UTF-8 offset is inside of, and the part of it after the offset.
   func elementEnd(of offset: Int, isStart: Bool) -> (end: Int, tail: [UInt8]) {
     if offset == 0 || isStart { return (offset, []) }
     let (place, start) = locate(offset, .utf8)

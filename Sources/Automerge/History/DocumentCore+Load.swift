@@ -27,7 +27,7 @@ extension DocumentCore {
     return intake.core
   }
 
-  /// As `take`; what can be taken as it stands is not copied.
+  /// Like `take`; what can be taken as it stands is not copied.
   func take(_ data: Data, edits: inout TextEditCollector?) throws(LoadError) -> DocumentCore {
     commitPending()
     let taken = data.withUnsafeBytes { takeRuns($0.bindMemory(to: UInt8.self), edits: &edits, filter: nil) }
@@ -63,7 +63,7 @@ extension DocumentCore {
     return try ChangeDecoder.decode(chunk, atMost: limit)
   }
 
-  /// The document as one chunk, and behind it the changes that wait for others.
+  /// The document as one chunk, and after it the changes that wait for others.
   func save(deflating: Bool = true) -> [UInt8] {
     var saved = DocumentEncoder.chunk(self, deflating: deflating)
     for change in queue.waiting {

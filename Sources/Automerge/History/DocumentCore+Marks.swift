@@ -46,12 +46,12 @@ extension TextTree {
     }
   }
 
-  /// Whether a gap is behind an element that is not visible, as marks never are.
+  /// Whether a gap is after an element that is not visible, as marks never are.
   fileprivate func isBehind(_ gap: Gap, _ element: OpId) -> Bool {
     guard let found = find(element) else { return false }
     let before = start(of: found.place)[.elements], there = visible(before: gap)[.elements]
     if there != before { return there > before }
-    // Nothing visible lies between; it is behind only if going on from the element leads to it.
+    // Nothing visible lies between; it is after only if going on from the element leads to it.
     var at: Place? = found.place
     while let place = at {
       if place.leaf == gap.place.leaf, place.run == gap.place.run {

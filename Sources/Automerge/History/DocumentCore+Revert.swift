@@ -8,7 +8,7 @@ extension DocumentCore {
     return try revert(records.map { $0.startOp...$0.maxOp }, of: records.first?.actor ?? 0, rows: rows)
   }
 
-  /// As `revert(rows:)`, of only some of the rows' operations, given by ascending ranges of their counters.
+  /// Like `revert(rows:)`, of only some of the rows' operations, given by ascending ranges of their counters.
   @discardableResult
   func revert(
     _ counters: [ClosedRange<UInt32>], of actor: UInt32, rows: [Int]
@@ -143,7 +143,7 @@ private struct PatchedEdit {
     }
   }
 
-  /// Returns the element inserted, if it went behind another one.
+  /// Returns the element inserted, if it went after another one.
   private mutating func insert(
     _ object: ObjId, _ index: Int, _ value: Value, behind origin: OpId?
   ) throws(DocError) -> OpId? {
@@ -194,7 +194,7 @@ private struct PatchedEdit {
     try core.text(own(object)).tree.expand(ofMark: name, core.checked(value)) ?? .none
   }
 
-  /// Inserts valid UTF-8, at least one scalar, directly behind an element; returns the last element inserted.
+  /// Inserts valid UTF-8, at least one scalar, directly after an element; returns the last element inserted.
   private func insertText(
     _ tree: TextTree, _ object: OpId, _ utf8: ArraySlice<UInt8>, behind element: OpId
   ) throws(DocError) -> OpId {
@@ -209,7 +209,7 @@ private struct PatchedEdit {
     return id.advanced(by: count - 1)
   }
 
-  /// Inserts one element that is not a plain scalar directly behind another one.
+  /// Inserts one element that is not a plain scalar directly after another one.
   private func insertIrregular(
     _ tree: TextTree, _ object: OpId, _ action: OpAction, _ value: RawValue, behind element: OpId
   ) throws(DocError) -> OpId {

@@ -16,7 +16,7 @@ extension DocumentCore {
     return (id, tree)
   }
 
-  /// The visible element that covers the unit behind `index` units.
+  /// The visible element that covers the unit after `index` units.
   func element(_ tree: TextTree, at index: Int, _ unit: TextUnit) throws(DocError) -> Element {
     if isolation != nil {
       guard index >= 0, let id = tree.slot(at: index, unit, clock: view)?.ops.first?.id,
@@ -81,7 +81,7 @@ extension DocumentCore {
   func delete(_ object: ObjId, index: Int, unit: TextUnit) throws(DocError) {
     let (id, tree) = try sequence(object)
     guard index < total(of: tree)[unit] else {
-      // Deleting text behind the end deletes nothing.
+      // Deleting text past the end deletes nothing.
       if store.type(of: id) == .makeText { return }
       throw .outOfBounds(UInt64(index))
     }
@@ -104,7 +104,7 @@ extension DocumentCore {
 
   // MARK: Inserting
 
-  /// Inserts values before what stands behind `start` units, and then deletes `count` units behind them, as far as
+  /// Inserts values before what comes after `start` units, and then deletes `count` units after them, as far as
   /// there are any.
   func splice(
     _ object: ObjId, at start: Int, unit: TextUnit, deleting count: Int, inserting values: [ScalarValue]
@@ -161,7 +161,7 @@ extension DocumentCore {
     return behind
   }
 
-  /// Inserts one element that is not a plain scalar; returns the gap behind it.
+  /// Inserts one element that is not a plain scalar; returns the gap after it.
   @discardableResult
   func insertIrregular(_ tree: TextTree, _ object: OpId, at gap: TextTree.Gap, _ op: StoredOp) -> TextTree.Gap {
     let behind = tree.insertIrregular(at: gap, op: op)

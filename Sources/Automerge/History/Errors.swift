@@ -4,7 +4,7 @@ public enum DocError: Error, Hashable, Sendable {
   case unknownObject(ObjId)
   /// The object is not of the type that this is for.
   case wrongType(ObjId, ObjType)
-  /// The place is behind the end.
+  /// The place is past the end.
   case outOfBounds(UInt64)
   case invalidCursor
   /// The cursor's element is not of this object.

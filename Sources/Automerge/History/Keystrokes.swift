@@ -32,7 +32,7 @@ struct Keystrokes: ~Copyable {
   fileprivate private(set) var changeCount = 0
   fileprivate private(set) var opsPerChange = 0
   fileprivate private(set) var time: Int64 = 0
-  /// Those behind these changes.
+  /// Those after these changes.
   private(set) var openCount = 0
 
   // MARK: Expecting
@@ -97,7 +97,7 @@ struct Keystrokes: ~Copyable {
     return kept
   }
 
-  /// A deletion of the unit behind `start`.
+  /// A deletion of the unit after `start`.
   @inline(__always)
   mutating func keep(deletionIn object: ObjId, at start: UInt64, unit: TextUnit) -> Answer {
     guard expects(object, unit), isNarrow, start < UInt64(length) else { return .notKept }
@@ -213,7 +213,7 @@ extension DocumentCore {
     if !hasRoomForKeystrokes { keystrokes.expectNone() }
   }
 
-  /// Deletes plain elements one by one, from the one behind `last` units on backward. Every element is one unit.
+  /// Deletes plain elements one by one, from the one after `last` units on backward. Every element is one unit.
   private func deleteBackward(
     _ tree: TextTree, _ object: OpId, from last: Int, count: Int, unit: TextUnit
   ) throws(DocError) {

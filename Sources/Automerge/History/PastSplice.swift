@@ -7,7 +7,7 @@ struct PastSplice {
   let object: OpId
   let unit: TextUnit
 
-  /// Inserts valid UTF-8 at a place and then deletes what stands behind it, as far as there is something.
+  /// Inserts valid UTF-8 at a place and then deletes what comes after it, as far as there is something.
   func run(at start: Int, deleting count: Int, inserting utf8: UnsafeBufferPointer<UInt8>) throws(DocError) {
     guard start <= core.total(of: tree)[unit] else { throw .outOfBounds(UInt64(start)) }
     var start = start
@@ -26,7 +26,7 @@ struct PastSplice {
     if count > 0 { try delete(at: start, count: count) }
   }
 
-  /// Deletes elements one by one, as far as there are any; an element that only ends behind `start` stays.
+  /// Deletes elements one by one, as far as there are any; an element that only ends after `start` stays.
   func delete(at start: Int, count: Int) throws(DocError) {
     let clock = core.view
     var targets: [OpId] = [], offset = 0, left = count

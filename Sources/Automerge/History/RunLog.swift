@@ -84,7 +84,7 @@ final class RunLog: OpSource {
   // MARK: Reading
 
   /// The runs of some operations, cut to them.
-  /// - Complexity: O(k + log n) for k runs among n; O(k) behind what was read last.
+  /// - Complexity: O(k + log n) for k runs among n; O(k) after what was read last.
   func runs(in range: Range<Int>) -> [OpRun] {
     var runs: [OpRun] = []
     forEachRun(in: range) { run, _ in runs.append(run) }

@@ -1,11 +1,11 @@
 /// Collects what changes of others do to texts, joining what adjoins.
 ///
-/// An edit that begins where the one before it ends stands behind what that one has deleted. So an edit shows whether new text came
-/// before the deleted text or behind it, which decides where a third person's text ends up that was typed there meanwhile.
+/// An edit that begins where the one before it ends comes after what that one has deleted. So an edit shows whether new text came
+/// before the deleted text or after it, which decides where a third person's text ends up that was typed there meanwhile.
 struct TextEditCollector {
   private(set) var edits: [TextEdit] = []
 
-  /// - Parameter followsDeleted: whether an insertion stands behind an element that is deleted.
+  /// - Parameter followsDeleted: whether an insertion comes after an element that is deleted.
   mutating func replace(
     _ object: ObjId, at offset: Int, deleted: some Collection<UInt8>, inserted: some Collection<UInt8>,
     followsDeleted: @autoclosure () -> Bool = false

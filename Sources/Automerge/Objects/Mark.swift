@@ -2,7 +2,7 @@
 public struct Mark: Hashable, Sendable {
   /// The first unit marked, in the document's text encoding.
   public let start: UInt64
-  /// The first unit behind that is not marked.
+  /// The first unit after that is not marked.
   public let end: UInt64
   public let name: String
   /// The value; null where the mark was taken away.

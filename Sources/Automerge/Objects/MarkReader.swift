@@ -38,7 +38,7 @@ struct MarkReader {
     }
   }
 
-  /// Those of the visible element that covers the unit behind `index` units, by name; none behind the end.
+  /// Those of the visible element that covers the unit after `index` units, by name; none past the end.
   func marks(at index: Int) -> [(name: String, value: ScalarValue)] {
     var found: [MapKey: RawValue] = [:]
     forEachStretch { range, marks in

@@ -98,7 +98,7 @@ struct OpStretches {
   private var blocks: [[Stretch]] = []
   /// For each block a counter that none before it reaches and none in it is before; 0 for the first.
   private var fences: [UInt32] = []
-  /// No element at or behind this counter has been assigned.
+  /// No element at or after this counter has been assigned.
   private var known: UInt32 = 0
 
   func leaf(of counter: UInt32) -> UInt32? { place(counter).map { blocks[$0.block][$0.stretch].leaf } }
@@ -115,7 +115,7 @@ struct OpStretches {
       known = max(known, end)
       return
     }
-    // What lies behind `end` in the stretch that is cut stays where it was.
+    // What lies after `end` in the stretch that is cut stays where it was.
     var rest: Stretch?
     if end < known, let last = place(end), blocks[last.block][last.stretch].start != end {
       rest = Stretch(start: end, leaf: blocks[last.block][last.stretch].leaf)

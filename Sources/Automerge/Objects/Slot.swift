@@ -69,7 +69,7 @@ struct Slot: Equatable {
     present.insert(op.id, at: place)
   }
 
-  /// Adds operations that are known with all that came after them, behind the others.
+  /// Adds operations that are known with all that came after them, after the others.
   mutating func append(_ more: [StoredOp]) {
     ops += more
     settle()

@@ -76,7 +76,7 @@ final class TextBytes {
     bytes.withUnsafeBufferPointer { TextMeasure(of: UnsafeBufferPointer(rebasing: $0[range])) }
   }
 
-  /// The offset behind the line feed number `number`, counted from 1, from `offset` on. It must be there.
+  /// The offset after the line feed number `number`, counted from 1, from `offset` on. It must be there.
   /// - Complexity: O(n) in the bytes passed, eight at a time.
   func offset(behindNewline number: Int, from offset: Int) -> Int {
     bytes.withUnsafeBytes { memory in
@@ -101,7 +101,7 @@ final class TextBytes {
     }
   }
 
-  /// The offset behind `scalars` scalars from `offset` on.
+  /// The offset after `scalars` scalars from `offset` on.
   func advance(_ offset: Int, scalars: Int) -> Int {
     var at = offset, left = scalars
     while left > 0 {

@@ -1,6 +1,6 @@
 /// A stretch of a sequence that one writer inserted front to back, and that is deleted as one or not at all.
 ///
-/// Element `k` has the id `id + k`; the first one was inserted behind `origin`, each later one behind its predecessor.
+/// Element `k` has the id `id + k`; the first one was inserted after `origin`, each later one after its predecessor.
 /// An element whose story does not fit (another value than a one-scalar string, a mark, an update, a second successor)
 /// is a run of length one with `isIrregular`, and `text` is then its place in the tree's `slots`.
 struct TextRun: BitwiseCopyable, Equatable {
@@ -55,7 +55,7 @@ struct TextRun: BitwiseCopyable, Equatable {
     TextMeasure(utf8: Int(utf8), scalars: Int(count), utf16: Int(utf16), newlines: Int(newlines))
   }
 
-  /// Whether `next`, standing directly behind, continues this run in every respect.
+  /// Whether `next`, standing directly after, continues this run in every respect.
   func canMerge(_ next: TextRun) -> Bool {
     guard !isIrregular, !next.isIrregular, next.id.actor == id.actor, next.id.counter == id.counter + UInt32(count),
       next.origin == lastId, Int(next.text) == textEnd, Int(utf8) + Int(next.utf8) <= Self.maximumByteCount
@@ -83,7 +83,7 @@ struct TextRun: BitwiseCopyable, Equatable {
     newlines += next.newlines
   }
 
-  /// Cuts the run behind `element` elements, 0 < element < count, and returns the second part.
+  /// Cuts the run after `element` elements, 0 < element < count, and returns the second part.
   mutating func split(at element: Int, bytes: TextBytes) -> TextRun {
     var first = TextMeasure(utf8: element, scalars: element, utf16: element)
     if !isASCII || newlines > 0 {

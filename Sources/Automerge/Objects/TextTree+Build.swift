@@ -13,7 +13,7 @@ struct TextTreeBuilder {
 
   init(_ tree: TextTree) { self.tree = tree }
 
-  /// Adds a run behind all others, joined with the last one if it continues that.
+  /// Adds a run after all others, joined with the last one if it continues that.
   @inline(__always)
   mutating func append(_ run: TextRun) {
     guard last == nil || last?.canMerge(run) == false else {
@@ -24,7 +24,7 @@ struct TextTreeBuilder {
     last = run
   }
 
-  /// Adds an element with a longer story behind all others.
+  /// Adds an element with a longer story after all others.
   mutating func appendIrregular(_ slot: Slot, origin: OpId) {
     guard let id = slot.ops.first?.id else { return }
     if slot.ops.first?.action == .mark { tree.hasMarks = true }
@@ -39,7 +39,7 @@ struct TextTreeBuilder {
     return last.isIrregular ? tree.slots[Int(last.text)].slot.ops.last?.id : last.lastId
   }
 
-  /// Adds operations on the last element, behind those that are known.
+  /// Adds operations on the last element, after those that are known.
   mutating func addToLast(_ ops: [StoredOp]) {
     guard var run = last else { return }
     if !run.isIrregular {

@@ -1,6 +1,6 @@
 /// Inserting elements.
 extension TextTree {
-  /// A gap between two elements: behind `element` elements of a run; 0 is before the run.
+  /// A gap between two elements: after `element` elements of a run; 0 is before the run.
   struct Gap {
     var place: Place
     var element: Int
@@ -8,8 +8,8 @@ extension TextTree {
     var reference: OpId
   }
 
-  /// The gap for a local insertion with `amount` visible units before it: directly behind the last visible element.
-  /// Inside an element of several units, it is the gap behind it.
+  /// The gap for a local insertion with `amount` visible units before it: directly after the last visible element.
+  /// Inside an element of several units, it is the gap after it.
   func gap(before amount: Int, _ unit: TextUnit) -> Gap {
     var gap = Gap(place: Place(leaf: firstLeaf, run: 0), element: 0, reference: .zero)
     if amount > 0 {
@@ -21,7 +21,7 @@ extension TextTree {
     return hasMarks ? pastStickyMarks(gap) : gap
   }
 
-  /// Moves the gap behind the marks before the next visible element that take in what is inserted at their edge.
+  /// Moves the gap after the marks before the next visible element that take in what is inserted at their edge.
   /// Source: automerge-format, section 6.1, "Sticky marks".
   func pastStickyMarks(_ gap: Gap, at clock: Clock = .now) -> Gap {
     var candidates: [(gap: Gap, mark: OpId)] = []
@@ -54,7 +54,7 @@ extension TextTree {
     return candidates.last?.gap ?? gap
   }
 
-  /// The gap for an insertion that another replica made behind `reference`; nil if that element is unknown.
+  /// The gap for an insertion that another replica made after `reference`; nil if that element is unknown.
   /// Source: automerge-format, section 6, "Insert (RGA)".
   func gap(behind reference: OpId, inserting id: OpId) -> Gap? {
     var gap = Gap(place: Place(leaf: firstLeaf, run: 0), element: 0, reference: reference)
@@ -109,7 +109,7 @@ extension TextTree {
   }
 
   /// Inserts the elements `id`, `id + 1`, … with the scalars of a range of `bytes` as their values.
-  /// Returns the gap behind them.
+  /// Returns the gap after them.
   @discardableResult
   func insertText(at gap: Gap, id: OpId, text: Range<Int>, scalars: Int) -> Gap {
     var gap = gap, id = id, start = text.lowerBound, left = scalars
@@ -131,7 +131,7 @@ extension TextTree {
     return end
   }
 
-  /// Inserts one element that is not a plain scalar. Returns the gap behind it.
+  /// Inserts one element that is not a plain scalar. Returns the gap after it.
   @discardableResult
   func insertIrregular(at gap: Gap, op: StoredOp) -> Gap {
     slots.append(IrregularElement(Slot(ops: [op])))
@@ -139,7 +139,7 @@ extension TextTree {
     return insert(TextRun(irregular: op.id, origin: gap.reference, slot: slots.count - 1), at: gap)
   }
 
-  /// Inserts a run and returns the gap behind it.
+  /// Inserts a run and returns the gap after it.
   func insert(_ new: TextRun, at gap: Gap) -> Gap {
     var place = gap.place
     let added = sums(of: new)

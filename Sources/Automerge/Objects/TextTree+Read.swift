@@ -34,7 +34,7 @@ extension TextTree {
   }
 
   /// What turned the text as it was at `clock` into what it is now, from left to right. An edit that begins where the one before it
-  /// ends stands behind what that one has deleted.
+  /// ends comes after what that one has deleted.
   /// - Complexity: O(n) in the runs.
   func edits(since clock: Clock, object: ObjId) -> [TextEdit] {
     var edits: [TextEdit] = []
@@ -88,7 +88,7 @@ extension TextTree {
 
   // MARK: Cursors
 
-  /// The operation whose element covers the unit behind `amount` units: the one that won there.
+  /// The operation whose element covers the unit after `amount` units: the one that won there.
   func operation(at amount: Int, _ unit: TextUnit) -> OpId {
     let (place, start) = locate(amount + 1, unit)
     let run = self[place]

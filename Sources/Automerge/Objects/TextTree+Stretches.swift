@@ -77,7 +77,7 @@ extension TextTree {
     return text
   }
 
-  /// The story of the element that covered the unit behind `index` units at a past state; nil behind the end.
+  /// The story of the element that covered the unit after `index` units at a past state; nil past the end.
   func slot(at index: Int, _ unit: TextUnit, clock: Clock) -> Slot? {
     var found: Slot?
     var left = index

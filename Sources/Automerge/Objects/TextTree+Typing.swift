@@ -4,7 +4,7 @@
 /// leave everything else to that.
 extension TextTree {
   /// Inserts text that continues the hinted run at its end in every respect; returns the element it was inserted
-  /// behind, or nil if the text does not continue that run.
+  /// after, or nil if the text does not continue that run.
   @inline(__always)
   func extendHintedRun(
     before amount: Int, _ unit: TextUnit, id: OpId, text: Int, measure: TextMeasure
@@ -26,7 +26,7 @@ extension TextTree {
     return OpId(counter: id.counter - 1, actor: id.actor)
   }
 
-  /// Deletes the last element of the hinted run by moving it into the deleted run behind, whose deletions it precedes
+  /// Deletes the last element of the hinted run by moving it into the deleted run after, whose deletions it precedes
   /// as backspacing does; returns that element, or nil if this is not so.
   @inline(__always)
   func shrinkHintedRun(before amount: Int, _ unit: TextUnit, by deletion: OpId) -> OpId? {

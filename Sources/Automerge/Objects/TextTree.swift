@@ -132,7 +132,7 @@ final class TextTree {
     return TextSums(run.measure, elements: Int(run.count))
   }
 
-  /// The run behind, nil at the end.
+  /// The run after, nil at the end.
   func next(_ place: Place) -> Place? {
     if place.run + 1 < leaves[Int(place.leaf)].count { return Place(leaf: place.leaf, run: place.run + 1) }
     let next = leaves[Int(place.leaf)].next

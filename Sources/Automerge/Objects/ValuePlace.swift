@@ -25,7 +25,7 @@ struct PresentValue {
 }
 
 extension Document {
-  /// The place at a key or an index; nil if the index is behind the end.
+  /// The place at a key or an index; nil if the index is past the end.
   func place(in object: ObjId, at step: AnyCodingKey) throws -> ValuePlace? {
     guard let index = step.index else { return ValuePlace(object: object, step: .key(MapKey(step.stringValue))) }
     return try withCore { core in

@@ -5,7 +5,7 @@
 struct ObjectParents {
   struct Place {
     let object: OpId
-    /// A key, or the element itself (never what it was inserted behind).
+    /// A key, or the element itself (never what it was inserted after).
     let key: OtherOp.Key
   }
 

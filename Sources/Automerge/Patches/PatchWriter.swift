@@ -61,7 +61,7 @@ struct PatchWriter {
   }
 
   /// - Parameter origin: the elements that the text brings back. They join with those before them if their ids go on from there,
-  ///   in however many runs they are stored: what somebody else puts behind a line that is gone must not end up in the middle of it
+  ///   in however many runs they are stored: what somebody else puts after a line that is gone must not end up in the middle of it
   ///   when it comes back.
   mutating func insertText(
     _ utf8: some Collection<UInt8>, length: Int, marks: [MapKey: RawValue], bringingBack origin: Origin? = nil

@@ -18,7 +18,7 @@ extension SyncProgress {
     if message.changes.isEmpty, message.heads == headsBefore { lastSentHeads = message.heads }
   }
 
-  /// As `receive`, for a message whose changes have been taken in already, among others.
+  /// Like `receive`, for a message whose changes have been taken in already, among others.
   mutating func noteTaken(_ message: SyncMessage, into history: inout some SyncableHistory) {
     inFlight = false
     resetInFlight = false

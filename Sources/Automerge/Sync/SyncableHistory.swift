@@ -11,7 +11,7 @@ protocol SyncableHistory {
   /// The deps of a change that was received but waits for some of them; nil if there is no such change.
   mutating func queuedDependencies(of hash: ChangeHash) -> [ChangeHash]?
 
-  /// The changes that are neither among `hashes` nor ancestors of them, in row order. Unknown hashes count for nothing.
+  /// The changes that are neither among `hashes` nor ancestors of them, in row order. Unknown hashes are ignored.
   /// - Complexity: O(n) in the answer and the ancestors passed on the way, not in the history, when `hashes` are near
   ///   the heads.
   mutating func changesNotAncestors(of hashes: [ChangeHash]) -> [ChangeHash]
