@@ -1,6 +1,6 @@
-/// What syncing needs to know of a document's changes, and to do with them.
+/// What syncing needs to know about a document's changes and do with them.
 ///
-/// The requirements are `mutating` so that hashes and bytes may be computed when first asked for.
+/// The requirements are `mutating` so that hashes and bytes may be computed when they are first needed.
 protocol SyncableHistory {
   /// Ascending.
   var syncHeads: [ChangeHash] { mutating get }
@@ -22,13 +22,13 @@ protocol SyncableHistory {
   /// The change as an uncompressed chunk; nil if it is not a change of this document.
   mutating func encodedChange(_ hash: ChangeHash) -> [UInt8]?
 
-  /// Whether the document is sent as changes, a few at a time, even to a peer that has nothing of it: much text that came in
-  /// few large changes gains little as a document, and takes long to write as one.
+  /// Whether the document is sent as changes, a few at a time, even to a peer that has nothing of it: much text that
+  /// came in few large changes becomes little shorter as a document, and takes long to write as one.
   var goesInParts: Bool { get }
 
   /// The whole document as a chunk.
   mutating func savedDocument() -> [UInt8]
 
-  /// Takes in the changes of these chunks, as far as they are good. They come from a peer.
+  /// Applies the good changes of these chunks, which come from a peer.
   mutating func applySynced(_ chunks: [ArraySlice<UInt8>]) throws
 }
