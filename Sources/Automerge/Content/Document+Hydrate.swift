@@ -89,7 +89,6 @@ extension AutomergeValue {
   }
 
   /// - Parameter object: the object that the error names.
-  /// - Parameter object: which the error names.
   func checkDepth(at object: ObjId, limit: Int = Document.valueDepthLimit) throws(AutomergeValueError) {
     guard limit > 0 else { throw .nestedTooDeep(object) }
     switch self {

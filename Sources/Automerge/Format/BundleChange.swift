@@ -11,7 +11,6 @@ struct BundleChange {
   let extra: ArraySlice<UInt8>
 
   /// - Parameter limit: the most changes, and the most operations or deps in all, that are accepted
-  /// - Parameter limit: more changes, or more operations or deps in all, than this are refused.
   static func read(
     _ columns: ColumnSet, actorCount: Int, externalCount: Int, limit: Int
   ) throws(FormatError) -> [BundleChange] {

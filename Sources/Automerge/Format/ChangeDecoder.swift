@@ -20,7 +20,6 @@ struct DecodedChange: OpSource {
 /// then not be loaded; such a change is refused with `LoadError.notReproducible`.
 enum ChangeDecoder {
   /// - Parameter limit: the most runs and other operations that the change may have
-  /// - Parameter limit: how many runs and other operations the change may have.
   static func decode(_ chunk: Chunk, atMost limit: Int = .max) throws(LoadError) -> DecodedChange {
     var change: DecodedChange
     let isWrittenAgain: Bool

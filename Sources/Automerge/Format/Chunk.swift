@@ -43,7 +43,6 @@ struct Chunk {
   }
 
   /// - Parameter checksum: the hash of kind and body
-  /// - Parameter checksum: the hash of kind and body.
   static func frame(_ kind: Kind, body: [UInt8], checksum: ChangeHash) -> [UInt8] {
     var writer = ByteWriter()
     writer.reserve(body.count + 19)

@@ -90,7 +90,6 @@ struct ColumnWriter {
   private static let modestByteCount = 512 << 10
 
   /// - Parameter deflating: whether long columns are deflated, as in documents
-  /// - Parameter deflating: whether long columns are deflated, as in documents.
   init(deflating: Bool = false) { self.deflating = deflating }
 
   /// Adds a column unless it is empty. Columns must be added in ascending order.

@@ -15,7 +15,6 @@ struct DocumentEncoder {
   }
 
   /// - Parameter deflating: whether long columns are deflated, as in every saved file
-  /// - Parameter deflating: whether long columns are deflated, as in every saved file.
   static func chunk(_ core: DocumentCore, deflating: Bool = true) -> [UInt8] {
     core.commitPending()
     core.computeHashes()

@@ -37,7 +37,6 @@ struct RunLengthDecoder<Item: RunItem> {
   }
 
   /// - Parameter limit: the most rows to accept
-  /// - Parameter limit: more rows than this are refused.
   init(_ bytes: ArraySlice<UInt8>, mode: ColumnMode, limit: Int = FormatLimits.rows) {
     reader = ByteReader(bytes)
     self.mode = mode

@@ -38,7 +38,6 @@ struct ChangeRecords: RandomAccessCollection {
   var endIndex: Int { count }
 
   /// - Complexity: O(log n) in the stretches; O(1) in the last one.
-  /// - Complexity: O(log n) in the stretches; O(1) in the last one.
   subscript(row: Int) -> ChangeRecord { record(row, in: stretch(of: row)) }
 
   /// Adds a change. Its dependencies are rows in the change's own order.

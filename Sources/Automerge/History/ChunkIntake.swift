@@ -10,7 +10,6 @@ struct ChunkIntake {
   private var isAnyGood: Bool
 
   /// - Parameter isAnyGood: whether something that came with the chunks has been applied already
-  /// - Parameter isAnyGood: whether something of what came with the chunks has been taken in already.
   init(_ core: DocumentCore, isAnyGood: Bool = false) { (self.core, self.isAnyGood) = (core, isAnyGood) }
 
   /// Applies chunks. No transaction is pending.

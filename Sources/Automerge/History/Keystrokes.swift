@@ -72,7 +72,6 @@ struct Keystrokes: ~Copyable {
   }
 
   /// - Parameter value: not empty
-  /// - Parameter value: not empty.
   mutating func keep(insertionOf value: inout String, in object: ObjId, at start: UInt64, unit: TextUnit) -> Answer {
     guard expects(object, unit) else { return .notKept }
     let goesOn = kind == .insertion && start == UInt64(next)

@@ -6,7 +6,6 @@ struct TextEditCollector {
   private(set) var edits: [TextEdit] = []
 
   /// - Parameter followsDeleted: whether an insertion comes after a deleted element
-  /// - Parameter followsDeleted: whether an insertion comes after an element that is deleted.
   mutating func replace(
     _ object: ObjId, at offset: Int, deleted: some Collection<UInt8>, inserted: some Collection<UInt8>,
     followsDeleted: @autoclosure () -> Bool = false

@@ -75,7 +75,6 @@ struct DocumentDump {
   }
 
   /// - Parameter shown: the value as callers see it; a counter includes its increments
-  /// - Parameter shown: the value as callers see it; of a counter, with its increments.
   private func scalar(_ raw: RawValue, _ shown: ScalarValue) -> [(key: String, value: DumpedJSON)] {
     func typed(_ type: String, _ value: DumpedJSON) -> [(key: String, value: DumpedJSON)] {
       [("t", .string(type)), ("v", value)]
