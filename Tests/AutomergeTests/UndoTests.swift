@@ -62,6 +62,53 @@ struct UndoTests {
     #expect(try document.text(obj: text) == "new\nnext\n")
   }
 
+  /// What was typed into a line comes back in its place, though the line around it came back behind it, as one.
+  @Test(arguments: [false, true]) func whatWasTypedIntoALineComesBackInIt(isWritten: Bool) throws {
+    let (document, fork, text) = try pair("")
+    try document.spliceText(obj: text, start: 0, delete: 0, value: "line\n\n")
+    document.commitWith()
+    try document.spliceText(obj: text, start: 5, delete: 0, value: "between")
+    document.commitWith()
+    if isWritten {
+      try fork.merge(other: document)
+      try fork.spliceText(obj: text, start: 13, delete: 0, value: "behind")
+      fork.commitWith()
+      try document.merge(other: fork)
+    }
+    let behind = isWritten ? "behind" : ""
+    for _ in 0..<3 {
+      try document.undo()
+      #expect(try document.text(obj: text) == "line\n\n" + behind)
+      try document.undo()
+      #expect(try document.text(obj: text) == behind)
+      try document.redo()
+      #expect(try document.text(obj: text) == "line\n\n" + behind)
+      try document.redo()
+      #expect(try document.text(obj: text) == "line\nbetween\n" + behind)
+    }
+  }
+
+  /// A letter that was deleted comes back in its line, though the line has come back since.
+  @Test func aDeletedLetterComesBackInALineThatCameBack() throws {
+    let (document, _, text) = try pair("start\n")
+    try document.spliceText(obj: text, start: 1, delete: 0, value: "xyz")
+    document.commitWith()
+    try document.spliceText(obj: text, start: 2, delete: 1)
+    document.commitWith()
+    try document.spliceText(obj: text, start: 1, delete: 1)
+    document.commitWith()
+    try document.spliceText(obj: text, start: 0, delete: 7)
+    document.commitWith()
+    for expected in ["sztart\n", "sxztart\n", "sxyztart\n", "start\n"] {
+      try document.undo()
+      #expect(try document.text(obj: text) == expected)
+    }
+    for expected in ["sxyztart\n", "sxztart\n", "sztart\n", ""] {
+      try document.redo()
+      #expect(try document.text(obj: text) == expected)
+    }
+  }
+
   @Test(arguments: [ExpandMark.before, .after, .both, .none])
   func marksThatComeBackGrowAsTheyDid(expand: ExpandMark) throws {
     let document = try Document(actor: "0a")

@@ -15,7 +15,7 @@ extension DocumentCore {
   ) throws(DocError) -> RestoredCopies {
     var difference = DocumentDifference(
       self, without: counters, of: actor, rows: rows, copies: lookups.undoHistory.copies)
-    var edit = PatchedEdit(self)
+    var edit = PatchedEdit(self, after: Clock.now.without(counters, of: actor))
     for step in difference.steps() { try edit.apply(step.action, origin: step.origin) }
     return edit.copies
   }
@@ -30,20 +30,22 @@ extension DocumentCore {
 /// Applies patches to the present document, as local edits. Texts are counted in Unicode scalars.
 private struct PatchedEdit {
   let core: DocumentCore
+  /// The state that the patches lead to.
+  let after: Clock
   /// Objects that the patches make, with the new objects that represent them.
   private var made: [ObjId: ObjId] = [:]
   private(set) var copies = RestoredCopies()
 
-  init(_ core: DocumentCore) { self.core = core }
+  init(_ core: DocumentCore, after: Clock) { (self.core, self.after) = (core, after) }
 
-  /// `origin` is what an insertion restores. It is inserted where the last of those elements was, and not just anywhere
-  /// between the same visible neighbours.
+  /// `origin` is what an insertion restores. It is inserted where those elements were, and not just anywhere between the
+  /// same visible neighbours.
   mutating func apply(_ action: PatchAction, origin: PatchWriter.Origin?) throws(DocError) {
     switch action {
     case .Put(let object, .Key(let key), let value): try put(own(object), key, value)
     case .Put(let object, .Index(let index), let value): try put(own(object), Int(index), value)
     case .Insert(let object, let index, let values):
-      var index = Int(index), behind = origin?.last
+      var index = Int(index), behind = try place(of: origin, in: core.sequence(own(object)).tree)
       for value in values {
         behind = try insert(own(object), index, value, behind: behind)
         index += 1
@@ -89,17 +91,24 @@ private struct PatchedEdit {
     let (id, tree) = try core.text(object)
     let utf8 = Array(value.utf8)[...], raw = RawValue(.String(value))
     let isOneElement = origin?.count == 1 && !raw.isOneScalar
-    if let origin, tree.find(origin.last) != nil {
+    if let origin, let place = place(of: origin, in: tree) {
       let last =
         isOneElement
-        ? try insertIrregular(tree, id, .set, raw, behind: origin.last)
-        : try insertText(tree, id, utf8, behind: origin.last)
+        ? try insertIrregular(tree, id, .set, raw, behind: place)
+        : try insertText(tree, id, utf8, behind: place)
       restored(origin, in: id, last: last)
     } else if isOneElement {
       try core.splice(object, at: index, unit: .scalars, deleting: 0, inserting: [.String(value)])
     } else {
       try core.splice(tree, id, at: index, deleting: 0, unit: .scalars, inserting: utf8)
     }
+  }
+
+  /// The element after which to insert what existed before.
+  private func place(of origin: PatchWriter.Origin?, in tree: TextTree) -> OpId? {
+    guard let origin else { return nil }
+    let copies = Array(core.lookups.undoHistory.copies.values) + [copies]
+    return RestoredPlace(tree: tree, copies: copies, after: after).element(for: origin)
   }
 
   /// Records of which elements the last ones are copies.

@@ -6,6 +6,10 @@ struct RestoredCopies {
     let original: OpId
     let copy: OpId
     let count: Int
+
+    func copy(of element: OpId) -> OpId? {
+      element.offset(from: original, count: count).map { copy.advanced(by: $0) }
+    }
   }
 
   struct Entry {
