@@ -40,7 +40,8 @@ struct UndoTests {
     #expect(try fork.text(obj: text) == "> start. wide ")
   }
 
-  /// A letter that was typed and deleted keeps the line's elements apart; another person's next line has newer ids than the undo.
+  /// A letter that was typed and deleted separates the line's elements; another person's next line has newer ids than
+  /// the undo.
   @Test func aLineThatComesBackIsWholeThoughOthersWroteBehindIt() throws {
     let (document, fork, text) = try pair("start\n")
     try document.spliceText(obj: text, start: 1, delete: 0, value: "x")
@@ -62,7 +63,8 @@ struct UndoTests {
     #expect(try document.text(obj: text) == "new\nnext\n")
   }
 
-  /// What was typed into a line comes back in its place, though the line around it came back behind it, as one.
+  /// What was typed into a line is restored in its place, though the line around it was restored after it, as one
+  /// piece.
   @Test(arguments: [false, true]) func whatWasTypedIntoALineComesBackInIt(isWritten: Bool) throws {
     let (document, fork, text) = try pair("")
     try document.spliceText(obj: text, start: 0, delete: 0, value: "line\n\n")
@@ -88,7 +90,7 @@ struct UndoTests {
     }
   }
 
-  /// A letter that was deleted comes back in its line, though the line has come back since.
+  /// A letter that was deleted is restored in its line, though the line has been restored since.
   @Test func aDeletedLetterComesBackInALineThatCameBack() throws {
     let (document, _, text) = try pair("start\n")
     try document.spliceText(obj: text, start: 1, delete: 0, value: "xyz")
@@ -263,7 +265,7 @@ struct UndoTests {
     #expect(try document.text(obj: text) == "base aBc")
     #expect(try document.revert([again]) != nil)
     #expect(try document.text(obj: text) == "base B")
-    // Nothing is left of it, another's change is not ours, and one that nobody knows is none.
+    // Nothing of it is visible, another author's change is not ours, and an unknown one is none.
     #expect(try document.revert(burst) == nil)
     #expect(try document.revert(Array(fork.heads())) == nil && document.revert([]) == nil)
     try fork.merge(other: document)

@@ -1,20 +1,21 @@
-/// Finds where text goes that an undo brings back.
+/// Finds the place of text that an undo restores.
 ///
-/// It goes behind the last of its own deleted elements. But what it was typed behind may have been deleted too, and may have come
-/// back as a copy that stands further behind, because a longer piece came back as one. Then it goes behind that copy.
+/// It is inserted after the last of its own deleted elements. But the element that it was typed after may have been
+/// deleted, too, and restored as a copy further back, because a longer piece was restored as one. Then it is inserted
+/// after that copy.
 struct RestoredPlace {
   let tree: TextTree
   let copies: [RestoredCopies]
-  /// The state to come, in which some copies are no more.
+  /// The state that will result, which excludes some copies.
   let after: Clock
 
-  /// So many elements of which one was typed behind another are looked at, and so many copies of copies.
+  /// How many elements are examined of which each was typed after the next, and how many copies of copies.
   private static let maximumStepCount = 64
 
   private var pieces: some Sequence<RestoredCopies.Elements> { copies.lazy.flatMap(\.elements) }
 
-  /// The element to insert behind; nil if none of those that come back is in the sequence.
-  /// - Complexity: O(n) in the pieces that were put in again, for each run of deleted text before this one.
+  /// The element to insert after; nil if none of the restored elements is in the sequence.
+  /// - Complexity: O(n) in the restored pieces, for each run of deleted text before this one
   func element(for origin: PatchWriter.Origin) -> OpId? {
     guard let (last, _) = tree.find(origin.last) else { return nil }
     guard let copy = copyBefore(origin.first), let place = tree.find(copy)?.place,
@@ -23,7 +24,8 @@ struct RestoredPlace {
     return copy
   }
 
-  /// The visible copy of the nearest element before one in the order of typing, unless an element that is visible itself is nearer.
+  /// The visible copy of the nearest element before one in the order of typing, unless a nearer element is visible
+  /// itself.
   private func copyBefore(_ element: OpId) -> OpId? {
     var element = element
     for _ in 0..<Self.maximumStepCount {
@@ -32,7 +34,7 @@ struct RestoredPlace {
         if let copy = lastCopy(of: tree[place].id, count: offset) { return copy }
         element = tree[place].id
       } else if let piece = pieces.first(where: { $0.copy == element }) {
-        // It stands where its piece was put in, but was typed where the original was.
+        // It is where its piece was restored, but was typed where the original was.
         element = piece.original
       } else {
         guard let (before, offset) = tree.find(tree[place].origin), !tree.isVisible(before, offset, at: .now) else {
