@@ -33,7 +33,7 @@ struct HistoryScreen {
 extension HistoryRequest.Row {
   /// What the row changed, in words.
   var change: String {
-    if let message = burst.message { return message }
+    if let message { return message }
     let excerpt = burst.excerpt.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     if excerpt.isEmpty { return "deleted \(NotesScreen.counted(burst.deleted, "character"))" }
     let isCut = burst.inserted > burst.excerpt.unicodeScalars.count

@@ -12,6 +12,8 @@ public final class Grants: ShareAuthorizing {
   private(set) var introductions: [DocumentId: [PeerId: Access]] = [:]
   /// Peers from which our person has taken a document: guests of ours, and other guests of a host, whatever the host says.
   private(set) var dismissed: [DocumentId: Set<PeerId>] = [:]
+  /// Guests of ours that have given the document back, while this process runs. Only our person lets them in again.
+  private(set) var left: [DocumentId: Set<PeerId>] = [:]
   /// Guests whose access our person has changed since they were let in; they may not have heard of it.
   private(set) var revised: [DocumentId: Set<PeerId>] = [:]
   /// The access that hosts have granted to our person for their documents.
@@ -125,6 +127,7 @@ public final class Grants: ShareAuthorizing {
   /// Grants at least this access, in memory; `store` makes it last.
   func admit(_ access: Access, on document: DocumentId, to peer: PeerId) {
     dismissed[document]?.remove(peer)
+    left[document]?.remove(peer)
     guard access > grants[document]?[peer] ?? .none else { return }
     grants[document, default: [:]][peer] = access
   }
@@ -139,8 +142,9 @@ public final class Grants: ShareAuthorizing {
     return true
   }
 
-  /// Drops a peer's grant without dismissing the peer.
+  /// Drops the grant of a peer that has given the document back, without dismissing the peer.
   func forget(_ document: DocumentId, of peer: PeerId) async throws(StorageError) {
+    if left[document]?.count ?? 0 < Self.maximumDismissed { left[document, default: []].insert(peer) }
     grants[document]?[peer] = nil
     if grants[document]?.isEmpty == true { grants[document] = nil }
     try await store(document)

@@ -14,6 +14,8 @@ final class PeerRegistry {
   private(set) var nearby: [PeerId: NearbyPeers.Peer] = [:]
   /// What peers say of themselves and of each other.
   private(set) var hearsay = Hearsay()
+  /// By which names are compared.
+  let keys = NameKeys()
 
   /// Reads the stored peers.
   static func load(

@@ -14,6 +14,8 @@ final class InvitationExchange {
   private var invitations: Invitations
   /// The callers that wait for the next step, by invitation.
   private var waiting: [[UInt8]: PendingInvitation] = [:]
+  /// The accepted invitations whose inviters have just kept their word, by id.
+  private var granting: [[UInt8]: PeerId] = [:]
   /// The peers that have declined, until our person invites them again.
   private var rejecters: Set<PeerId> = []
 
@@ -46,7 +48,7 @@ final class InvitationExchange {
     let effects = invitations.invite(
       peer, to: document, title: title, access: access, name: network.metadata.name ?? "", id: id, nonce: nonce,
       knowsInvited: registry.hasMet(peer), at: clock.now)
-    guard await wait(for: id, PendingInvitation.deliveryTimeout, after: { self.perform(effects) }) else {
+    guard await wait(for: id, PendingInvitation.deliveryTimeout, after: { self.perform(effects) }) == .done else {
       invitations.forget(id)
       throw .notTaken(name: registry.name(of: peer))
     }
@@ -101,6 +103,7 @@ final class InvitationExchange {
   func end(with peer: PeerId) {
     withdraw(from: peer, document: nil)
     invitations.drop(peer)
+    granting = granting.filter { $0.value != peer }
   }
 
   /// Whether a peer has an invitation of ours to answer, or our person one of the peer's.
@@ -135,10 +138,11 @@ final class InvitationExchange {
       news.tell(.networkState)
       return nil
     }
-    guard await wait(for: id, PendingInvitation.grantTimeout, after: { self.perform(effects) }) else {
-      throw .timedOut(name: registry.name(of: peer))
+    switch await wait(for: id, PendingInvitation.grantTimeout, after: { self.perform(effects) }) {
+    case .done: return answered.document
+    case .over: throw .timedOut(name: registry.name(of: peer))
+    case .alreadyHere: throw .alreadyHere(answered.document)
     }
-    return answered.document
   }
 
   // MARK: Events
@@ -180,7 +184,7 @@ final class InvitationExchange {
       case .send(let message, let id, let peer):
         network.send(type: message.type, fields: message.fields(of: id), to: peer)
       case .delivered(let sent):
-        finish(sent.id, true)
+        finish(sent.id, .done)
         news.tell(.networkState)
       case .arrived(let received):
         if registry.known[received.peer]?.name == nil, !received.name.isEmpty {
@@ -188,7 +192,7 @@ final class InvitationExchange {
         }
         Task { await self.arrived(received) }
       case .withdrawn(let received):
-        finish(received.id, false)
+        finish(received.id, .over)
         news.tell(.withdrawn(summary(received)))
       case .grant(let sent):
         Task { await self.grant(sent) }
@@ -198,7 +202,8 @@ final class InvitationExchange {
         rejecters.insert(sent.peer)
         news.tell(.declined(sent.peer, name: registry.name(of: sent.peer), sent.document))
       case .granted(let received, let access):
-        granted(received, access)
+        granting[received.id] = received.peer
+        Task { await self.granted(received, access) }
       case .cheated(let peer):
         network.complain(of: peer, "sent an invitation whose numbers do not belong together; it is not shown")
         news.tell(.brokeOff(peer, name: registry.name(of: peer)))
@@ -230,16 +235,21 @@ final class InvitationExchange {
     if documents.handle(of: sent.document) == nil { await documents.fetch(sent.document) }
   }
 
-  /// Both have accepted, and we may open the document: takes the inviter's changes from now on.
-  private func granted(_ received: Invitations.Received, _ access: Access) {
-    guard admissions.admit(host: received.peer, of: received.document, access) else {
-      finish(received.id, false)
+  /// Both have accepted, and we may open the document: takes the inviter's changes from now on. The inviter may have taken a
+  /// day for it, so the document may be here from elsewhere by now; then only the two people have met.
+  private func granted(_ received: Invitations.Received, _ access: Access) async {
+    let isElsewhere = await admissions.isElsewhere(received.document, than: received.peer)
+    // Our person may have blocked or forgotten the inviter meanwhile.
+    guard granting.removeValue(forKey: received.id) != nil else { return }
+    links.pinMet(received.peer)
+    let (peer, document) = (received.peer, received.document)
+    guard !isElsewhere, admissions.admit(host: peer, of: document, access) else {
+      if !finish(received.id, .alreadyHere) {
+        news.tell(.offeredAgain(peer, name: registry.name(of: peer), document))
+      }
       return
     }
-    links.pinMet(received.peer)
-    if !finish(received.id, true) {
-      news.tell(.accepted(received.peer, name: registry.name(of: received.peer), received.document))
-    }
+    if !finish(received.id, .done) { news.tell(.accepted(peer, name: registry.name(of: peer), document)) }
   }
 
   private func reach(_ peer: PeerId) async throws(InvitationError) {
@@ -251,20 +261,22 @@ final class InvitationExchange {
     }
   }
 
-  /// Performs an action and waits for its outcome; false if there is none in time.
-  private func wait(for id: [UInt8], _ timeout: Duration, after action: () -> Void) async -> Bool {
-    await OneReply.wait(otherwise: false) { reply in
-      let timer = clock.schedule(after: timeout) { [weak self] in self?.finish(id, false) }
+  /// Performs an action and waits for its outcome.
+  private func wait(
+    for id: [UInt8], _ timeout: Duration, after action: () -> Void
+  ) async -> PendingInvitation.Outcome {
+    await OneReply.wait(otherwise: .over) { reply in
+      let timer = clock.schedule(after: timeout) { [weak self] in self?.finish(id, .over) }
       waiting[id] = PendingInvitation(reply: reply, timer: timer)
       action()
     }
   }
 
   @discardableResult
-  private func finish(_ id: [UInt8], _ isDone: Bool) -> Bool {
+  private func finish(_ id: [UInt8], _ outcome: PendingInvitation.Outcome) -> Bool {
     guard let pending = waiting.removeValue(forKey: id) else { return false }
     pending.timer.cancel()
-    pending.reply.resume(returning: isDone)
+    pending.reply.resume(returning: outcome)
     return true
   }
 }

@@ -8,6 +8,15 @@ struct PendingInvitation {
   /// to wait.
   static let grantTimeout: Duration = .seconds(60)
 
-  let reply: OneReply<Bool>
+  enum Outcome {
+    /// The other side has taken the step.
+    case done
+    /// The other side has not taken it in time, or has withdrawn.
+    case over
+    /// The other side has taken it, but the document came here from elsewhere meanwhile.
+    case alreadyHere
+  }
+
+  let reply: OneReply<Outcome>
   let timer: any ScheduledAction
 }

@@ -103,8 +103,9 @@ struct CodeActionRequest: EditorRequest {
   private func states(_ editor: Editor) async throws -> [NoteCommand] {
     let past = try await PastNote(.uri(uri), editor)
     let time = ScreenTime(now: editor.service.clock.date)
-    return try past.document.bursts(obj: past.note.content).dropLast().suffix(Self.maximumStates).reversed().map {
-      burst in
+    let bursts = try past.document.bursts(obj: past.note.content, before: nil, limit: Self.maximumStates + 1) ?? []
+    // Without the present one.
+    return bursts.dropLast().reversed().map { burst in
       NoteCommand(
         title: "Restore the text of \(time.full(burst.end))", request: "restore",
         params: ["uri": .string(uri), "heads": JSONValue(burst.heads.map(\.description).sorted())])

@@ -93,10 +93,12 @@ end
 -- A file was read: if it is a note, it is one from now on. Asks the service only about files where notes live.
 function M.on_read(buf)
   local name = api.nvim_buf_get_name(buf)
-  if vim.bo[buf].buftype ~= "" or name == "" or note_of.of(buf) then return end
-  local path = canonical(name)
-  if not is_where_notes_live(path) then return end
+  if vim.bo[buf].buftype ~= "" or name == "" then return end
+  local path, is_note = canonical(name), note_of.of(buf)
+  if not is_note and not is_where_notes_live(path) then return end
+  -- Neovim reads modelines after this, also those of a note that is read again.
   vim.bo[buf].modeline = false
+  if is_note then return end
   if known[path] and service.state ~= "stopped" then
     attach_read(buf, known[path])
     return
