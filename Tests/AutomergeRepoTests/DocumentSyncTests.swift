@@ -5,8 +5,8 @@ import Testing
 
 @testable import AutomergeRepo
 
-/// What a document says to a peer whose access to it changes.
-@Suite struct AccessOfPeersTests {
+/// What a document says to a peer, and what it does not, while it is searched for and while access to it changes.
+@Suite struct DocumentSyncTests {
   private let peer = PeerId("bob")
 
   private func isSent(_ effects: [DocumentSync.Effect]) -> Bool {
@@ -44,5 +44,16 @@ import Testing
     #expect(isSent(sync.receive(.connected(peer, access: .read), document: document)))
     try change(document)
     #expect(!isSent(sync.receive(.accessChanged(peer, .write), document: document)))
+  }
+
+  @Test func aPeerThatHasNotAskedIsNotToldThatTheSearchHasFailed() throws {
+    let document = Document()
+    var sync = DocumentSync(phase: .searching)
+    let data = try #require(document.generateSyncMessage(state: SyncState()))
+    // A large message without heads of its own, of a peer that was not there.
+    let isMessage = sync.begin(.sync(data), from: peer)
+    let effects = sync.receive(.asked, document: document)
+    #expect(isMessage && effects.contains { if case .notFound = $0 { true } else { false } })
+    #expect(!isSent(effects) && sync.awaitingPeers.isEmpty)
   }
 }
