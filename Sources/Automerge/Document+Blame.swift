@@ -4,13 +4,13 @@ import Foundation
 public struct BlameSpan: Hashable, Sendable {
   /// The first unit, in the document's text encoding.
   public let start: UInt64
-  /// The first unit behind the stretch.
+  /// The first unit after the stretch.
   public let end: UInt64
-  /// The change that wrote what stands there now.
+  /// The change that wrote the present text of the stretch.
   public let change: ChangeHash
   /// The author of the change.
   public let actor: ActorId
-  /// When, as the author's clock had it; whole seconds.
+  /// The time by the author's clock, in whole seconds.
   public let timestamp: Date
 
   public init(start: UInt64, end: UInt64, change: ChangeHash, actor: ActorId, timestamp: Date) {
@@ -19,7 +19,8 @@ public struct BlameSpan: Hashable, Sendable {
 }
 
 extension Document {
-  /// The authors and times of a text: spans from front to back that cover all of it, neighbours by different changes.
+  /// The authors and times of a text: spans from front to back that cover all of it. Neighbouring spans are from
+  /// different changes.
   /// - Complexity: O(n log m) for n runs and spans among m changes.
   public func blame(obj: ObjId) throws -> [BlameSpan] {
     try withCore { core in
@@ -51,7 +52,7 @@ extension Document {
 }
 
 extension DocumentCore {
-  /// Stretches of a text, in some unit, with the row of the change that wrote each. No transaction is pending.
+  /// Stretches of a text, counted in `unit`, with the row of the change that wrote each. No transaction is pending.
   fileprivate func authors(of tree: TextTree, unit: TextUnit) -> [(start: Int, end: Int, row: Int)] {
     lookups.changeLookup.update(from: graph)
     var spans: [(start: Int, end: Int, row: Int)] = [], offset = 0

@@ -5,7 +5,7 @@ extension Diagnostics {
   private struct Editor {
     var name: String
     var program: String
-    /// Below the home folder. Where several are given, any may be there.
+    /// Paths below the home folder, any of which may exist.
     var settings: [String]
     /// Folders of packages, below the home folder.
     var packages: [String]
@@ -57,7 +57,7 @@ extension Diagnostics {
     for editor in there { lookAtPlugin(of: editor, home: home) }
   }
 
-  /// Whether the editor loads our plugin. A missing plugin is no fault: the person may use another editor.
+  /// Whether the editor loads our plugin. A missing plugin is not a fault: the person may use another editor.
   private func lookAtPlugin(of editor: Editor, home: String) {
     let settings = editor.settings.first { name in
       guard let text = try? String(contentsOfFile: home + "/" + name, encoding: .utf8) else { return false }

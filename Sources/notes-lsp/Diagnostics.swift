@@ -44,7 +44,7 @@ final class Diagnostics {
     listen(done: done)
   }
 
-  /// - Parameter advice: what to do if this is not good enough.
+  /// - Parameter advice: what to do if the person wants more than this
   func good(_ subject: String, _ text: String, _ advice: String? = nil) {
     findings.append(Finding(subject: subject, isGood: true, text: text, advice: advice))
   }
@@ -98,7 +98,7 @@ final class Diagnostics {
   }
 
   private func lookAtClock() {
-    // No release of this program is older than that. The clock only decides when tickets expire.
+    // No release of this program is older than that year. The clock only decides when tickets expire.
     let year = Calendar(identifier: .gregorian).component(.year, from: Date())
     if (2026...2100).contains(year) {
       good("clock", "the year is \(year)")
@@ -134,7 +134,7 @@ final class Diagnostics {
       ufw
       ? "If others cannot reach you: ufw allow 5353/udp, and a fixed port: --listen '*:7447', ufw allow 7447/tcp"
       : "If others cannot reach you: firewall-cmd --add-service=mdns, and a fixed port: --listen '*:7447', firewall-cmd --add-port=7447/tcp"
-    // The firewall may well let everything pass that is needed, so this is no fault.
+    // The firewall may let everything pass that is needed, so this is not a fault.
     good("firewall", "\(ufw ? "ufw" : "firewalld") is active", advice)
   }
 

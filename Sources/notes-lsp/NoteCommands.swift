@@ -11,7 +11,7 @@ private func show(_ result: JSONValue, _ member: String, json: Bool) {
   if let text = result[member]?.stringValue { Output.print(fields: text) }
 }
 
-/// A path that a person gave, for a request.
+/// A path that a person typed, as an absolute path for a request.
 func absolutePath(_ path: String) -> JSONValue {
   .string(path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path)
 }
@@ -55,7 +55,7 @@ struct Rename: ParsableCommand {
   }
 }
 
-/// `notes-lsp rm NOTE`: puts a note away.
+/// `notes-lsp rm NOTE`: deletes a note, which can be restored for a while.
 struct Remove: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rm", abstract: "Delete your copy of a note; it can be restored for 30 days.",
@@ -93,7 +93,7 @@ struct Undelete: ParsableCommand {
   }
 }
 
-/// `notes-lsp purge NOTE`: removes a deleted note for good.
+/// `notes-lsp purge NOTE`: removes a deleted note permanently.
 struct Purge: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Remove a deleted note and its history for good.",
@@ -197,7 +197,7 @@ struct Import: ParsableCommand {
             Output.note("\(failure["path"]?.stringValue ?? ""): \(failure["message"]?.stringValue ?? "")")
           }
         } catch let error as ResponseError where paths.count > 1 {
-          // The others are imported all the same.
+          // The other files are imported all the same.
           progress.end()
           Output.note("\(path.stringValue ?? ""): \(error.message)")
           results.append(.null)
@@ -227,7 +227,7 @@ struct Import: ParsableCommand {
   }
 }
 
-/// `notes-lsp merge NOTE FILE`: another copy of a note, taken in.
+/// `notes-lsp merge NOTE FILE`: merges another copy of a note.
 struct Merge: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Merge another copy of a note into it.", discussion: "The file must be a copy of the same document.")

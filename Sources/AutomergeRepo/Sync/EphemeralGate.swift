@@ -1,20 +1,20 @@
-/// Delivers each ephemeral message once, in its author's order, whichever links it came over.
+/// Delivers each ephemeral message once, in its author's order, over whichever links it came.
 ///
-/// Every link has its own count of every stream (one run of an author's program, on one document), so nothing that comes over
-/// one link can silence what comes over another. A count that leaps is refused, unless the next message continues from there:
-/// then the stream does so too, and an invented count silences an author for one message at most.
+/// Every link has its own count of every stream (one run of an author's program, on one document), so nothing that
+/// comes over one link can silence what comes over another. A message whose count leaps is refused. If the next message
+/// continues from that count, so does the stream; an invented count thus silences an author for one message at most.
 struct EphemeralGate {
-  /// Source of all: PeerProtocol.md, "Presence".
+  /// Source of all limits: PeerProtocol.md, "Presence".
   static let maximumByteCount = 64 << 10
   static let maximumIdBytes = 256
-  /// How many streams of one link are remembered, the most recent ones.
+  /// The most streams of one link that are remembered; older ones are forgotten.
   static let maximumStreams = 256
-  /// How far a count may be ahead of the last one. It counts the messages on all documents of its author.
+  /// How far a count may be ahead of the last one. An author counts its messages on all documents together.
   static let maximumLeap: UInt64 = 1 << 14
-  /// The rate limit of one link: this many at once, and this many more each second.
+  /// The rate limit of one link: this many messages at once, and this many more each second.
   static let maximumAtOnce = 1000
   static let maximumPerSecond = 500
-  /// How many of a stream's last counts are remembered, to recognise them when they come over another link.
+  /// How many of a stream's last counts are remembered, to recognise messages that come again over another link.
   private static let windowCount = 64
 
   private struct Stream: Hashable {
@@ -32,7 +32,7 @@ struct EphemeralGate {
 
   private struct Link {
     var streams: [Stream: Progress] = [:]
-    /// How many messages the link may bring, as of a moment.
+    /// How many messages the link may bring, at the moment `countedAt`.
     var allowance = Double(EphemeralGate.maximumAtOnce)
     var countedAt: Duration
   }
@@ -56,7 +56,7 @@ struct EphemeralGate {
     guard message.data.count <= Self.maximumByteCount, message.sessionId.utf8.count <= Self.maximumIdBytes,
       message.senderId.description.utf8.count <= Self.maximumIdBytes
     else { return false }
-    // Taken out, so that its streams are not copied.
+    // Removed while it changes, so that its streams are not copied.
     var record = links.removeValue(forKey: link) ?? Link(countedAt: now)
     defer { links[link] = record }
     guard Self.allows(&record, at: now) else { return false }
@@ -80,7 +80,7 @@ struct EphemeralGate {
     return true
   }
 
-  /// Whether a count continues from the last one of its link, or from one that was refused for its leap.
+  /// Whether a count continues from the last one of its link, or from one that was refused as a leap.
   private static func goesOn(_ link: inout Link, _ stream: Stream, _ count: UInt64, _ seen: UInt64) -> Bool {
     guard let known = link.streams[stream] else {
       link.streams[stream] = Progress(last: count, seen: seen)
@@ -95,7 +95,7 @@ struct EphemeralGate {
     return true
   }
 
-  /// Whether it has not come over another link already.
+  /// Whether the message has not come over another link already.
   private mutating func isFirst(_ count: UInt64, of stream: Stream) -> Bool {
     var window = windows[stream] ?? Window(seen: seen)
     guard !window.counts.contains(count) else { return false }

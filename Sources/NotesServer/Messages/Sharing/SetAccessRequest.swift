@@ -1,7 +1,7 @@
 import AutomergeRepo
 import JSONRPC
 
-/// `notes/setAccess`: changes what a guest may do with a note that it has from this person.
+/// `notes/setAccess`: changes a guest's access to a note that the guest has from this person.
 struct SetAccessRequest: SharedNoteRequest {
   static let method = "notes/setAccess"
 

@@ -278,11 +278,12 @@ def WithDeleted(title: string, heading: string, Do: func)
     elseif title != ''
       Do(notes[0])
     else
-      popup_menu(notes->mapnew((_, it) => it.title), {title: heading, callback: (_, choice) => {
+      final options = {title: heading, callback: (_, choice) => {
         if choice > 0
           Do(notes[choice - 1])
         endif
-      }})
+      }}
+      gate.WhenIdle(() => popup_menu(notes->mapnew((_, it) => it.title), options))
     endif
   }))
 enddef

@@ -5,6 +5,7 @@ import autoload 'notes_lsp/commands.vim'
 import autoload 'notes_lsp/arrival.vim'
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/files.vim'
+import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
 import autoload 'notes_lsp/view.vim'
@@ -184,7 +185,7 @@ export def Verify(name: string)
     endif
     const title = result.changed ? ' WARNING: the key has changed ' : $' Verify {result.name} '
     const highlight = result.changed ? 'ErrorMsg' : 'Pmenu'
-    popup_dialog(lines, {title: title, zindex: 210, highlight: highlight, filter: CloseWithAnyKey})
+    gate.WhenIdle(() => popup_dialog(lines, {title: title, zindex: 210, highlight: highlight, filter: CloseWithAnyKey}))
   }))
 enddef
 
@@ -199,11 +200,12 @@ enddef
 
 # Lets the user choose one of `items`; a popup that <Esc> closes.
 export def Choose(title: string, items: list<any>, Label: func, Do: func)
-  popup_menu(items->mapnew((_, it) => Label(it)), {title: title, maxwidth: &columns - 6, zindex: 210, callback: (_, choice) => {
+  final options = {title: title, maxwidth: &columns - 6, zindex: 210, callback: (_, choice) => {
     if choice > 0
       Do(items[choice - 1])
     endif
-  }})
+  }}
+  gate.WhenIdle(() => popup_menu(items->mapnew((_, it) => Label(it)), options))
 enddef
 
 def Spaced(code: string): string
