@@ -69,6 +69,19 @@ class ShortSteps:
         else:
             ana.command("", "switch-to-buffer", "Shopping.md")
         ana.sees("Bread")
+        # A list of what there is not leaves no window; one in another leads back there.
+        ana.command("NotesAgenda", "notes-agenda")
+        keep("no-meeting", '"Shopping" is not a meeting', absent=["agenda]", "*notes agenda*"])
+        if ana.isVi:
+            for _ in range(2):
+                ana.command("NotesHistory", "")
+                ana.sees("[Notes history]")
+                ana.type("d")
+                ana.sees("[Notes diff]")
+                ana.type("q")
+                ana.sees("[Notes history]", absent=["[Notes diff] [-]"])
+                ana.type("q")
+                ana.sees("Shopping.md", absent=["[Notes history] [-]"])
         # A list beside the note counts its words without anything being saved.
         ana.command("Notes", "notes")
         keep("counted", "4 words")
