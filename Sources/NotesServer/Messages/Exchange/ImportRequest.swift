@@ -75,9 +75,8 @@ struct ImportRequest: EditorRequest {
     for file in files {
       tell(progress.step(at: service.clock.now), editor)
       // The file of a note that is here; or a folder.
-      guard service.notebook.record(atPath: file) == nil, try await service.files.names(in: file) == nil else {
-        continue
-      }
+      if service.notebook.record(atPath: file) != nil { continue }
+      if try await service.files.names(in: file) != nil { continue }
       do {
         notes.append(try await ImportRequest(path: file).perform(for: editor).first)
       } catch {

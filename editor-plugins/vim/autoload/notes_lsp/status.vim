@@ -48,8 +48,8 @@ export def Confirm(question: string, choices: string, default: number): number
   return choice
 enddef
 
-# After a prompt in a callback Vim waits for a key without saying that it does (SafeState), so that everything that waits for its word
-# would wait for that key, too.
+# After a prompt in a callback Vim waits for a key without saying that it does (SafeState). What waits for its word would wait
+# for that key, too.
 def Wake()
   if state('c') != ''
     feedkeys("\<Ignore>", 'n')
