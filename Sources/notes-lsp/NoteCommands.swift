@@ -163,8 +163,8 @@ struct Import: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Make notes from files and print the paths of the notes' files.",
     discussion: """
-      Takes .automerge, .meetingnotes, Markdown, JSON, and directories of automerge-repo. A document that is here already is \
-      merged with the note that it is a copy of. Of a document that another program has made, --text names the text to edit; \
+      Takes .automerge, .meetingnotes, Markdown, JSON, folders of such files, and directories of automerge-repo. A document \
+      that is here already is merged with the note that it is a copy of. Of a document that another program has made, --text names the text to edit; \
       texts lists what there is.
       """)
 
@@ -190,7 +190,12 @@ struct Import: ParsableCommand {
           "path": path, "title": title.map(JSONValue.string), "text": text.map(JSONValue.string),
         ])
         do {
-          results.append(try await session.perform("notes/import", asked))
+          let result = try await session.perform("notes/import", asked)
+          results.append(result)
+          for failure in result["failed"]?.arrayValue ?? [] {
+            progress.end()
+            Output.note("\(failure["path"]?.stringValue ?? ""): \(failure["message"]?.stringValue ?? "")")
+          }
         } catch let error as ResponseError where paths.count > 1 {
           // The other files are imported all the same.
           progress.end()
@@ -215,8 +220,10 @@ struct Import: ParsableCommand {
         Output.note("\"\(note["title"]?.stringValue ?? "")\" is here already; \(changes) merged.")
       }
     }
-    let failed = all.count { $0 == .null }
-    if failed > 0 { throw Failure(message: "\(failed) of \(all.count) files were not imported.") }
+    func inside(_ member: String) -> Int { all.reduce(0) { $0 + ($1[member]?.arrayValue?.count ?? 0) } }
+    let failed = all.count { $0 == .null } + inside("failed")
+    let count = all.count { $0["notes"] == nil } + inside("notes") + inside("failed")
+    if failed > 0 { throw Failure(message: "\(failed) of \(count) files were not imported.") }
   }
 }
 

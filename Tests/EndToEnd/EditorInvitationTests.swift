@@ -79,6 +79,33 @@ struct EditorInvitationTests {
     }
   }
 
+  /// At that prompt Vim draws no popup, and would give it the keys all the same.
+  @Test func aChoiceInVimWaitsUntilThePromptOfAnotherCommandIsAnswered() throws {
+    let (ana, ben) = try meet()
+    try ben.createNote("Third")
+    _ = try ben.waitUntilAttached()
+    _ = try ben.evaluate("(progn (notes-invite \"Ana\") t)")
+    try ana.waitForScreen("Ben invites you to \"Third\"")
+    try ana.session.terminal.type(#":NotesAnswer|echo "one\ntwo""#)
+    try ana.session.terminal.press("Enter")
+    try ana.waitForScreen("Press ENTER")
+    let record = try #require(ana.session.records.last?.path)
+    try ana.session.wait(for: "the invitations in Vim") {
+      let said = FileManager.default.contents(atPath: record) ?? Data()
+      return try String(decoding: said, as: UTF8.self).contains(#""sent":["#) && ana.evaluate("mode()") == "r"
+    }
+    try ana.session.terminal.press("Enter")
+    try ana.waitForScreen("decline")
+    try ana.session.terminal.press("Enter")
+    try ana.session.wait(for: "the third note in Vim") {
+      try ana.evaluate("fnamemodify(bufname(), ':t')").stringValue == "Third.md"
+    }
+    for editor in [ana, ben] as [any EditorUnderTest] {
+      try editor.quit()
+      try editor.session.waitForEnd()
+    }
+  }
+
   @Test func anInvitationNeverStealsWhatIsTypedAndIsAnsweredByJoining() throws {
     let (ana, ben) = try meet()
     try ben.createNote("Fourth")

@@ -153,9 +153,11 @@ final class PresenceTracker {
         document: message.documentId.description, peer: author.description, payload, isRelayed: isRelayed))
   }
 
-  /// The peer no longer shares the document, which is reported elsewhere.
+  /// The document is no longer shared with the peer, which is reported elsewhere: none of its editors is in it.
   func unshared(_ document: DocumentId, by peer: PeerId) {
-    receive(.unshared(document: document.description, peer: peer.description))
+    for person in presence.people(in: document.description) where PeerId(person.peer).owner == peer.owner {
+      receive(.unshared(document: document.description, peer: person.peer))
+    }
   }
 
   func peersChanged(on handle: DocHandle) {

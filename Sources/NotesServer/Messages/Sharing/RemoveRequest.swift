@@ -31,6 +31,7 @@ struct RemoveRequest: SharedNoteRequest {
     }
     guard movesOn else {
       try await service.sharing.unshare(record.id, from: peer)
+      service.presenceTracker.unshared(record.id, by: peer)
       return Result(id: record.id, name: person.name)
     }
     let old = try await service.fetch(record.id)

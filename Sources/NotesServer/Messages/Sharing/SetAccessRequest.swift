@@ -29,6 +29,7 @@ struct SetAccessRequest: SharedNoteRequest {
       throw NotesError(.refused, "\(host.name) shares this note with you; unshare it to leave.")
     }
     guard try await sharing.setAccess(access, to: record.id, for: peer) else { throw NotesError.notSharedWithPerson }
+    if access == .none { editor.service.presenceTracker.unshared(record.id, by: peer) }
     return NoResult()
   }
 }
