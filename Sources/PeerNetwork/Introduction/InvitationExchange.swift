@@ -14,7 +14,7 @@ final class InvitationExchange {
   private var invitations: Invitations
   /// The callers that wait for the next step, by invitation.
   private var waiting: [[UInt8]: PendingInvitation] = [:]
-  /// The peers that have declined, until our person invites them again.
+  /// The peers that have declined, until this person invites them again.
   private var rejecters: Set<PeerId> = []
 
   /// - Parameter budget: what is left of it from before a restart.
@@ -53,13 +53,13 @@ final class InvitationExchange {
     return invitations.sent(at: clock.now).first { $0.id == id }?.code
   }
 
-  /// The invitations that our person may answer.
+  /// The invitations that this person may answer.
   var received: [Invitations.Received] { invitations.received(at: clock.now) }
 
-  /// Our invitations that wait for an answer, or for our person to compare the digits.
+  /// Our invitations that wait for an answer, or for this person to compare the digits.
   var sent: [Invitations.Sent] { invitations.sent(at: clock.now) }
 
-  /// The invitations that wait for our person, or for an answer to our person.
+  /// The invitations that wait for this person, or for an answer to this person.
   var summaries: [InvitationSummary] {
     let inviters = received.map(\.peer)
     return received.map { summary($0, among: inviters) } + sent.map(summary)
@@ -69,7 +69,7 @@ final class InvitationExchange {
     summary(invitation, among: received.map(\.peer))
   }
 
-  /// - Parameter inviters: the peers that have invited our person.
+  /// - Parameter inviters: the peers that have invited this person.
   private func summary(_ invitation: Invitations.Received, among inviters: [PeerId]) -> InvitationSummary {
     var summary = InvitationSummary(invitation, name: registry.name(of: invitation.peer))
     summary.isNameShared = registry.isNameShared(by: invitation.peer, inviters: inviters)
@@ -103,7 +103,7 @@ final class InvitationExchange {
     invitations.drop(peer)
   }
 
-  /// Whether a peer has an invitation of ours to answer, or our person one of the peer's.
+  /// Whether a peer has an invitation of ours to answer, or this person one of the peer's.
   func isOpen(with peer: PeerId) -> Bool { invitations.isOpen(with: peer) }
 
   /// Whether an invitation to or from this peer waits for an answer.
@@ -210,7 +210,7 @@ final class InvitationExchange {
     }
   }
 
-  /// Shows the invitation to our person, unless the document is already here: then there is nothing to accept.
+  /// Shows the invitation to this person, unless the document is already here: then there is nothing to accept.
   private func arrived(_ received: Invitations.Received) async {
     let isHere = await admissions.isElsewhere(received.document, than: received.peer)
     guard self.received.contains(where: { $0.id == received.id }) else { return }
