@@ -75,7 +75,9 @@ struct ImportRequest: EditorRequest {
     for file in files {
       tell(progress.step(at: service.clock.now), editor)
       // The file of a note that is here; or a folder.
-      guard service.notebook.record(atPath: file) == nil, try await service.files.names(in: file) == nil else { continue }
+      guard service.notebook.record(atPath: file) == nil, try await service.files.names(in: file) == nil else {
+        continue
+      }
       do {
         notes.append(try await ImportRequest(path: file).perform(for: editor).first)
       } catch {
