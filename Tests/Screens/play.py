@@ -284,7 +284,7 @@ class Scenario:
             cy.end()
 
     def try_commands(self):
-        """What the full scenario does at length, in a few steps; also in Neovim, of which no screens are kept."""
+        """The full scenario in a few steps; also in Neovim, whose screens are not kept."""
         ana, ben, keep = self.ana, self.ben, self.keep
         ben.go(2)
         ben.command("NotesPoint", "notes-point")
@@ -301,7 +301,7 @@ class Scenario:
             keep("a-ticket-with-options", "Anyone with this ticket can read this note (3 uses)", "You must both be online")
             ana.command("NotesTicket", "")
             keep("the-ticket-is-closed", "Bread", absent=["Anyone with this ticket"])
-        # Who has the note is not invited to it; a plain file becomes a note when somebody is.
+        # A person who has the note is not invited to it; a plain file becomes a note when a person is invited to it.
         self.invite_ben()
         keep("already-there", 'Ben already has "Shopping"')
         plain = ana.home + "/plain.txt"
