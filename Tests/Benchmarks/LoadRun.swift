@@ -5,7 +5,7 @@ import TestSupport
 import UV
 import WebSocketNetwork
 
-/// Programs on the documents of one server, all in this process: each has its own connection, and those on one document share one
+/// Programs on the documents of one server or of several that share a database, all in this process: each has its own connection, and those on one document share one
 /// replica, so that the generator is no slower than what it measures.
 @AutomergeRepo
 final class LoadRun {
@@ -23,7 +23,7 @@ final class LoadRun {
 
   /// Connects all clients, and returns when each has its document.
   static func gather(
-    connections: Int, documents: Int, at url: WebSocketURL, token: String, loop: Loop
+    connections: Int, documents: Int, at urls: [WebSocketURL], token: String, loop: Loop
   ) async throws -> LoadRun {
     // The executor may take over a moment after it was installed.
     while !loop.isOnLoop { await Task.yield() }
@@ -31,6 +31,8 @@ final class LoadRun {
     for start in stride(from: 0, to: connections, by: connectingAtOnce) {
       for number in start..<min(connections, start + connectingAtOnce) {
         let room = run.rooms[number % documents]
+        // Those on one document are at different servers.
+        let url = urls[number / documents % urls.count]
         run.clients.append(LoadClient(number, in: room, at: url, token: token, loop: loop, clock: run.clock))
       }
       try await run.wait("\(run.clients.count) connections") { run.clients.allSatisfy(\.isInSync) }

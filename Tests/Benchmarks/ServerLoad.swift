@@ -6,15 +6,28 @@ import TestSupport
 import UV
 import WebSocketNetwork
 
-/// Many programs that type into the documents of one server by WebSocket: how long a keystroke takes from one to another, and what
-/// that costs the server. On loopback only, and bounded in count and time.
+/// Many programs that type into the documents of one server by WebSocket, or of several on one database: how long a keystroke takes
+/// from one to another, and what that costs the servers. On loopback only, and bounded in count and time.
 struct ServerLoad: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
     abstract: "A keystroke through a server with many WebSocket connections, and the server's memory.")
 
   /// So that the generator cannot become a weapon.
-  private static let maximum = (connections: 10_000, documents: 20_000, rate: 20_000, seconds: 3_600)
+  private static let maximum = (connections: 10_000, documents: 20_000, rate: 20_000, seconds: 3_600, processes: 8)
+
+  /// What grows along a plot.
+  enum Factor: String, ExpressibleByArgument, CaseIterable {
+    case connections, documents, processes
+  }
+
+  /// One run.
+  private struct Size {
+    var connections: Int
+    var documents: Int
+    var rate: Int
+    var processes: Int
+  }
 
   @Option(help: "How many connections there are.")
   var connections = 3000
@@ -28,18 +41,32 @@ struct ServerLoad: AsyncParsableCommand {
   @Option(help: "For how many seconds they type.")
   var seconds = 30
 
+  @Option(help: "How many servers there are, which share a database.")
+  var processes = 1
+
+  @Option(help: "The servers' store, as for notes-lsp serve; a database if there are several servers.")
+  var store: String?
+
   @OptionGroup var output: OutputOptions
 
   @Option(
     help:
-      "A plot of how costs grow, instead of one run: runs with a thirtieth of the connections up to all of them, and writes it here."
+      "A plot of how costs grow, instead of one run: runs with a part of what grows up to all of it, and writes it here."
   )
   var plot: String?
 
+  @Option(
+    help:
+      "What grows along the plot: connections, with their documents and keystrokes; documents alone; or processes alone."
+  )
+  var grow = Factor.connections
+
   func validate() throws {
     guard (1...Self.maximum.connections).contains(connections), (1...Self.maximum.documents).contains(documents),
-      (1...Self.maximum.rate).contains(rate), (1...Self.maximum.seconds).contains(seconds)
+      (1...Self.maximum.rate).contains(rate), (1...Self.maximum.seconds).contains(seconds),
+      (1...Self.maximum.processes).contains(processes)
     else { throw ValidationError("The limits are \(Self.maximum).") }
+    guard processes == 1 || store != nil else { throw ValidationError("Several servers need a --store in common.") }
   }
 
   func run() async throws {
@@ -47,57 +74,96 @@ struct ServerLoad: AsyncParsableCommand {
     let loop = try Loop()
     AutomergeRepo.install(executor: loop)
     try loop.runOnNewThread()
+    let all = Size(connections: connections, documents: documents, rate: rate, processes: processes)
     guard let plot else {
-      _ = try await load(connections, documents, rate, on: loop)
+      _ = try await load(all, on: loop)
       return
     }
-    var lines = ["processor time, µs", "99 of 100 within, ms", "the server's memory, MB"]
+    var lines = ["processor time, µs", "99 of 100 within, ms", "memory of a server, MB"]
       .map { LogLogPlot.Line(name: $0, points: []) }
-    for part in [30, 10, 3, 1] {
-      let count = max(1, connections / part)
-      let figures = try await load(count, max(1, documents / part), max(1, rate / part), on: loop)
-      for (number, value) in figures.enumerated() { lines[number].points.append((Double(count), value)) }
+    for (number, size) in sizes(upTo: all) {
+      let figures = try await load(size, on: loop)
+      for (line, value) in figures.enumerated() { lines[line].points.append((Double(number), value)) }
     }
     let drawing = LogLogPlot(
-      title: "A server under load", horizontal: "connections",
-      vertical: "µs, ms, MB", lines: lines)
+      title: "Servers under load", horizontal: grow.rawValue, vertical: "µs, ms, MB", lines: lines)
     try drawing.svg.write(toFile: plot, atomically: true, encoding: .utf8)
   }
 
-  /// Returns microseconds of processor time a keystroke, milliseconds for 99 of 100, and megabytes.
-  private func load(_ connections: Int, _ documents: Int, _ rate: Int, on loop: Loop) async throws -> [Double] {
+  /// The runs of a plot, each with the number that grows.
+  private func sizes(upTo all: Size) -> [(number: Int, size: Size)] {
+    switch grow {
+    case .connections:
+      [30, 10, 3, 1].map { part in
+        let count = max(1, all.connections / part)
+        return (
+          count,
+          Size(
+            connections: count, documents: max(1, all.documents / part), rate: max(1, all.rate / part),
+            processes: all.processes)
+        )
+      }
+    case .documents:
+      [30, 10, 3, 1].map { part in
+        var size = all
+        size.documents = max(1, all.documents / part)
+        return (size.documents, size)
+      }
+    case .processes:
+      (1...all.processes).map { count in
+        var size = all
+        size.processes = count
+        return (count, size)
+      }
+    }
+  }
+
+  /// Returns microseconds of all servers' processor time a keystroke, milliseconds for 99 of 100, and megabytes of the largest server.
+  private func load(_ size: Size, on loop: Loop) async throws -> [Double] {
     let directory = try TemporaryDirectory()
     let access = directory.file("access.json")
     try #"{"tokens": {"load": {"access": "write", "create": true}}}"#.write(
       toFile: access, atomically: true, encoding: .utf8)
-    let server = try ServerProcess(
-      home: try directory.directory("home"), options: ["--websocket", "127.0.0.1:0", "--access", access])
-    guard let url = WebSocketURL(server.websocket) else { throw ValidationError("no server: \(server.log)") }
-    let usage = ServerUsage(processId: server.child.processId)
+    let servers = try (0..<size.processes).map { number in
+      try ServerProcess(
+        home: try directory.directory("home\(number)"),
+        options: ["--websocket", "127.0.0.1:0", "--access", access] + (store.map { ["--store", $0] } ?? []))
+    }
+    let urls = servers.compactMap { WebSocketURL($0.websocket) }
+    guard urls.count == servers.count else { throw ValidationError("no server: \(servers.map(\.log))") }
+    let usages = servers.map { ServerUsage(processId: $0.child.processId) }
     let load = try await LoadRun.gather(
-      connections: connections, documents: documents, at: url, token: "load", loop: loop)
+      connections: size.connections, documents: size.documents, at: urls, token: "load", loop: loop)
     // What connecting has cost is not growth.
-    try await load.type(rate: rate, for: .seconds(min(5, seconds)))
-    let before = try usage.figures()
+    try await load.type(rate: size.rate, for: .seconds(min(5, seconds)))
+    let before = try usages.map { try $0.figures() }
     await load.forgetSamples()
-    var memory = [Double(before.residentBytes) / 1e6]
-    let name = "\(connections) connections, \(documents) documents, \(rate)/s"
+    func megabytes(_ figures: [(residentBytes: Int, processor: Duration)]) -> Double {
+      Double(figures.map(\.residentBytes).max() ?? 0) / 1e6
+    }
+    var memory = [megabytes(before)]
+    let name =
+      "\(size.connections) connections, \(size.documents) documents, \(size.rate)/s"
+      + (size.processes > 1 ? ", \(size.processes) servers" : "")
     let turns = max(1, seconds / 5)
     for turn in 1...turns {
-      try await load.type(rate: rate, for: .seconds(min(5, seconds)))
-      memory.append(Double(try usage.figures().residentBytes) / 1e6)
+      try await load.type(rate: size.rate, for: .seconds(min(5, seconds)))
+      memory.append(megabytes(try usages.map { try $0.figures() }))
       if turn.isMultiple(of: 12) {
         Measure(trace: "\(name), minute \(turn / 12)", name: "server_memory", unit: "MB", samples: memory.suffix(12))
           .print(asJSON: output.json)
       }
     }
-    let after = try usage.figures()
+    let after = try usages.map { try $0.figures() }
     try await load.settle()
     let samples = await load.milliseconds
     let keystrokes = max(1, await load.keystrokeCount)
-    let processor = (after.processor - before.processor) / .microseconds(1) / Double(keystrokes)
+    let used = zip(after, before).reduce(Duration.zero) { $0 + $1.0.processor - $1.1.processor }
+    let processor = used / .microseconds(1) / Double(keystrokes)
     report(name, samples, memory, processor)
-    guard try server.end() == .code(0) else { throw ValidationError("the server did not end: \(server.log)") }
+    for server in servers {
+      guard try server.end() == .code(0) else { throw ValidationError("the server did not end: \(server.log)") }
+    }
     await load.stop()
     return [processor, samples.percentile(0.99), memory.max() ?? 0]
   }
