@@ -4,13 +4,13 @@ import Foundation
 public struct BlameSpan: Hashable, Sendable {
   /// The first unit, in the document's text encoding.
   public let start: UInt64
-  /// The first unit behind the stretch.
+  /// The first unit after the stretch.
   public let end: UInt64
-  /// The change that wrote what stands there now.
+  /// The change that wrote the present text of the stretch.
   public let change: ChangeHash
   /// The author of the change.
   public let actor: ActorId
-  /// When, as the author's clock had it; whole seconds.
+  /// The time by the author's clock, in whole seconds.
   public let timestamp: Date
 
   public init(start: UInt64, end: UInt64, change: ChangeHash, actor: ActorId, timestamp: Date) {
@@ -19,7 +19,8 @@ public struct BlameSpan: Hashable, Sendable {
 }
 
 extension Document {
-  /// The authors and times of a text: spans from front to back that cover all of it, neighbours by different changes.
+  /// The authors and times of a text: spans from front to back that cover all of it. Neighbouring spans are from
+  /// different changes.
   /// - Complexity: O(n log m) for n runs and spans among m changes.
   public func blame(obj: ObjId) throws -> [BlameSpan] { try blame(obj: obj, in: 0..<UInt64.max) }
 

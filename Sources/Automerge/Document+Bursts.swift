@@ -3,27 +3,27 @@ import Foundation
 /// What one author did to a text without a long pause.
 public struct Burst: Hashable, Sendable {
   public let actor: ActorId
-  /// Of its first and of its last change, as the author's clock had it; whole seconds.
+  /// The times of its first and last change, by the author's clock, in whole seconds.
   public let start: Date
   public let end: Date
-  /// In Unicode scalars, also of what is gone again.
+  /// Counted in Unicode scalars, including those that are deleted again.
   public let inserted: Int
   public let deleted: Int
-  /// Among the actor's changes, which are numbered from 1, its first and its last.
+  /// The numbers of the first and last change among the actor's changes, which are numbered from 1.
   public let numbers: ClosedRange<Int>
   /// The message of its changes, if they have one.
   public let message: String?
-  /// How what it inserted begins.
+  /// The beginning of the inserted text.
   public let excerpt: String
-  /// The state after it, with what others had done by then.
+  /// The state after the burst, with what others had done by then.
   public let heads: Set<ChangeHash>
 }
 
 extension Document {
-  /// The history of a text as a person would tell it: the authors, how much each wrote, and when, the oldest first.
+  /// The history of a text as a person would tell it: which author wrote how much, and when, oldest first.
   ///
-  /// Changes with one message are one burst. Others belong together if they are one author's and not more than `pause`
-  /// seconds apart.
+  /// Consecutive changes of an author with the same message are one burst, and so are those without a message that are
+  /// at most `pause` seconds apart.
   /// - Parameter excerptLength: the most scalars of an excerpt.
   /// - Complexity: O(n) in the changes of the document.
   public func bursts(obj: ObjId, pause: TimeInterval = 120, excerptLength: Int = 60) throws -> [Burst] {
@@ -60,7 +60,7 @@ extension Document {
   }
 }
 
-/// Walks a document's changes once, and gathers those of one text.
+/// Walks through a document's changes once, and collects those of one text.
 private struct BurstHistory {
   private struct Open {
     let actor: UInt32
@@ -81,7 +81,7 @@ private struct BurstHistory {
   let pause: TimeInterval
   let excerptLength: Int
   private var found: [Open] = []
-  /// For each actor its last burst.
+  /// Each actor's last burst.
   private var last: [UInt32: Int] = [:]
 
   init(core: DocumentCore, of obj: ObjId, pause: TimeInterval, excerptLength: Int) throws {
@@ -180,7 +180,7 @@ private struct BurstHistory {
     }
   }
 
-  /// The heads of the states that end with some rows, which ascend.
+  /// The heads of the states that end with these rows. The rows ascend.
   private func heads(after rows: [Int]) -> [Set<ChangeHash>] {
     states(after: rows) { present in Set(present.map { core.graph.hashes[Int($0)] }) }
   }

@@ -75,7 +75,8 @@ import Testing
     // The first of a link may be anything; what comes over others is heard all the same.
     #expect(try accepts(.max, via: "forger"))
     #expect(try accepts(9))
-    // Whoever was silent for long, or was leapt over by a relay that believed a forger, is heard with the second message.
+    // An author that was silent for long, or that a relay skipped because it believed a forger, is heard with the
+    // second message.
     #expect(try !accepts(1_000_000))
     #expect(try accepts(1_000_001))
     #expect(try !accepts(10))

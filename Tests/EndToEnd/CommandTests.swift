@@ -142,6 +142,8 @@ struct CommandTests {
     #expect(String(decoding: list.output, as: UTF8.self).contains("Shopping"))
     let validated = try ChildProcess.run([binary, "--name", "Ana", "validate", "/none"])
     #expect(validated.exit == .code(1))
+    let doctor = try ChildProcess.run([binary, "--name", "Ana", "doctor", "--json", "--home", ana.home])
+    #expect(doctor.exit != .code(2) && doctor.errorOutput.isEmpty && !doctor.output.isEmpty, "\(doctor)")
   }
 
   @Test func listPrintsOneObjectALine() throws {

@@ -39,7 +39,8 @@ class Editor:
         quoted = [f"'{part}'" for part in command] if self.isVi else [f'"{part}"' for part in command]
         if self.isVi:
             settings = self.home + "/vimrc"
-            lines = ["set nocompatible encoding=utf-8 laststatus=2 hidden noswapfile shortmess+=I ttimeoutlen=20",
+            # Nothing is to wait for CursorHold, which an idle Vim sends after 'updatetime'.
+            lines = ["set nocompatible encoding=utf-8 laststatus=2 hidden noswapfile shortmess+=I ttimeoutlen=20 updatetime=600000",
                      f"set runtimepath^={root}/editor-plugins/{kind}", f"let g:notes_lsp_command = [{', '.join(quoted)}]"]
             start = f"vim -i NONE -Nu {settings}" if kind == "vim" else f"nvim -i NONE -u {settings}"
         else:
@@ -202,6 +203,7 @@ class Scenario:
         time.sleep(1)
         self.begin()
         if self.isShort:
+            self.begin_with_a_name()
             self.try_commands()
         else:
             self.look_around()
@@ -251,6 +253,36 @@ class Scenario:
         ben.write("Wine")
         keep("ben-types", "Wine", "Ben")
 
+    def find_file(self, path):
+        if self.ana.isVi:
+            self.ana.command("edit " + path, "")
+        else:
+            self.ana.press("C-x", "C-f")
+            self.ana.sees("Find file:")
+            self.ana.answer(path)
+
+    def invite_ben(self):
+        self.ana.command("NotesInvite Ben", "notes-invite")
+        if not self.ana.isVi:
+            self.ana.sees("Invite:")
+            self.ana.type("Ben")
+            self.ana.press("Tab", "Enter")
+
+    def begin_with_a_name(self):
+        """Whose first command is to say a name is asked for it once, and not at all if the command has it."""
+        cy = Editor(self.kind, "Cy", self.folder)
+        try:
+            cy.sees("[No Name]" if cy.isVi else "*scratch*")
+            cy.command("NotesName Cy", "notes-name")
+            if not cy.isVi:
+                cy.sees("Name that others see (default ")
+                cy.answer("Cy", default=False)
+            cy.sees("May people on this network see you?", absent=["Name that others see"])
+            cy.yes()
+            cy.sees("Others see you as Cy. " + (":NotesName changes it" if cy.isVi else "M-x notes-name changes it"))
+        finally:
+            cy.end()
+
     def try_commands(self):
         """What the full scenario does at length, in a few steps; also in Neovim, of which no screens are kept."""
         ana, ben, keep = self.ana, self.ben, self.keep
@@ -269,14 +301,33 @@ class Scenario:
             keep("a-ticket-with-options", "Anyone with this ticket can read this note (3 uses)", "You must both be online")
             ana.command("NotesTicket", "")
             keep("the-ticket-is-closed", "Bread", absent=["Anyone with this ticket"])
+        # Who has the note is not invited to it; a plain file becomes a note when somebody is.
+        self.invite_ben()
+        keep("already-there", 'Ben already has "Shopping"')
+        plain = ana.home + "/plain.txt"
+        with open(plain, "w") as file:
+            file.write("Salt\n")
+        self.find_file(plain)
+        ana.sees("Salt")
+        self.invite_ben()
+        keep("invited", "Invited Ben", "[note]" if ana.isVi else "(Text Note)")
+        ana.command("NotesStatus", "notes-status")
+        keep("the-file-is-a-note", "Stored")
+        if ana.isVi:
+            ana.command("buffer Shopping.md", "")
+        else:
+            ana.command("", "switch-to-buffer", "Shopping.md")
+        ana.sees("Bread")
+        # A list beside the note counts its words without anything being saved.
+        ana.command("Notes", "notes")
+        keep("counted", "4 words")
+        ben.write("Red or white")
+        keep("counted-again", "7 words")
+        ana.type("q")
+        ana.sees("Red or white", absent=["7 words"])
         # A file of the app MeetingNotes that does not exist yet.
         file = f"{ana.home}/Monthly.meetingnotes"
-        if ana.isVi:
-            ana.command("edit " + file, "")
-        else:
-            ana.press("C-x", "C-f")
-            ana.sees("Find file:")
-            ana.answer(file)
+        self.find_file(file)
         keep("a-new-file", "Monthly.meetingnotes is new")
         if ana.isVi:
             ana.command("write", "")
@@ -386,7 +437,7 @@ class Scenario:
         """A meeting and its agenda, which others change; the name; the log."""
         ana, ben, keep = self.ana, self.ben, self.keep
         ana.command("NotesMeeting Weekly", "notes-meeting", "Weekly")
-        keep("an-empty-meeting", "Weekly", "No items yet")
+        keep("an-empty-meeting", "Weekly  Size", "No items yet")
         for item in ["Budget", "Hiring"]:
             ana.type("+")
             ana.sees("Title of the item:")

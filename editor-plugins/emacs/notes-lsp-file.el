@@ -92,6 +92,21 @@ between its letters."
 
 (advice-add 'basic-save-buffer :around #'notes-lsp--save-without-newline)
 
+(defun notes-lsp--write-region (write start end file &optional append visit &rest more)
+  "Call WRITE with START, END, FILE, APPEND, VISIT and MORE.
+Refuse if that would replace the file of this note by a part of it: it would
+look as if another program had deleted the rest, for everyone."
+  (when (and (integer-or-marker-p start)
+             (not (or append (eq visit t) (stringp visit)))
+             (notes-lsp--current)
+             buffer-file-name
+             (< (abs (- end start)) (buffer-size))
+             (equal (file-truename file) (file-truename buffer-file-name)))
+    (user-error "Notes: Choose another file: a part cannot replace the note"))
+  (apply write start end file append visit more))
+
+(advice-add 'write-region :around #'notes-lsp--write-region)
+
 (defun notes-lsp--merge-file (note)
   "Show the service NOTE's file as it is, and wait for what comes of it."
   (pcase-let ((`(,hash . ,text) (notes-lsp--file-contents buffer-file-name)))

@@ -48,7 +48,7 @@ extension Editor {
       return record
     case .uri(let uri):
       if case .attached(let binding)? = buffers[uri] { return service.notebook[binding.key] }
-      return FileURI.path(uri: uri).flatMap { service.notebook.record(atPath: $0) }
+      return service.notebook.record(atURI: uri)
     }
   }
 

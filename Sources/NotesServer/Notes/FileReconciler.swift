@@ -224,7 +224,7 @@ final class FileReconciler {
       try await recoveredTexts.refuse(contents.text, NoteKey(handle.id, item: note.item))
       return true
     }
-    recoveredTexts.keepIfEmptied(note, by: contents.text, of: handle.id)
+    recoveredTexts.keepIfCut(note, by: contents.text, splices, of: handle.id)
     try handle.change { _ in try note.make(splices) }
     log.notice("Took in what another program wrote to the working file of \(handle.id).")
     return true

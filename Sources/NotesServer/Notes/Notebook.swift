@@ -153,6 +153,13 @@ final class Notebook {
 
   func record(atPath path: String) -> NoteRecord? { keysByPath[path].flatMap { records[$0] } }
 
+  func record(atURI uri: String) -> NoteRecord? {
+    for path in FileURI.places(uri: uri) {
+      if let record = record(atPath: path) { return record }
+    }
+    return nil
+  }
+
   /// The document that a document file was opened as; nil if the file is none.
   /// - Complexity: O(n) in the documents that have such files
   func document(inFile path: String) -> DocumentId? {

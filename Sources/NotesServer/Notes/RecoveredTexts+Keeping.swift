@@ -15,10 +15,21 @@ extension RecoveredTexts {
     }
   }
 
-  /// Keeps the note's text when a program empties the file: the program may mean that, or have failed to write it.
-  func keepIfEmptied(_ note: NoteDocument, by file: [UInt8], of id: DocumentId) {
+  /// Removing less than this from a file is an ordinary edit.
+  private static let minimumCutBytes = 80
+
+  /// Keeps the note's text when a program empties the file, or removes most of it and writes nothing new: the program may mean
+  /// that, or have failed to write the rest.
+  ///
+  /// - Parameter splices: what the note gets from the file
+  func keepIfCut(_ note: NoteDocument, by file: [UInt8], _ splices: [TextSplice], of id: DocumentId) {
     let text = DocumentText(note).allUTF8
-    if file.isEmpty, !text.isEmpty { keepSoon(id, "another program emptied its file", text) }
+    let deleted = splices.reduce(0) { $0 + $1.deleteUTF8 }
+    if file.isEmpty, deleted > 0 {
+      keepSoon(id, "another program emptied its file", text)
+    } else if deleted >= Self.minimumCutBytes, deleted * 2 > text.count, splices.allSatisfy(\.insert.isEmpty) {
+      keepSoon(id, "another program removed most of its file", text)
+    }
   }
 
   /// Keeps what another program wrote to the file of a note that this person may only read.

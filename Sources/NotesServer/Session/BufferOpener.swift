@@ -273,6 +273,9 @@ final class BufferOpener {
     if origin.isDoubtful, splices.contains(where: { $0.deleteUTF8 > 0 }) {
       service.recoveredTexts.keepSoon(handle.id, "an old buffer of it replaced parts of it", DocumentText(note).allUTF8)
     }
+    if origin.isFile, service.mayWrite(handle.id) {
+      service.recoveredTexts.keepIfCut(note, by: opening.text, splices, of: handle.id)
+    }
     let binding = BufferBinding(
       uri: uri, handle: handle, note: note, buffer: buffer, splices: splices, editor: editor)
     if origin.isTyped, !splices.isEmpty { binding.undo.typedUnheard() }

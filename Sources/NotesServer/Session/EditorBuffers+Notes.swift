@@ -17,7 +17,7 @@ extension EditorBuffers {
   /// The file has become a note's, through another request, another process or the network: its plain buffers become the note.
   /// A request that adopts the buffer itself does so before this runs.
   func becameNote(_ path: String) {
-    for uri in plainURIs where FileURI.path(uri: uri) == path {
+    for uri in plainURIs where FileURI.places(uri: uri).contains(path) {
       Task { @AutomergeRepo in
         guard editor.isRunning, case .plain(let plain)? = self[uri],
           let record = service.notebook.record(atPath: path)
@@ -76,7 +76,7 @@ extension EditorBuffers {
   /// The editor shows a plain file as a note: from now on it shows what it is.
   func leftPlain(_ uri: String, _ plain: PlainBuffer, _ reason: NoteNews.Reason, _ record: NoteRecord? = nil) {
     guard editor.client.speaksNotes, let path = FileURI.path(uri: uri) else { return }
-    let record = record ?? service.notebook.record(atPath: path)
+    let record = record ?? service.notebook.record(atURI: uri)
     let title = record?.title ?? FileName.title(ofFile: path)
     let event = NoteNews.detached(reason).parameters(uri: uri, id: record?.id, title: title, peer: nil, name: nil)
     var plain = plain

@@ -143,7 +143,7 @@ final class EditorBuffers {
     case .opening(let opening): opener.keepTyped(opening, unlessIn: plain.text)
     case .plain, nil: break
     }
-    guard let path = FileURI.path(uri: uri), let record = service.notebook.record(atPath: path) else {
+    guard let record = service.notebook.record(atURI: uri), let path = record.path else {
       buffers[uri] = .plain(plain)
       if reattachment != nil || note != nil { tellUnlessFound(uri, note.flatMap { DocumentId($0) }) }
       return

@@ -194,7 +194,7 @@ final class OpenFile {
   private func takeIn(_ splices: [TextSplice], of note: NoteDocument, _ text: [UInt8], _ digest: [UInt8]) async throws {
     guard !splices.isEmpty else { return }
     guard environment.mayWrite(key.document) else { return try await refuse(text, besides: note, digest) }
-    files.recoveredTexts.keepIfEmptied(note, by: text, of: key.document)
+    files.recoveredTexts.keepIfCut(note, by: text, splices, of: key.document)
     if let binding {
       try binding.takeIn(splices, of: note, file: text)
     } else {

@@ -50,7 +50,7 @@ final class InvitationExchange {
       knowsInvited: registry.hasMet(peer), at: clock.now)
     guard await wait(for: id, PendingInvitation.deliveryTimeout, after: { self.perform(effects) }) == .done else {
       invitations.forget(id)
-      throw .timedOut(name: registry.name(of: peer))
+      throw .notTaken(name: registry.name(of: peer))
     }
     return invitations.sent(at: clock.now).first { $0.id == id }?.code
   }

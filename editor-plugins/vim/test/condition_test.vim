@@ -90,7 +90,7 @@ def TheStatusLineIsDrawnAnewWhenTheQueueIsEmpty()
   &l:statusline = ''
 enddef
 
-# Nobody asks about a version while nobody else has the note.
+# The plugin asks about no version while no one else has the note.
 def SyncedIsSaidOfATextThatIsOlderThanItsCompany()
   final note = Note('Older', ['one'])
   StatusIs(note, [])

@@ -27,7 +27,7 @@ struct ListRequest: EditorRequest {
 
   func perform(for editor: Editor) async throws -> NoteList {
     let service = editor.service
-    for binding in editor.buffers.bindings { binding.countWords() }
+    for binding in editor.buffers.bindings { binding.updates.countWords() }
     let all = isOfDeleted ? service.notebook.keysOfDeleted : service.notebook.keysByModification
     let found = query.isEmpty ? all.map { ($0, nil) } : await matches(among: all, service)
     if let width {

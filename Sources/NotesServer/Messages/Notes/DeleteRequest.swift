@@ -43,7 +43,7 @@ struct DeleteRequest: EditorRequest {
     do {
       try await editor.service.fileSync.putAway(handle)
     } catch {
-      for buffer in left { FileURI.path(uri: buffer.uri).map(buffers.becameNote) }
+      for buffer in left { editor.service.notebook.record(atURI: buffer.uri)?.path.map(buffers.becameNote) }
       throw error
     }
     for buffer in left { buffers.tell(buffer) }

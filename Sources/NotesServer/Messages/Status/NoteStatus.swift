@@ -9,6 +9,8 @@ struct NoteStatus {
   let network: String
   let discovery: String
   let people: [PersonStatus]
+  /// How many there were when the text last rested.
+  let words: Int
   /// What the document is waited for from, if it is not here.
   let source: String?
 
@@ -22,6 +24,7 @@ struct NoteStatus {
     // A process without the network does not know which peers are there.
     let people = service.sharing.asksSiblings ? [] : service.sharing.people(on: binding.id)
     self.people = people.map { PersonStatus($0, on: binding.handle) }
+    words = service.notebook[binding.key]?.words ?? 0
     source = nil
   }
 
@@ -32,6 +35,7 @@ struct NoteStatus {
     access = service.sharing.access(to: opening.key.document)
     (network, discovery) = (service.sharing.networkState, service.sharing.discoveryState)
     people = []
+    words = service.notebook[opening.key]?.words ?? 0
     source = opening.waitsFor
   }
 
@@ -45,7 +49,8 @@ struct NoteStatus {
   var json: JSONValue {
     .object(present: [
       "stored": .bool(isStored), "access": .string(access.rawValue), "network": .string(network),
-      "discovery": .string(discovery), "peers": .array(people.map(\.json)), "waiting": source.map(JSONValue.string),
+      "discovery": .string(discovery), "peers": .array(people.map(\.json)), "words": JSONValue(words),
+      "waiting": source.map(JSONValue.string),
     ])
   }
 }

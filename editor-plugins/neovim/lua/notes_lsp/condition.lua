@@ -242,6 +242,7 @@ table.insert(note_of.listeners, {
 service.on("notes/statusChanged", function(params)
   local note = note_of.with_uri(params.uri or "")
   if note then M.on_status(note, params) end
+  require("notes_lsp.view").refresh()
 end)
 
 service.on_gone(refresh)

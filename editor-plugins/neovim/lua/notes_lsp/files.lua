@@ -224,6 +224,12 @@ table.insert(note_of.listeners, {
     on("FileChangedShell", on_changed)
     on("BufWritePre", on_writing)
     on("BufWritePost", on_written)
+    -- The file of a note holds all of it: a part in its place would look as if another program had deleted the rest, for
+    -- everyone.
+    api.nvim_create_autocmd("FileWriteCmd", {
+      group = group, pattern = vim.fn.escape(note.path, " ,*[{}\\"),
+      callback = function() say.warn("Choose another file: a part cannot replace the note") end,
+    })
     on("BufFilePost", function()
       if vim.fn.fnamemodify(api.nvim_buf_get_name(note.buf), ":p") ~= note.path then
         condition.leave(note, "renamed")

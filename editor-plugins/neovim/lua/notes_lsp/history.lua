@@ -15,7 +15,7 @@ local function end_blame(buf)
   return was_shown
 end
 
--- Behind each line, who wrote it last, and when; until the text changes.
+-- Shows after each line its last author and the time, until the text changes.
 local function show_blame(buf, spans)
   end_blame(buf)
   vim.b[buf].notes_lsp_blame = true

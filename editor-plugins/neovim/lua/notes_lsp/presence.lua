@@ -151,6 +151,9 @@ function M.find(note, name)
   end
 end
 
+-- The name of the person whose caret to go to as soon as it is shown, in the note just opened.
+M.going_to = nil
+
 -- Moves the caret of the current window to a peer's, or to where they have just pointed.
 function M.go(note, peer)
   local place = pointed[peer.peer]
@@ -200,8 +203,18 @@ function M.on_moved()
   end
 end
 
+-- The carets of a note are shown.
+local function on_cursors(note)
+  M.redraw(note)
+  local peer = M.going_to and note == note_of.of() and M.find(note, M.going_to)
+  if peer then
+    M.going_to = nil
+    M.go(note, peer)
+  end
+end
+
 table.insert(note_of.listeners, {
-  on_cursors = M.redraw,
+  on_cursors = on_cursors,
   on_applied = function(note)
     follow(note)
     M.report()

@@ -50,11 +50,16 @@ local function show()
   end
 end
 
+-- Keeps a line for :NotesLog that may not be worth a message.
+function M.remember(line)
+  table.insert(M.log, os.date("%H:%M:%S  ") .. text.shown(line))
+  if #M.log > most_logged then table.remove(M.log, 1) end
+end
+
 local function add(message, is_warning)
   local line = vim.trim((text.shown(message):gsub("%s+", " ")))
   if line == "" or (#waiting > 0 and waiting[#waiting].line == line) then return end
-  table.insert(M.log, os.date("%H:%M:%S  ") .. line)
-  if #M.log > most_logged then table.remove(M.log, 1) end
+  M.remember(line)
   table.insert(waiting, { line = line, is_warning = is_warning })
   if #waiting > most_waiting then table.remove(waiting, 1) end
   show()

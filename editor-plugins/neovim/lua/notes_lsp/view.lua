@@ -81,7 +81,7 @@ function M.show_over(lines)
   api.nvim_create_autocmd("WinLeave", { buffer = buf, once = true, callback = close })
 end
 
--- By what a row is the same when it stands on another line.
+-- Identifies a row, whichever line it is on.
 local function key_of(row)
   if not row or next(row) == nil then return nil end
   return table.concat({ row.id or "", row.item or "", row.peer or "", table.concat(row.heads or {}, ",") }, " ")
@@ -95,7 +95,7 @@ end
 
 local headings = api.nvim_create_namespace("notes_lsp_headings")
 
--- What is shown, with what an answer has for it: all of it, or what stands in place of some lines.
+-- `shown` with the answer applied: `result` replaces all of it, or some lines.
 local function spliced(shown, result, part)
   if not result.first then return result[part] or {} end
   local all = vim.list_slice(shown, 1, result.first)
@@ -124,7 +124,7 @@ local function fill(name, result)
   end
 end
 
--- `opens`: the person opens the list; what was news in it before is none any more.
+-- `opens`: the user opens the list, so what was new in it before is not new any more.
 local function ask(name, opens)
   local list, buf = lists[name], buffer_named(name)
   if not buf then return end

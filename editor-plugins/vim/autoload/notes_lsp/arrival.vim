@@ -1,6 +1,6 @@
 vim9script
 # Notes that come after a while, from other people: opened for a user who has only waited for them, else announced. So no
-# window shows another buffer under the fingers of a user who has gone on typing.
+# window shows another buffer to a user who has gone on typing.
 
 import autoload 'notes_lsp/files.vim'
 import autoload 'notes_lsp/gate.vim'

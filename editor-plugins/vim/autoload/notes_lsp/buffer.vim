@@ -78,7 +78,7 @@ def SetAutocommands(bufnr: number)
     execute $'autocmd! * <buffer={bufnr}>'
     execute $'autocmd TextChanged,TextChangedI,TextChangedP,InsertLeave <buffer={bufnr}> OnHint({bufnr})'
     execute $'autocmd BufReadPost,FileChangedShellPost <buffer={bufnr}> OnReload({bufnr})'
-    workingfile.SetAutocommands(bufnr)
+    workingfile.SetAutocommands(notes[bufnr])
     execute $'autocmd BufFilePost <buffer={bufnr}> OnRenamed({bufnr})'
     execute $'autocmd BufUnload <buffer={bufnr}> OnUnload({bufnr})'
     execute $'autocmd CursorMoved,CursorMovedI,ModeChanged,BufEnter <buffer={bufnr}> OnCursor({bufnr})'
@@ -94,6 +94,7 @@ export def Detach(bufnr: number)
   timer_stop(note.timer)
   condition.OnDetach(note)
   presence.Clear(note)
+  workingfile.RemoveAutocommands(note)
   if note.isOpen
     service.Notify('textDocument/didClose', {textDocument: {uri: note.uri}})
   endif
@@ -264,15 +265,13 @@ def OnRenamedAgain(bufnr: number)
   endif
 enddef
 
-# With autocommands off, Vim reads a file again without a word, but the listener is gone then. Returns whether that was so; the
-# service has been shown the text then, as after any reload.
-export def NoticeReload(note: dict<any>): bool
-  if getbufvar(note.bufnr, '&modified')
-    return false
-  endif
-  listener_flush(note.bufnr)
-  if listener_remove(note.listener)
-    note.listener = listener_add(OnChange, note.bufnr)
+# With autocommands off, Vim reads a file again without a word. What the user changes makes the buffer modified, so one that
+# is not, and has what the file has, was read again. Returns whether that was so; the service has been shown the text then, as
+# after any reload.
+export def NoticeReload(note: dict<any>, lines: list<string>): bool
+  # What no service has seen is not compared with what it knows.
+  if getbufvar(note.bufnr, '&modified') || !(note.isOpen || note.wasOpen)
+      || workingfile.Text(note.path) !=# lines->join("\n")
     return false
   endif
   OnReload(note.bufnr)

@@ -60,7 +60,10 @@ enddef
 
 # Calls `Do` with the current buffer as a note, which the service has been shown, or says why it cannot be one.
 export def WithNote(Do: func)
-  const bufnr = bufnr()
+  WithBuffer(bufnr(), Do)
+enddef
+
+def WithBuffer(bufnr: number, Do: func)
   const existing = buffer.Of(bufnr)
   if !empty(existing)
     Do(existing, () => {
@@ -76,6 +79,20 @@ export def WithNote(Do: func)
     final note = buffer.Attach(bufnr, files.URI(bufname(bufnr)), '')
     Do(note, () => buffer.Detach(bufnr))
   endif
+enddef
+
+# Calls `Do` with the buffer as a note, which it becomes if it is none.
+export def WithAdopted(bufnr: number, Do: func)
+  WithBuffer(bufnr, (note, Undo) => {
+    if note.id != ''
+      Do(note)
+      return
+    endif
+    service.Request('notes/adopt', {uri: note.uri}, Then((result) => {
+      SetId(note, result)
+      Do(note)
+    }, Undo))
+  })
 enddef
 
 def SetId(note: dict<any>, result: dict<any>)
@@ -167,7 +184,7 @@ enddef
 
 export def RemovePerson(target: dict<any>, person: dict<any>, isSure = false)
   const question = $'Go on without {person.name}, who keeps a copy?'
-  if !isSure && confirm(question, "&Remove\n&Cancel", 2) != 1
+  if !isSure && status.Confirm(question, "&Remove\n&Cancel", 2) != 1
     return
   endif
   # What has happened the service says by an event.
@@ -204,7 +221,7 @@ enddef
 # Deletes the note, or the item, of a row of a list.
 export def DeleteNote(row: dict<any>)
   const question = row->has_key('item') ? $'Delete item "{row.title}" for everyone?' : $'Delete "{row.title}"? Others keep theirs.'
-  if confirm(question, "&Delete\n&Keep", 2) == 1
+  if status.Confirm(question, "&Delete\n&Keep", 2) == 1
     service.Request('notes/delete', Reference(row), Then((_) => {
       view.Refresh()
       status.Say(row->has_key('item') ? $'Deleted item "{row.title}"' : 'Deleted. :NotesUndelete restores it for 30 days')
@@ -214,7 +231,7 @@ enddef
 
 # Removes a deleted note for good.
 export def PurgeNote(row: dict<any>)
-  if confirm($'Delete "{row.title}" and its history for good?', "&Delete\n&Keep", 2) == 1
+  if status.Confirm($'Delete "{row.title}" and its history for good?', "&Delete\n&Keep", 2) == 1
     service.Request('notes/purge', {id: row.id}, Then((_) => {
       view.Refresh()
       status.Say($'"{row.title}" is gone for good')
@@ -235,7 +252,7 @@ export def Delete(isSure: bool, isForEveryone = false)
     return
   endif
   const question = isForEveryone ? 'Delete for everyone who has it?' : 'Delete your copy? Others keep theirs.'
-  if !isSure && confirm(question, "&Delete\n&Keep", 2) != 1
+  if !isSure && status.Confirm(question, "&Delete\n&Keep", 2) != 1
     return
   endif
   service.Request('notes/delete', {uri: note.uri, forEveryone: isForEveryone ? true : false}, Then((_) => {
@@ -261,11 +278,12 @@ def WithDeleted(title: string, heading: string, Do: func)
     elseif title != ''
       Do(notes[0])
     else
-      popup_menu(notes->mapnew((_, it) => it.title), {title: heading, callback: (_, choice) => {
+      final options = {title: heading, callback: (_, choice) => {
         if choice > 0
           Do(notes[choice - 1])
         endif
-      }})
+      }}
+      gate.WhenIdle(() => popup_menu(notes->mapnew((_, it) => it.title), options))
     endif
   }))
 enddef

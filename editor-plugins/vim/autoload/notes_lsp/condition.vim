@@ -378,7 +378,7 @@ export def Status()
   endif
 enddef
 
-# Makes a note of one's own with the text of the current buffer, and opens it.
+# Makes a new note with the text of the current buffer, and opens it.
 export def Copy(given: string)
   final note = buffer.Of(bufnr())
   const title = given != '' ? given : fnamemodify(bufname(), ':t:r') .. ' copy'

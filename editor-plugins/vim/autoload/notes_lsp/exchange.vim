@@ -66,6 +66,7 @@ export def Import(path: string)
     files.Open(result)
     view.Refresh()
     const count = len(result->get('notes', []))
+    const failed = result->get('failed', [])
     const title = fnamemodify(result->get('path', ''), ':t:r')
     if count > 1
       status.Say($':Notes lists the {count} imported notes')
@@ -73,6 +74,12 @@ export def Import(path: string)
       status.Say($'"{title}" is here already; merged {condition.Counted(result.changes, "new change")}')
     else
       status.Say($'Imported "{title}"')
+    endif
+    for one in failed
+      status.Log($'{one.path}: {one.message}')
+    endfor
+    if !empty(failed)
+      status.Warn($':NotesLog says why {condition.Counted(len(failed), "file")} could not be imported')
     endif
   })
 enddef

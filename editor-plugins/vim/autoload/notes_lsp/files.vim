@@ -139,7 +139,7 @@ export def OnPlaced(event: dict<any>)
   endfor
 enddef
 
-# The service is there again: meanwhile a file on the screen may have become a note.
+# The service runs again: a file on the screen may have become a note since it ended.
 export def OnServiceReady()
   if hasBeenReady
     for info in getbufinfo({bufloaded: 1})

@@ -48,6 +48,19 @@ export def WhenSafe(Act: func)
   endif
 enddef
 
+# Runs `Act`, which opens a popup, now or as soon as Vim waits for a command. At the hit-enter prompt Vim does not draw a popup and
+# yet gives it the keys, and in Insert mode it would take what the user is typing.
+export def WhenIdle(Act: func)
+  WhenSafe(() => {
+    if mode(1) !=# 'n'
+      waiting->add(() => WhenIdle(Act))
+      return
+    endif
+    Act()
+    redraw
+  })
+enddef
+
 # Carries out what waited, unless Vim holds back keys that may begin a mapping or a longer key, such as <Esc>: a message shown
 # before the Escape that ends Insert mode brings up the hit-enter prompt. SafeState comes again once those keys are taken in.
 def Release()

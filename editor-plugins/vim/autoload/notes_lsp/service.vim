@@ -43,7 +43,7 @@ var initializeTimer = 0
 var restartTimer = 0
 # Requests made before the service is ready: [method, params, Done].
 var waiting: list<list<any>> = []
-# Whether they wait until the user has said who they are.
+# Whether requests wait until the user has confirmed their name.
 var isHeld = false
 # Callbacks of requests on their way, so that a death of the service answers them.
 var asked: dict<func(dict<any>)> = {}

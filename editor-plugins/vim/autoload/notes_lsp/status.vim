@@ -37,7 +37,23 @@ export def Ask(prompt: string, default = ''): string
   # The prompt would stay on the last line.
   redraw
   echo ''
+  Wake()
   return line
+enddef
+
+# Lets the user choose by a letter; returns the number of the choice, 0 if there is none.
+export def Confirm(question: string, choices: string, default: number): number
+  const choice = confirm(question, choices, default)
+  Wake()
+  return choice
+enddef
+
+# After a prompt in a callback Vim waits for a key without saying that it does (SafeState), so that everything that waits for its word
+# would wait for that key, too.
+def Wake()
+  if state('c') != ''
+    feedkeys("\<Ignore>", 'n')
+  endif
 enddef
 
 # News: waits while something else is to be read.

@@ -28,7 +28,7 @@ export def Flush(note: dict<any>, force: bool): bool
   endif
   var now = text.OfBuffer(note.bufnr, note.shadow == [''])
   var difference = text.Difference(note.shadow, now, note.hint, Caret(note.bufnr))
-  if !empty(difference) && buffer.NoticeReload(note)
+  if !empty(difference) && buffer.NoticeReload(note, now)
     return false
   endif
   if !empty(difference) && Mend(note.bufnr, now, difference.at, difference.count)

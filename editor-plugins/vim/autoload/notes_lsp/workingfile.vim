@@ -14,11 +14,31 @@ import autoload 'notes_lsp/text.vim'
 # How long a write waits for the service to merge what another program has just written, in milliseconds.
 const mergeTimeout = 100
 
+augroup notes_lsp_part
+augroup END
+
 # Called while the autocommands of a note's buffer are being made, in their group.
-export def SetAutocommands(bufnr: number)
+export def SetAutocommands(note: dict<any>)
+  const bufnr = note.bufnr
   execute $'autocmd FileChangedShell <buffer={bufnr}> OnChanged({bufnr})'
   execute $'autocmd BufWritePre <buffer={bufnr}> ++nested OnWriting({bufnr})'
   execute $'autocmd BufWritePost <buffer={bufnr}> OnWritten({bufnr})'
+  RemoveAutocommands(note)
+  execute $'autocmd notes_lsp_part FileWriteCmd {Pattern(note.path)} OnWritingPart()'
+enddef
+
+# The file of a note holds all of it: a part in its place would look as if another program had deleted the rest, for everyone.
+def OnWritingPart()
+  status.Warn('Choose another file: a part cannot replace the note')
+enddef
+
+export def RemoveAutocommands(note: dict<any>)
+  execute $'autocmd! notes_lsp_part * {Pattern(note.path)}'
+enddef
+
+# A pattern that only this path matches.
+def Pattern(path: string): string
+  return path->escape(' ,*[{}\')
 enddef
 
 # By what a file is known again without reading it.
@@ -31,7 +51,7 @@ def IsFile(path: string): bool
 enddef
 
 # The text of a file, with a last "\n" if it has one.
-def Text(path: string): string
+export def Text(path: string): string
   return IsFile(path) ? readfile(path, 'b')->join("\n") : ''
 enddef
 
