@@ -28,15 +28,16 @@ extension Diagnostics {
       name: "neovim", program: "nvim", settings: [".config/nvim/init.vim", ".config/nvim/init.lua"],
       packages: [".local/share/nvim/site/pack", ".local/share/nvim/plugged", ".local/share/nvim/lazy"],
       commonPackages: "nvim/site/pack", landmark: "neovim/plugin/notes_lsp.lua",
-      advice: {
-        "Add to \($1): "
-          + ($1.hasSuffix(".lua") ? "vim.opt.runtimepath:append(\"\($0)/neovim\")" : "set runtimepath+=\($0)/neovim")
+      advice: { folder, settings in
+        let lua = "vim.opt.runtimepath:append(\"\(folder)/neovim\")"
+        return "Add to \(settings): " + (settings.hasSuffix(".lua") ? lua : "set runtimepath+=\(folder)/neovim")
       }),
     Editor(
       name: "emacs", program: "emacs", settings: [".emacs", ".emacs.el", ".emacs.d/init.el", ".config/emacs/init.el"],
       packages: [".emacs.d/elpa", ".config/emacs/elpa"], commonPackages: "emacs/site-lisp/elpa",
       landmark: "emacs/notes-lsp.el",
-      advice: { folder, _ in "Add to your init file: (add-to-list 'load-path \"\(folder)/emacs\") (require 'notes-lsp)"
+      advice: { folder, _ in
+        "Add to your init file: (add-to-list 'load-path \"\(folder)/emacs\") (require 'notes-lsp)"
       },
       stillNeeded: "Add to your init file: (require 'notes-lsp)"),
   ]

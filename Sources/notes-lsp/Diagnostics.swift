@@ -79,7 +79,8 @@ final class Diagnostics {
     let all = (try? FileManager.default.contentsOfDirectory(atPath: home)) ?? []
     if let aside = all.filter({ $0.hasPrefix("damaged-") }).max() {
       good(
-        "damaged", "a damaged store was set aside: \(home)/\(aside)", "Remove it if you miss no notes; it is not used.")
+        "damaged", "a damaged store was set aside: \(home)/\(aside)",
+        "Remove it if you miss no notes; it is not used.")
     }
   }
 

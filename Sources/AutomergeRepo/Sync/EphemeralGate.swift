@@ -1,12 +1,11 @@
 import Foundation
 
-/// Delivers each ephemeral message once, in its author's order, over whichever links it came.
+/// Delivers each ephemeral message once, in its author's order, whichever links it came over.
 ///
-/// Every link has its own count of every stream (one run of an author's program, on one document), so nothing that
-/// comes over one link can silence what comes over another. A message whose count leaps is refused. If the next message
-/// continues from that count, so does the stream; an invented count thus silences an author for one message at most.
-/// A message is an echo of one from another link only if both the count and the content are equal. When too much is
-/// remembered, the link that has brought the most is forgotten first.
+/// Every link has its own count of every stream (one run of an author's program, on one document), so nothing that comes over
+/// one link can silence what comes over another. A count that leaps is refused, unless the next message continues from there:
+/// then the stream does so too, and an invented count silences an author for one message at most. What has the count of
+/// another link's message is an echo of it only if it says the same, and a link that brings much is forgotten before others.
 struct EphemeralGate {
   /// Source of all limits: PeerProtocol.md, "Presence".
   static let maximumByteCount = 64 << 10
@@ -15,8 +14,7 @@ struct EphemeralGate {
   static let maximumStreams = 256
   /// How far a count may be ahead of the last one. An author counts its messages on all documents together.
   static let maximumLeap: UInt64 = 1 << 14
-  /// The rate limit of one link: this many messages at once, and this many more each second; as many again for those
-  /// that it passes on.
+  /// The rate limit of one link: this many at once, and this many more each second, of its own and as many of others.
   static let maximumAtOnce = 1000
   static let maximumPerSecond = 500
   /// The rate limit of each author whose messages a link passes on.
@@ -93,7 +91,7 @@ struct EphemeralGate {
     guard message.data.count <= Self.maximumByteCount, message.sessionId.utf8.count <= Self.maximumIdBytes,
       message.senderId.description.utf8.count <= Self.maximumIdBytes
     else { return false }
-    // Removed while it changes, so that its streams are not copied.
+    // Taken out, so that its streams are not copied.
     var record = links.removeValue(forKey: link) ?? Link(at: now)
     defer { links[link] = record }
     guard Self.allows(message.senderId.owner, via: link, &record, at: now) else { return false }
@@ -154,7 +152,7 @@ struct EphemeralGate {
     return true
   }
 
-  /// Whether the message has not come over another link already.
+  /// Whether it has not come over another link already.
   private mutating func isFirst(_ arrival: Arrival, of stream: Stream) -> Bool {
     var window = windows.removeValue(forKey: stream) ?? Window(link: arrival.link, seen: seen)
     defer { windows[stream] = window }

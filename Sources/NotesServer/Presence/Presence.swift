@@ -7,7 +7,7 @@ struct Presence: Sendable {
   static let timeToLive: Duration = .seconds(45)
   /// 20 a second.
   static let shortestInterval: Duration = .milliseconds(50)
-  /// Limits on what a document's peers may make us keep.
+  /// Limits on what a document's peers can make this process keep.
   static let maximumPeople = 256
   static let maximumRanges = 64
   static let maximumCursorBytes = 256
@@ -69,13 +69,13 @@ struct Presence: Sendable {
   private struct Guest: Sendable {
     var person: Person
     var lastHeard: Duration
-    /// Whether another peer brings its messages.
+    /// Whether another peer relays its messages.
     var isRelayed: Bool
     /// Its arrival was announced, so its departure will be.
     var isAnnounced: Bool
   }
 
-  /// What waits to be sent; a snapshot contains everything that an update does.
+  /// The messages that wait to be sent; a snapshot contains everything that an update does.
   private enum Pending: Sendable { case update, snapshot }
 
   private(set) var name: String
@@ -150,7 +150,7 @@ struct Presence: Sendable {
     return effects + due(at: now)
   }
 
-  /// Sends what has waited long enough, and drops people who have been silent too long.
+  /// Sends what has waited long enough, and removes people who have been silent too long.
   mutating func tick(at now: Duration) -> [Effect] {
     var effects: [Effect] = []
     for document in rooms.keys.sorted() {
@@ -173,7 +173,7 @@ struct Presence: Sendable {
     }.min()
   }
 
-  /// The peer that a message is from, and whether another peer brought it.
+  /// The peer that a message is from, and whether another peer relayed it.
   private struct Speaker {
     let peer: String
     let isRelayed: Bool

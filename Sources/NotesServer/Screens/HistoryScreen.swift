@@ -2,7 +2,7 @@ import Automerge
 import AutomergeRepo
 import Foundation
 
-/// The history of a note as a screen has it: the rows of `notes/history`, newest first.
+/// The history of a note as a screen shows it: the rows of `notes/history`, newest first.
 struct HistoryScreen {
   let time: ScreenTime
 

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import Foundation
 
-/// The documents that hosts share with our person: from the admission until the host ends it.
+/// The documents that hosts share with this person: from the admission until the host ends it.
 @AutomergeRepo
 final class Admissions {
   private let documents: any SharedDocuments

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import Foundation
 
-/// Text from a peer that our person has not met, made safe to stand beside our own words.
+/// Text from a peer that this person has not met, made safe to stand beside our own words.
 ///
 /// The text is short, has no quotation marks but `'`, and no more than four digits, so that nothing in it can pass for a
 /// sentence of ours or for the digits that two people compare.

@@ -71,7 +71,7 @@ extension PeerRegistry {
 
   /// Whether this peer's name is also used by another: by a peer that we have met, or by one that is here now.
   ///
-  /// - Parameter inviters: peers that are here in that they have invited our person.
+  /// - Parameter inviters: peers that are here in that they have invited this person.
   func isNameShared(by peer: PeerId, inviters: [PeerId]) -> Bool {
     guard let name = claimedName(of: peer) else { return false }
     if namesake(of: peer, called: name) != nil { return true }

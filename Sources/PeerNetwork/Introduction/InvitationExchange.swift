@@ -16,7 +16,7 @@ final class InvitationExchange {
   private var waiting: [[UInt8]: PendingInvitation] = [:]
   /// The accepted invitations whose inviters have just kept their word, by id.
   private var granting: [[UInt8]: PeerId] = [:]
-  /// The peers that have declined, until our person invites them again.
+  /// The peers that have declined, until this person invites them again.
   private var rejecters: Set<PeerId> = []
 
   /// - Parameter budget: what is left of it from before a restart.
@@ -55,13 +55,13 @@ final class InvitationExchange {
     return invitations.sent(at: clock.now).first { $0.id == id }?.code
   }
 
-  /// The invitations that our person may answer.
+  /// The invitations that this person may answer.
   var received: [Invitations.Received] { invitations.received(at: clock.now) }
 
-  /// Our invitations that wait for an answer, or for our person to compare the digits.
+  /// Our invitations that wait for an answer, or for this person to compare the digits.
   var sent: [Invitations.Sent] { invitations.sent(at: clock.now) }
 
-  /// The invitations that wait for our person, or for an answer to our person.
+  /// The invitations that wait for this person, or for an answer to this person.
   var summaries: [InvitationSummary] {
     let inviters = received.map(\.peer)
     return received.map { summary($0, among: inviters) } + sent.map(summary)
@@ -71,7 +71,7 @@ final class InvitationExchange {
     summary(invitation, among: received.map(\.peer))
   }
 
-  /// - Parameter inviters: the peers that have invited our person.
+  /// - Parameter inviters: the peers that have invited this person.
   private func summary(_ invitation: Invitations.Received, among inviters: [PeerId]) -> InvitationSummary {
     var summary = InvitationSummary(invitation, name: registry.name(of: invitation.peer))
     summary.isNameShared = registry.isNameShared(by: invitation.peer, inviters: inviters)
@@ -106,7 +106,7 @@ final class InvitationExchange {
     granting = granting.filter { $0.value != peer }
   }
 
-  /// Whether a peer has an invitation of ours to answer, or our person one of the peer's.
+  /// Whether a peer has an invitation of ours to answer, or this person one of the peer's.
   func isOpen(with peer: PeerId) -> Bool { invitations.isOpen(with: peer) }
 
   /// Whether an invitation to or from this peer waits for an answer.
@@ -215,7 +215,7 @@ final class InvitationExchange {
     }
   }
 
-  /// Shows the invitation to our person, unless the document is already here: then there is nothing to accept.
+  /// Shows the invitation to this person, unless the document is already here: then there is nothing to accept.
   private func arrived(_ received: Invitations.Received) async {
     let isHere = await admissions.isElsewhere(received.document, than: received.peer)
     guard self.received.contains(where: { $0.id == received.id }) else { return }

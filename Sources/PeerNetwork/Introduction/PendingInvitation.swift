@@ -4,7 +4,7 @@ import AutomergeRepo
 struct PendingInvitation {
   /// The time limit for the other machine.
   static let deliveryTimeout: Duration = .seconds(10)
-  /// How long the other person may take to compare the digits before our person, having accepted, sees that they have
+  /// How long the other person may take to compare the digits before this person, having accepted, sees that they have
   /// to wait.
   static let grantTimeout: Duration = .seconds(60)
 

@@ -2,7 +2,7 @@ import AutomergeRepo
 import Foundation
 import PeerTransport
 
-/// The tickets that our person has given out, and the peers that come with them.
+/// The tickets that this person has given out, and the peers that come with them.
 @AutomergeRepo
 final class TicketIssuer {
   private let documents: any SharedDocuments

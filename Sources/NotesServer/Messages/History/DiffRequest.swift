@@ -7,9 +7,9 @@ struct DiffRequest: EditorRequest {
   static let method = "notes/diff"
 
   let note: NoteReference
-  /// Nil for what this person saw last.
+  /// Nil for the state that this person saw last.
   let from: Set<ChangeHash>?
-  /// Nil for the present.
+  /// Nil for the present state.
   let to: Set<ChangeHash>?
 
   init(_ params: Parameters) throws(ResponseError) {
@@ -24,7 +24,7 @@ struct DiffRequest: EditorRequest {
   func perform(for editor: Editor) async throws -> Result {
     let past = try await PastNote(note, editor)
     let document = past.document, now = document.heads()
-    // What another process saw, or has not arrived yet, is unknown here.
+    // States that another process saw, or that have not arrived yet, are unknown here.
     let seen = past.record.seen.flatMap { document.unknown($0).isEmpty ? $0 : nil } ?? now
     let from = try self.from.map { heads throws(NotesError) in try past.known(heads) } ?? seen
     let to = try self.to.map { heads throws(NotesError) in try past.known(heads) } ?? now

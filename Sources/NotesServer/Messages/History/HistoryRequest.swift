@@ -15,7 +15,7 @@ struct HistoryRequest: EditorRequest {
   /// The heads of a row; the rows before it are wanted.
   let before: Set<ChangeHash>?
   let limit: Int
-  /// Of the screen, if lines are wanted.
+  /// The width of the screen, if lines are wanted.
   let width: Int?
   private let params: Parameters
 

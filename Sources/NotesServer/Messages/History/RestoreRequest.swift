@@ -8,7 +8,7 @@ struct RestoreRequest: EditorRequest {
 
   let note: NoteReference
   let heads: Set<ChangeHash>
-  /// In the text as it is now; nil for all of it.
+  /// The range in the present text; nil for all of it.
   let range: PositionRange?
 
   init(_ params: Parameters) throws(ResponseError) {

@@ -140,7 +140,7 @@ function M.open(result)
   condition.on_opened(note_of.attach(api.nvim_get_current_buf(), result.uri, result.id), result)
 end
 
--- Neovim has noticed that the file is not as it was.
+-- Neovim has noticed that the file has changed.
 local function on_changed(note)
   if not note.is_open and service.state ~= "restarting" and service.state ~= "starting" then
     vim.v.fcs_choice = "ask"
@@ -166,7 +166,7 @@ local function believe(note)
   vim.bo.modified = modified
 end
 
--- Before Neovim writes the file: what another program wrote there is merged first, and is no question then.
+-- Before Neovim writes the file: what another program wrote there is merged first, so that Neovim need not ask.
 local function on_writing(note, path)
   note_of.drain(note)
   if not note.is_open or path ~= note.path or stamp(path) == note.file_stamp then return end
@@ -246,7 +246,7 @@ table.insert(note_of.listeners, {
       end
     end)
   end,
-  -- Everything that came with such news is in the buffer. One that holds what the file holds has nothing to be written.
+  -- The buffer has all edits that came before this message. If it equals the file, there is nothing to be written.
   on_drained = function(note)
     if not note.has_file_news then return end
     note.has_file_news = false
