@@ -27,8 +27,13 @@ extension Document {
   /// - Parameter excerptLength: the most scalars of an excerpt.
   /// - Complexity: O(n) in the changes of the document.
   public func bursts(obj: ObjId, pause: TimeInterval = 120, excerptLength: Int = 60) throws -> [Burst] {
-    try bursts(
-      obj: obj, before: nil, limit: .max, maximumHeads: .max, pause: pause, excerptLength: excerptLength) ?? []
+    try withCore { core in
+      core.commitPending()
+      let text = try core.text(obj).id
+      core.computeHashes()
+      var history = BurstHistory(core: core, text: text, pause: pause, excerptLength: excerptLength)
+      return history.bursts(before: nil, limit: .max, maximumHeads: .max) ?? []
+    }
   }
 
   /// A page of the history of a text: its last bursts, the oldest first.
@@ -45,16 +50,24 @@ extension Document {
     excerptLength: Int = 60
   ) throws -> [Burst]? {
     try withCore { core in
-      var history = try BurstHistory(core: core, of: obj, pause: pause, excerptLength: excerptLength)
+      core.commitPending()
+      let text = try core.text(obj).id
+      core.computeHashes()
+      var history = BurstHistory(core: core, text: text, pause: pause, excerptLength: excerptLength)
       return history.bursts(before: before, limit: limit, maximumHeads: maximumHeads)
     }
   }
+}
 
+extension Document {
   /// The burst after which a document had a state; nil if there is none.
   /// - Complexity: O(n) in the changes of the document.
   public func burst(obj: ObjId, with heads: Set<ChangeHash>, pause: TimeInterval = 120) throws -> Burst? {
     try withCore { core in
-      var history = try BurstHistory(core: core, of: obj, pause: pause, excerptLength: 0)
+      core.commitPending()
+      let text = try core.text(obj).id
+      core.computeHashes()
+      var history = BurstHistory(core: core, text: text, pause: pause, excerptLength: 0)
       return history.burst(with: heads)
     }
   }
@@ -84,11 +97,8 @@ private struct BurstHistory {
   /// Each actor's last burst.
   private var last: [UInt32: Int] = [:]
 
-  init(core: DocumentCore, of obj: ObjId, pause: TimeInterval, excerptLength: Int) throws {
-    core.commitPending()
-    text = try core.text(obj).id
-    core.computeHashes()
-    (self.core, self.pause, self.excerptLength) = (core, pause, excerptLength)
+  init(core: DocumentCore, text: OpId, pause: TimeInterval, excerptLength: Int) {
+    (self.core, self.text, self.pause, self.excerptLength) = (core, text, pause, excerptLength)
   }
 
   mutating func bursts(before: Set<ChangeHash>?, limit: Int, maximumHeads: Int) -> [Burst]? {
