@@ -64,6 +64,7 @@ further."
 (require 'notes-lsp-history)
 (require 'notes-lsp-exchange)
 (require 'notes-lsp-commands)
+(require 'notes-lsp-going)
 (require 'notes-lsp-screens)
 (require 'notes-lsp-introduction)
 (require 'notes-lsp-inert)
