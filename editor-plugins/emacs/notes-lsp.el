@@ -57,6 +57,7 @@ further."
 (require 'notes-lsp-buffer)
 (require 'notes-lsp-condition)
 (require 'notes-lsp-presence)
+(require 'notes-lsp-events)
 (require 'notes-lsp-ticket)
 (require 'notes-lsp-list)
 (require 'notes-lsp-nearby)
