@@ -36,7 +36,7 @@ public actor WorkingFiles {
   }
 
   /// Files over this many bytes are not notes.
-  public static let maximumByteCount = 64 << 20
+  public static let maximumByteCount = 128 << 20
 
   public init() {}
 

@@ -212,7 +212,7 @@ def reach(bundle, tree, pattern):
 
 
 def judge(bundle, tree, mutant, reached):
-    """What kills the mutant; None if nothing does. The quick suites are run first, all in one process, and then the others."""
+    """The failure that kills the mutant, or None. The quick suites are run first, all in one process, and then the others."""
     suites = [(seconds, suite) for suite, (seconds, numbers) in reached.items() if mutant["number"] in numbers]
     for group in ([item for item in suites if item[0] < quick_suite_seconds],
                   [item for item in suites if item[0] >= quick_suite_seconds]):

@@ -234,7 +234,7 @@ SURE."
   "Remove PEER from NOTE, and ask first unless SURE."
   (when (or sure (yes-or-no-p (format "Go on without %s, who keeps a copy? "
                                       (notes-lsp--shown (notes-lsp--peer-name peer)))))
-    ;; What has happened the service says by an event.
+    ;; The service reports the result as an event.
     (notes-lsp--with-answer (_ :notes/remove (notes-lsp--about note :peer peer :moveOn t)
                                :waiting "Removing…" :background t :timeout 150)
       (force-mode-line-update t))))

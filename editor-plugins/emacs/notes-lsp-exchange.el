@@ -151,7 +151,7 @@ A file that does not exist yet is made, with a new meeting."
 
 ;;;###autoload
 (defun notes-merge (file)
-  "Take in what FILE, another copy of the current note, has."
+  "Merge FILE, another copy of the current note."
   (interactive "fMerge: ")
   (notes-lsp--with-answer
       (result :notes/merge

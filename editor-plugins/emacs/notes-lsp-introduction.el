@@ -5,7 +5,7 @@
 ;;; Commentary:
 
 ;; The first start asks once for the name that others see, and whether to be
-;; seen on this network.  M-x notes-name changes both for good.
+;; seen on this network.  M-x notes-name changes both.
 
 ;;; Code:
 
@@ -19,7 +19,7 @@
   "Ask who this person is, by default NAME, and tell the service.
 A quit leaves the name, and the person unseen."
   (setq notes-lsp--introduced t)
-  ;; For what waits meanwhile no command has been given; those that leave a prompt never end.
+  ;; Requests that wait belong to no command; one left at a prompt never ends.
   (let* ((notes-lsp--commands-begun notes-lsp--commands-begun)
          (notes-lsp--running notes-lsp--running)
          (inhibit-quit nil)

@@ -33,7 +33,7 @@
     (cdr (assoc (completing-read prompt choices nil t nil nil (caar choices)) choices))))
 
 (defun notes-lsp--choose-near (prompt then &optional all)
-  "Ask with PROMPT for one whom the service knows or hears; give THEN the id.
+  "Ask with PROMPT for a person the service knows or hears; give THEN the id.
 With ALL, those who are blocked can be chosen, too."
   (notes-lsp--with-answer (result :notes/peers (notes-lsp--empty)
                                   :waiting "Looking who is near…" :what "The list of people")
@@ -171,7 +171,7 @@ Without one, ask for a person.  \\[notes-trust] takes it back."
   (let ((code (plist-get invitation :code))
         (from (plist-get invitation :from))
         (title (notes-lsp--shown (or (plist-get invitation :title) "a note"))))
-    ;; The digits come first: what follows them is written by others.
+    ;; The digits come first: other people write what follows them.
     (concat (if code (concat (notes-lsp--spaced code) "  ") "")
             (cond ((null from) (format "%s accepted \"%s\"" (notes-lsp--shown (plist-get (plist-get invitation :to) :name)) title))
                   ((eq t (plist-get from :changed))

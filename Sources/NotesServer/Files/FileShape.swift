@@ -54,9 +54,16 @@ struct FileContents: Hashable, Sendable {
 }
 
 /// Why a file cannot be a note.
-enum NotTextError: Error, Hashable {
+enum NotTextError: Error, Hashable, CustomStringConvertible {
   case zeroByte(at: Int)
   case invalidUTF8
+
+  var description: String {
+    switch self {
+    case .zeroByte(let at): "byte \(at) is zero, so it is not text"
+    case .invalidUTF8: "it is not UTF-8"
+    }
+  }
 }
 
 /// Line ends in UTF-8: `\r\n` in files, `\n` in documents.

@@ -93,8 +93,10 @@ enum NoteNews: Hashable {
     return cut(name, to: max(1, room - title.count)) + middle + "\"\(title)\"" + end
   }
 
+  /// The mark behind a name stays.
   static func cut(_ text: String, to count: Int) -> String {
-    text.count <= count ? text : text.prefix(max(0, count - 1)) + "…"
+    guard text.count > count else { return text }
+    return NameMark.cut(text, to: count, measuredBy: \.count, cut) ?? text.prefix(max(0, count - 1)) + "…"
   }
 
   /// The parameters of the event.

@@ -15,7 +15,7 @@ final class RecoveredTexts {
   private static let collection = "untold"
   /// How long to wait for further texts before telling the person.
   static let tellDelay: Duration = .milliseconds(300)
-  /// By this time a living process has told its own editor.
+  /// After this time a living process has told its own editor.
   static let startDelay: Duration = .seconds(1)
 
   let environment: ServiceEnvironment
@@ -55,7 +55,7 @@ final class RecoveredTexts {
     [collection, text.id.description, String(text.time)]
   }
 
-  /// The keys to remove when a note is removed permanently.
+  /// The keys to remove when a note is permanently deleted.
   static func marks(of id: DocumentId) -> StorageKey { [collection, id.description] }
 
   /// Stores a text. Afterwards the caller either tells the person and calls `told`, or calls `tellSoon`.

@@ -77,3 +77,14 @@ public enum WorkingFileError: Error, Hashable, Sendable {
     return [ENOSPC, EDQUOT].contains { reason.hasSuffix(String(cString: strerror($0))) }
   }
 }
+
+extension WorkingFileError: CustomStringConvertible {
+  /// One clause for the log, which people read in their editors.
+  public var description: String {
+    switch self {
+    case .tooLarge(let path): "\(path) is too large for a note"
+    case .notAFile(let path): "\(path) is not a file"
+    case .failed(let path, let reason): "\(path): \(reason)"
+    }
+  }
+}

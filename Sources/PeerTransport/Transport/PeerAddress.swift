@@ -62,8 +62,7 @@ extension PeerNetworkError: CustomStringConvertible {
     case .unreachable(let address, let reason), .noAnswer(let address, let reason):
       "\(address) cannot be reached: \(reason)"
     case .insecure(let error): error.description
-    case .handshake(.wrongPeer): "another peer answers there"
-    case .handshake(let error): "the other side is no peer that can be talked to: \(error)"
+    case .handshake(let error): error.description
     case .tooManyConnections: "there are too many connections"
     case .stopped: "the network is off"
     }

@@ -9,7 +9,7 @@ struct ImportRequest: EditorRequest {
 
   let path: String
   let title: String?
-  /// The text that is to be the note, of a document that has others.
+  /// The text that becomes the note, of a document that has several.
   private let text: TextChoice.Name?
 
   init(_ params: Parameters) throws(ResponseError) {
@@ -74,9 +74,10 @@ struct ImportRequest: EditorRequest {
     var progress = ImportProgress(total: files.count, at: service.clock.now)
     for file in files {
       tell(progress.step(at: service.clock.now), editor)
-      // The file of a note that is here; or a folder.
-      if service.notebook.record(atPath: file) != nil { continue }
-      if try await service.files.names(in: file) != nil { continue }
+      // The working file of a note, or a folder, is not imported.
+      guard service.notebook.record(atPath: file) == nil, try await service.files.names(in: file) == nil else {
+        continue
+      }
       do {
         notes.append(try await ImportRequest(path: file).perform(for: editor).first)
       } catch {
@@ -100,14 +101,14 @@ struct ImportRequest: EditorRequest {
     let known = try await id == nil ? service.original(of: document) : id
     let isHere = known.flatMap { service.notebook[$0] } != nil
     let choice = TextChoice(service: service, name: text)
-    // Of a note that is here, the text is chosen already.
+    // For a note that is here, the text is chosen already.
     let chosen = isHere && text == nil ? nil : try await choice.place(in: document)
     let (record, changes) = try await merge(document, id: known, chosen.map { (choice, $0) }, service)
     let place = NotePlace(record, service)
     return Imported(place: place, changes: isHere ? changes : nil)
   }
 
-  /// Returns how many changes were new besides.
+  /// Returns the note, and how many changes were new.
   private func merge(
     _ document: Document, id: DocumentId?, _ chosen: (choice: TextChoice, place: TextPlace)?, _ service: Service
   ) async throws -> (NoteRecord, Int) {
@@ -143,7 +144,8 @@ struct ImportRequest: EditorRequest {
     return (record, changes)
   }
 
-  /// Anybody can write the id of a note into a file. Merged with a document of another origin, the note would show its text.
+  /// Any program can write the id of a note into a file. Merged with a document of another origin, the note would show
+  /// its text.
   private static let stranger = NotesError(
     .noSharedHistory, "The file names a note that is here, and holds another document. Nothing was changed.")
 

@@ -13,14 +13,14 @@ extension SharingService {
     return match.peer
   }
 
-  /// The same where a person that this person has blocked may be meant, if no other has the name.
+  /// The same for a request that may be about a blocked peer: that peer, if no other has the name.
   func peerOrBlocked(named text: String) throws(NotesError) -> PeerId {
     let blocked = peers(named: text, areBlocked: true)
     guard blocked.count == 1, peers(named: text, areBlocked: false).isEmpty else { return try peer(named: text) }
     return blocked[0].peer
   }
 
-  /// Those who have exactly this name; if none has, those who have it in another case.
+  /// The peers with exactly this name; if there are none, those with this name in another case.
   private func peers(named text: String, areBlocked: Bool) -> [PeerSummary] {
     let all = peers.filter { ($0.state == .blocked) == areBlocked }
     let exactly = all.filter { $0.name == text }

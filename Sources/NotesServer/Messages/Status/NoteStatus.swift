@@ -9,9 +9,9 @@ struct NoteStatus {
   let network: String
   let discovery: String
   let people: [PersonStatus]
-  /// How many there were when the text last rested.
+  /// The count of words when the text last rested.
   let words: Int
-  /// What the document is waited for from, if it is not here.
+  /// The source from which the document is expected, if it is not here.
   let source: String?
 
   @AutomergeRepo
@@ -28,7 +28,7 @@ struct NoteStatus {
     source = nil
   }
 
-  /// Of a note whose document is waited for.
+  /// The status of a note whose document has not arrived.
   @AutomergeRepo
   init(of opening: Opening, _ service: Service) {
     isStored = false

@@ -1,5 +1,5 @@
 -- Notes that come after a while, from other people: opened for a user who has only waited for them, else announced. So no
--- window shows another buffer under the fingers of a user who has gone on typing.
+-- window shows another buffer to a user who has gone on typing.
 
 local api = vim.api
 local say = require("notes_lsp.say")
@@ -12,7 +12,7 @@ local reminder_ms = 3000
 -- What is waited for, and what was announced, oldest first.
 local waiting, arrived = {}, {}
 
--- Where the user is, and the text around; the same afterwards if nothing was done.
+-- The user's place and the text around it; equal afterwards if the user has done nothing.
 local function mark() return { api.nvim_get_current_win(), api.nvim_buf_get_changedtick(0), vim.fn.getcurpos() } end
 
 -- Whether the question was waited for.

@@ -1,4 +1,4 @@
--- The verbs behind the commands. Results and problems are one line each.
+-- What the commands do. Results and problems are one line each.
 
 local api = vim.api
 local text = require("notes_lsp.text")
@@ -28,14 +28,14 @@ end
 
 local function choose(items, prompt, label, act)
   vim.ui.select(items, { prompt = prompt, format_item = function(it) return text.shown(label(it)) end }, function(item)
-    -- The prompt would stay on the last line, and the next one go on behind it.
+    -- The prompt would stay on the last line, and the next one would follow it.
     vim.cmd("redraw | echo")
     if item then act(item) end
   end)
 end
 
--- Of a document that another program has made, the person chooses the text to edit: whether an answer asks for that.
--- `act` gets the path of the one that is chosen.
+-- Whether an answer asks which text of a document of another program to edit. If so, the user chooses; `act` gets the path of
+-- that text.
 local function choose_text(answer, act)
   local data = answer.error and answer.error.data
   if type(data) ~= "table" or data.kind ~= "chooseText" then return false end
@@ -134,7 +134,7 @@ function M.unshare(name)
   end)
 end
 
--- Removes a person from the current note for good: the others go on in a new copy.
+-- Removes a person from the current note permanently: the others go on in a new copy.
 function M.remove(name, is_sure)
   local note = current()
   if not note then return end
@@ -185,7 +185,7 @@ function M.undelete(title)
   with_deleted(title, "Restore", function(it) ask("notes/undelete", { id = it.id }, files.open) end)
 end
 
--- Deletes a deleted note and its history for good.
+-- Deletes a deleted note and its history permanently.
 function M.purge_note(it)
   local question = ('Delete "%s" and its history for good?'):format(text.shown(it.title))
   if vim.fn.confirm(question, "&Delete\n&Keep", 2) ~= 1 then return end

@@ -1,4 +1,4 @@
--- People nearby: inviting, answering, comparing digits, what they may do, and whether this person wants to hear of them.
+-- People nearby: inviting, answering, comparing digits, their access, and trusting or blocking them.
 
 local say = require("notes_lsp.say")
 local view = require("notes_lsp.view")
@@ -19,7 +19,7 @@ return function(M, ask, choose, sees)
   function M.invite_to(target, peer)
     local is_answered = false
     local function over() is_answered = true end
-    -- An editor that is there answers at once; else this takes ten seconds.
+    -- An editor that runs answers at once; without one this takes ten seconds.
     vim.defer_fn(function()
       if not is_answered then say.news("Inviting " .. peer.name .. "…") end
     end, 1000)
@@ -124,7 +124,7 @@ return function(M, ask, choose, sees)
     M.set_access({ uri = note.uri }, { peer = name, name = name }, access)
   end
 
-  -- Whether this person wants to hear of another: "trust", "block" or "forget".
+  -- This user's decision about a person: "trust", "block" or "forget".
   function M.trust(peer, name, word)
     local state = { trust = "trusted", block = "blocked", forget = "forgotten" }
     local line = { trust = "You trust ", block = "Blocked ", forget = "Forgot " }

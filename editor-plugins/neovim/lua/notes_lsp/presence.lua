@@ -125,7 +125,7 @@ function M.report()
   if not note or not note.is_open then return end
   note_of.flush(note, false)
   local report = { uri = note.uri, version = note.version, rev = note.rev, ranges = { own_range() } }
-  -- The same numbers are another place after a restart of the service.
+  -- After a restart of the service, the same numbers are another place.
   local said = { service.incarnation(), report }
   if vim.deep_equal(said, last_report) then return end
   last_report, is_pausing = said, true
@@ -194,7 +194,7 @@ function M.stop_following(note)
   if was then say.news("Stopped following " .. was.name) end
 end
 
--- The cursor is elsewhere than it was put, or the person types: enough followed.
+-- Stops following when the user has moved the cursor or typed.
 function M.on_moved()
   local note = note_of.of()
   local it = note and followed[note.buf]

@@ -9,7 +9,7 @@ local M = {}
 local most_waiting, shown_ms = 20, 2000
 local waiting, is_unread, is_pausing = {}, false, false
 local told = {}
--- Everything that was told, also what passed quickly.
+-- All messages, also those that passed quickly.
 M.log = {}
 local most_logged = 500
 
@@ -65,7 +65,7 @@ local function add(message, is_warning)
   show()
 end
 
--- News: waits while something else is to be read.
+-- A message that waits while something else is to be read.
 function M.news(message) add(message, false) end
 
 -- A problem, or what the user has to know: stays until a key is pressed.

@@ -183,7 +183,7 @@ return function(M, ask, current, choose)
     vim.ui.input({ prompt = "Name that others see: ", default = default }, take)
   end
 
-  -- Changes the name for good; without one, asks for it. At the first start the user is asked before this is answered.
+  -- Changes the name, and stores it; without one, asks for it. At the first start the user is asked before this is answered.
   function M.name(given)
     chosen, is_asked = given, false
     ask(given == "" and "notes/peers" or "notes/setName", { name = given ~= "" and given or nil }, function(result)

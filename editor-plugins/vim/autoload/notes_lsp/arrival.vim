@@ -36,7 +36,7 @@ export def Await(method: string, params: dict<any>, line: string, still: string,
   })
 enddef
 
-# Where the user is, and the text around; the same afterwards if nothing was done.
+# The user's place and the text around it; equal afterwards if the user has done nothing.
 def Mark(): list<any>
   return [win_getid(), bufnr(), getbufvar(bufnr(), 'changedtick'), getcurpos()]
 enddef

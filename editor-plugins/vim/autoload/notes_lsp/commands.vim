@@ -1,5 +1,5 @@
 vim9script
-# The verbs behind the commands of plugin/notes_lsp.vim. Results and problems are one line each.
+# What the commands of plugin/notes_lsp.vim do. Results and problems are one line each.
 
 import autoload 'notes_lsp/arrival.vim'
 import autoload 'notes_lsp/buffer.vim'
@@ -170,7 +170,7 @@ export def Unshare(peer: string)
   }))
 enddef
 
-# Removes a person from the current note for good: the others go on in a new copy. `isSure`: without asking.
+# Removes a person from the current note permanently: the others go on in a new copy. `isSure`: without asking.
 export def Remove(isSure: bool, name: string)
   final note = buffer.Of(bufnr())
   if empty(note) || note.id == ''
@@ -187,7 +187,7 @@ export def RemovePerson(target: dict<any>, person: dict<any>, isSure = false)
   if !isSure && status.Confirm(question, "&Remove\n&Cancel", 2) != 1
     return
   endif
-  # What has happened the service says by an event.
+  # The service reports the result as an event.
   service.Request('notes/remove', target->copy()->extend({peer: person.peer, moveOn: true}), Then((_) => view.Refresh()))
 enddef
 
@@ -213,7 +213,7 @@ export def RenameNote(target: dict<any>, given = '')
   }))
 enddef
 
-# Of a row, what names its note.
+# The parameters that name the note of a row.
 export def Reference(row: dict<any>): dict<any>
   return row->copy()->filter((member, _) => ['uri', 'id', 'item']->index(member) >= 0 && (member !=# 'uri' || !row->has_key('id')))
 enddef
@@ -232,7 +232,7 @@ export def Recovered()
   }))
 enddef
 
-# Everything that was told, also what passed quickly.
+# All messages, also those that passed quickly.
 export def Log()
   list.Show('[Notes log]', status.Told())
   cursor('$', 1)
@@ -272,7 +272,7 @@ export def Doctor()
   })
 enddef
 
-# Others have done something, or the service has.
+# Reports what other people or the service have done.
 export def OnEvent(event: dict<any>)
   if event->get('kind', '') ==# 'pointed'
     presence.OnPointed(buffer.WithURI(event->get('uri', '')), event)

@@ -1,5 +1,5 @@
 vim9script
-# Deleting notes, bringing them back, and removing them for good.
+# Deleting notes, restoring them, and deleting them permanently.
 
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/commands.vim'
@@ -21,7 +21,7 @@ export def DeleteNote(row: dict<any>)
   endif
 enddef
 
-# Removes a deleted note for good.
+# Deletes a deleted note and its history permanently.
 export def PurgeNote(row: dict<any>)
   if status.Confirm($'Delete "{row.title}" and its history for good?', "&Delete\n&Keep", 2) == 1
     service.Request('notes/purge', {id: row.id}, commands.Then((_) => {

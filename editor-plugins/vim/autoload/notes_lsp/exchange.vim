@@ -118,7 +118,7 @@ export def SaveFile(path: string)
   }))
 enddef
 
-# Of a document that another program has made, the user chooses the text to edit.
+# The user chooses which text of a document of another program to edit.
 def Ask(method: string, params: dict<any>, Do: func)
   const Take = commands.Then(Do)
   service.Request(method, params, (answer) => {
@@ -130,7 +130,7 @@ def Ask(method: string, params: dict<any>, Do: func)
   })
 enddef
 
-# Takes in what another copy of the current note has.
+# Merges another copy of the current note.
 export def Merge(path: string)
   final note = Current()
   if empty(note)

@@ -4,7 +4,7 @@ vim9script
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
 
-# What goes on when the user has answered.
+# Called when the user has answered.
 var GoOn: func = null_function
 
 # The name that :NotesName was given, which is not asked for, and whether the user was asked since.
@@ -53,7 +53,7 @@ def Set(name: string, isVisible: bool)
   })
 enddef
 
-# Changes the name for good; without one, asks for it. At the first start the user is asked before this is answered.
+# Changes the name, and stores it; without one, asks for it. At the first start the user is asked before this is answered.
 export def Name(given: string)
   [chosen, isAsked] = [given, false]
   const [method, params] = given == '' ? ['notes/peers', {}] : ['notes/setName', {name: given}]

@@ -37,7 +37,7 @@ enddef
 
 # Invites a person to a note: {uri} or {id}.
 export def InviteTo(target: dict<any>, peer: dict<any>)
-  # An editor that is there answers at once; else this takes ten seconds.
+  # An editor that runs answers at once; without one this takes ten seconds.
   const reminder = timer_start(1000, (_) => status.Say($'Inviting {peer.name}…'))
   const Failed = () => timer_stop(reminder)
   service.Request('notes/invite', target->copy()->extend({peer: peer.peer}), commands.Then((result) => {
@@ -78,7 +78,7 @@ export def Access(arguments: string)
   endif
 enddef
 
-# Whether this user wants to hear of a person.
+# Asks whether to trust, block or forget a person.
 export def ChooseTrust(peer: dict<any>)
   Choose($' {peer.name} ', ['trust', 'block', 'forget'], (it) => it, (it) => Trust(peer.peer, peer.name, it))
 enddef
@@ -114,7 +114,7 @@ export def Answer()
   }))
 enddef
 
-# Joins without a ticket: an invitation is what opens the door.
+# Joins without a ticket: an invitation takes its place.
 export def Join()
   service.Request('notes/invitations', {}, commands.Then((result) => {
     if empty(result->get('invitations', []))
@@ -135,12 +135,12 @@ def Describe(invitation: dict<any>): string
   return $'{invitation.from.name} invites you to "{title}"{invitation.access ==# "read" ? " (read-only)" : ""}'
 enddef
 
-# The digits first: what follows them is written by others.
+# The digits come first: other people write what follows them.
 def WithDigits(invitation: dict<any>): string
   return (invitation->has_key('code') ? $'{Spaced(invitation.code)}  ' : '') .. Describe(invitation)
 enddef
 
-# What is to be said of an invitation of ours that has no answer.
+# A line about an invitation of this user that has no answer.
 def NotYet(invitation: dict<any>): string
   const line = $'{invitation.to.name} has not accepted yet'
   return invitation->has_key('code') ? $'Code {Spaced(invitation.code)}: {line}' : line
@@ -218,7 +218,7 @@ export def CompleteName(lead: string, _: string, _: number): list<string>
   return peers->mapnew((_, it) => it.name)->filter((_, it) => it->tolower()->stridx(lead->tolower()) == 0)
 enddef
 
-# What the service's own program says about this machine; `Done` gets its lines.
+# What `notes-lsp doctor` reports about this machine; `Done` gets its lines.
 export def Diagnose(Done: func(list<string>))
   var lines: list<string> = []
   const command = g:->get('notes_lsp_command', ['notes-lsp'])

@@ -61,7 +61,7 @@ def Open(row: dict<any>, isElsewhere = false)
   }))
 enddef
 
-# The deleted notes: restoring, and removing for good.
+# The deleted notes: restoring them, and deleting them permanently.
 export def Deleted()
   view.Show('[Deleted notes]', 'notes/list', {deleted: true})
   view.Map('<CR>', 'restore and open', 'id', (row) => deletion.Restore(row.id))
