@@ -12,6 +12,7 @@
 (require 'cl-lib)
 (require 'notes-lsp-list)
 (require 'notes-lsp-commands)
+(require 'notes-lsp-going)
 (require 'notes-lsp-exchange)
 (require 'notes-lsp-history)
 (require 'notes-lsp-ticket)

@@ -3,6 +3,7 @@ vim9script
 
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/commands.vim'
+import autoload 'notes_lsp/deletion.vim'
 import autoload 'notes_lsp/exchange.vim'
 import autoload 'notes_lsp/files.vim'
 import autoload 'notes_lsp/going.vim'
@@ -24,7 +25,7 @@ export def Notes()
   view.Map('%', '', '', (_) => commands.New(''))
   view.Map('M', 'new meeting', '', (_) => exchange.Meeting(''))
   view.Map('R', 'rename', 'id', (row) => commands.RenameNote(row))
-  view.Map('D', 'delete; others keep theirs', 'id', (row) => commands.DeleteNote(row))
+  view.Map('D', 'delete; others keep theirs', 'id', (row) => deletion.DeleteNote(row))
   view.Map('U', 'list deleted notes', '', (_) => Deleted())
   view.Map('S', 'share: a ticket to send', 'id', (row) => commands.ShareNote({id: row.id}))
   view.Map('J', 'join with a ticket', '', (_) => commands.Join(status.Ask('Ticket or words: ')))
@@ -63,9 +64,9 @@ enddef
 # The deleted notes: restoring them, and deleting them permanently.
 export def Deleted()
   view.Show('[Deleted notes]', 'notes/list', {deleted: true})
-  view.Map('<CR>', 'restore and open', 'id', (row) => commands.Restore(row.id))
-  view.Map('U', 'restore and open', 'id', (row) => commands.Restore(row.id))
-  view.Map('D', 'delete for good', 'id', (row) => commands.PurgeNote(row))
+  view.Map('<CR>', 'restore and open', 'id', (row) => deletion.Restore(row.id))
+  view.Map('U', 'restore and open', 'id', (row) => deletion.Restore(row.id))
+  view.Map('D', 'delete for good', 'id', (row) => deletion.PurgeNote(row))
 enddef
 
 # The people of the current note, or of the one that a list is about.
@@ -118,7 +119,7 @@ export def AgendaOf(target: dict<any>, name = '[Notes agenda]')
   view.Map('<CR>', 'open the item', 'item', (row) => OpenItem(row))
   view.Map('+', 'new item', '', (_) => exchange.AddItemTo(target, ''))
   view.Map('R', 'rename the item, or the meeting', 'id', (row) => commands.RenameNote(row))
-  view.Map('D', 'delete the item, or the meeting', 'id', (row) => commands.DeleteNote(row))
+  view.Map('D', 'delete the item, or the meeting', 'id', (row) => deletion.DeleteNote(row))
   view.Map('J', 'move down', 'item', (row) => Move(row, 1))
   view.Map('K', 'move up', 'item', (row) => Move(row, -1))
   view.Map('d', 'what others changed since you closed it', 'item', (row) => history.DiffOf({id: row.id, item: row.item}))

@@ -1,0 +1,100 @@
+;;; notes-lsp-events.el --- What others have done, or the service  -*- lexical-binding: t -*-
+
+;; SPDX-License-Identifier: Apache-2.0
+
+;;; Commentary:
+
+;; Events, and changes of a note's status: told, and shown in the lists.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'notes-lsp-service)
+(require 'notes-lsp-capture)
+(require 'notes-lsp-condition)
+(require 'notes-lsp-presence)
+
+(defun notes-lsp--set-here (note here)
+  "Take HERE, an alist from peer to name, for the people in NOTE."
+  (unless (equal here (notes-lsp--note-here note))
+    (setf (notes-lsp--note-here note) here)
+    (with-current-buffer (notes-lsp--note-buffer note) (force-mode-line-update))))
+
+(defun notes-lsp--reply (params)
+  "Return what to do about the event in PARAMS; \"\" if nothing."
+  (pcase (cons (plist-get params :kind) (and (plist-get params :invitation) t))
+    ('("invited" . t) ".  M-x notes-answer to reply")
+    ('("accepted" . t) "  M-x notes-answer to compare codes")
+    ('("keyChanged") ".  M-x notes-verify")
+    ('("away") ". :NotesDiff")
+    ('("pointed") ". :NotesGo")
+    (_ "")))
+
+(defun notes-lsp--sentences (message reply)
+  "Return MESSAGE and REPLY, what to do about it, with one sign between them."
+  (concat message (if (string-match-p "[.?!…]\\'" message) (string-remove-prefix "." reply) reply)))
+
+(defun notes-lsp--on-event (params)
+  "Show the event in PARAMS, and keep track of the people in its note."
+  (let* ((uri (plist-get params :uri))
+         (note (and uri (notes-lsp--find-note uri)))
+         (peer (plist-get params :peer)))
+    (pcase (plist-get params :kind)
+      ("pointed" (notes-lsp--on-pointed params))
+      ("joined"
+       (when (and note peer)
+         (notes-lsp--set-here note (cons (cons peer (or (plist-get params :name) "?"))
+                                         (assoc-delete-all peer (copy-alist (notes-lsp--note-here note)))))))
+      ((or "left" "offline")
+       (dolist (one (if uri (and note (list note)) notes-lsp--notes))
+         (notes-lsp--set-here
+          one (assoc-delete-all peer (copy-alist (notes-lsp--note-here one)))))))
+    (unless (notes-lsp--on-condition params)
+      ;; An answer that is to be confirmed names the invitation.
+      (let ((text (and (plist-get params :message)
+                       (notes-lsp--sentences (notes-lsp--message-of params)
+                                             (notes-lsp--reply params)))))
+        (if (or (plist-get params :invitation)
+                (string-prefix-p "WARNING" (or text ""))
+                (member (plist-get params :kind)
+                        '("declined" "deleted" "forged" "keyChanged" "waiting")))
+            (notes-lsp--warn text)
+          (notes-lsp--news text))))
+    (run-hook-with-args 'notes-lsp--event-hook params)
+    ;; A meeting may have a hundred items, and lists show none.
+    (unless (and (equal (plist-get params :kind) "created") (plist-get params :item))
+      (run-hooks 'notes-lsp--news-hook))))
+
+(defvar notes-lsp--event-hook nil
+  "Called with the parameters of each event, when it was dealt with.")
+
+(defun notes-lsp--reachable (status)
+  "Return those of STATUS's peers that can be reached."
+  (cl-remove-if (lambda (peer) (equal (plist-get peer :state) "unreachable"))
+                (plist-get status :peers)))
+
+(defun notes-lsp--on-status (params)
+  "Take over the people in the note that PARAMS are about."
+  (let ((note (and (plist-get params :uri)
+                   (notes-lsp--find-note (plist-get params :uri)))))
+    (when note
+      (notes-lsp--take-status note params)
+      ;; While no other person had the note, its later versions were not proved.
+      (notes-lsp--prove-soon note)
+      (with-current-buffer (notes-lsp--note-buffer note) (force-mode-line-update))
+      (notes-lsp--set-here note (mapcar (lambda (peer)
+                                          (cons (plist-get peer :peer) (plist-get peer :name)))
+                                        (notes-lsp--reachable params)))))
+  (run-hooks 'notes-lsp--news-hook))
+
+(defun notes-lsp--on-show-message (params)
+  "Show the message in PARAMS."
+  (notes-lsp--warn (string-remove-prefix "notes-lsp: " (or (plist-get params :message) ""))))
+
+(notes-lsp--handle 'notes/event #'notes-lsp--on-event)
+(notes-lsp--handle 'notes/statusChanged #'notes-lsp--on-status)
+(notes-lsp--handle 'window/showMessage #'notes-lsp--on-show-message)
+
+(provide 'notes-lsp-events)
+;;; notes-lsp-events.el ends here
