@@ -33,7 +33,7 @@ struct ArrivalLimit {
 
   mutating func endPause() { isPaused = false }
 
-  /// Whether it may be said once more.
+  /// Whether the event may be reported once more.
   mutating func allows(_ peer: PeerId, at now: Duration) -> Bool {
     let recent = (times[peer] ?? []).filter { now - $0 < Self.period }
     guard recent.count < Self.maximumPerPeriod else { return false }
