@@ -24,7 +24,7 @@ extension Document {
   /// - Complexity: O(n log m) for n runs and spans among m changes.
   public func blame(obj: ObjId) throws -> [BlameSpan] { try blame(obj: obj, in: 0..<UInt64.max) }
 
-  /// The same of a part of a text. The spans are cut to the part, and what of it is beyond the text's end is left out.
+  /// The same for a part of a text. The spans are cut to the part; if it goes beyond the text's end, they end there.
   /// - Complexity: O(log n + k log m) for k runs and spans in the part, of n in the text, among m changes; the first time after
   ///   changes also O(m) in those.
   public func blame(obj: ObjId, in range: Range<UInt64>) throws -> [BlameSpan] {

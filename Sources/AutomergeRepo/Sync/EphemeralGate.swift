@@ -4,8 +4,8 @@ import Foundation
 ///
 /// Every link has its own count of every stream (one run of an author's program, on one document), so nothing that comes over
 /// one link can silence what comes over another. A count that leaps is refused, unless the next message continues from there:
-/// then the stream does so too, and an invented count silences an author for one message at most. What has the count of
-/// another link's message is an echo of it only if it says the same, and a link that brings much is forgotten before others.
+/// then the stream does so too, and an invented count silences an author for one message at most. A message with
+/// the count of another link's message is an echo of it only if it is equal, and a link that brings much is forgotten first.
 struct EphemeralGate {
   /// Source of all limits: PeerProtocol.md, "Presence".
   static let maximumByteCount = 64 << 10
@@ -36,7 +36,7 @@ struct EphemeralGate {
     var seen: UInt64
   }
 
-  /// How many messages may come, as of a moment.
+  /// How many messages are still allowed, at a moment.
   private struct Allowance {
     var count: Double
     var countedAt: Duration
@@ -53,7 +53,7 @@ struct EphemeralGate {
     var streams: [Stream: Progress] = [:]
     /// For the link's own messages.
     var own: Allowance
-    /// For all that it passes on together, and for the messages of each author.
+    /// For all messages that the link passes on together, and for those of each author.
     var others: Allowance
     var authors: [PeerId: Allowance] = [:]
 
@@ -63,7 +63,7 @@ struct EphemeralGate {
     }
   }
 
-  /// A message that came: its count, a hash of what it says, and the link that brought it first.
+  /// A message that has arrived: its count, a hash of its content, and the link that brought it first.
   private struct Arrival {
     var count: UInt64
     var content: Int
@@ -105,7 +105,7 @@ struct EphemeralGate {
   /// Drops the streams of a link that is gone.
   mutating func forget(_ link: PeerId) { links[link] = nil }
 
-  /// Nothing that a link passes on uses up what the peer there may say itself, and no author uses up all that may be passed on.
+  /// What a link passes on does not count as messages of its peer, and no author can use up the limit for all authors.
   private static func allows(_ author: PeerId, via peer: PeerId, _ link: inout Link, at now: Duration) -> Bool {
     guard author != peer else {
       link.own.earn(maximumPerSecond, upTo: maximumAtOnce, at: now)
@@ -122,7 +122,7 @@ struct EphemeralGate {
       own.count -= 1
     }
     if link.authors.count >= maximumStreams, link.authors[author] == nil {
-      // The least busy ones lose nothing.
+      // The least busy links lose nothing.
       let middle = link.authors.values.map(\.count).sorted()[link.authors.count / 2]
       link.authors = link.authors.filter { $0.value.count < middle }
     }
@@ -130,7 +130,7 @@ struct EphemeralGate {
     return isAllowed
   }
 
-  /// Of all bytes, unlike `Data.hashValue`, and not to be foreseen by a peer.
+  /// A hash of all bytes, unlike `Data.hashValue`, that a peer cannot predict.
   private static func hash(of data: Data) -> Int {
     var hasher = Hasher()
     data.withUnsafeBytes { hasher.combine(bytes: $0) }
@@ -152,7 +152,7 @@ struct EphemeralGate {
     return true
   }
 
-  /// Whether it has not come over another link already.
+  /// Whether the message has not arrived over another link already.
   private mutating func isFirst(_ arrival: Arrival, of stream: Stream) -> Bool {
     var window = windows.removeValue(forKey: stream) ?? Window(link: arrival.link, seen: seen)
     defer { windows[stream] = window }
@@ -177,7 +177,7 @@ struct EphemeralGate {
     windows = windows.filter { $0.value.link != busiest || recent[$0.key] != nil }
   }
 
-  /// Of two that occur equally often, either.
+  /// Of two that occur equally often, either one.
   private static func busiest(_ links: some Sequence<PeerId>) -> PeerId? {
     var counts: [PeerId: Int] = [:]
     for link in links { counts[link, default: 0] += 1 }

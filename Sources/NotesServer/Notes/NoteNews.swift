@@ -93,7 +93,7 @@ enum NoteNews: Hashable {
     return cut(name, to: max(1, room - title.count)) + middle + "\"\(title)\"" + end
   }
 
-  /// The mark behind a name stays.
+  /// The mark after a name stays.
   static func cut(_ text: String, to count: Int) -> String {
     guard text.count > count else { return text }
     return NameMark.cut(text, to: count, measuredBy: \.count, cut) ?? text.prefix(max(0, count - 1)) + "…"

@@ -11,7 +11,7 @@ struct PointLimit: Sendable {
   private var times: [String: [Duration]] = [:]
   private var relayed: [Duration] = []
 
-  /// Whether the screen may show once more where a person points.
+  /// Whether the screen may show another place at which a person points.
   ///
   /// - Parameter person: the peer, for all its processes and in all documents.
   mutating func allows(_ person: String, isRelayed: Bool, at now: Duration) -> Bool {

@@ -13,7 +13,7 @@ struct Presence: Sendable {
   static let maximumCursorBytes = 256
   static let maximumNameScalars = 64
   static let maximumPointScalars = 80
-  /// Of one person in one document.
+  /// The most processes of one person in one document.
   static let maximumProcesses = 16
 
   struct Person: Hashable, Sendable {

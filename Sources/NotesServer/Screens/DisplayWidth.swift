@@ -30,7 +30,7 @@ enum DisplayWidth {
     }
   }
 
-  /// The text in at most `width` columns, with an ellipsis for what is cut. The mark behind a name stays.
+  /// The text in at most `width` columns, with an ellipsis for what is cut. The mark after a name stays.
   static func cut(_ text: String, to width: Int) -> String {
     guard of(text) > width else { return text }
     if let marked = NameMark.cut(text, to: width, measuredBy: of, cut) { return marked }

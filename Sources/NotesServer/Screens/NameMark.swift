@@ -1,14 +1,14 @@
-/// What stands behind a name that may not be what it seems: another peer's, or one that only the document says.
+/// The mark after a name that may mislead: another peer's name, or a name that only the document states.
 enum NameMark {
-  /// Where there is no room for the mark.
+  /// Shown where there is no room for the mark.
   private static let shortMark = " (?)"
-  /// How much of a name has to be left before its mark.
+  /// How many columns of a name must be left before its mark.
   private static let leastWidth = 3
 
   /// A name that is cut before its mark, so that no length of a name hides it; nil if there is no mark, or no room at all.
   ///
   /// - Parameters:
-  ///   - width: of a text
+  ///   - width: the columns of a text
   ///   - cut: cuts a text to a width
   static func cut(
     _ text: String, to width: Int, measuredBy measure: (String) -> Int, _ cut: (String, Int) -> String

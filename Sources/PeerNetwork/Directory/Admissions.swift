@@ -39,8 +39,8 @@ final class Admissions {
     return entry.host == peer || entry.host == nil && grants.guests(on: document)[peer] == .write
   }
 
-  /// Takes a host's changes from now on. What it let us do is stored behind that: if we die before, we can ask again. The
-  /// document comes first, for looking whether it is in the store would have to wait for the writing.
+  /// Takes a host's changes from now on. The access that it granted is stored after that: if this process dies before,
+  /// it can ask again. The document comes first: to look for it in the store would mean to wait for the writing.
   ///
   /// - Returns: false, and nothing has changed, if the document is in memory and not from this host, or if another host has
   ///   just let us in.

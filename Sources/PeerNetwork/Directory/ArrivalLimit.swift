@@ -16,7 +16,7 @@ struct ArrivalLimit {
   private var warnings: [PeerId: Duration] = [:]
   static let maximumWarningsPerHour = 3
 
-  /// Whether we may warn now that another peer uses this peer's name: once an hour, and in all three times an hour, for a
+  /// Whether to warn now that another peer uses this peer's name: once an hour, and three times an hour for all peers, since a
   /// stranger may call itself like each of our friends in turn.
   mutating func allowsWarning(of owner: PeerId, at now: Duration) -> Bool {
     warnings = warnings.filter { now - $0.value < .seconds(60 * 60) }
@@ -33,7 +33,7 @@ struct ArrivalLimit {
 
   mutating func endPause() { isPaused = false }
 
-  /// Whether it may be said once more.
+  /// Whether the event may be reported once more.
   mutating func allows(_ peer: PeerId, at now: Duration) -> Bool {
     let recent = (times[peer] ?? []).filter { now - $0 < Self.period }
     guard recent.count < Self.maximumPerPeriod else { return false }

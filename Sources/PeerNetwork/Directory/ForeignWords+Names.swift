@@ -3,7 +3,7 @@ import Foundation
 
 /// Comparing names.
 extension ForeignWords {
-  /// As many columns as the narrowest place has where editors show a name.
+  /// The columns of the narrowest place in which editors show a name.
   private static let markedWidth = 16
 
   /// A name that belongs to another peer, marked with the beginning of this peer's id. Cut so that no place cuts off the mark.

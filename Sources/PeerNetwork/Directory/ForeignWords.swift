@@ -8,7 +8,7 @@ import Foundation
 enum ForeignWords {
   static let maximumNameLength = 20
   static let maximumTitleLength = 32
-  /// A year has this many. Longer numbers are masked completely, with or without blanks in between.
+  /// The count of digits of a year. Longer numbers are masked completely, with or without blanks in between.
   static let maximumDigits = 4
   private static let maximumMarksPerLetter = 2
 

@@ -12,13 +12,13 @@ public final class Grants: ShareAuthorizing {
   private(set) var introductions: [DocumentId: [PeerId: Access]] = [:]
   /// Peers from which this person has taken a document: guests of ours, and other guests of a host, whatever the host says.
   private(set) var dismissed: [DocumentId: Set<PeerId>] = [:]
-  /// Guests of ours that have given the document back, while this process runs. Only this person lets them in again.
+  /// Guests of ours that have given the document back, while this process runs. Only this person can let them in again.
   private(set) var left: [DocumentId: Set<PeerId>] = [:]
   /// Guests whose access this person has changed since they were let in; they may not have heard of it.
   private(set) var revised: [DocumentId: Set<PeerId>] = [:]
   /// The access that hosts have granted to this person for their documents.
   private(set) var joined: [DocumentId: Joined] = [:]
-  /// The former hosts of documents that are our own now. Of all peers only they may offer them again.
+  /// The former hosts of documents that are our own now. They are the only peers that may offer these documents again.
   private(set) var formerHosts: [DocumentId: PeerId] = [:]
   /// The stored names of known peers.
   private var storedNames: [PeerId: String] = [:]
@@ -150,7 +150,7 @@ public final class Grants: ShareAuthorizing {
     try await store(document)
   }
 
-  // MARK: Our person's access
+  // MARK: This person's access
 
   /// The access that a document's host has granted to this person; `write` for our own documents.
   public func ownAccess(to document: DocumentId) -> Access { joined[document]?.access ?? .write }

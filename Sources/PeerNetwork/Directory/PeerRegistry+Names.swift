@@ -19,8 +19,8 @@ extension PeerRegistry {
     return strangersName(claim, of: peer)
   }
 
-  /// The name as shown for a peer that we have not met: marked if it belongs to another, or to our person, or if another peer
-  /// here that we have not met uses it.
+  /// The name as shown for a peer that we have not met: marked if it belongs to another, or to this person, or if
+  /// another peer here that we have not met uses it.
   private func strangersName(_ name: String, of peer: PeerId) -> String {
     let key = keys[name]
     let isOurs = peer.owner != network.peerId && network.metadata.name.map { keys[$0] } == key
@@ -71,7 +71,7 @@ extension PeerRegistry {
 
   /// Whether this peer's name is also used by another: by a peer that we have met, or by one that is here now.
   ///
-  /// - Parameter inviters: peers that are here in that they have invited this person.
+  /// - Parameter inviters: peers that count as here because they have invited this person.
   func isNameShared(by peer: PeerId, inviters: [PeerId]) -> Bool {
     guard let name = claimedName(of: peer) else { return false }
     if namesake(of: peer, called: name) != nil { return true }

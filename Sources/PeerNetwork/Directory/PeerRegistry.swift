@@ -1,8 +1,8 @@
 import AutomergeRepo
 import PeerTransport
 
-/// All that is known of peers: what is stored, what is heard nearby, and what peers claim. Decides whom we trust; its extension
-/// decides under which names and addresses peers are known.
+/// All that is known of peers: what is stored, what is heard nearby, and what peers claim. Decides which peers this
+/// person trusts; its extension decides under which names and addresses peers are known.
 @AutomergeRepo
 final class PeerRegistry {
   let grants: Grants
@@ -14,7 +14,7 @@ final class PeerRegistry {
   private(set) var nearby: [PeerId: NearbyPeers.Peer] = [:]
   /// What peers say of themselves and of each other.
   private(set) var hearsay = Hearsay()
-  /// By which names are compared.
+  /// The keys by which names are compared.
   let keys = NameKeys()
 
   /// Reads the stored peers.
@@ -85,7 +85,7 @@ final class PeerRegistry {
 
   // MARK: Known peers
 
-  /// Keeps what is new about a peer.
+  /// Records what is new about a peer.
   ///
   /// - Returns: where to call the peer from now on.
   func remember(_ peer: PeerId, name: String?, addresses: [PeerAddress]) -> [PeerAddress] {
@@ -112,7 +112,7 @@ final class PeerRegistry {
     }
   }
 
-  /// Drops what is in memory of a stranger that has gone.
+  /// Forgets what is in memory about a stranger that has gone.
   func dropStranger(_ peer: PeerId) {
     known[peer] = nil
     hearsay.forget(peer)

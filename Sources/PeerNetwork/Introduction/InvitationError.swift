@@ -4,12 +4,12 @@ import AutomergeRepo
 public enum InvitationError: Error, Hashable, Sendable {
   /// The invitation does not exist, or no longer.
   case unknown
-  /// Our person has blocked the peer.
+  /// This person has blocked the peer.
   case blocked
   case unreachable(name: String, reason: String)
   /// The other side does not take an invitation: it may have blocked us, or have too many.
   case notTaken(name: String)
-  /// The other person has accepted or invited, and does not confirm.
+  /// The other person has accepted or invited, but does not confirm.
   case timedOut(name: String)
   /// The document is already here from elsewhere: nothing has changed.
   case alreadyHere(DocumentId)

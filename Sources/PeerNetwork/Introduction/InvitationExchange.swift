@@ -14,7 +14,7 @@ final class InvitationExchange {
   private var invitations: Invitations
   /// The callers that wait for the next step, by invitation.
   private var waiting: [[UInt8]: PendingInvitation] = [:]
-  /// The accepted invitations whose inviters have just kept their word, by id.
+  /// The accepted invitations whose inviters have just granted access, by id.
   private var granting: [[UInt8]: PeerId] = [:]
   /// The peers that have declined, until this person invites them again.
   private var rejecters: Set<PeerId> = []
@@ -82,10 +82,10 @@ final class InvitationExchange {
     InvitationSummary(invitation, name: registry.name(of: invitation.peer))
   }
 
-  /// Our person says whether the digits are equal: if so, the two have met, and the document is sent.
+  /// This person says whether the digits are equal: if so, the two have met, and the document is sent.
   func confirm(_ invitation: [UInt8], areEqual: Bool) { perform(invitations.confirm(invitation, areEqual: areEqual)) }
 
-  /// Our person trusts a peer: confirms the invitations that waited for the digits to be compared.
+  /// This person trusts a peer: confirms the invitations that waited for the digits to be compared.
   func confirmAll(to peer: PeerId) {
     for sent in sent where sent.peer == peer && sent.awaitsConfirmation { confirm(sent.id, areEqual: true) }
   }
@@ -224,7 +224,7 @@ final class InvitationExchange {
     news.tell(.offeredAgain(received.peer, name: registry.name(of: received.peer), received.document))
   }
 
-  /// The other person has accepted, and so has ours if there were digits: stores the grant before promising it.
+  /// The other person has accepted, and so has this person if there were digits: stores the grant before promising it.
   private func grant(_ sent: Invitations.Sent) async {
     let grants = grants
     links.pinMet(sent.peer)
@@ -239,7 +239,7 @@ final class InvitationExchange {
   /// day for it, so the document may be here from elsewhere by now; then only the two people have met.
   private func granted(_ received: Invitations.Received, _ access: Access) async {
     let isElsewhere = await admissions.isElsewhere(received.document, than: received.peer)
-    // Our person may have blocked or forgotten the inviter meanwhile.
+    // This person may have blocked or forgotten the inviter in the meantime.
     guard granting.removeValue(forKey: received.id) != nil else { return }
     links.pinMet(received.peer)
     let (peer, document) = (received.peer, received.document)

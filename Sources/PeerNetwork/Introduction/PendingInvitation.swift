@@ -13,7 +13,7 @@ struct PendingInvitation {
     case done
     /// The other side has not taken it in time, or has withdrawn.
     case over
-    /// The other side has taken it, but the document came here from elsewhere meanwhile.
+    /// The other side has taken it, but in the meantime the document came here from elsewhere.
     case alreadyHere
   }
 

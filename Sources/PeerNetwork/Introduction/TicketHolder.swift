@@ -25,7 +25,7 @@ final class TicketHolder {
     var failure: JoinError?
     do throws(JoinError) { try await reach(ticket) } catch { failure = error }
     if await isElsewhere { throw .alreadyHere(ticket.document) }
-    // The host decides whether the ticket is good, by its own clock. If it does not answer, ours has to do.
+    // The host decides whether the ticket is valid, by its own clock. If it does not answer, our clock decides.
     if let failure { throw ticket.isExpired(at: clock.date) ? .ticket(.ticketExpired) : failure }
     let key = PendingJoin.Key(host: ticket.peer, document: ticket.document)
     let message = TicketMessage.present(ticket.document, secret: ticket.secret)
@@ -60,7 +60,7 @@ final class TicketHolder {
     }
   }
 
-  /// Says nothing to a peer whose key does not begin as the words say.
+  /// Sends nothing to a peer whose key does not begin as the words say.
   private func reach(_ ticket: SpokenTicket) async throws(JoinError) -> PeerId {
     if let peer = network.peers.keys.first(where: ticket.isFrom) { return peer }
     let met = registry.nearby.keys.first(where: ticket.isFrom) ?? registry.known.keys.first(where: ticket.isFrom)

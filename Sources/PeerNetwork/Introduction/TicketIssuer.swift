@@ -89,9 +89,9 @@ final class TicketIssuer {
     case (.accepted(let access), let document?):
       Task { await self.admit(peer, to: document, access, isSpoken: isSpoken) }
     case (.repeated(let access, let isRecent), let document?):
-      // A peer that has the document may present its ticket again. One that has lost the document since has lost the ticket's
-      // grant, too.
-      // Whoever has it is told so again, and our person is not, however often the peer asks.
+      // A peer that has the document may present its ticket again. One that has lost the document since has lost the
+      // ticket's grant, too. A peer that has the document is told so again, but this person is told once, however often
+      // the peer asks.
       let granted = grants.guests(on: document)[peer] ?? .none
       if granted > .none { return send(.accepted(document, granted, isSpoken: isSpoken), to: peer) }
       let isGone = grants.dismissed[document]?.contains(peer) == true || grants.left[document]?.contains(peer) == true

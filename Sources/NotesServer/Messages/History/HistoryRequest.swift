@@ -8,7 +8,7 @@ struct HistoryRequest: EditorRequest {
 
   private static let defaultLimit = 100
   private static let maximumRows = 10_000
-  /// The most of a change's message that is shown; a peer may have written it.
+  /// The longest part of a change's message that is shown; a peer may have written it.
   private static let maximumMessageScalars = 200
 
   let note: NoteReference
@@ -45,7 +45,7 @@ struct HistoryRequest: EditorRequest {
   struct Row {
     let burst: Burst
     let author: String
-    /// As one line of limited length.
+    /// The text as one line of limited length.
     let message: String?
 
     @AutomergeRepo

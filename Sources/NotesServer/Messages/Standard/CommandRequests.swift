@@ -104,7 +104,7 @@ struct CodeActionRequest: EditorRequest {
     let past = try await PastNote(.uri(uri), editor)
     let time = ScreenTime(now: editor.service.clock.date)
     let bursts = try past.document.bursts(obj: past.note.content, before: nil, limit: Self.maximumStates + 1) ?? []
-    // Without the present one.
+    // Without the present state.
     return bursts.dropLast().reversed().map { burst in
       NoteCommand(
         title: "Restore the text of \(time.full(burst.end))", request: "restore",
