@@ -68,12 +68,12 @@ class Soak:
 
     def __init__(self, first, cores, faults):
         self.first, self.cores, self.faults = first, cores, faults
-        # A build that is made meanwhile changes nothing.
+        # A copy, so that a build during the run changes nothing.
         self.folder = tempfile.TemporaryDirectory()
         self.program = shutil.copy2(root + "/.build/release/notes-soak", self.folder.name)
         self.counts, self.failures = collections.Counter(), []
         self.seeds = self.next_seed = 0
-        self.simulated = self.cpu = 0.0
+        self.simulated = self.processor_seconds = 0.0
         self.lock, self.ended = threading.Lock(), threading.Event()
 
     def take_batch(self):
@@ -115,15 +115,22 @@ class Soak:
             else:
                 self.note(result)
         errors = process.stderr.read()
-        process.wait()
         if timer:
             timer.cancel()
+        self.await_end(process)
         if replays:
             return failure if process.returncode == 0 else f"ends with {process.returncode}"
         if process.returncode != 0 and not self.ended.is_set():
             self.note({"seed": seed, "failure": f"ends with {process.returncode}: {errors[-300:]}"})
             done += 1
         return done
+
+    def await_end(self, process):
+        """Waits for a process, and counts its processor time whether it ended or was killed."""
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        with self.lock:
+            self.processor_seconds += usage.ru_utime + usage.ru_stime
 
     def note(self, result):
         failure = result.get("failure")
@@ -156,8 +163,7 @@ def soak(hours, cores="", faults=""):
     seconds = time.time() - start
     for thread in threads:
         thread.join()
-    usage = os.times()
-    core_hours = (usage.children_user + usage.children_system) / 3600
+    core_hours = run.processor_seconds / 3600
     failures = [f"`make simulate SEED={seed} FAULTS={faults}`: {text} ({kind})" for seed, text, kind in sorted(run.failures)]
     append(
         "whole services in virtual time", f"make soak HOURS={hours} CORES={cores} FAULTS={faults}",
@@ -178,7 +184,7 @@ def unmended_faults():
         return re.findall(r"\w+", re.search(r"unmended: Set<Fault> = \[(.*)\]", file.read())[1])
 
 
-# What others have printed
+# Reading what other programs have printed
 
 def fuzz(command, *logs):
     rows = []
@@ -204,11 +210,13 @@ def kills(command, log):
 
 def mutants(command, result):
     data = json.load(open(result))
-    rows = [(name, part["mutants"], part["killed"], f"{100 * part['killed'] / max(1, part['mutants']):.0f} %")
+    rows = [(name, part["mutants"], part["killed"], f"{100 * part['killed'] / max(1, part['mutants']):.0f} %", part["silent"])
             for name, part in sorted(data["parts"].items())]
     total, killed = sum(row[1] for row in rows), sum(row[2] for row in rows)
-    append("mutants", command, f"{killed:,} of {total:,} mutants were killed ({100 * killed / max(1, total):.1f} %). The survivors:",
-           rows, ("part", "mutants", "killed", ""), data["survivors"])
+    sample = "" if total == data["built"] else f" (a sample of {data['built']:,})"
+    append("mutants", command,
+           f"{killed:,} of {total:,} mutants{sample} were killed ({100 * killed / max(1, total):.1f} %). The survivors:",
+           rows, ("part", "mutants", "killed", "", "of these, hung"), data["survivors"])
 
 
 if __name__ == "__main__":

@@ -107,6 +107,24 @@ struct UndoAmongOthersTests {
     #expect(try document.get(obj: .ROOT, key: "count") == .Scalar(.Counter(12)))
   }
 
+  @Test func whatOthersCountedOnARestoredElementIsNotLost() throws {
+    let document = try Document(actor: "0a")
+    let list = try document.putObject(obj: .ROOT, key: "list", ty: .List)
+    document.commitWith()
+    try document.insert(obj: list, index: 0, value: .Counter(1))
+    document.commitWith()
+    try document.increment(obj: list, index: 0, by: 1)
+    document.commitWith()
+    try document.delete(obj: list, index: 0)
+    document.commitWith()
+    try document.undo()
+    let fork = try fork(of: document)
+    try fork.increment(obj: list, index: 0, by: 10)
+    try document.merge(other: fork)
+    while document.canUndo { try document.undo() }
+    #expect(try document.values(obj: list) == [.Scalar(.Counter(12))])
+  }
+
   @Test func restoredTextHasTheElementsThatItHad() throws {
     let document = Document(textEncoding: .graphemeCluster)
     let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
@@ -124,7 +142,7 @@ struct UndoAmongOthersTests {
     #expect(document.brokenInvariant() == nil)
   }
 
-  /// Every character is written once, so that what shows tells who wrote it and whether it may show.
+  /// Every character is written once, so that the text shows which author wrote what and whether it may be visible.
   @Test(arguments: 1...40 as ClosedRange<UInt64>)
   func nobodyElsesWorkIsUndoneOrRedone(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)

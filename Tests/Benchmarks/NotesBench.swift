@@ -8,7 +8,7 @@ struct NotesBench: AsyncParsableCommand {
     abstract: "Measures keystrokes between two services, and editing traces in the document.",
     subcommands: [
       ReplayTraces.self, ReplayConcurrent.self, HardCases.self, AllMeasures.self, KeystrokeLatency.self,
-      NoteMeasures.self, GrowthPlot.self, ModelGrowth.self, LargeStore.self, ManyWriters.self, JoinLatency.self,
+      NoteMeasures.self, HugeNote.self, GrowthPlot.self, ModelGrowth.self, LargeStore.self, ManyWriters.self, JoinLatency.self,
       ManyPeers.self,
       MemoryProbe.self, SiegeLatency.self, ServerLoad.self, IdleServer.self,
     ],

@@ -168,7 +168,8 @@ struct CommandTests {
     #expect(status.output.contains("service    running") && status.output.contains("Ana"), "\(status)")
     #expect(try run(ben, "status", "--json").objects.first?["running"] == true)
     #expect(try run(ana.user, "unshare", "Shopping", "Ben").exit == .code(0))
-    let people = try run(ana.user, "status", "Shopping", "--json").objects.first?["people"]?.arrayValue ?? []
+    let afterwards = try run(ana.user, "status", "Shopping", "--json").objects.first
+    let people = try #require(afterwards?["people"]?.arrayValue)
     #expect(people.allSatisfy { $0["access"] == "none" }, "\(people)")
     try service.shutdown()
   }

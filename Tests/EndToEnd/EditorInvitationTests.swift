@@ -17,7 +17,7 @@ struct EditorInvitationTests {
 
   private let askedAgainAfter: Duration = .seconds(2)
 
-  /// Asks how things are until the editor shows it: what was sent may be on its way when it is asked first.
+  /// Asks for the status until the editor shows it: what was sent may still be on its way at the first time.
   private func ask(_ editor: any EditorUnderTest, until part: String, _ question: () throws -> Void) throws {
     let deadline = ContinuousClock.now + Patience.hang
     while true {

@@ -28,6 +28,11 @@ import Testing
     #expect(try frames(text) == ["{}"])
   }
 
+  /// The longest file that is a note, `WorkingFiles.maximumByteCount`, comes with each of its bytes written as six.
+  @Test func aFrameForTheLongestNoteWithTheMostEscapesIsNotTooLong() throws {
+    #expect(try frames("Content-Length: \(6 * (128 << 20) + 4096)\r\n\r\n{").isEmpty)
+  }
+
   @Test(arguments: [
     ("\r\n{}", FrameError.missingContentLength), ("Content-Type: x\r\n\r\n{}", .missingContentLength),
     ("Content-Lengthy: 2\r\n\r\n{}", .missingContentLength), ("garbage\r\n\r\n", .malformedHeader),

@@ -185,12 +185,13 @@ enum Mutate {
     }
     var random = Generator(state: seed)
     var chosen: [Site] = []
-    // Those that did not compile are drawn as the others are, and left out: so the rest stays the same.
+    // Those that did not compile are drawn and numbered as the others are, and left out: so the rest stays the same.
     for site in sites.shuffled(using: &random) where chosen.count < count {
       let isNested = chosen.contains { $0.file == site.file && $0.range.overlaps(site.range) }
-      if !isNested, !skipped.contains(site.key) { chosen.append(site) }
+      if !isNested { chosen.append(site) }
     }
-    for (offset, site) in chosen.enumerated() {
+    let numbered = chosen.enumerated().filter { !skipped.contains($0.element.key) }
+    for (offset, site) in numbered {
       let mutant: [String: Any] = [
         "number": first + offset, "file": site.file, "line": site.line, "kind": site.kind, "before": site.before,
         "after": site.after,
@@ -200,8 +201,7 @@ enum Mutate {
     }
     for (file, source) in sources {
       var bytes = Array(source.utf8)
-      for (offset, site) in chosen.enumerated().sorted(by: { $0.element.range.lowerBound > $1.element.range.lowerBound }
-      )
+      for (offset, site) in numbered.sorted(by: { $0.element.range.lowerBound > $1.element.range.lowerBound })
       where site.file == file {
         bytes.replaceSubrange(site.range, with: Array(site.replacement.replacing("#", with: "\(first + offset)").utf8))
       }

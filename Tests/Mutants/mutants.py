@@ -5,9 +5,9 @@ Usage: mutants.py [--count N] [--seed N] [--in DIRECTORY] [--seconds N] [--parts
 
 All mutants are built into one program, each behind a switch that the environment turns on (NOTES_MUTANT=number), in a copy of the
 repository at DIRECTORY (default .build-mutants). First each suite of tests runs alone and notes which switches it passes; then each
-mutant meets the suites that pass it, the quickest first, until one fails. A mutant that no suite reaches has survived. What came of
-it is written to DIRECTORY/.build/mutants.json. With --seconds the mutants that are not judged in time are left out, and with --parts
-and --suites (a regular expression) the others are.
+mutant meets the suites that pass it, the quick ones first, until a test fails, the program ends, or nothing happens any more. A mutant
+that no suite reaches has survived. What came of it is written to DIRECTORY/.build/mutants.json. With --seconds the mutants that are not
+judged in time are left out, and with --parts and --suites (a regular expression) the others are.
 """
 import argparse
 import collections
@@ -16,7 +16,9 @@ import glob
 import json
 import os
 import re
+import select
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -34,7 +36,7 @@ parts = {
 }
 targets = ["AutomergeTests", "AutomergeUtilitiesTests", "AutomergeRepoTests", "NotesServerTests", "StoreTests"]
 check = ["--explicit-target-dependency-import-check", "error"]
-shortest_limit_seconds, slowest_suite_seconds = 20, 60
+shortest_silence_seconds, quick_suite_seconds, slowest_suite_seconds = 30, 2, 60
 
 switch = """import Foundation
 
@@ -76,18 +78,31 @@ def copy(tree):
 
 def mutate(tree, mutator, count, seed, skip):
     """Puts the mutants in, and returns what they are."""
-    mutants, originals = [], {}
+    mutants, originals, first = [], {}, 0
     for part, (share, places) in parts.items():
         files = files_of(tree, places)
         for name in files:
             originals[name] = open(name).read()
         lines = subprocess.check_output(
-            [mutator, str(seed), str(round(count * share / 100)), str(len(mutants)), skip] + files, text=True)
+            [mutator, str(seed), str(round(count * share / 100)), str(first), skip] + files, text=True)
         mutants += [dict(json.loads(line), part=part) for line in lines.splitlines()]
+        first += round(count * share / 100)
     for module in {name[len(tree) + 9:].split("/")[0] for name in originals}:
-        with open(f"{tree}/Sources/{module}/Mutant.swift", "w") as file:
-            file.write(switch)
+        name = f"{tree}/Sources/{module}/Mutant.swift"
+        if not (os.path.exists(name) and open(name).read() == switch):
+            with open(name, "w") as file:
+                file.write(switch)
     return mutants, originals
+
+
+def keep_times(originals, earlier):
+    """Gives the files that are as they were in the last round the times that they had then, so that they are not compiled again."""
+    for name in originals:
+        text = open(name).read()
+        if name in earlier and earlier[name][0] == text:
+            os.utime(name, ns=earlier[name][1])
+        status = os.stat(name)
+        earlier[name] = (text, (status.st_atime_ns, status.st_mtime_ns))
 
 
 def restore(originals):
@@ -105,8 +120,10 @@ def build(tree, count, seed):
          "-lSwiftOperators", "-Xlinker", "-rpath", "-Xlinker", host, "-o", mutator], check=True)
     open(skip, "a").close()
     modules = ["Automerge", "AutomergeRepo", "NotesServer", "Store", "SQLiteStorage"]
+    earlier = {}
     while True:
         mutants, originals = mutate(tree, mutator, count, seed, skip)
+        keep_times(originals, earlier)
         bad = set()
         for arguments in [["--target", module] for module in modules] + [["--build-tests"]]:
             result = subprocess.run(["swift", "build", *check, *arguments], cwd=tree, text=True, capture_output=True)
@@ -146,20 +163,35 @@ def suites_of(bundle, tree, pattern):
     return sorted(found)
 
 
-def run(bundle, tree, suite, limit, **environment):
-    """Whether the suite passes, and how long it took."""
-    start = time.time()
+def run(bundle, tree, suites, silence, **environment):
+    """What is wrong with the suites, None if they pass. Ends with the first test that fails, or when nothing is said for so many seconds."""
     process = subprocess.Popen(
-        [bundle, "--testing-library", "swift-testing", "--filter", suite], cwd=tree, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL, start_new_session=True, env=dict(os.environ, **environment))
+        [bundle, "--testing-library", "swift-testing", "--filter", "|".join(suites)], cwd=tree, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, start_new_session=True, env=dict(os.environ, NO_COLOR="1", **environment))
+    wrong, rest = None, b""
+    os.set_blocking(process.stdout.fileno(), False)
+    while wrong is None:
+        if not select.select([process.stdout], [], [], silence)[0]:
+            wrong = f"silent for {silence:.0f} s"
+            break
+        news = process.stdout.read()
+        if news is None:
+            continue
+        if not news:
+            break
+        *lines, rest = (rest + news).split(b"\n")
+        failed = [line for line in lines if re.match(rb"\S+ Test .* (recorded an issue|failed after)", line)]
+        if failed:
+            wrong = re.sub(r"\(?\)? recorded an issue.*|\(?\)? failed after.*", "", failed[0].decode(errors="replace"))[2:]
+    if wrong is None:
+        code = process.wait()
+        return None if code == 0 else f"ends with {code}"
     try:
-        passes = process.wait(limit) == 0
-    except subprocess.TimeoutExpired:
-        passes = False
-    if process.poll() is None:
-        os.killpg(process.pid, 9)
-        process.wait()
-    return passes, time.time() - start
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+    return wrong
 
 
 def reach(bundle, tree, pattern):
@@ -168,9 +200,11 @@ def reach(bundle, tree, pattern):
     for suite in suites_of(bundle, tree, pattern):
         with open(record, "wb") as file:
             file.write(bytes(1 << 16))
-        passes, seconds = run(bundle, tree, suite, slowest_suite_seconds, NOTES_MUTANTS_SEEN=record)
-        if not passes:
-            print(f"left out, since it fails or takes long: {suite}", flush=True)
+        start = time.time()
+        wrong = run(bundle, tree, [suite], slowest_suite_seconds, NOTES_MUTANTS_SEEN=record)
+        seconds = time.time() - start
+        if wrong or seconds > slowest_suite_seconds:
+            print(f"left out: {suite}: {wrong or f'takes {seconds:.0f} s'}", flush=True)
             continue
         seen = open(record, "rb").read()
         reached[suite] = (seconds, {number for number, byte in enumerate(seen) if byte})
@@ -178,13 +212,15 @@ def reach(bundle, tree, pattern):
 
 
 def judge(bundle, tree, mutant, reached):
-    """The suite that kills the mutant; nil if none does."""
-    suites = sorted((seconds, suite) for suite, (seconds, numbers) in reached.items() if mutant["number"] in numbers)
-    for seconds, suite in suites:
-        limit = max(shortest_limit_seconds, 10 * seconds)
-        passes, _ = run(bundle, tree, suite, limit, NOTES_MUTANT=str(mutant["number"]))
-        if not passes:
-            return suite
+    """The failure that kills the mutant, or None. The quick suites are run first, all in one process, and then the others."""
+    suites = [(seconds, suite) for suite, (seconds, numbers) in reached.items() if mutant["number"] in numbers]
+    for group in ([item for item in suites if item[0] < quick_suite_seconds],
+                  [item for item in suites if item[0] >= quick_suite_seconds]):
+        if group:
+            silence = max(shortest_silence_seconds, 3 * max(group)[0])
+            wrong = run(bundle, tree, [suite for _, suite in group], silence, NOTES_MUTANT=str(mutant["number"]))
+            if wrong:
+                return wrong
     return None
 
 
@@ -204,8 +240,8 @@ def main():
     bundle = glob.glob(tree + "/.build/debug/*.xctest")[0]
     reached = reach(bundle, tree, options.suites)
     print(f"{len(reached)} suites, {sum(seconds for seconds, _ in reached.values()):.0f} s", flush=True)
-    results = collections.defaultdict(lambda: {"mutants": 0, "killed": 0})
-    survivors, judged = [], 0
+    results = collections.defaultdict(lambda: {"mutants": 0, "killed": 0, "silent": 0})
+    survivors, judged, begun = [], 0, time.time()
     # In an order that has some of each part from the beginning.
     for mutant in sorted(mutants, key=lambda mutant: mutant["number"] * 0.6180339887 % 1):
         if time.time() > end:
@@ -214,16 +250,19 @@ def main():
             continue
         killer = judge(bundle, tree, mutant, reached)
         judged += 1
-        results[mutant["part"]]["mutants"] += 1
-        results[mutant["part"]]["killed"] += killer is not None
+        part = results[mutant["part"]]
+        part["mutants"] += 1
+        part["killed"] += killer is not None
+        part["silent"] += (killer or "").startswith("silent")
         place = f"{os.path.relpath(mutant['file'], tree)}:{mutant['line']}"
         before, after = (" ".join(mutant[key].split())[:120] for key in ("before", "after"))
         isReached = any(mutant["number"] in numbers for _, numbers in reached.values())
-        print(f"{judged}/{len(mutants)} {'killed' if killer else 'SURVIVED'} {place}: {before} -> {after} {killer or ''}", flush=True)
+        print(f"{judged}/{len(mutants)} {'killed' if killer else 'SURVIVED'} {mutant['number']} {place}: {before} -> {after}: "
+              f"{killer or ''} ({time.time() - begun:.0f} s)", flush=True)
         if not killer:
             survivors.append(f"{place}: `{before}` → `{after}`" + ("" if isReached else " (reached by no suite)"))
         with open(tree + "/.build/mutants.json", "w") as file:
-            json.dump({"parts": results, "survivors": sorted(survivors)}, file)
+            json.dump({"built": len(mutants), "parts": results, "survivors": sorted(survivors)}, file)
     restore(originals)
 
 

@@ -27,7 +27,7 @@
   "How long saving waits until a file that has changed is merged.")
 
 (defun notes-lsp--file-stamp ()
-  "Return by what the current buffer's file is known again, nil without one.
+  "Return what identifies the current buffer's file, nil without one.
 A symbolic link stays as it is when the file that it names is written."
   (let ((attributes (and buffer-file-name
                          (file-attributes (file-chase-links buffer-file-name)))))
@@ -36,7 +36,7 @@ A symbolic link stays as it is when the file that it names is written."
                (file-attribute-size attributes)))))
 
 (defun notes-lsp--watch-file (note)
-  "Leave it to the service from now on to watch NOTE's file."
+  "Let the service watch NOTE's file from now on, and not Emacs."
   (with-current-buffer (notes-lsp--note-buffer note)
     (when buffer-file-name
       (unless (or (buffer-modified-p) (equal 0 (visited-file-modtime))
@@ -108,7 +108,7 @@ look as if another program had deleted the rest, for everyone."
 (advice-add 'write-region :around #'notes-lsp--write-region)
 
 (defun notes-lsp--merge-file (note)
-  "Show the service NOTE's file as it is, and wait for what comes of it."
+  "Send the service NOTE's file as it is, and wait for the result."
   (pcase-let ((`(,hash . ,text) (notes-lsp--file-contents buffer-file-name)))
     (unless (or (null text) (equal hash (notes-lsp--note-file-hash note)))
       (notes-lsp-service-notify :notes/file

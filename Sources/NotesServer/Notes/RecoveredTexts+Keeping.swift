@@ -3,7 +3,7 @@ import Logging
 
 /// Keeps texts for other parts of the service, and writes copies that the person can open.
 extension RecoveredTexts {
-  /// Stores a text that would be lost otherwise, without waiting, and tells the person.
+  /// Without waiting, stores a text that would be lost otherwise, and tells the person.
   ///
   /// - Parameter isTold: whether the person has been told already
   func keepSoon(_ id: DocumentId, _ reason: String, _ text: [UInt8], isTold: Bool = false) {
@@ -41,7 +41,7 @@ extension RecoveredTexts {
     await tellRefused(kept, of: key, title: environment.notebook[key]?.title ?? "")
   }
 
-  /// Tells the person where words are that a read-only note does not take, which are kept already.
+  /// Tells the person where the text is that a read-only note did not take, and that is kept already.
   func tellRefused(_ kept: RecoveredText, of key: NoteKey, title: String) async {
     if let path = await write(kept, title: title) {
       environment.events.send(.refused(key, kept, path: path))

@@ -61,12 +61,12 @@ final class OpenFile {
     var isUnstored = false
   }
 
-  /// What the editor claims to have written or read, and the file was not seen to hold yet.
+  /// What the editor claims to have written or read, and the file has not been seen to hold yet.
   private struct Claims {
     var all: [TextBase] = []
-    /// How many there were when the file was last read: later ones may be about what it holds since.
+    /// The count of claims when the file was last read: later ones may be about what it holds since.
     var readCount = 0
-    /// Whether some were not true yet at the last look.
+    /// Whether some claims were not true yet at the last look.
     var hasWaited = false
     /// The text that the editor found in the file and was about to overwrite, until it is merged. The file no longer
     /// has it.
@@ -88,8 +88,8 @@ final class OpenFile {
     look()
   }
 
-  /// The buffer was opened with what the file held. Its person may have changed it since, before the first look at the file, which
-  /// must not take what is gone from the buffer for new.
+  /// The buffer was opened with what the file held. The user may have changed it since: the first look at the file must
+  /// not take text that the user deleted from the buffer for new.
   func opened(with base: TextBase) { claims.all.append(base) }
 
   /// Call when the file may have been written.

@@ -1,5 +1,5 @@
 vim9script
-# When the buffer may be changed under the user's hands, and what waits until then.
+# When the buffer may be changed while the user works in it, and what waits until then.
 
 import autoload 'notes_lsp/status.vim'
 
@@ -16,7 +16,7 @@ augroup END
 
 # Whether a change that does not come from the user would hit the wrong text now.
 #
-# Vim's own word for it is the S of state(): it is waiting in the middle of something (an operator, a register name,
+# Vim reports it as the S of state(): it is waiting in the middle of something (an operator, a register name,
 # the second key of a command, a prompt of :s///c, completion). A line range being typed names lines by number. During
 # a `c` command Vim reports a pending operator although nothing is pending, unless it is blockwise.
 export def IsUnsafe(): bool

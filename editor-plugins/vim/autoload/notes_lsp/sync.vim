@@ -1,5 +1,5 @@
 vim9script
-# A note's buffer and the service: what the user does goes out, what the others do comes in.
+# A note's buffer and the service: the user's edits go out, other people's come in.
 #
 # Per buffer there is a shadow, the text as the service believes this buffer to be. Anything that hints at a change
 # leads to a comparison of buffer and shadow; the difference is sent.
@@ -83,7 +83,7 @@ def SendChange(note: dict<any>, changes: list<dict<any>>)
   buffer.Publish(note)
 enddef
 
-# Sends the whole text, which is always right and puts everything right.
+# Sends the whole text: that is correct in every state, and repairs a wrong one.
 export def SendWhole(note: dict<any>)
   note.shadow = text.OfBuffer(note.bufnr, note.shadow == [''])
   note.bytes = text.ByteCount(note.shadow)
@@ -173,7 +173,7 @@ def ShowFirst(bufnr: number, edits: list<dict<any>>)
   endif
 enddef
 
-# An edit has got lost on the way, so no later one fits. A change of nothing moves the version, and the service sends all
+# An edit was lost on the way, so no later one fits. A change of nothing moves the version, and the service sends all
 # that is missing for it.
 def AskAgain(note: dict<any>)
   const start = {line: 0, character: 0}

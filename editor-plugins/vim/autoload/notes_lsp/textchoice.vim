@@ -1,5 +1,5 @@
 vim9script
-# Of a document that another program has made, the user chooses the text to edit.
+# The user chooses which text of a document of another program to edit.
 
 import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/status.vim'

@@ -41,7 +41,7 @@ def Pattern(path: string): string
   return path->escape(' ,*[{}\')
 enddef
 
-# By what a file is known again without reading it.
+# Identifies a version of a file without reading it.
 export def Stamp(path: string): list<number>
   return [getftime(path), getfsize(path)]
 enddef
@@ -55,7 +55,7 @@ export def Text(path: string): string
   return IsFile(path) ? readfile(path, 'b')->join("\n") : ''
 enddef
 
-# Vim has noticed that the file is not as it was.
+# Vim has noticed that the file has changed.
 def OnChanged(bufnr: number)
   v:fcs_choice = 'ask'
   buffer.Guarded(bufnr, (note) => {
@@ -82,7 +82,7 @@ export def OnFile(params: dict<any>)
   endif
 enddef
 
-# Everything that came with such news is in the buffer. One that holds what the file holds has nothing to be written.
+# The buffer has all edits that came before this message. If it equals the file, there is nothing to be written.
 export def ShowNews(note: dict<any>)
   note.isFileNews = false
   if note.tick == getbufvar(note.bufnr, 'changedtick') && getbufvar(note.bufnr, '&modified')
@@ -91,7 +91,7 @@ export def ShowNews(note: dict<any>)
   endif
 enddef
 
-# Before Vim writes the file: what another program wrote there is merged first, and is no question then.
+# Before Vim writes the file: what another program wrote there is merged first, so that Vim need not ask.
 def OnWriting(bufnr: number)
   buffer.Guarded(bufnr, (note) => {
     sync.Drain(note, false)

@@ -1,0 +1,59 @@
+import Automerge
+import Foundation
+import RepoTestSupport
+import Testing
+
+@testable import AutomergeRepo
+
+/// What a document says to a peer, and what it does not, while it is searched for and while access to it changes.
+@Suite struct DocumentSyncTests {
+  private let peer = PeerId("bob")
+
+  private func isSent(_ effects: [DocumentSync.Effect]) -> Bool {
+    effects.contains { if case .send = $0 { true } else { false } }
+  }
+
+  /// Changes the document, so that there would be something to say.
+  private func change(_ document: Document) throws {
+    try document.put(obj: .ROOT, key: "title", value: .String("Shopping"))
+    document.commitWith(message: nil, timestamp: Date(timeIntervalSince1970: 0))
+  }
+
+  @Test func aPeerWithMoreAccessIsToldOfTheDocument() throws {
+    let document = try Document.note("start")
+    var sync = DocumentSync(phase: .ready)
+    _ = sync.receive(.connected(peer, access: .read), document: document)
+    try change(document)
+    #expect(isSent(sync.receive(.accessChanged(peer, .write), document: document)))
+    #expect(!isSent(sync.receive(.accessChanged(peer, .write), document: document)), "nothing has changed")
+    #expect(sync.isWriter(peer))
+  }
+
+  @Test func aPeerThatLacksTheDocumentIsNotToldOfItForItsAccess() throws {
+    let document = try Document.note("start")
+    var sync = DocumentSync(phase: .ready)
+    _ = sync.receive(.connected(peer, access: .read), document: document)
+    _ = sync.receive(.received(.unavailable, from: peer, access: .read), document: document)
+    try change(document)
+    #expect(!isSent(sync.receive(.accessChanged(peer, .write), document: document)))
+  }
+
+  @Test func nothingIsSaidOfADocumentThatIsStillSearchedFor() throws {
+    let document = Document()
+    var sync = DocumentSync(phase: .searching)
+    #expect(isSent(sync.receive(.connected(peer, access: .read), document: document)))
+    try change(document)
+    #expect(!isSent(sync.receive(.accessChanged(peer, .write), document: document)))
+  }
+
+  @Test func aPeerThatHasNotAskedIsNotToldThatTheSearchHasFailed() throws {
+    let document = Document()
+    var sync = DocumentSync(phase: .searching)
+    let data = try #require(document.generateSyncMessage(state: SyncState()))
+    // A large message without heads of its own, of a peer that was not there.
+    let isMessage = sync.begin(.sync(data), from: peer)
+    let effects = sync.receive(.asked, document: document)
+    #expect(isMessage && effects.contains { if case .notFound = $0 { true } else { false } })
+    #expect(!isSent(effects) && sync.awaitingPeers.isEmpty)
+  }
+}
