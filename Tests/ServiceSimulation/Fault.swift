@@ -25,7 +25,9 @@ public enum Fault: String, CaseIterable, Sendable {
   /// A person takes back what they typed or deleted.
   case undo
 
-  /// What the program does not stand yet: where two services of one person have a note while their store takes nothing, both may take in
-  /// what another program wrote to its file.
+  /// What the program does not stand yet. While a person's store takes nothing, only the memory of a service knows what a working file
+  /// holds. If that service is killed, or another one opens the note before the two are connected, the next to look at the file takes
+  /// words in it for another program's that the note has already: they stand twice, or come back though they were deleted. In such
+  /// a merge of two long texts a word can be torn.
   public static let unmended: Set<Fault> = [.failingDisk]
 }

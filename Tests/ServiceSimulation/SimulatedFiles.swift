@@ -20,18 +20,31 @@ final class SimulatedFiles: WorkingFileAccess {
     return file.mark == mark ? .unchanged : .found(file.bytes, file.mark)
   }
 
-  func create(_ path: String, _ bytes: [UInt8]) async -> Bool { await write(path, bytes, replacing: false) }
+  /// A disk that fails or is full takes no file; one on which only the database is locked does.
+  private func checkDisk(_ path: String) throws(WorkingFileError) {
+    guard let failure = process.disk.failure, !process.disk.takesJournals else { return }
+    let code = failure == .full ? ENOSPC : EIO
+    throw .failed(path, reason: "write: \(String(cString: strerror(code)))")
+  }
 
-  func write(_ path: String, _ bytes: [UInt8], replacing: Bool) async -> Bool {
+  func create(_ path: String, _ bytes: [UInt8]) async throws(WorkingFileError) -> Bool {
+    try await write(path, bytes, replacing: false)
+  }
+
+  func write(_ path: String, _ bytes: [UInt8], replacing: Bool) async throws(WorkingFileError) -> Bool {
     await process.waitForFiles()
-    guard process.isAlive, process.disk.failure == nil, replacing || process.disk[path] == nil else { return false }
+    guard process.isAlive, replacing || process.disk[path] == nil else { return false }
+    try checkDisk(path)
     process.disk.write(path, bytes, by: "service \(process.number)")
     return true
   }
 
-  func replace(_ path: String, _ bytes: [UInt8], of expected: [UInt8]?) async -> [UInt8]? {
+  func replace(
+    _ path: String, _ bytes: [UInt8], of expected: [UInt8]?
+  ) async throws(WorkingFileError) -> [UInt8]? {
     await process.waitForFiles()
     guard process.isAlive else { return nil }
+    try checkDisk(path)
     let old = process.disk[path]
     process.disk.write(path, bytes, by: "service \(process.number)")
     return old == expected ? nil : old

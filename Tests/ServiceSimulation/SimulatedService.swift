@@ -172,6 +172,7 @@ final class SimulatedService {
     buffer = nil
   }
 
-  /// What a buffer had that was closed a moment ago, as long as the service has not read that.
-  var textClosedUnread: String? { lastIn > clock.now ? closedText : nil }
+  /// What a buffer had that was closed a moment ago, as long as the service has not read that, or could not store it: the note may
+  /// have been waiting for the store.
+  var textClosedUnread: String? { lastIn > clock.now || process.disk.failure != nil ? closedText : nil }
 }

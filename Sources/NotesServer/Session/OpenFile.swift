@@ -18,6 +18,8 @@ final class OpenFile {
   static let quietTime: Duration = .milliseconds(200)
   /// A file that was read sooner than this after a write may be written again without a new mark.
   private static let markGranularity: TimeInterval = 0.05
+  /// The pause before a retry after the store has failed.
+  private static let retryInterval: Duration = .seconds(1)
   /// How many merges are tried off the loop if the document changes meanwhile.
   private static let maximumComparisons = 3
 
@@ -34,7 +36,8 @@ final class OpenFile {
   private var work: Task<Void, Never>?
   private var workNumber = 0
   private var looksAgain = false
-  /// The right to record what the file holds, if it was taken before the buffer was opened; given up after the first look.
+  /// The right to record what the file holds, if it was taken before the buffer was opened, or the store has not taken that yet:
+  /// another process would find the file's words, and not what this one knows of them. Given up after the next look.
   private var turn: (any NoteClaim)?
   private var planned: (any ScheduledAction)?
   /// The text object that the buffer has open. A meeting's item that is moved gets another one, and the buffer follows.
@@ -54,6 +57,8 @@ final class OpenFile {
     /// The mark of that version of the file; nil if it would not identify it.
     var mark: FileMark?
     var lastMark: FileMark?
+    /// Whether the store lacks what is known of the file.
+    var isUnstored = false
   }
 
   /// What the editor claims to have written or read, and the file has not been seen to hold yet.
@@ -162,6 +167,7 @@ final class OpenFile {
     guard let turn = held ?? new else { return changed() }
     defer { withExtendedLifetime(turn) {} }
     do {
+      if seen.isUnstored { try await store() }
       try await environment.loadBase(of: key)
       try await takeOverwritten()
       claims.readCount = claims.all.count
@@ -172,6 +178,11 @@ final class OpenFile {
         if let claim = claims.all.last { try await know(claim) }
       case .found(let bytes, let mark): try await take(bytes, at: mark)
       }
+    } catch let error as StorageError {
+      Self.log.warning("What the working file of \(key.document) holds could not be stored: \(error)")
+      self.turn = turn
+      planned?.cancel()
+      planned = environment.clock.schedule(after: Self.retryInterval) { [weak self] in self?.look() }
     } catch {
       Self.log.warning("The working file of \(key.document) could not be read: \(error)")
       if !claims.overwritten.isEmpty { changed() }
@@ -304,9 +315,15 @@ final class OpenFile {
     seen.digest = digest
     forgetClaims()
     environment.notebook.update(key) { ($0.fileBase, $0.textObject) = (base, base.object ?? $0.textObject) }
-    // Stored before another process of this person looks at the file.
+    seen.isUnstored = true
+    try await store()
+  }
+
+  /// Before another process of this person looks at the file.
+  private func store() async throws {
     try await handle.flush()
     try await environment.notebook.save(key)
+    seen.isUnstored = false
   }
 
   /// Tells the editor that the note has all that the file with this digest holds, so that it need not ask before it writes.

@@ -45,8 +45,8 @@ struct WatchedNote {
     folders.changed(path)
   }
 
-  /// Another program is writing the file: the service finds the next part each time it looks, written at that moment, and the last
-  /// one complete. None but the last may be what the note has already: then the service has no reason to look again.
+  /// Another program is writing the file: the service finds the next part each time it looks, written a moment ago, and the last
+  /// one complete. By its date a part stays unfinished for a second, since time passes here while a file is being read. None but the last may be what the note has already: then the service has no reason to look again.
   func write(inParts parts: [String]) {
     let (files, path, clock) = (service.files, path, world.clock)
     let count = Mutex(0)
@@ -58,7 +58,7 @@ struct WatchedNote {
         let date = await clock.date.addingTimeInterval(1.9)
         count.withLock { count in
           guard count < parts.count else { return }
-          files.write(path, parts[count], at: count + 1 < parts.count ? date : nil)
+          files.write(path, parts[count], at: count + 1 < parts.count ? date.addingTimeInterval(1) : nil)
           count += 1
         }
       }

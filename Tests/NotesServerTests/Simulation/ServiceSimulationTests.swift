@@ -73,6 +73,44 @@ import Testing
     try await simulation.settle()
   }
 
+  /// The store does not take what the first service knows of the file, so the second one may not look at it.
+  @Test func wordsThatOneEditorSavesWhileTheStoreFailsStandOnceInTheOther() async throws {
+    let simulation = Simulation(seed: 1)
+    try await simulation.begin()
+    let person = simulation.people[0]
+    person.areLinked = false
+    let (first, second) = (person.services[0], person.start(random: &simulation.random))
+    try await simulation.wait(for: "the second service") { second.isLoaded }
+    simulation.openBuffer(second, of: person)
+    await simulation.pass(.seconds(2))
+    (person.disk.failure, person.disk.takesJournals) = (.busy, true)
+    let (one, other) = (try #require(first.buffer), try #require(second.buffer))
+    // More changes that the file does not show than are looked at in a row.
+    for _ in 0..<40 {
+      other.edit(0..<0, with: simulation.newWord(of: person.name) + "\n")
+      other.flush()
+      await simulation.pass(.milliseconds(5))
+    }
+    let saved = (0..<4).map { _ in simulation.newWord(of: person.name) + "\n" }
+    one.edit(0..<0, with: saved.joined())
+    one.flush()
+    person.disk.write(simulation.path, one.text.bytes, by: "the editor of \(first.name)")
+    first.notify("textDocument/didSave", ["textDocument": ["uri": .string(one.uri)]])
+    person.areLinked = true
+    try await simulation.wait(for: "the words in the other editor") { other.text.string.contains(saved[3]) }
+    // Other words between them: what the note has is no longer what the file has.
+    for word in saved.dropFirst() {
+      let text = other.text.string
+      let place = text[..<(try #require(text.range(of: word)?.lowerBound))].utf8.count
+      other.edit(place..<place, with: simulation.newWord(of: person.name) + "\n")
+    }
+    other.flush()
+    await simulation.pass(.seconds(3))
+    #expect(one.text.string.components(separatedBy: saved[1]).count == 2)
+    person.disk.failure = nil
+    try await simulation.settle()
+  }
+
   /// The second service has read the note before the first one's editor wrote to the file, and hears nothing of the first.
   @Test func wordsThatOneEditorSavedStandOnceIfAnotherOpensTheNoteAgain() async throws {
     let simulation = Simulation(seed: 1)
